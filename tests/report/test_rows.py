@@ -29,7 +29,7 @@ def test_the_most_telling_rows_are_chosen():
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
         "sure": [2], "refused": [5], "granted": [3],
     }  # fmt: skip
-    # Of one class alone there are none of another.
+    # Where all are right, none are wrong.
     assert choose_rows(probability, predicted, predicted, 9)["wrong"].tolist() == []
     chosen = choose_rows(probability, predicted, 1 - predicted, 4)
     assert chosen["wrong"].tolist() == [2, 4, 0, 1]

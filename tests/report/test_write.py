@@ -192,22 +192,6 @@ def test_differences_of_scores_are_those_of_printed_numbers(model):
         assert shown.saving.low <= shown.saving.value <= shown.saving.high
 
 
-def test_steps_near_0_and_100_percent_tell_points(model):
-    found = collect_all(model, *make_rows(200, 1))
-    view = make_view(found)
-    assert view.shows_points == any(
-        not 0.001 <= step.after <= 0.999 for row in found.rows for step in row.steps
-    )
-    (row, *_) = found.rows
-    steps = tuple(replace(step, after=1e-9) for step in row.steps)
-    extreme = replace(found, rows=[replace(row, steps=steps)])
-    assert make_view(extreme).shows_points
-    assert "\u2192 −20.72" in make_view(extreme).rows[0]
-    calm = replace(found, rows=[replace(row, steps=tuple(replace(s, after=0.3) for s in steps))])
-    assert not make_view(calm).shows_points
-    assert "\u2192 30.0%" in make_view(calm).rows[0]
-
-
 def test_every_value_is_in_a_table(monkeypatch):
     letters = np.array([f"letter {k}" for k in range(30) for _ in range(k + 1)])
     X = pd.DataFrame({"letter": letters, "size": np.arange(len(letters)) % 40})

@@ -16,7 +16,6 @@ from properboost.report.charts import (
     draw_grid,
     draw_reliability,
     draw_steps,
-    draw_walk,
 )
 from properboost.report.found import (
     FEW_ROWS,
@@ -28,12 +27,21 @@ from properboost.report.found import (
     PairEffect,
     Reliability,
     Span,
-    TellingRow,
     Term,
     View,
 )
-from properboost.report.shares import find_log_odds
-from properboost.report.words import count, name_bin, percent, points, precise, shorten, signed
+from properboost.report.walks import draw_row, shows_points
+from properboost.report.words import (
+    MOST_NAMED,
+    count,
+    name_bin,
+    name_probability,
+    percent,
+    points,
+    precise,
+    shorten,
+    signed,
+)
 
 __all__ = ["make_view"]
 
@@ -44,12 +52,6 @@ MOST_LISTED = 1000
 """Ranges or categories of a feature in its table."""
 
 MOST_IMPORTANCES = 20
-
-MOST_LETTERS = 18
-"""Letters of a class that the title of an axis names."""
-
-_EXTREME = 0.001
-"""A probability, of a class or of all others, below which a row's steps tell log-odds."""
 
 
 def make_view(found: Collected) -> View:
@@ -65,10 +67,8 @@ def make_view(found: Collected) -> View:
         importances=_draw_importances(found.terms),
         effects=tuple(_draw_effect(effect, level) for effect in found.effects),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
-        rows=tuple(_draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
-        shows_points=any(
-            not _say_where(step.after).endswith("%") for row in found.rows for step in row.steps
-        ),
+        rows=tuple(draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
+        shows_points=any(map(shows_points, found.rows)),
     )
 
 
@@ -89,7 +89,7 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
         for own in reliability.bins
     ]
     titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
-    if len(what) > MOST_LETTERS:
+    if len(what) > MOST_NAMED:
         titles = ("predicted probability", "share of rows that really were so")
     if len(names) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
@@ -282,13 +282,8 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
 def _name_axis(function: ShapeFunction | PairFunction) -> str:
     """Return few words for an axis."""
     if function.scale == "probability":
-        return _name_probability(str(function.class_label))
+        return name_probability(str(function.class_label))
     return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
-
-
-def _name_probability(name: str) -> str:
-    """Return the title of an axis; the page says of which class, where its name is long."""
-    return f"probability of {name}" if len(name) <= MOST_LETTERS else "probability"
 
 
 def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
@@ -356,37 +351,4 @@ def _draw_cells(function: PairFunction, level: float) -> str:
         texts,
         f"{function.label}: {function.axis_label}",
         origin=function.average,
-    )
-
-
-def _say_where(share: float) -> str:
-    """Return a probability, or its log-odds where percentages would hardly change."""
-    if 0.0 < share < _EXTREME or 1.0 - _EXTREME < share < 1.0:
-        return signed(float(find_log_odds(share)))
-    return percent(share)
-
-
-def _draw_row(row: TellingRow, spoken_for: str) -> str:
-    bars = []
-    for step in row.steps:
-        start = float(find_log_odds(step.before))
-        text = (
-            f"{step.name}: {signed(step.added)} points, from {precise(step.before)} to "
-            f"{precise(step.after)}"
-        )
-        low = high = None
-        if step.low is not None and step.high is not None:
-            low, high = start + step.low, start + step.high
-            text += f" (between {signed(step.low)} and {signed(step.high)})"
-        if step.within_noise:
-            text += "; the effect may be chance"
-        note = f"{signed(step.added)} \u2192 {_say_where(step.after)}"
-        bars.append(Bar(step.name, start + step.added, text, low, high, note, start))
-    if not bars:
-        return ""
-    return draw_walk(
-        bars,
-        _name_probability(spoken_for),
-        f"What leads to the probability of {spoken_for} in row {row.number}",
-        note="points \u2192 so far",
     )

@@ -4,10 +4,12 @@ import math
 from collections.abc import Sequence
 
 __all__ = [
+    "MOST_NAMED",
     "count",
     "decimal",
     "list_words",
     "name_bin",
+    "name_probability",
     "number",
     "percent",
     "points",
@@ -18,6 +20,9 @@ __all__ = [
 ]
 
 MINUS = "\u2212"
+
+MOST_NAMED = 18
+"""Letters of a class that the title of an axis names."""
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -96,3 +101,8 @@ def subtract(first: float, second: float, digits: int) -> float:
 def name_bin(name: str, label: str) -> str:
     """Return a feature with the words for one of its bins."""
     return f"{name} {label}" if label.startswith(("<= ", "> ")) else f"{name}: {label}"
+
+
+def name_probability(name: str) -> str:
+    """Return the title of an axis; the page says of which class, where its name is long."""
+    return f"probability of {name}" if len(name) <= MOST_NAMED else "probability"
