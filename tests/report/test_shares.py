@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from properboost.report.shares import estimate_share, find_log_odds
+from properboost.report.shares import estimate_share
 
 
 def test_of_no_rows_nothing_is_known():
@@ -31,10 +31,3 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         held += share.low < 0.3 < share.high
     # Four standard errors of 400 draws are 0.06.
     assert held / n == pytest.approx(0.9, abs=0.06)
-
-
-def test_log_odds_are_finite():
-    found = find_log_odds(np.array([0.0, 0.25, 0.5, 1.0]))
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found[1:3], [-np.log(3.0), 0.0])
-    assert float(find_log_odds(0.75)) == pytest.approx(np.log(3.0))

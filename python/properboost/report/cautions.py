@@ -79,9 +79,9 @@ def list_cautions(
         found += _list_of_scores(judged)
         assert counts is not None
         found += _list_of_classes(facts, counts)
-    found += list_extremes(extremes, n_rows, facts.training_rows)
     found += _list_of_people(facts, terms, groupings, without)
     found += _list_of_groups(groupings)
+    found += list_extremes(extremes, n_rows, facts.training_rows)
     found += _list_of_drift(drift, n_rows)
     found += list_jumps(effects)
     found += _list_of_bins(effects)

@@ -15,9 +15,9 @@ from properboost.report.fewer import MOST_ROWS
 from properboost.report.found import FEW_ROWS, SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
+from properboost.report.log_odds import find_log_odds
 from properboost.report.parameter_words import describe_inside, describe_parameter
 from properboost.report.protected import find_protected
-from properboost.report.shares import find_log_odds
 from properboost.report.simpler import describe_simpler, describe_unprotected
 from properboost.report.words import (
     count,

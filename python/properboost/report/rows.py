@@ -11,7 +11,7 @@ from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.report.found import Array, Step, TellingRow
-from properboost.report.shares import find_log_odds
+from properboost.report.log_odds import find_log_odds
 from properboost.report.words import count, signed
 
 __all__ = ["choose_rows", "describe_rows"]

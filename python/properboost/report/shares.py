@@ -1,15 +1,11 @@
-"""Shares of rows, with intervals, and their log-odds."""
+"""Shares of rows, with intervals."""
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from properboost.report.found import Array, Estimate
 
-__all__ = ["estimate_share", "find_log_odds"]
-
-_INSIDE = 1e-15
-"""How far shares are kept from 0 and 1, where they have no log-odds."""
+__all__ = ["estimate_share"]
 
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
@@ -33,9 +29,3 @@ def estimate_share(hits: NDArray[np.bool_], weight: Array, confidence_level: flo
 def count_effective(weight: Array) -> int:
     """Return how many rows of equal weights have a mean as precise as these."""
     return max(1, round(float(weight.sum()) ** 2 / float(np.sum(weight**2))))
-
-
-def find_log_odds(share: Array | float) -> Array:
-    """Return the log-odds of shares, which are finite."""
-    found: Array = logit(np.clip(share, _INSIDE, 1.0 - _INSIDE))
-    return found

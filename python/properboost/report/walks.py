@@ -2,7 +2,7 @@
 
 from properboost.report.charts import Bar, draw_walk
 from properboost.report.found import TellingRow
-from properboost.report.shares import find_log_odds
+from properboost.report.log_odds import find_log_odds
 from properboost.report.words import name_probability, percent, precise, signed
 
 __all__ = ["draw_row", "shows_points"]
