@@ -6,7 +6,6 @@ import numbers
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, plots
 from properboost.boosting.options import find_coupling, gain_is_free
+from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows

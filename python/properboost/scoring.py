@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
 from properboost._core import rank_scores
+from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows

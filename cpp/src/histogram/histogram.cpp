@@ -293,7 +293,7 @@ class HistogramBuilder::State {
 
   static std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-  // Of about as many rows.
+  // Parts have about as many rows each.
   void cut_into_parts(std::size_t n) {
     if (parts_.size() == n) return;
     parts_.assign(n, {});

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ from properboost.boosting.bags import design
 from properboost.boosting.ensemble import Rounds
 from properboost.boosting.spread import Spread, TableSpread, find_size
 from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.cached import cached_property
 from properboost.data.table import Table
 
 __all__ = ["BagTables", "collapse"]

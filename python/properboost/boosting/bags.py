@@ -6,10 +6,12 @@ equally often, so that their errors add up to the squared deviations of the bags
 """
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from properboost.cached import cached_property
 
 __all__ = ["LEVELS", "Bags", "design"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.boosting.available_memory import require_memory
 from properboost.boosting.interactions import MOST_CELLS, PairBins, make_pair, rank_pairs
+from properboost.cached import cached_property
 from properboost.data.binning import (
     Binning,
     CodedTable,

@@ -6,7 +6,6 @@ unexplained.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from properboost import _core
+from properboost.cached import cached_property
 from properboost.data.binning import Binning, FeatureBins, NumericBins
 from properboost.data.entries import find_entries
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from properboost.boosting.ensemble import Ensemble, Rounds, TreeExplainer
 from properboost.boosting.interactions import PairBins, look_up, purify
 from properboost.boosting.spread import Spread
 from properboost.boosting.tree import as_shares
+from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.table import Table
 

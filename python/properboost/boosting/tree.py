@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.cached import cached_property
 
 __all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares"]
 

@@ -1,7 +1,6 @@
 """Ensembles of trees, which stay as they are."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.ensemble import Ensemble, TreeExplainer, share_savings
+from properboost.cached import cached_property
 from properboost.data.table import Table
 
 __all__ = ["TreeEnsemble"]

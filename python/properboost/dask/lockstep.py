@@ -190,7 +190,7 @@ def run_together(
 
 
 def _add_up(said: Sequence[Message]) -> tuple[Any, Any]:
-    if len(said) == 1:
-        return said[0][1], said[0][2]
-    sums = np.add.reduce([message[1] for message in said])
-    return sums, np.maximum.reduce([message[2] for message in said])
+    _, sums, largest = said[0]
+    for _, more, others in said[1:]:
+        sums, largest = sums + more, np.maximum(largest, others)
+    return sums, largest

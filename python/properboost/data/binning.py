@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.table import CategoricalColumn, Category, Table
 from properboost.parameters.kinds import CategoricalFeatures

@@ -1,7 +1,6 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from properboost import _core
+from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import is_plain
 from properboost.data.table import CodedLabels

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.cached import cached_property
 from properboost.parameters import checks
 
 __all__ = ["Effects", "Scale", "Scaling", "check_scale"]

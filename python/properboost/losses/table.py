@@ -8,13 +8,13 @@ the probability p follows from p w(u) = (1 - p) w(-u).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.cached import cached_property
 
 __all__ = [
     "FARTHEST",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -18,6 +17,7 @@ from properboost.boosting.engine import (
     reorder,
     start,
 )
+from properboost.cached import cached_property
 from properboost.data.labels import Rows, SortedRows
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import Fits, Progress

@@ -9,7 +9,7 @@ it come from there.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Any,
@@ -24,6 +24,7 @@ from typing import (
     get_origin,
 )
 
+from properboost.cached import cached_property
 from properboost.parameters import checks
 
 __all__ = [
