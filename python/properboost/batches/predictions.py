@@ -13,15 +13,12 @@ from properboost.data.frames import is_a
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.data.weights import read_weights
-from properboost.losses.probabilities import square_errors
+from properboost.losses.probabilities import log_losses, square_errors
 
 __all__ = ["evaluate", "predict"]
 
 Ranked: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64] | None]
 """Whether the rows of a batch are positive, their scores and their weights."""
-
-LEAST = float(np.finfo(np.float64).eps)
-"""The least probability that a log loss takes, as scikit-learn's."""
 
 
 def predict(
@@ -132,7 +129,7 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
         features = names or [name for name in place if name not in others]
         probability = model.predict_proba(_take(table, features))
         n_rows += len(codes)
-        losses = -np.log(np.clip(probability[np.arange(len(codes)), codes], LEAST, 1.0))
+        losses = log_losses(probability, codes)
         hits = probability.argmax(axis=1) == codes
         each = np.stack([np.ones(len(codes)), losses, square_errors(probability, codes), hits])
         sums += each.sum(axis=1) if own is None else each @ own

@@ -12,7 +12,7 @@ from properboost.data.entries import find_entries
 from properboost.losses.builtin import Exponential, GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["Link", "Votes", "choose_classes", "find_lead", "square_errors"]
+__all__ = ["Link", "Votes", "choose_classes", "find_lead", "log_losses", "square_errors"]
 
 _LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
 """Probabilities at which a logistic link is told from others; links are symmetric."""
@@ -182,6 +182,13 @@ def find_lead(values: NDArray[np.float64], own: NDArray[np.integer[Any]]) -> NDA
     others[rows, own] = -np.inf
     lead: NDArray[np.float64] = values[rows, own] - others.max(axis=1)
     return lead
+
+
+def log_losses(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return each row's log loss, of probabilities cut off as scikit-learn has it."""
+    least = np.finfo(np.float64).eps
+    own = probability[np.arange(len(codes)), codes.astype(np.intp)]
+    return cast("NDArray[np.float64]", -np.log(np.clip(own, least, 1.0 - least)))
 
 
 def square_errors(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:

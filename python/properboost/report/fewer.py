@@ -16,6 +16,7 @@ from properboost.data.labels import find_classes
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
+from properboost.losses.probabilities import log_losses
 from properboost.persistence.parameters import NotSaved
 from properboost.report.found import Array, Fewer, FewScores, Term
 from properboost.report.protected import find_protected
@@ -141,11 +142,10 @@ def take_scored(
 
 def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> FewScores:
     """Return the scores of probabilities (n_rows, n_classes)."""
-    own = np.clip(probability[np.arange(len(codes)), codes], np.finfo(np.float64).eps, 1.0)
     called = probability.argmax(axis=1)
     return FewScores(
         float(np.average(called != codes, weights=weight)),
-        float(np.average(-np.log(own), weights=weight)),
+        float(np.average(log_losses(probability, codes), weights=weight)),
         len(np.unique(called)),
     )
 

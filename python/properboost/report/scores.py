@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, logit
 
-from properboost.losses.probabilities import square_errors
+from properboost.losses.probabilities import log_losses, square_errors
 from properboost.report.found import (
     Array,
     Estimate,
@@ -151,9 +151,7 @@ def _list_scores(
     probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
 ) -> dict[str, Statistic]:
     """Return the scores by name; each takes what the rows weigh."""
-    at = np.arange(len(probability))
-    least = np.finfo(np.float64).eps  # as scikit-learn has it
-    loss = -np.log(np.clip(probability[at, codes], least, 1.0 - least))
+    loss = log_losses(probability, codes)
     wrong = (predicted != codes).astype(np.float64)
     squares = square_errors(probability, codes)
     return {
