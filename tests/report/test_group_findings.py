@@ -31,7 +31,9 @@ def test_the_two_that_are_farthest_apart_and_of_enough_rows_are_named():
     (text,) = find(groups)
     assert text.endswith("it missed 40.0% in the group “b” and 20.0% in the group “a”.")
     (text,) = find([*groups, make_group("few", 10, 8)])
-    assert text.endswith("“a”.  More extreme, but of too few rows to tell: “few” (80.0% of 10).")
+    assert text.endswith(
+        "“a”.  More extreme, but of too few rows to rule out chance: “few” (80.0% of 10)."
+    )
     # Rows enough, but not apart from any.
     assert find([groups[0], make_group("d", 40, 9)]) == []
     assert find([groups[0], make_group("few", 10, 8)]) == []

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
+from properboost.inspection.words import describe
 from properboost.report import single_changes
 from properboost.report.effects import list_terms
 from properboost.report.found import TellingRow
@@ -140,20 +141,22 @@ def test_values_of_few_training_rows_are_known(table):
     assert few
 
 
-def test_many_values_are_thinned_and_still_turn_the_row(monkeypatch):
+def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     monkeypatch.setattr(single_changes, "MOST_VALUES", 16)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2_000, 2))
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, X[:, 0] > 0.3)
+    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=32).fit(X, X[:, 0] > 0.3)
     tried = []
     predict = model.predict
     model.predict = lambda rows: tried.append(getattr(rows, "n_rows", 0)) or predict(rows)
     row = int(np.argmin(np.abs(X[:, 0] + 0.5)))
     (told,) = tell(model, X, [row + 1])
     (change,) = told.changes.offered
-    assert change.values.endswith(" or more")
-    assert float(change.values.split()[0]) > 0.3
-    assert tried[-1] <= 1 + 2 * 17
+    values = np.sort(X[:, 0])
+    copies = np.stack([values, np.full(len(X), X[row, 1])], axis=1)
+    nearest = values[predict(copies)].min()
+    assert change.values == f"{describe(nearest)} or more"
+    assert tried[-1] <= 1 + 2 * (2 * 32 + 1)
 
 
 def test_rows_that_nothing_turns_and_rows_that_nobody_asks_of(table):

@@ -77,7 +77,8 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
         if not low <= share[own.name].value <= high
     ]
     if farther:
-        text += f"  More extreme, but of too few rows to tell: {list_words(farther, MOST_UNNAMED)}."
+        listed = list_words(farther, MOST_UNNAMED)
+        text += f"  More extreme, but of too few rows to rule out chance: {listed}."
     yield text
 
 

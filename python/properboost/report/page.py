@@ -272,6 +272,12 @@ def _judge_trust(judged: Judged) -> str:
             "On these rows the probabilities nearly agree with what happened; they are slightly "
             f"too {where} 0% and 100%."
         )
+    n_tenths, misses = len(judged.reliability.bins), _count_misses(judged)
+    if misses:
+        return (
+            "On these rows the probabilities agree with what happened on average, but not in "
+            f"{misses} of {count(n_tenths, 'tenth', 'tenths')}."
+        )
     return "On these rows the probabilities agree with what happened."
 
 

@@ -29,7 +29,10 @@ MOST_FEATURES = 50
 """Features of which other values are tried; the most important ones."""
 
 MOST_VALUES = 128
-"""Numbers of a feature that are tried."""
+"""Numbers of a feature that are all tried; of more, those nearest to the edges of bins.
+
+Models look up bins, and see no difference between two numbers of one bin.
+"""
 
 MOST_CATEGORIES = 4
 """Categories that are named."""
@@ -110,7 +113,9 @@ class _Number(_Feature):
     def list_values(self, own: float) -> Array:
         values = np.unique(self.column)
         if len(values) > MOST_VALUES:
-            values = self.column[np.linspace(0, len(self.column) - 1, MOST_VALUES).astype(np.intp)]
+            bins = np.searchsorted(self.edges, values)
+            begins = np.flatnonzero(np.diff(bins, prepend=-1))
+            values = values[np.union1d(begins, np.append(begins[1:], len(values)) - 1)]
         return np.union1d(values, own)
 
     def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
