@@ -30,11 +30,10 @@ inline void prefetch(const void* p, std::size_t n) noexcept {
 // be.  Whether it does changes nothing but the time.
 inline void read_ahead([[maybe_unused]] const void* p, [[maybe_unused]] std::size_t n) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto at = reinterpret_cast<std::uintptr_t>(p);
-  const std::uintptr_t begin = at - at % page;
-  static_cast<void>(
-      posix_madvise(reinterpret_cast<void*>(begin), at + n - begin, POSIX_MADV_WILLNEED));
+  const std::size_t before =
+      reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  char* const page = const_cast<char*>(static_cast<const char*>(p)) - before;
+  static_cast<void>(posix_madvise(page, before + n, POSIX_MADV_WILLNEED));
 #endif
 }
 
