@@ -103,7 +103,9 @@ def main() -> int:
         return 0
     import properboost as pb
 
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # a temporary one may be in memory
+    out = Path("out")  # a temporary folder of the system may be in memory
+    out.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out) as folder:
         rows, codes = Path(args.file or Path(folder) / "rows.parquet"), Path(folder) / "rows.codes"
         if not rows.exists():
             make_file(rows, args.rows, args.columns, 0.0)
