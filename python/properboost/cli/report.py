@@ -2,7 +2,7 @@
 
 import argparse
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,8 +145,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         if column in known:
             raise FileError(f"column {column!r} is a feature of the model")
     groups = arguments.groups or []
-    is_text = model.classes_.dtype.kind in "OU"
-    text = [*find_text(known), *([arguments.target] if is_text and arguments.target else [])]
+    text = _list_text(known, model.classes_, arguments.target)
     is_needed = {*known, *named, *groups}.__contains__
     if _wants_sample(arguments, len(known)):
         parts = ParquetParts.open(arguments.file)
@@ -193,16 +192,23 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     print(f"The report on {len(X):,} rows is in {arguments.output}.")
 
 
+def _list_text(
+    known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
+) -> list[str]:
+    """Return the columns to read as text, among them that of classes if these are text."""
+    own = [target] if target is not None and classes.dtype.kind in "OU" else []
+    return [*find_text(known), *own]
+
+
 def _read_training(
     arguments: argparse.Namespace, reader: Reader, model: Any, target: str
 ) -> dict[str, Any]:
     """Return the rows to fit simpler models to, as `write_report` takes them."""
     known = find_categories(model)
     named = [c for c in (target, arguments.sample_weight) if c is not None]
-    is_text = model.classes_.dtype.kind in "OU"
     frame = reader.read(
         arguments.train,
-        [*find_text(known), *([target] if is_text else [])],
+        _list_text(known, model.classes_, target),
         is_needed={*known, *named}.__contains__,
         labels=target,
     )

@@ -22,11 +22,11 @@ from properboost.report.effects import (
 from properboost.report.extremes import find_extremes
 from properboost.report.facts import describe_model
 from properboost.report.fewer import (
-    MOST_ROWS,
     TrainingRows,
     score_fewer,
     score_probabilities,
     score_unprotected,
+    take_scored,
 )
 from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
 from properboost.report.groups import choose_groups, judge_groups
@@ -235,12 +235,7 @@ def collect(
     fewer: list[Fewer] = []
     linear = whole = unprotected = None
     if codes is not None:
-        n_scored = min(n_rows, MOST_ROWS)
-        whole = score_probabilities(
-            probability[:n_scored],
-            codes[:n_scored],
-            np.ones(n_scored) if weight is None else weight[:n_scored],
-        )
+        whole = score_probabilities(*take_scored(probability, codes, weight))
         fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
         if train is not None:
             linear = score_linear(model, X, codes, weight, train)
