@@ -30,6 +30,8 @@ inline void prefetch(const void* p, std::size_t n) noexcept {
 // be.  Whether it does changes nothing but the time.
 inline void read_ahead([[maybe_unused]] const void* p, [[maybe_unused]] std::size_t n) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
+  constexpr std::size_t kWindow = 1u << 17;  // less is read at once anyway, and asking takes time
+  if (n < kWindow) return;
   const std::size_t before =
       reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   char* const page = const_cast<char*>(static_cast<const char*>(p)) - before;
