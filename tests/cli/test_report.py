@@ -4,6 +4,7 @@ import datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import properboost as pb
@@ -83,12 +84,20 @@ def test_groups_and_the_head_reach_the_page(capsys):
         "A generator.",
         "--model-source",
         "A fit.",
+        "--feature-descriptions",
+        "columns.csv",
     )
+    texts = ["how <large> it is", "what it looks like", "1", "where it stands"]
+    described = {"column": ["size", "colour", "flag", "street"], "text": texts}
+    write(pd.DataFrame(described), "columns.csv")
     run(capsys, *files, *stated, "--date", "1 May", "--groups", "region", "size")
     page = read()
     for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):
         assert text in page
     assert "not stated" not in page
+    for text in ("how &lt;large&gt; it is", "what it looks like", "<td>1</td>"):
+        assert text in page
+    assert "where it stands" not in page
     assert '<h3>region <span class="faint">(the model does not use it)</span></h3>' in page
     assert "<h3>size</h3>" in page
     assert "<h3>colour</h3>" not in page.partition('id="effects"')[0]
@@ -153,6 +162,13 @@ def test_what_is_wrong_is_one_line(capsys):
     ):
         named = [word for one in given for word in ("--class-name", one)]
         assert complaint in fail_after_notes(capsys, *files, *named)
+    described = (*files, "--feature-descriptions", "columns.csv")
+    write(pd.DataFrame({"column": ["street"], "text": ["where it stands"]}), "columns.csv")
+    line = fail_after_notes(capsys, *described)
+    assert "columns.csv must describe some of the features 'size', 'colour', 'flag'; it has" in line
+    write(table(seed=1), "columns.csv")
+    line = fail_after_notes(capsys, *described)
+    assert "columns.csv must have two columns, names and texts; it has 5" in line
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
     assert "confidence_level" in line
     Path("report.html").write_text("mine")

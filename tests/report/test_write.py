@@ -360,18 +360,20 @@ def test_what_only_people_know_is_stated_or_not(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
-    assert page.text.count("not stated") == 4
+    assert page.text.count("not stated") == 5
     lacking = (
         "Not stated: what the model is for; who fitted it, when and on which rows; where the rows "
-        "of this page are from; the date of the report. Ask the person who handed you this page."
+        "of this page are from; the date of the report; what the columns hold. Ask the person who "
+        "handed you this page."
     )
     assert lacking in page.text
     stated = {
         "purpose": NAME, "model_source": "a fit", "data_source": "a store", "date": "today",
+        "feature_descriptions": {name: f"a {name}" for name in model.feature_names_in_},
     }  # fmt: skip
     text, page = write(tmp_path / "r.html", model, X, y, **little, **stated)
     assert "not stated" not in text.lower()
-    assert all(value in page.text for value in stated.values())
+    assert all(str(stated.pop(name)) in page.text for name in [*stated][:4])
     assert "A narrow interval does not mean that the model is right" in page.text
 
 
@@ -384,7 +386,7 @@ def test_classes_have_names_where_they_are_spoken_of(tmp_path):
     assert (
         "What 0 and 1 stand for was not stated, and this page" in page.text.partition("Beware")[2]
     )
-    assert "; what 0 and 1 stand for. Ask the person" in page.text
+    assert "; what 0 and 1 stand for; what the columns hold. Ask the person" in page.text
     names = {0: "well", 1: f"ill {LABEL}"}
     named, page = write(tmp_path / "r.html", model, X, y, max_rows=1, class_names=names)
     assert "1 stand for" not in page.text
@@ -397,6 +399,30 @@ def test_classes_have_names_where_they_are_spoken_of(tmp_path):
     assert "“1”" in text
     assert not re.search(r"“[01]”|(really|called|probability of|log-odds of) [01]\b", page.text)
     assert not re.search(r"(probability of|log-odds of|were) [01]\b", named)
+
+
+def test_features_are_described_where_they_are_shown(model, tmp_path):
+    X, y = make_rows(60, 1)
+    name = model.feature_names_in_[0]
+    given = {name: f"a {LABEL}", "street": "no feature"}
+    _, page = write(tmp_path / "r.html", model, X, y, max_rows=0, groups=[name])
+    assert "; what the columns hold. Ask" in page.text
+    _, page = write(
+        tmp_path / "r.html",
+        model, X, y, max_rows=0, groups=[name], feature_descriptions=given,
+    )  # fmt: skip
+    assert page.text.count(f"a {LABEL}") == 3  # by groups, in the table and beside its picture
+    assert f"what “{model.feature_names_in_[1]}”" in page.text.partition("Purpose")[0]
+    assert "no feature" not in page.text
+
+
+def test_rows_of_other_times_are_a_caution(model, tmp_path):
+    X, y = make_rows(60, 1)
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    _, page = write(tmp_path / "r.html", model, X, y, **little)
+    assert "where and when they are from was not stated" in page.text
+    _, page = write(tmp_path / "r.html", model, X, y, **little, data_source="the census of 1994")
+    assert "These numbers are of the test rows: the census of 1994." in page.text
 
 
 def test_only_words_of_the_page_are_explained(model, tmp_path):
@@ -474,6 +500,7 @@ def test_wrong_arguments_are_named(model, tmp_path):
     for given, complaint in (
         ({"class_": "maybe"}, "class_ must be one of"),
         ({"class_names": {"maybe": "perhaps"}}, "class_names: the labels must be among"),
+        ({"feature_descriptions": {"street": "a"}}, "feature_descriptions must describe some"),
         ({"confidence_level": 1.0}, "confidence_level must be above 0 and below 1"),
         ({"max_features": -1}, "max_features must be"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),

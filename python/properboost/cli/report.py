@@ -111,6 +111,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what a label stands for, in words that the page uses; once for each class",
     )
     parser.add_argument(
+        "--feature-descriptions",
+        metavar="FILE",
+        help="a table of two columns, with a header: the names of features, and what they hold, in "
+        "words that the page uses",
+    )
+    parser.add_argument(
         "--level",
         metavar="LEVEL",
         type=float,
@@ -134,7 +140,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Write the page."""
-    reader = make_reader(arguments, parser, arguments.file, arguments.train)
+    reader = make_reader(
+        arguments, parser, arguments.file, arguments.train, arguments.feature_descriptions
+    )
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
@@ -184,6 +192,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         groups=None if arguments.groups is None else {name: frame[name] for name in groups},
         class_=_find_class(arguments.class_, model.classes_),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
+        feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
         confidence_level=arguments.level,
         max_features=arguments.max_features,
         max_pairs=arguments.max_pairs,
@@ -259,6 +268,25 @@ def _find_class(given: str | None, classes: NDArray[Any], option: str = "--class
         if str(label) == given:
             return label
     raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {given!r}")
+
+
+def _read_descriptions(
+    file: str | None, reader: Reader, known: Collection[str]
+) -> dict[str, str] | None:
+    """Return the texts of a table of names and texts."""
+    if file is None:
+        return None
+    frame = reader.read(file, (), is_needed=lambda _: True)
+    if frame.shape[1] != 2:
+        raise FileError(f"{file} must have two columns, names and texts; it has {frame.shape[1]}")
+    frame = frame.dropna().astype(str)
+    found = dict(zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True))
+    if not found.keys() & set(known):
+        raise FileError(
+            f"{file} must describe some of the features {list_names([*known])}; it has "
+            f"{list_names([*found])}"
+        )
+    return found
 
 
 def _read_class_names(given: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:

@@ -9,21 +9,29 @@ from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.estimators.base import TableClassifier
 from properboost.report.class_names import find_unnamed, read_class_names
 from properboost.report.contents import describe_edit, find_changed, list_contents
+from properboost.report.feature_descriptions import read_feature_descriptions
 from properboost.report.found import Facts
 from properboost.report.words import list_words
 
 __all__ = ["describe_model"]
 
 
-def describe_model(model: TableClassifier, *, is_additive: bool, class_names: Any) -> Facts:
+def describe_model(
+    model: TableClassifier,
+    *,
+    is_additive: bool,
+    class_names: Any = None,
+    feature_descriptions: Any = None,
+) -> Facts:
     """Return what there is to say of a fitted model, which is a sum of shape functions or not.
 
-    `class_names` are as `write_report` takes them.
+    `class_names` and `feature_descriptions` are as `write_report` takes them.
     """
     contents = dict(list_contents(model))
     bins, weights = model._describe_training()
     labels = model.classes_.tolist()
     names = read_class_names(class_names, labels)
+    features = tuple(model._feature_labels())
     rows = None if weights is None else float(np.sum(weights[0]))
     return Facts(
         estimator=type(model).__name__,
@@ -35,7 +43,8 @@ def describe_model(model: TableClassifier, *, is_additive: bool, class_names: An
         names=names,
         unnamed=find_unnamed(labels, names),
         training_rows=rows,
-        features=tuple(model._feature_labels()),
+        features=features,
+        described=read_feature_descriptions(feature_descriptions, features),
         lines=tuple(_list_lines(model, contents)),
         parameters=tuple(
             (name, " ".join(repr(value).split())) for name, value in find_changed(model).items()

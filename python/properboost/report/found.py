@@ -1,6 +1,6 @@
 """What a report tells, in numbers and names, and what it draws of that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -408,7 +408,7 @@ class Facts:
     and unseen values, `lines` are names with what they have, `parameters` those that are not the
     defaults, and `edits` what was changed by hand.  `names` are what the classes are called, and
     `unnamed` is a clause on the labels of which nobody said what they
-    stand for, if any.
+    stand for, if any.  `described` says of features what they hold.
     """
 
     estimator: str
@@ -421,6 +421,7 @@ class Facts:
     unnamed: str
     training_rows: float | None
     features: tuple[str, ...]
+    described: Mapping[str, str]
     lines: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
     edits: tuple[str, ...]
@@ -493,7 +494,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An effect on both scales, and a sentence or two below.
+    """An effect on both scales, a sentence or two below, and what the feature holds, if stated.
 
     `reach` is what the strongest colours of a grid stand for, on either scale.  `values` are all
     ranges or categories: a name, the points, the probability and the training rows of each.
@@ -507,6 +508,7 @@ class Drawn:
     notes: tuple[str, ...]
     reach: tuple[str, str] | None = None
     values: tuple[tuple[str, str, str, str], ...] = ()
+    described: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from properboost.extras import import_extra
 from properboost.report.costs import describe_cost, describe_score, name_score
 from properboost.report.extremes import describe_extremes
 from properboost.report.families import describe_family
+from properboost.report.feature_descriptions import find_undescribed
 from properboost.report.fewer import MOST_ROWS
 from properboost.report.found import FEW_ROWS, SLIGHT, Collected, Estimate, Judged, View
 from properboost.report.glossary import find_words
@@ -210,6 +211,7 @@ def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str
 def _list_not_stated(found: Collected) -> str:
     """Return, as a list in a sentence, what only people know and nobody said."""
     about, unnamed = found.about, found.facts.unnamed
+    undescribed = find_undescribed(found.facts.described, found.facts.features)
     lacking = [
         words
         for is_given, words in (
@@ -218,6 +220,7 @@ def _list_not_stated(found: Collected) -> str:
             (about.data_source, "where the rows of this page are from"),
             (about.date, "the date of the report"),
             (not unnamed, unnamed),
+            (not undescribed, undescribed),
         )
         if not is_given
     ]

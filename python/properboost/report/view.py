@@ -17,6 +17,7 @@ from properboost.report.charts import (
     draw_reliability,
     draw_steps,
 )
+from properboost.report.directions import describe_direction
 from properboost.report.found import (
     FEW_ROWS,
     Collected,
@@ -65,7 +66,13 @@ def make_view(found: Collected) -> View:
             _draw_grouping(own, found.facts.name(found.class_), level) for own in found.groupings
         ),
         importances=_draw_importances(found.terms),
-        effects=tuple(_draw_effect(effect, level) for effect in found.effects),
+        effects=tuple(
+            replace(
+                _draw_effect(effect, level),
+                described=found.facts.described.get(effect.term.name, ""),
+            )
+            for effect in found.effects
+        ),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
         rows=tuple(draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
         shows_points=any(map(shows_points, found.rows)),
@@ -184,7 +191,7 @@ def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()
 def _list_notes(effect: Effect, level: float) -> list[str]:
     """Return what a picture of a shape function does not show."""
     shape, other = effect.log_odds, effect.probability
-    notes = []
+    notes = [text for text in (describe_direction(shape),) if text]
     if shape.missing_weight > 0.0:
         text = (
             f"Missing ({_count(shape.missing_weight)}): {signed(shape.missing_value)} log-odds, "

@@ -61,6 +61,7 @@ def write_report(
     groups: Any = None,
     class_: Any = None,
     class_names: Mapping[Any, str] | None = None,
+    feature_descriptions: Mapping[str, str] | None = None,
     confidence_level: float = 0.9,
     max_features: int = 20,
     max_pairs: int = 10,
@@ -111,6 +112,9 @@ def write_report(
         What labels stand for, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``: the page
         calls the classes so.  Where labels that say nothing by themselves, such as numbers, have no
         name, the page says that what they stand for was not stated.
+    feature_descriptions : mapping of str to str, optional
+        What features hold, by name, as ``{"fnlwgt": "how many people the row stands for"}``; the
+        page says it wherever it shows one.  Those on other columns are ignored.
     confidence_level : float, default=0.9
         The share of intervals that hold what they are about, in (0, 1).
     max_features, max_pairs : int, default=20, 10
@@ -159,6 +163,7 @@ def write_report(
         groups=groups,
         class_=class_,
         class_names=class_names,
+        feature_descriptions=feature_descriptions,
         confidence_level=level,
         max_features=checks.integer("max_features", max_features, 0),
         max_pairs=checks.integer("max_pairs", max_pairs, 0),
@@ -179,6 +184,7 @@ def collect(
     train: TrainingRows | None = None,
     class_: Any,
     class_names: Any = None,
+    feature_descriptions: Any = None,
     about: About,
     groups: Any,
     confidence_level: float,
@@ -188,7 +194,12 @@ def collect(
     random_state: int,
 ) -> Collected:
     """Gather the numbers of a report; see `write_report`."""
-    facts = describe_model(model, is_additive=is_additive(model), class_names=class_names)
+    facts = describe_model(
+        model,
+        is_additive=is_additive(model),
+        class_names=class_names,
+        feature_descriptions=feature_descriptions,
+    )
     probability = model.predict_proba(X)
     n_rows, n_classes = probability.shape
     labels = model.classes_.tolist()
