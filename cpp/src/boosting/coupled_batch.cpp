@@ -144,6 +144,7 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
     fill_feature<W>(cells, rows_.rows, rows_.blocks, roles_, rows_.needs_curvature, units_,
                     nanoseconds, team, pass);
   });
+  cells.histogram.share(cells.feature, team);
 }
 
 void CoupledBatch::spread(const float* from, std::size_t n, std::size_t lanes, float* to) const {

@@ -41,14 +41,27 @@ EffectiveRowCount::EffectiveRowCount(const TrainingRows& rows, const SampleWeigh
                                      const ModelBatch& batch)
     : rows_(rows), weights_(weights), batch_(batch) {}
 
-void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, Share& share,
-                            Team& team) {
+void EffectiveRowCount::set(Units& units, double most_weight) const {
+  units.weights.set(0, most_weight, rows_.sample_weight, rows_.totals.all);
+  units.squares.set(0, most_weight * most_weight, rows_.sample_weight, rows_.totals.all);
+}
+
+bool EffectiveRowCount::would_be(double most_weight) const {
+  Units units;
+  set(units, most_weight);
+  const auto are_same = [](const TermUnits& a, const TermUnits& b) {
+    return a.of(0).unit == b.of(0).unit;
+  };
+  return lost_[0] == 0.0 && lost_[1] == 0.0 && are_same(units.weights, units_.weights) &&
+         are_same(units.squares, units_.squares);
+}
+
+void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, double most_weight,
+                            Share& share, Team& team) {
   const BatchMargins& margins = *batch_.margins;
   if (margins.lanes() > 1) return;
-  const double most = margins.most_weight(0);
-  units_ = units_of_squares_ = TermUnits();  // what once was lost may be found
-  units_.set(0, most, rows_.sample_weight, rows_.totals.all);
-  units_of_squares_.set(0, most * most, rows_.sample_weight, rows_.totals.all);
+  units_ = Units();  // what once was lost may be found
+  set(units_, most_weight);
   struct Part {
     WholeSums sum{}, squares{};
   };
@@ -58,8 +71,8 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, Share&
     for (const auto& [begin, end] : blocks[c].ranges) {
       vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
                   weight = margins.weight() + begin] {
-        add_rows<1>(n, s, units_, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
-        add_rows<1>(n, s, units_of_squares_, parts[c].squares,
+        add_rows<1>(n, s, units_.weights, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
+        add_rows<1>(n, s, units_.squares, parts[c].squares,
                     [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
       });
     }
@@ -72,6 +85,8 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, Share&
   }
   share.sum(weights_of_class_.data(), weights_of_class_.size());
   share.sum(squares_of_class_.data(), squares_of_class_.size());
+  units_.weights.share(share, lost_[0]);
+  units_.squares.share(share, lost_[1]);
 }
 
 double EffectiveRowCount::rows_of(double sum, double squares) const {
@@ -83,8 +98,8 @@ std::vector<EffectiveRows> EffectiveRowCount::count() const {
   const std::size_t lanes = batch_.margins->lanes();
   if (lanes == 1) {
     const auto of = [&](std::size_t own) {
-      return rows_of(units_.value(0, weights_of_class_[own]),
-                     units_of_squares_.value(0, squares_of_class_[own]));
+      return rows_of(units_.weights.value(0, weights_of_class_[own]),
+                     units_.squares.value(0, squares_of_class_[own]));
     };
     return {{of(1), of(0)}};
   }

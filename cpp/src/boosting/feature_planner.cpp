@@ -22,7 +22,7 @@ using Buffer = FeatureSearch::Buffer;
 
 // Look-up tables: of the features up for selection, the one with the least cost is taken, or the
 // one that is least likely to cost so little by chance.
-class FeaturePlanner final : public Planner {
+class FeaturePlanner final : public Planner, private SumsAhead {
  public:
   FeaturePlanner(const RoundContext& context, const std::vector<const FeatureLearner*>& learners)
       : Planner(context),
@@ -48,9 +48,14 @@ class FeaturePlanner final : public Planner {
   }
 
   PassRequest request(std::size_t t) override {
-    if (!in_turn_) return {{}, at_.keep_rounds};
+    PassRequest request;
+    request.risk = at_.keep_rounds;
+    if (!in_turn_) {
+      if (at_.peers != nullptr && !race_) request.ahead = this;
+      return request;
+    }
     const std::size_t features = at_.rows.bins.size();
-    PassRequest request{CellsOfFeature{search_.histogram(), t % features}, at_.keep_rounds};
+    request.cells.emplace(CellsOfFeature{search_.histogram(), t % features});
     at_.rows.codes.read_ahead((t + 1) % features);  // codes may lie in a file
     request.keeps_weights = effective_.has_value();
     return request;
@@ -65,15 +70,9 @@ class FeaturePlanner final : public Planner {
         if (updates[0].moves) return updates;
       }
     }
-    Share share = team.share();
-    if (builder_) {
-      search_.fill(*builder_, team);
-      search_.histogram().add_to(share);
-    }
+    if (!has_sums()) sum_all(team);
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
     const std::size_t lanes = at_.batch.models.size();
-    if (effective_) effective_->sum(share, team);
-    share.go();
     const std::vector<EffectiveRows> rows =
         effective_ ? effective_->count() : std::vector<EffectiveRows>(lanes);
     std::vector<double> costs(lanes * candidates.size());
@@ -138,6 +137,38 @@ class FeaturePlanner final : public Planner {
   }
 
  private:
+  // Sums what selection goes by.
+  void sum_all(Team& team) {
+    Share share = team.share();
+    if (builder_) {
+      search_.fill(*builder_, team);
+      search_.histogram().add_to(share);
+    }
+    if (effective_) effective_->sum(share, team);
+    share.go();
+  }
+
+  void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
+           Team& team) override {
+    ahead_ = Ahead{units, fits ? 0.0 : 1.0};
+    if (fits) search_.fill(*builder_, units, team);
+    search_.histogram().add_to(share);
+    if (effective_) effective_->sum(most_weight, share, team);
+    share.most(ahead_->unfit);
+  }
+
+  // Whether the sums were made ahead, in the units that the weights turned out to have.
+  bool has_sums() {
+    const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
+    const BatchMargins& margins = *at_.batch.margins;
+    const CellUnits& units = margins.cell_units();
+    if (!ahead || ahead->unfit > 0.0 || ahead->units.weight.unit != units.weight.unit ||
+        ahead->units.curvature.unit != units.curvature.unit) {
+      return false;
+    }
+    return !effective_ || effective_->would_be(margins.most_weight(0));
+  }
+
   std::vector<std::vector<Directions>> find_all_directions(
       const std::vector<const FeatureLearner*>& learners) const {
     std::vector<std::vector<Directions>> found;
@@ -174,12 +205,19 @@ class FeaturePlanner final : public Planner {
 
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
+  // What sums were made in before it was known, and whether they are too large for it.
+  struct Ahead {
+    CellUnits units;
+    double unfit;
+  };
+
   const bool in_turn_;
   const bool allows_for_chance_;
   FeatureSearch search_;
   std::optional<HistogramBuilder> builder_;
   std::optional<EffectiveRowCount> effective_;
   std::optional<FeatureRace> race_;
+  std::optional<Ahead> ahead_;
 };
 
 }  // namespace

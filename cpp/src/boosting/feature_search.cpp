@@ -24,9 +24,9 @@ HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock
           at_.memory};
 }
 
-void FeatureSearch::fill(HistogramBuilder& builder, Team& team) {
+void FeatureSearch::fill(HistogramBuilder& builder, const CellUnits& units, Team& team) {
   const BatchMargins& margins = *at_.batch.margins;
-  builder.fill(margins.weight(), margins.curvature(), margins.cell_units(), histogram_, team);
+  builder.fill(margins.weight(), margins.curvature(), units, histogram_, team);
 }
 
 FeatureCells FeatureSearch::cells(std::size_t f, std::size_t lane, Buffer& buffer) const {

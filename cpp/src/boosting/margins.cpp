@@ -148,7 +148,7 @@ class Margins::Pass {
     }
     std::vector<Totals> totals = add_up();
     share(totals, team);
-    if (sums_weights_) m_.units_ = units_of(totals.front());
+    if (sums_weights_) m_.units_ = units_of(totals.front(), m_.bounds_ahead(0, 0.0));
     if (cells_ != nullptr && !sums_cells_) {
       units_of_cells_ = m_.units_;
       fill(team, [&](std::size_t c, const auto& add) {
@@ -158,6 +158,7 @@ class Margins::Pass {
             m_.curvature_.empty() ? nullptr : m_.curvature_.data() + block.begin, block.begin,
             block.end - block.begin);
       });
+      cells_->histogram.share(cells_->feature, team);
     }
     Sums t{};
     for (const Move& move : moves_) t[move.lane] = move.t;
@@ -360,6 +361,10 @@ class Margins::Pass {
     for (std::size_t j = 0; j < lost.size(); ++j) {
       units[j]->share(share, lost[j]);
     }
+    if (sums_cells_ && team.has_peers()) cells_->histogram.add_to(share, cells_->feature);
+    if (request_.ahead != nullptr && team.has_peers() && m_.units_.total_weight > 0.0) {
+      sum_ahead(totals.front(), -lowest[0], share, team);
+    }
     share.go();
     for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
     for (std::size_t k = 0; k < W; ++k) {
@@ -368,14 +373,25 @@ class Margins::Pass {
     m_.least_ = -least;
   }
 
-  CellUnits units_of(const Totals& totals) const {
+  // What the next plan needs, in the units of the last pass: they are powers of two, which seldom
+  // change.  `own` and `least` are of this process's rows.
+  void sum_ahead(const Totals& own, double least, Share& share, Team& team) {
+    const CellUnits& last = m_.units_;
+    CellUnits units = units_of(own, m_.bounds_at(std::min(least, wide(m_.least_u_[0]))));
+    const bool fits = units.total_weight <= 2.0 * last.total_weight &&
+                      units.total_curvature <= 2.0 * last.total_curvature;
+    units.weight = last.weight;
+    units.curvature = last.curvature;
+    request_.ahead->sum(units, m_.most_weight(0), fits, share, team);
+  }
+
+  CellUnits units_of(const Totals& totals, const Bounds& most) const {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
       return units.value(0, sum + unseen);
     };
-    const Bounds most = m_.bounds_ahead(0, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
     return {at_most(weight_units_, totals.weight),
             m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,

@@ -26,11 +26,25 @@ class EffectiveRowCount {
   // all processes when the share has gone.
   void sum(Share& share, Team& team) { sum(batch_.blocks, share, team); }
   // The same of some rows.
-  void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team);
+  void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team) {
+    sum(blocks, batch_.margins->most_weight(0), share, team);
+  }
+  // The same of all rows, before it is known what no weight exceeds.
+  void sum(double most_weight, Share& share, Team& team) {
+    sum(batch_.blocks, most_weight, share, team);
+  }
+  // Whether the sums are what they would be if that had been the largest weight.
+  bool would_be(double most_weight) const;
   // For each lane, once that is done.
   std::vector<EffectiveRows> count() const;
 
  private:
+  struct Units {
+    TermUnits weights, squares;
+  };
+  void set(Units& units, double most_weight) const;
+  void sum(const std::vector<AccumulationBlock>& blocks, double most_weight, Share& share,
+           Team& team);
   double rows_of(double sum, double squares) const;
 
   const TrainingRows& rows_;
@@ -38,7 +52,8 @@ class EffectiveRowCount {
   const ModelBatch& batch_;
   using OfClasses = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
   OfClasses weights_of_class_{}, squares_of_class_{};
-  TermUnits units_, units_of_squares_;
+  Units units_;
+  std::array<double, 2> lost_{};  // whether any process has lost a sum
 };
 
 }  // namespace properboost

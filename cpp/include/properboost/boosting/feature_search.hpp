@@ -30,7 +30,10 @@ class FeatureSearch {
   // What fills the histogram with the sums of these features over these rows.
   HistogramBuilder make_builder(const std::vector<AccumulationBlock>& blocks,
                                 std::vector<std::size_t> features) const;
-  void fill(HistogramBuilder& builder, Team& team);
+  void fill(HistogramBuilder& builder, Team& team) {
+    fill(builder, at_.batch.margins->cell_units(), team);
+  }
+  void fill(HistogramBuilder& builder, const CellUnits& units, Team& team);
   Histogram& histogram() noexcept { return histogram_; }
 
   using Buffer = std::array<Cell, kMaxCodes>;

@@ -50,7 +50,6 @@ void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
       Sum* const own = sums.data() + c * width;
       vectorized([&, own] { flush_sums(own, width, of_block, cells.histogram, f); });
     }
-    cells.histogram.share(f, team);
   });
 }
 

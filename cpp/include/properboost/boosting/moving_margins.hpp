@@ -35,12 +35,24 @@ struct CellsOfFeature {
   std::size_t feature;
 };
 
+// Sums over rows that the next plan needs, under the weights that a pass leaves.  Peers share them
+// together with the pass's own, so their units are those of the pass before, and the plan sees
+// whether they were right.
+class SumsAhead {
+ public:
+  virtual ~SumsAhead() = default;
+  // Where these units cannot hold the sums of this process's rows, it `fits` them not.
+  virtual void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
+                   Team& team) = 0;
+};
+
 // What a row pass computes besides moving the margins.
 struct PassRequest {
   std::optional<CellsOfFeature> cells = {};  // under the new weights, which need not be kept
   bool risk = false;                         // of the training rows
   bool held_out = false;                     // log loss, error and Brier score
   bool keeps_weights = false;                // beside the cells
+  SumsAhead* ahead = nullptr;                // if there are peers, and units to go by
 };
 
 // A lane's means after a pass.  Slope and risk are at gain 1, per unit of training weight.
