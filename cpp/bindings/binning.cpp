@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "classes.hpp"
+#include "codes.hpp"
 #include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
@@ -152,22 +153,31 @@ py::list average(const Bins& bins, const py::object& object,
 }
 
 py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
-                          const std::optional<Array<double>>& weight, int n_threads,
-                          const py::object& share) {
-  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
-    throw py::value_error("codes must have shape (n_features, n_rows)");
-  }
-  const auto rows = static_cast<std::size_t>(codes.shape(1));
+                          const Array<std::int64_t>& segments, const Array<std::int64_t>& group_of,
+                          std::size_t groups, const std::optional<Array<double>>& weight,
+                          int n_threads, const py::object& share) {
+  const Codes own = borrow_codes(codes, segments, bins, true);
+  const std::size_t rows = own.rows;
   const RowSampleWeights w(borrow(weight, rows, "weight"));
-  const std::uint8_t* code = codes.data();
+  std::vector<int> group_of_segment;
+  for (py::ssize_t s = 0; s < group_of.size(); ++s) {
+    const std::int64_t group = group_of.at(s);
+    if (group < -1 || group >= static_cast<std::int64_t>(groups)) {
+      throw py::value_error("group_of must be -1, or below groups");
+    }
+    group_of_segment.push_back(static_cast<int>(group));
+  }
+  if (group_of_segment.size() + 1 != own.segments.size()) {
+    throw py::value_error("group_of must have an entry for each segment");
+  }
   std::vector<double> held;
   const std::unique_ptr<PyPeers> peers =
       share.is_none() ? nullptr : std::make_unique<PyPeers>(share);
   run(n_threads, 0.5 * static_cast<double>(rows * bins.size()), [&](Team& team) {
     team.join(peers.get());
-    held = weigh_codes(code, rows, bins, w, team);
+    held = weigh_codes(own, bins, group_of_segment, groups, w, team);
   });
-  return to_array(held);
+  return to_array(held).reshape({groups, bins.total_width()});
 }
 
 // Sums, and the bins that they borrow.
@@ -237,8 +247,8 @@ void bind_binning(pybind11::module_& m) {
            "n_threads"_a = 1)
       .def("find_means", &properboost::bindings::average, "table"_a, "order"_a = py::none(),
            "weight"_a = py::none(), "n_threads"_a = 1)
-      .def("weigh", &properboost::bindings::weigh, "codes"_a, "weight"_a = py::none(),
-           "n_threads"_a = 1, "share"_a = py::none());
+      .def("weigh", &properboost::bindings::weigh, "codes"_a, "segments"_a, "group_of"_a,
+           "groups"_a, "weight"_a = py::none(), "n_threads"_a = 1, "share"_a = py::none());
   using properboost::bindings::OwnBinSums;
   properboost::bindings::make_class<OwnBinSums>(m, "BinSums")
       .def(py::init<std::shared_ptr<Bins>, double>(), "bins"_a, "largest_weight"_a = 1.0)

@@ -72,11 +72,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   if (!all) return 0;
   std::vector<double> held;
-  on_threads(3, [&](Team& team) { held = weigh_codes(codes.data(), n, bins, weight, team); });
-  const double total = weight.sum(0, n);
+  const std::size_t first = n / 3, second = n / 2;
+  const Codes segments{codes.data(), n, {0, first, second, n}};
+  on_threads(3,
+             [&](Team& team) { held = weigh_codes(segments, bins, {1, -1, 0}, 2, weight, team); });
+  const double total = weight.sum(0, first) + weight.sum(second, n);
   for (std::size_t f = 0; f < columns; ++f) {
     double sum = 0.0;
-    for (std::size_t b = bins.offset(f); b < bins.offset(f + 1); ++b) sum += held[b];
+    for (std::size_t b = bins.offset(f); b < bins.offset(f + 1); ++b) {
+      sum += held[b] + held[bins.total_width() + b];
+    }
     require(std::abs(sum - total) <= 1e-9 * total, "the codes hold all of the weight");
   }
   return 0;

@@ -79,7 +79,8 @@ std::uint64_t bin(const Problem& problem, bool weighted, int max_bins, std::size
       std::vector<std::uint8_t> codes(bins.size() * table->rows);
       bins.encode(*table, RowOrder{}, table->rows, codes.data(), team);
       digest.add(codes);
-      digest.add(weigh_codes(codes.data(), table->rows, bins, weight, team));
+      const Codes all{codes.data(), table->rows, {0, table->rows}};
+      digest.add(weigh_codes(all, bins, {0}, 1, weight, team));
     }
   });
   return digest.value();

@@ -125,13 +125,16 @@ class Bins(metaclass=_Bound):
     def weigh(
         self,
         codes: NDArray[np.uint8],
+        segments: NDArray[np.int64],
+        group_of: NDArray[np.int64],
+        groups: int,
         weight: NDArray[np.float64] | None = ...,
         n_threads: int = ...,
         share: _Share | None = ...,
     ) -> NDArray[np.float64]:
-        """Sum the weight of each code, or count its rows; features are side by side.
+        """Sum the weight of each code in groups of segments, or count its rows: (groups, n_codes).
 
-        For `share` see `Rows`.
+        Features are side by side; a segment of the group -1 is in none.  For `share` see `Rows`.
         """
 
 class BinSums(metaclass=_Bound):

@@ -233,9 +233,10 @@ def test_weights_of_bins():
     X = np.array([[0.0], [1.0], [1.0], [np.nan]])
     bins = Binning(cut(X), from_dtype=True)
     codes = bins.encode(open_new(X), None, 1)
-    weights = bins.native.weigh(codes)
+    all_rows = (np.array([0, 4]), np.array([0]), 1)
+    (weights,) = bins.native.weigh(codes, *all_rows)
     assert weights.tolist() == [1.0, 2.0, 1.0]
-    weights = bins.native.weigh(codes, np.array([0.5, 1.0, 3.0, 0.25]))
+    (weights,) = bins.native.weigh(codes, *all_rows, np.array([0.5, 1.0, 3.0, 0.25]))
     assert weights.tolist() == [0.5, 4.0, 0.25]
 
 

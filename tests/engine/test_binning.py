@@ -399,11 +399,30 @@ def test_categorical_codes():
 def test_weigh_counts_rows_and_weights_by_code():
     bins = _core.Bins([np.array([0.0]), 2])
     codes = np.array([[0, 1, 1, 2], [0, 3, 0, 1]], dtype=np.uint8)
-    np.testing.assert_array_equal(bins.weigh(codes), [1, 2, 1, 2, 1, 0, 1])
+    all_rows = (np.array([0, 4]), np.array([0]), 1)
+    np.testing.assert_array_equal(bins.weigh(codes, *all_rows), [[1, 2, 1, 2, 1, 0, 1]])
     weight = np.array([0.5, 1.0, 2.0, 4.0])
-    np.testing.assert_array_equal(bins.weigh(codes, weight, 2), [0.5, 3, 4, 2.5, 4, 0, 1])
+    np.testing.assert_array_equal(
+        bins.weigh(codes, *all_rows, weight, 2), [[0.5, 3, 4, 2.5, 4, 0, 1]]
+    )
     with pytest.raises(ValueError, match="weight"):
-        bins.weigh(codes, weight[:3])
+        bins.weigh(codes, *all_rows, weight[:3])
+
+
+def test_weigh_sums_groups_of_segments():
+    bins = _core.Bins([np.array([0.0]), 2])
+    codes = np.array([[0, 1, 1, 2], [0, 3, 0, 1]], dtype=np.uint8)
+    segments, group_of = np.array([0, 1, 2, 2, 4]), np.array([1, -1, 0, 1])
+    found = bins.weigh(codes, segments, group_of, 2)
+    np.testing.assert_array_equal(found, [[0] * 7, [1, 1, 1, 2, 1, 0, 0]])
+    found = bins.weigh(codes, segments, group_of[::-1], 3, np.array([0.5, 1.0, 2.0, 4.0]))
+    np.testing.assert_array_equal(
+        found, [[0, 1, 0, 0, 0, 0, 1], [0.5, 2, 4, 2.5, 4, 0, 0], [0] * 7]
+    )
+    with pytest.raises(ValueError, match="group_of must be -1, or below groups"):
+        bins.weigh(codes, segments, group_of, 1)
+    with pytest.raises(ValueError, match="group_of must have an entry for each segment"):
+        bins.weigh(codes, segments, group_of[:3], 2)
 
 
 def test_threads_change_neither_edges_nor_codes():

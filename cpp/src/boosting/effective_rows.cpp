@@ -71,7 +71,8 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, double
     for (const auto& [begin, end] : blocks[c].ranges) {
       vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
                   weight = margins.weight() + begin] {
-        add_rows<1>(n, s, units_.weights, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); });
+        add_rows<1>(n, s, units_.weights, parts[c].sum,
+                    [=](std::size_t i) { return wide(weight[i]); });
         add_rows<1>(n, s, units_.squares, parts[c].squares,
                     [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
       });

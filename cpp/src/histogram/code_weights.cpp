@@ -11,23 +11,44 @@ double nanoseconds(std::size_t rows, const Bins& bins) {
 
 }  // namespace
 
-std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
+std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
+                                const std::vector<int>& group_of, std::size_t groups,
                                 RowSampleWeights weight, Team& team) {
-  ExactSum total = weight.add_up(0, rows);
+  // visit(group, begin, end) for the rows of each segment that is in a group
+  const auto for_segments = [&](const auto& visit) {
+    for (std::size_t s = 0; s < group_of.size(); ++s) {
+      if (group_of[s] < 0) continue;
+      visit(static_cast<std::size_t>(group_of[s]), codes.segments[s], codes.segments[s + 1]);
+    }
+  };
+  std::vector<ExactSum> totals(groups);
+  for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
+    totals[group] += weight.add_up(begin, end);
+  });
   Share share = team.share();
-  total.share(share);
+  for (ExactSum& total : totals) total.share(share);
   share.go();
-  const FixedPoint units(total.value());
-  std::vector<std::int64_t> sums(bins.total_width(), 0);
-  team.for_each(bins.size(), nanoseconds(rows, bins), [&](std::size_t f) {
-    add_by_code(
-        codes + f * rows, 0, rows, bins[f].width(),
-        [&](std::size_t i) { return units.round(weight[i]); }, sums.data() + bins.offset(f));
+  std::vector<FixedPoint> units;
+  for (const ExactSum& total : totals) units.emplace_back(total.value());
+  const std::size_t width = bins.total_width();
+  std::vector<std::int64_t> sums(groups * width, 0);
+  team.for_each(bins.size(), nanoseconds(codes.rows, bins), [&](std::size_t f) {
+    for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
+      std::int64_t* const own = sums.data() + group * width + bins.offset(f);
+      if (weight.all_ones()) {
+        const std::int64_t one = units[group].round(1.0);
+        const auto count = [one](std::size_t) { return one; };
+        add_by_code(codes.feature(f), begin, end, bins[f].width(), count, own);
+      } else {
+        const auto weigh = [&](std::size_t i) { return units[group].round(weight.given(i)); };
+        add_by_code(codes.feature(f), begin, end, bins[f].width(), weigh, own);
+      }
+    });
   });
   team.share().sum(sums.data(), sums.size()).go();
   std::vector<double> held;
   held.reserve(sums.size());
-  for (const std::int64_t sum : sums) held.push_back(units.value(sum));
+  for (std::size_t i = 0; i < sums.size(); ++i) held.push_back(units[i / width].value(sums[i]));
   return held;
 }
 

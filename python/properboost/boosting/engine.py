@@ -94,8 +94,8 @@ class Elsewhere(Protocol):
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of some features, (n, n_rows)."""
 
-    def weigh(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the weight that each code holds in some segments."""
+    def weigh(self, group_of: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+        """Return the weight that each code holds in groups of segments, -1 being none."""
 
     def add_up(self, ensemble: Predictor) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble, (n_rows, n_models)."""
@@ -244,12 +244,21 @@ class Training:
 
     def weigh_segments(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
         """Return the weight that each code of each feature holds in some segments."""
+        (found,) = self.weigh_groups(np.where(wanted, 0, -1), 1)
+        return found
+
+    def weigh_groups(
+        self, group_of: NDArray[np.int64], n_groups: int
+    ) -> list[tuple[NDArray[np.float64], ...]]:
+        """Return the same of groups of segments; a segment of the group -1 is in none."""
         if self.elsewhere is not None:
-            return self._split(self.elsewhere.weigh(wanted))
-        count = np.repeat(wanted.astype(np.float64), np.diff(self.segments))
-        weight = count if self.weight is None else count * self.weight
-        share = None if self.peers is None else self.peers.share
-        return self._split(self.bins.weigh(self.codes, weight, self.n_threads, share))
+            held = self.elsewhere.weigh(group_of, n_groups)
+        else:
+            share = None if self.peers is None else self.peers.share
+            held = self.bins.weigh(
+                self.codes, self.segments, group_of, n_groups, self.weight, self.n_threads, share
+            )
+        return [self._split(own) for own in held]
 
     def _split(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))

@@ -57,8 +57,7 @@ def find_slopes(
 
 
 def _find_slope(training: Training, own: int, pairs: bool, share: float) -> float:
-    positive = training.weigh_segments(training.class_of == own)
-    negative = training.weigh_segments(training.class_of != own)
+    negative, positive = training.weigh_groups((training.class_of == own).astype(np.int64), 2)
     found = np.array([
         _contrast(p, q, isinstance(bins, NumericBins))
         for p, q, bins in zip(positive, negative, training.binning.features, strict=True)

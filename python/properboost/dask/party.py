@@ -119,7 +119,7 @@ class _Engine:
     def __init__(self, codes: Sequence[NDArray[np.uint8]], rows: RowsOfParty) -> None:
         own = np.empty((len(rows.binning.features), len(rows.places)), dtype=np.uint8)
         for j, column in enumerate(own):
-            np.concatenate([part[j] for part in codes]).take(rows.places, out=column)
+            np.concatenate([part[j] for part in codes]).take(rows.places, out=column, mode="clip")
         self.exchange = _Exchange()
         training = Training(
             classes=rows.classes,
@@ -166,9 +166,12 @@ class _Engine:
                 n_estimators, models, report if reports else None, report_each=reports
             )
 
-    def weigh(self, training: int, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the weight that each code holds in some segments, of all parties together."""
-        return np.concatenate(self._trainings[training].weigh_segments(wanted))
+    def weigh(
+        self, training: int, group_of: NDArray[np.int64], n_groups: int
+    ) -> NDArray[np.float64]:
+        """Return the weight that each code holds in groups of segments, of all parties together."""
+        found = self._trainings[training].weigh_groups(group_of, n_groups)
+        return np.stack([np.concatenate(own) for own in found])
 
     # -- what a party does by itself ---------------------------------------------------------------
 

@@ -57,13 +57,13 @@ class RowsInCluster:
         found = self.fleet.ask("gather", self.training, tuple(features))
         return self.join(found, np.empty((len(features), self.fleet.n_rows), dtype=np.uint8))
 
-    def weigh(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the weight that each code holds in some segments."""
+    def weigh(self, group_of: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+        """Return the weight that each code holds in groups of segments, -1 being none."""
         if self.kept is not None:
-            everywhere = self.kept.copy()
-            everywhere[self.kept] = wanted
-            wanted = everywhere
-        held: NDArray[np.float64] = self.fleet.run("weigh", self.training, wanted)[0]
+            everywhere = np.full(len(self.kept), -1)
+            everywhere[self.kept] = group_of
+            group_of = everywhere
+        held: NDArray[np.float64] = self.fleet.run("weigh", self.training, group_of, n_groups)[0]
         return held
 
     def add_up(self, ensemble: Predictor) -> NDArray[np.float64]:

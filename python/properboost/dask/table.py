@@ -158,7 +158,8 @@ class TableInCluster(QuantizedTable):
     def place(self, training: Training, order: SortedRows) -> Training:  # type: ignore[override]
         """Return a training whose codes are in the cluster, in that `order`."""
         dask = import_extra("dask", "TableInCluster needs", "dask")
-        lazy = dask.delayed(encode, pure=False)
+        # Dask looks into arguments for its own, and bins are many objects.
+        lazy = dask.delayed(partial(encode, binning=training.binning), pure=False)
 
         def describe(
             places: NDArray[np.int64], rows: NDArray[np.int64], segments: NDArray[np.int64]
@@ -177,7 +178,7 @@ class TableInCluster(QuantizedTable):
 
         fleet = Fleet(
             self._client,
-            lambda some: [lazy(self._partitions[k].X, training.binning) for k in some],
+            lambda some: [lazy(self._partitions[k].X) for k in some],
             self._sizes,
             order,
             Party,

@@ -26,8 +26,10 @@ void add_by_code(const std::uint8_t* code, std::size_t begin, std::size_t end, i
   }
 }
 
-// The sample weight of the rows of each code, features side by side.
-std::vector<double> weigh_codes(const std::uint8_t* codes, std::size_t rows, const Bins& bins,
+// The sample weight of the rows of each code in groups of segments: [group][code].  Segments of
+// the group -1 are in none.
+std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
+                                const std::vector<int>& group_of, std::size_t groups,
                                 RowSampleWeights weight, Team& team);
 
 // The number of rows of each segment with each code: [segment][code].
