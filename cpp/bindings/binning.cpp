@@ -14,6 +14,7 @@
 #include "properboost/data/bin_means.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
+#include "properboost/data/spans.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "py_peers.hpp"
 #include "run.hpp"
@@ -232,6 +233,18 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
   return to_list(edges);
 }
 
+py::array_t<double> spans(const py::object& object, const std::optional<Array<double>>& weight,
+                          int n_threads) {
+  const Table table = borrow_table(object);
+  const RowSampleWeights w(borrow(weight, table.rows, "weight"));
+  std::vector<Span> found;
+  run(n_threads, 0.5 * static_cast<double>(table.rows * table.columns.size()),
+      [&](Team& team) { found = find_spans(table, w, team); });
+  std::vector<double> ends;
+  for (const Span& span : found) ends.insert(ends.end(), {span.low, span.high});
+  return to_array(ends).reshape({found.size(), std::size_t{2}});
+}
+
 }  // namespace
 }  // namespace properboost::bindings
 
@@ -264,4 +277,6 @@ void bind_binning(pybind11::module_& m) {
       .def_property_readonly("rows", &properboost::bindings::list_sample);
   m.def("find_edges", &properboost::bindings::find, "table"_a, "weight"_a = py::none(),
         "max_bins"_a = 255, "order"_a = py::none(), "n_threads"_a = 1);
+  m.def("find_spans", &properboost::bindings::spans, "table"_a, "weight"_a = py::none(),
+        "n_threads"_a = 1);
 }

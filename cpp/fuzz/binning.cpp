@@ -4,6 +4,7 @@
 
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
+#include "properboost/data/spans.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "tables.hpp"
 
@@ -39,6 +40,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   on_threads(1, find(edges));
   on_threads(3, find(again));
   require(edges.size() == columns && again.size() == columns, "edges of every column");
+  std::vector<Span> spans;
+  on_threads(3, [&](Team& team) { spans = find_spans(table, weight, team); });
+  for (std::size_t f = 0; f < columns; ++f) {
+    Span span;
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!(weight[i] > 0.0)) continue;
+      span.low = std::fmin(span.low, value_of(table.columns[f], i));
+      span.high = std::fmax(span.high, value_of(table.columns[f], i));
+    }
+    require(spans[f].low == span.low && spans[f].high == span.high, "the span of the values");
+  }
   std::vector<FeatureBins> features;
   for (std::size_t f = 0; f < columns; ++f) {
     require(same(edges[f], again[f]), "edges do not depend on threads");

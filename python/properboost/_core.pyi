@@ -179,6 +179,14 @@ def find_edges(
     They come from the rows of that order, or from all of positive weight.
     """
 
+def find_spans(
+    table: _Table, weight: NDArray[np.float64] | None = ..., n_threads: int = ...
+) -> NDArray[np.float64]:
+    """Return the smallest and the largest value of each column (all numeric), (n_columns, 2).
+
+    Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
+    """
+
 class Rounds(metaclass=_Bound):
     """What boosting found; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
 

@@ -425,6 +425,39 @@ def test_weigh_sums_groups_of_segments():
         bins.weigh(codes, segments, group_of[:3], 2)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
+@pytest.mark.parametrize("columns", [1, 3, 40])
+def test_spans_are_those_of_numpy(dtype, columns):
+    rng = np.random.default_rng(columns)
+    X = rng.normal(scale=100.0, size=(20_011, columns))
+    if dtype.startswith("f"):
+        X[rng.random(X.shape) < 0.1] = np.nan
+        X[3, -1], X[17_000, 0] = -np.inf, np.inf
+        X[:, columns // 2] = np.nan
+    X = (np.abs(X) if dtype[0] in "u?" else X).astype(dtype)
+    weight = rng.choice([0.0, 0.5, 3.0], len(X))
+    for own in (X, np.asfortranarray(X), X[::-2], X[:, ::-1]):
+        for weights in (None, weight[: len(own)].copy()):
+            rows = own if weights is None else own[weights > 0.0]
+            low, high = (f.reduce(rows, axis=0, initial=None) for f in (np.fmin, np.fmax))
+            low = np.where(np.isnan(low), np.inf, low.astype(float))
+            high = np.where(np.isnan(high), -np.inf, high.astype(float))
+            for table in (own, list(own.T)):
+                for n_threads in (1, 3):
+                    found = _core.find_spans(table, weights, n_threads)
+                    np.testing.assert_array_equal(found, np.stack([low, high], axis=1))
+
+
+def test_the_span_of_no_number_is_empty_and_zero_has_one_sign():
+    none = [[np.inf, -np.inf]]
+    np.testing.assert_array_equal(_core.find_spans([np.empty(0)]), none)
+    np.testing.assert_array_equal(_core.find_spans([np.array([np.nan, 1.0])], np.eye(2)[0]), none)
+    for zeros in ([0.0, -0.0], [-0.0, 0.0], [-0.0, -0.0]):
+        assert not np.signbit(_core.find_spans([np.array(zeros)])).any()
+    with pytest.raises(ValueError, match="weight must have 2 entries"):
+        _core.find_spans([np.zeros(2)], np.ones(3))
+
+
 def test_threads_change_neither_edges_nor_codes():
     rng = np.random.default_rng(3)
     x = rng.normal(size=(4000, 70)).astype(np.float32)

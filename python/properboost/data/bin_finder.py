@@ -15,7 +15,6 @@ from properboost.data.binning import (
     FeatureBins,
     NumericBins,
     find_categories,
-    find_spans,
 )
 from properboost.data.frames import sort_categories
 from properboost.data.table import CategoricalColumn, Category, Column, Table
@@ -56,13 +55,12 @@ def look_at(
     if whole is not None:
         some = whole[sampled]
         values = {j: some[:, j] for j in numeric}
-        spans = {j: (low, high) for j, (low, high) in enumerate(find_spans(whole, weight).tolist())}
+        spans = dict(enumerate(map(tuple, _core.find_spans(whole, weight).tolist())))
         numeric = []
     for j in numeric:
         column = table.numeric(j)
         values[j] = column[sampled]
-        [(low, high)] = find_spans(column, weight).tolist()
-        spans[j] = low, high
+        [spans[j]] = map(tuple, _core.find_spans([column], weight).tolist())
     categories = {j: (table.categorical(j), table.appends_categories(j)) for j in categorical}
     return LookedAt(table.n_rows, sampled, values, spans, categories)
 

@@ -25,7 +25,6 @@ __all__ = [
     "count_numeric_bins",
     "find_bins",
     "find_categories",
-    "find_spans",
 ]
 
 MAX_CATEGORIES = 254
@@ -423,8 +422,8 @@ def find_bins(
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
         found = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
-        spans = [find_spans(own, weight) for own in ([whole] if whole is not None else columns)]
-        for j, edges, span in zip(group, found, np.concatenate(spans).tolist(), strict=True):
+        spans = _core.find_spans(columns, weight, n_threads).tolist()
+        for j, edges, span in zip(group, found, spans, strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
         column = table.categorical(j)
@@ -432,27 +431,6 @@ def find_bins(
             column.values, [(column.codes, weight)], min(max_categories, MAX_CATEGORIES)
         )
     return tuple(bins[j] for j in range(table.n_features))
-
-
-def find_spans(
-    values: NDArray[np.generic], weight: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Return the smallest and the largest value of each column, (n_columns, 2).
-
-    Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
-    """
-    columns = values.reshape(len(values), -1)
-    low, high = np.full(columns.shape[1], np.inf), np.full(columns.shape[1], -np.inf)
-    step = max(1, COPY_BYTES // (8 * len(low)))
-    for begin in range(0, len(columns), step):
-        some = columns[begin : begin + step]
-        if weight is not None:
-            some = some[weight[begin : begin + step] > 0.0]
-        if len(some):
-            np.fmin(low, np.fmin.reduce(some, axis=0), out=low)
-            np.fmax(high, np.fmax.reduce(some, axis=0), out=high)
-    # That of the two zeros which does not depend on batches.
-    return np.array([low, high]).T + 0.0
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:

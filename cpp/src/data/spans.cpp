@@ -1,0 +1,102 @@
+#include "properboost/data/spans.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+
+#include "properboost/core/instruction_set.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr std::size_t kLanes = Tile::kColumns;
+
+// The smallest and largest values of so many columns, or of rows that take turns.
+template <class Value>
+struct Lanes {
+  alignas(64) Value low[kLanes], high[kLanes];
+
+  Lanes() {
+    std::fill_n(low, kLanes, std::numeric_limits<Value>::infinity());
+    std::fill_n(high, kLanes, -std::numeric_limits<Value>::infinity());
+  }
+  template <class T>
+  void take(const T* x, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto value = static_cast<Value>(x[k]);  // NaN is neither less nor more
+      low[k] = value < low[k] ? value : low[k];
+      high[k] = value > high[k] ? value : high[k];
+    }
+  }
+  void give(std::size_t k, Span& span) const {
+    span.low = std::min(span.low, static_cast<double>(low[k]));
+    span.high = std::max(span.high, static_cast<double>(high[k]));
+  }
+};
+
+// Widens the spans of a block's columns by the values of some rows.
+template <class T>
+void widen(const Column& first, std::size_t columns, RowSampleWeights weight, std::size_t begin,
+           std::size_t end, Span* spans) {
+  Lanes<ValueOf<T>> lanes;
+  // memcpy: a strided field need not be aligned
+  const auto at = [&](std::size_t i) {
+    return first.data + static_cast<std::ptrdiff_t>(i) * first.stride;
+  };
+  const auto counts = [&](std::size_t i) { return weight.all_ones() || weight.given(i) > 0.0; };
+  const bool is_dense = weight.all_ones() && first.stride == sizeof(T);
+  vectorized([&] {
+    T x[kLanes];
+    for (std::size_t i = begin; columns > 1 && i < end; ++i) {
+      if (!counts(i)) continue;
+      std::memcpy(x, at(i), columns * sizeof(T));
+      lanes.take(x, columns);
+    }
+    for (std::size_t i = begin; columns == 1 && i < end;) {
+      std::size_t n = 0;
+      if (is_dense) {
+        n = std::min(kLanes, end - i);
+        std::memcpy(x, at(i), n * sizeof(T));
+        i += n;
+      } else {
+        for (; n < kLanes && i < end; ++i) {
+          if (counts(i)) std::memcpy(&x[n++], at(i), sizeof(T));
+        }
+      }
+      lanes.take(x, n);
+    }
+  });
+  for (std::size_t k = 0; k < (columns > 1 ? columns : kLanes); ++k) {
+    lanes.give(k, spans[columns > 1 ? k : 0]);
+  }
+}
+
+}  // namespace
+
+std::vector<Span> find_spans(const Table& table, RowSampleWeights weight, Team& team) {
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
+  std::vector<Span> all(table.columns.size());
+  std::mutex adding;
+  constexpr std::size_t kTurn = 8'192;
+  const double nanoseconds = 0.5 * static_cast<double>(table.rows * table.columns.size());
+  team.for_each((table.rows + kTurn - 1) / kTurn, nanoseconds, [&](std::size_t turn) {
+    std::vector<Span> own(all.size());
+    const std::size_t end = std::min((turn + 1) * kTurn, table.rows);
+    for (const ColumnBlock& block : blocks) {
+      const Column& first = table.columns[block.first];
+      visit(first.type, [&](auto zero) {
+        widen<decltype(zero)>(first, block.size, weight, turn * kTurn, end, &own[block.first]);
+      });
+    }
+    const std::lock_guard lock(adding);
+    for (std::size_t f = 0; f < all.size(); ++f) {
+      all[f] = {std::min(all[f].low, own[f].low), std::max(all[f].high, own[f].high)};
+    }
+  });
+  // That of the two zeros which does not depend on the order of rows.
+  for (Span& span : all) span = {span.low + 0.0, span.high + 0.0};
+  return all;
+}
+
+}  // namespace properboost
