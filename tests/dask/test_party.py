@@ -47,7 +47,7 @@ def test_what_a_party_does_by_itself():
 
 def test_a_task_says_its_sums_and_goes_on_with_those_of_all():
     party, codes = make_party()
-    said = party.begin(1, "weigh", 0, np.array([True, False]))
+    said = party.begin(1, "weigh", 0, np.array([1, -1]), 2)
     kinds = []
     while said[0] == "share":
         kinds.append(said[0])
@@ -55,18 +55,19 @@ def test_a_task_says_its_sums_and_goes_on_with_those_of_all():
     assert kinds
     assert said[0] == "done"
     alone = np.concatenate([np.bincount(own[:30], minlength=4) for own in codes])
-    found = said[1].reshape(2, -1)[:, :4].ravel()
+    nobody, found = said[1].reshape(2, 2, -1)[:, :, :4].reshape(2, -1)
     np.testing.assert_array_equal(found, 2.0 * alone)
+    assert not nobody.any()
 
 
 def test_a_task_that_is_abandoned_ends():
     party, _ = make_party()
     before = threads()
-    assert party.begin(1, "weigh", 0, np.array([True, True]))[0] == "share"
+    assert party.begin(1, "weigh", 0, np.array([0, 0]), 1)[0] == "share"
     assert threads() == before + 1
     party.abandon(2)
     assert threads() == before
-    assert party.begin(3, "weigh", 0, np.array([True, True]))[0] == "share"
+    assert party.begin(3, "weigh", 0, np.array([0, 0]), 1)[0] == "share"
     del party  # as where the client is gone
     assert threads() == before
 
@@ -74,15 +75,15 @@ def test_a_task_that_is_abandoned_ends():
 @pytest.mark.timeout(20.0)
 def test_calls_that_come_late():
     party, _ = make_party()
-    both = np.array([True, True])
-    said = party.begin(1, "weigh", 0, both)
+    both = np.array([0, 0]), 1
+    said = party.begin(1, "weigh", 0, *both)
     party.abandon(2)
-    for late in (party.go_on(1, said[1:]), party.begin(2, "weigh", 0, both)):
+    for late in (party.go_on(1, said[1:]), party.begin(2, "weigh", 0, *both)):
         assert late[0] == "failed"
-    assert party.begin(3, "weigh", 0, both)[0] == "share"
+    assert party.begin(3, "weigh", 0, *both)[0] == "share"
     assert party.go_on(1, said[1:])[0] == "failed"
     assert party.go_on(3, said[1:])[0] == "share"
-    assert party.begin(4, "weigh", 0, both)[0] == "share"  # in place of what was not ended
+    assert party.begin(4, "weigh", 0, *both)[0] == "share"  # in place of what was not ended
     assert party.go_on(3, said[1:])[0] == "failed"
     party.abandon(5)
 
@@ -99,6 +100,6 @@ def test_errors_of_calls_are_the_party_s():
 
 def test_errors_of_a_task_are_said():
     party, _ = make_party()
-    kind, error = party.begin(1, "weigh", 7, np.array([True, True]))
+    kind, error = party.begin(1, "weigh", 7, np.array([0, 0]), 1)
     assert kind == "failed"
     assert isinstance(error, KeyError)
