@@ -9,12 +9,12 @@ or has exponential weights (weighted).  Beside a fit of all rows stands one with
 
 - *loss*: its log loss on other rows over that of all rows, less one.
 - *rounds*: after how many it is within 0.1% of the least loss of all rows, over after how many
-  these are.
+  these are; the median, which is inf where half of the fits are never so near.
 - *agree*: how often, of ten rounds along the way, it takes the feature that all rows would.
 - *edge*: by how much less the training loss falls in these rounds, in all, than by that feature.
 - *time*: processor time of the fit over that of all rows.
 
-Means over the seeds, with the standard error of *loss*.
+All else are means over the seeds, *loss* with its standard error.
 """
 
 import argparse
@@ -145,11 +145,11 @@ def main() -> None:
                         (own[-1] / losses[-1] - 1, rounds, agree, edge, own_seconds / seconds)
                     )
             for name, values in found.items():
-                mean = np.mean(values, axis=0)
+                mean, median = np.mean(values, axis=0), np.median(values, axis=0)
                 error = np.std([v[0] for v in values]) / max(1, len(values) - 1) ** 0.5
                 print(
                     f"{kind:11}{share:>7.1%} {name:17}{mean[0]:>+9.3%} ({error:.3%})"
-                    f"{mean[1]:>8.2f}{mean[2]:>8.2f}{mean[3]:>+8.1%}{mean[4]:>8.2f}",
+                    f"{median[1]:>8.2f}{mean[2]:>8.2f}{mean[3]:>+8.1%}{mean[4]:>8.2f}",
                     flush=True,
                 )
 
