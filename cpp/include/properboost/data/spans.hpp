@@ -10,7 +10,7 @@
 
 namespace properboost {
 
-// Of no number, at first.
+// At first it holds no number.
 struct Span {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
