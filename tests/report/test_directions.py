@@ -1,6 +1,8 @@
 """Sentences on the direction of a shape function are about what its curve does."""
 
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -58,28 +60,50 @@ def test_a_fall_beyond_a_clear_direction_is_told():
     assert tell_of(x) == "The higher the value, the more probable “True”."
     assert tell_of(-x) == "The higher the value, the less probable “True”."
     turned = np.where(x <= 35, x, 70.0 - x)
-    end = "the {} probable “True”, up to about “34.5 to 35.5”; beyond it, {}."
+    end = (
+        "the {0} probable “True”, up to about “34.5 to 35.5”; beyond that it is {1} probable than "
+    )
+    end += "there."
     assert tell_of(turned) == f"On the whole, the higher the value, {end.format('more', 'less')}"
     assert tell_of(-turned) == f"On the whole, the higher the value, {end.format('less', 'more')}"
     wave = x + 0.6 * (-1.0) ** x  # nothing but steps back along the way
     assert tell_of(wave) == "On the whole, the higher the value, the more probable “True”."
 
 
-def test_how_often_the_higher_value_has_more_points():
-    said = tell(lambda x: x + 1.3 * np.sin(6.0 * x))
-    share = int(said.split("points ")[-1].split("%")[0])
-    assert 60 <= share <= 95
+@pytest.mark.parametrize("n_steps", [2, 3, 4, 5])
+def test_rough_steps_are_those_of_the_curve(n_steps):
+    rng = np.random.default_rng(n_steps)
+    X = rng.integers(0, 40, size=(4000, 1))
+    model = pb.ProperBoostClassifier().fit(X, rng.random(4000) < 0.2 + X[:, 0] / 60.0)
+    shape = model.shape_function(0, scale="log_odds")
+    cuts = np.sort(rng.choice(np.arange(2, 39), n_steps - 1, replace=False))
+    level = 3.0 * (-1.0) ** np.arange(n_steps) + rng.normal(size=n_steps)
+    values = level[np.searchsorted(cuts, np.arange(40), side="right")]
+    said = describe_direction(replace(shape, values=values + 0.01 * rng.normal(size=40)))
+    if n_steps < 4:  # it rises or falls but once
+        assert "rough" not in said
+        return
+    ends = [f"{cut - 0.5:g}" for cut in cuts]
+    names = [f"<= {ends[0]}", *map(" to ".join, pairwise(ends)), f"> {ends[-1]}"]
+    for name, value in zip(names, level, strict=True):
+        (found,) = re.findall(rf"([+−][\d.]+) at “{name}”", said)
+        assert abs(float(found.replace("−", "-")) - value) < 0.02
 
 
 def test_categories_and_what_does_nothing():
     rng = np.random.default_rng(0)
     pandas = pytest.importorskip("pandas")
-    kind = rng.choice(["a", "b", "c", "d"], 2000, p=[0.4, 0.3, 0.298, 0.002])
+    kind = rng.choice(["a", "b", "c", "d"], 2000, p=[0.4, 0.3, 0.29, 0.01])
     y = rng.random(2000) < np.select([kind == "a", kind == "b"], [0.2, 0.8], 0.5)
     X = pandas.DataFrame({"kind": pandas.Categorical(kind), "nothing": np.zeros(2000)})
     model = pb.ProperBoostClassifier(n_estimators=20).fit(X, y)
-    assert describe_direction(model.shape_function("kind", scale="log_odds")) == (
-        "Of categories with 10 training rows or more, “True” is most probable with “b” and least "
-        "with “a”."
+    shape = model.shape_function("kind", scale="log_odds")
+    end = "(of categories with 100 training rows or more)."
+    assert describe_direction(shape) == (
+        f"All else equal, “True” is most probable with “b” and least with “a” {end}"
+    )
+    tied = replace(shape, values=np.array([1.0, 2.0, 1.0, 3.0]))
+    assert describe_direction(tied) == (
+        f"All else equal, “True” is most probable with “b” and least with “a” and “c” {end}"
     )
     assert describe_direction(model.shape_function("nothing", scale="log_odds")) == ""

@@ -18,8 +18,8 @@ def test_rows_are_counted_on_either_side():
     found = find_extremes(probability, predicted, np.array([0, 1, 1, 1, 0, 1]), 1000.0)
     assert (found.limit, found.n_rows, found.n_wrong) == (0.999, 3, 1)
     text = describe_extremes(found, 6, 1000.0)
-    assert text.startswith("In 3 of 6 rows the model gives its answer more than 99.9%")
-    assert text.endswith("Predicted wrongly: 1 of these 3.")
+    assert text.startswith("In 3 of 6 rows the model gives its answer a probability above 99.9%")
+    assert text.endswith("Predicted wrongly: 1 of these 3 (33.3%).")
     (told,) = list_extremes(found, 6, 1000.0)
     assert told.text == text
 

@@ -24,7 +24,7 @@ from properboost.report.found import About, Estimate, Score
 from properboost.report.glossary import GLOSSARY
 from properboost.report.parameter_words import describe_parameter
 from properboost.report.view import make_view
-from properboost.report.words import number, percent, signed
+from properboost.report.words import list_words, number, percent, signed
 from properboost.report.write import collect
 
 pytest.importorskip("vl_convert")
@@ -235,10 +235,20 @@ def test_tenths_that_miss_are_counted(model, tmp_path, right):
         max_features=1, max_pairs=0, max_rows=0, random_state=0,
     )  # fmt: skip
     bins = found.judged.reliability.bins
-    missed = sum(not own.observed.low <= own.predicted <= own.observed.high for own in bins)
-    assert (missed > 3) != right
-    told = f"In {missed} of {len(bins)} tenths with test rows"
-    assert (told in page.text) == (missed > 0)
+    missed = [
+        f"{own.low:.0%} to {own.high:.0%} "
+        f"(too {'high' if own.observed.high < own.predicted else 'low'})"
+        for own in bins
+        if not own.observed.low <= own.predicted <= own.observed.high
+    ]
+    assert (len(missed) > 3) != right
+    told = (
+        f"in {len(missed)} of {len(bins)} tenths with test rows: {list_words(missed, 10)}."
+        if missed
+        else ""
+    )
+    assert told in page.text
+    assert ("tenths with test rows" in page.text) == bool(missed)
 
 
 def test_without_labels_there_are_no_scores(model, tmp_path):
@@ -414,6 +424,13 @@ def test_features_are_described_where_they_are_shown(model, tmp_path):
     assert page.text.count(f"a {LABEL}") == 3  # by groups, in the table and beside its picture
     assert f"what “{model.feature_names_in_[1]}”" in page.text.partition("Purpose")[0]
     assert "no feature" not in page.text
+
+
+def test_what_another_value_of_a_group_would_do_is_said(model, tmp_path):
+    X, y = make_rows(60, 1)
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0}
+    _, page = write(tmp_path / "r.html", model, X, y, **little, groups=["age"])
+    assert "If nothing but age were another one, the model would call " in page.text
 
 
 def test_rows_of_other_times_are_a_caution(model, tmp_path):

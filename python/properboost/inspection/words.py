@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 
-__all__ = ["MISSING", "describe", "label_bins", "label_level"]
+__all__ = ["MISSING", "describe", "label_bins", "label_level", "label_range"]
 
 MISSING = "missing"
 
@@ -42,6 +42,11 @@ def label_bins(bins: FeatureBins) -> tuple[str, ...]:
         return tuple(_label_range(edges, k, k) for k in range(bins.n_bins))
     rare = ["rare and unseen"] if bins.has_rare else []
     return (*map(describe, bins.categories), *rare)
+
+
+def label_range(edges: NDArray[np.float64], first: int, last: int) -> str:
+    """Return what neighbouring numeric bins hold in words, in the digits of `label_bins`."""
+    return _label_range(_write_edges(edges), first, last)
 
 
 def label_level(bins: FeatureBins, codes: Sequence[int]) -> str:

@@ -1,12 +1,16 @@
 """Which way a shape function goes, in a sentence."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from properboost.inspection.shape_functions import ShapeFunction
-from properboost.report.found import FEW_ROWS, Array
+from properboost.inspection.words import label_range
+from properboost.report.found import Array
+from properboost.report.words import list_words, signed
 
 __all__ = ["describe_direction"]
 
@@ -18,6 +22,12 @@ VAGUE = 0.6
 
 SOME = 0.02
 """Share of the training rows beyond a turn that is told of a curve with a clear direction."""
+
+ENOUGH = 100
+"""Training rows of a category that is told."""
+
+MOST_STRETCHES = 5
+"""Steps that a curve without a clear direction is told in."""
 
 
 def describe_direction(shape: ShapeFunction) -> str:
@@ -40,34 +50,44 @@ def describe_direction(shape: ShapeFunction) -> str:
         return f"The higher the value, the {word} probable {name}."
     up, down = (_find_turn(sign * value, weight) for sign in (1.0, -1.0))
     turn = max(up, down)
-    where = f"“{shape.labels[held[turn.at]]}”"
+    where = _name_range(shape, held, turn.first, turn.last)
     if most >= CLEAR:
         text = f"On the whole, the higher the value, the {word} probable {name}"
         explains = 1.0 - turn.share < 0.5 * (1.0 - most)
         if explains and (turn is up) == (word == "more") and turn.before > turn.after > SOME:
-            text += f", up to about {where}; beyond it, {other}"
+            text += f", up to about {where}; beyond that it is {other} probable than there"
         return f"{text}."
     if turn.share >= CLEAR:
         how, rest = ("most", "less") if turn is up else ("least", "more")
         return f"On the whole, {name} is {how} probable around {where}, and {rest} on each side."
     if most >= VAGUE:
-        agree = _count_agreeing(value if word == "more" else -value, weight)
-        return (
-            f"By and large, the higher the value, the {word} probable {name}, with turns on the "
-            f"way: of two training rows whose points differ, the higher value has the "
-            f"{'more' if word == 'more' else 'fewer'} points {agree:.0%} of the time."
-        )
-    return f"There is no one direction: {name} gets more and less probable by turns."
+        text = f"By and large, the higher the value, the {word} probable {name}, but not evenly."
+    else:
+        text = f"There is no one direction: {name} gets more and less probable by turns."
+    told = [
+        f"{signed(own.value)} at {_name_range(shape, held, own.first, own.last)}"
+        for own in _cut_into_stretches(value, weight)
+    ]
+    return f"{text}  In rough steps, the points are {list_words(told, MOST_STRETCHES)}."
+
+
+def _name_range(shape: ShapeFunction, held: NDArray[np.intp], first: int, last: int) -> str:
+    assert shape.edges is not None
+    return f"“{label_range(shape.edges, int(held[first]), int(held[last]))}”"
 
 
 def _compare_categories(shape: ShapeFunction, name: str) -> str:
-    held = np.flatnonzero(shape.weights >= FEW_ROWS)
-    if len(held) < 2 or np.ptp(shape.values[held]) == 0.0:
+    held = np.flatnonzero(shape.weights >= ENOUGH)
+    value = shape.values[held]
+    if len(held) < 3 or np.ptp(value) == 0.0:
         return ""
-    least, most = (shape.labels[held[pick(shape.values[held])]] for pick in (np.argmin, np.argmax))
+    least, most = (
+        list_words([f"“{shape.labels[k]}”" for k in held[value == end]], 3)
+        for end in (value.min(), value.max())
+    )
     return (
-        f"Of categories with {FEW_ROWS} training rows or more, {name} is most probable with "
-        f"“{most}” and least with “{least}”."
+        f"All else equal, {name} is most probable with {most} and least with {least} (of "
+        f"categories with {ENOUGH} training rows or more)."
     )
 
 
@@ -77,10 +97,11 @@ def _explain(value: Array, weight: Array) -> float:
 
 
 class _Turn(NamedTuple):
-    """A curve that rises and then falls: what it explains, its top, and the shares of rows."""
+    """A curve that rises and then falls: what it explains, its top, and the rows on either side."""
 
     share: float
-    at: int
+    first: int
+    last: int
     before: float
     after: float
 
@@ -95,11 +116,11 @@ def _find_turn(value: Array, weight: Array) -> _Turn:
     ]
     best = max(curves, key=lambda curve: _share(value, weight, curve))
     top = np.flatnonzero(best == best.max())
-    middle = np.searchsorted(weight[top].cumsum(), 0.5 * weight[top].sum())
     before, after = weight[: top[0]].sum(), weight[top[-1] + 1 :].sum()
     return _Turn(
         _share(value, weight, best),
-        int(top[middle]),
+        int(top[0]),
+        int(top[-1]),
         float(before / weight.sum()),
         float(after / weight.sum()),
     )
@@ -119,8 +140,34 @@ def _share(value: Array, weight: Array, curve: Array) -> float:
     return 1.0 - float(weight @ (value - curve) ** 2 / (weight @ (value - mean) ** 2))
 
 
-def _count_agreeing(value: Array, weight: Array) -> float:
-    """Return how often, of two rows whose values differ, the later one has the larger."""
-    i, j = np.triu_indices(len(value), 1)
-    both = weight[i] * weight[j]
-    return float(both @ (value[i] < value[j]) / (both @ (value[i] != value[j])))
+class _Stretch(NamedTuple):
+    """Neighbouring bins, from the first to the last, and their mean."""
+
+    first: int
+    last: int
+    value: float
+
+
+def _cut_into_stretches(value: Array, weight: Array) -> list[_Stretch]:
+    """Return few stretches whose means explain most of the variance, or as much as so few can."""
+    n = len(value)
+    rows, sums, squares = (
+        np.concatenate([[0.0], np.cumsum(weight * value**power)]) for power in range(3)
+    )
+    # lost[i, j]: the squares around the mean of the bins from i to before j.
+    lost = np.full((n + 1, n + 1), np.inf)
+    i, j = np.triu_indices(n + 1, 1)
+    lost[i, j] = squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (rows[j] - rows[i])
+    best, begins = lost[0].copy(), []
+    while len(begins) < min(MOST_STRETCHES, n) - 1 and best[n] > (1.0 - CLEAR) * lost[0, n]:
+        through = best[:, None] + lost
+        begins.append(through.argmin(axis=0))
+        best = through.min(axis=0)
+    ends = [n]
+    for begin in reversed(begins):
+        ends.append(int(begin[ends[-1]]))
+    ends.append(0)
+    return [
+        _Stretch(a, b - 1, float((sums[b] - sums[a]) / (rows[b] - rows[a])))
+        for b, a in reversed([*pairwise(ends)])
+    ]

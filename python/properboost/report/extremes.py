@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.report.found import Array, Caution, Extremes
-from properboost.report.words import count, precise
+from properboost.report.words import count, percent, precise
 
 __all__ = ["describe_extremes", "find_extremes", "list_extremes"]
 
@@ -36,13 +36,14 @@ def find_extremes(
 def describe_extremes(found: Extremes, n_rows: int, training_rows: float) -> str:
     """Return sentences on such rows."""
     text = (
-        f"In {found.n_rows:,} of {count(n_rows, 'row', 'rows')} the model gives its answer more "
-        f"than {precise(found.limit)}.  That is less than one exception in all of its "
+        f"In {found.n_rows:,} of {count(n_rows, 'row', 'rows')} the model gives its answer a "
+        f"probability above {precise(found.limit)}.  That is less than one exception in all of its "
         f"{training_rows:,.0f} training rows, so they cannot show that exceptions are so rare: "
         "read such a probability as “nearly sure”, and not as a number."
     )
     if found.n_wrong is not None:
-        text += f"  Predicted wrongly: {found.n_wrong:,} of these {found.n_rows:,}."
+        share = percent(found.n_wrong / found.n_rows)
+        text += f"  Predicted wrongly: {found.n_wrong:,} of these {found.n_rows:,} ({share})."
     return text
 
 

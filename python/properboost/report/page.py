@@ -146,7 +146,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "protected": protected,
         "most_scored": MOST_ROWS,
         "unused": [t.name for t in found.terms if not t.is_pair and t.importance == 0.0],
-        "misses": 0 if judged is None else _count_misses(judged),
+        "misses": [] if judged is None else _list_misses(judged),
         "top": moving[:3],
         "average": found.effects[0].probability.average if found.effects else None,
         "banded": any(effect.log_odds.n_bags > 0 for effect in found.effects),
@@ -252,9 +252,14 @@ def _list_sections(found: Collected) -> list[tuple[str, str]]:
     return [(name, words) for there, name, words in every if there]
 
 
-def _count_misses(judged: Judged) -> int:
-    """Return in how many bins the mean probability is outside the interval of what was so."""
-    return sum(own.observed.is_off(own.predicted) for own in judged.reliability.bins)
+def _list_misses(judged: Judged) -> list[str]:
+    """Return the bins whose mean probability is outside the interval of what was so."""
+    return [
+        f"{own.low:.0%} to {own.high:.0%} (too "
+        f"{'low' if own.observed.value > own.predicted else 'high'})"
+        for own in judged.reliability.bins
+        if own.observed.is_off(own.predicted)
+    ]
 
 
 def _judge_trust(judged: Judged) -> str:
@@ -275,7 +280,7 @@ def _judge_trust(judged: Judged) -> str:
             "On these rows the probabilities nearly agree with what happened; they are slightly "
             f"too {where} 0% and 100%."
         )
-    n_tenths, misses = len(judged.reliability.bins), _count_misses(judged)
+    n_tenths, misses = len(judged.reliability.bins), len(_list_misses(judged))
     if misses:
         return (
             "On these rows the probabilities agree with what happened on average, but not in "

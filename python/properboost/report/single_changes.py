@@ -18,7 +18,7 @@ from properboost.report.found import Array, Change, Changes, TellingRow, Term
 from properboost.report.protected import find_protected
 from properboost.report.words import list_words
 
-__all__ = ["add_changes"]
+__all__ = ["Feature", "add_changes", "read_rows"]
 
 KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
 """The kinds of rows whose changes are told."""
@@ -74,13 +74,13 @@ def add_changes(
     if not terms:
         places = list(range(model.n_features_in_))
     numbers = np.array([row.number - 1 for row in asked])
-    raw, features = _read(model, X, numbers, places[:MOST_FEATURES])
+    raw, features = read_rows(model, X, numbers, places[:MOST_FEATURES])
     found = iter([_find_changes(model, features, own) for own in raw])
     return [replace(row, changes=next(found)) if row.kind in KINDS else row for row in rows]
 
 
 @dataclass(frozen=True)
-class _Feature(ABC):
+class Feature(ABC):
     """A feature of which other values are tried."""
 
     place: int
@@ -97,6 +97,10 @@ class _Feature(ABC):
         return None if self.weights is None else float(self.weights[k])
 
     @abstractmethod
+    def sample_values(self, most: int) -> Array:
+        """Return so many values that stand for those of all rows."""
+
+    @abstractmethod
     def list_values(self, own: float) -> Array:
         """Return the values that are tried, ascending, a row's own among them."""
 
@@ -106,9 +110,15 @@ class _Feature(ABC):
 
 
 @dataclass(frozen=True)
-class _Number(_Feature):
+class _Number(Feature):
     edges: Array
     """The edges of bins, which hold their upper ends."""
+
+    def sample_values(self, most: int) -> Array:
+        if len(self.column) == 0:
+            return self.column
+        shares = (np.arange(most) + 0.5) / most
+        return np.unique(np.quantile(self.column, shares, method="nearest"))
 
     def list_values(self, own: float) -> Array:
         values = np.unique(self.column)
@@ -148,9 +158,13 @@ class _Number(_Feature):
 
 
 @dataclass(frozen=True)
-class _Category(_Feature):
+class _Category(Feature):
     words: tuple[str, ...]
     """What is in each bin."""
+
+    def sample_values(self, most: int) -> Array:
+        values, rows = np.unique(self.column, return_counts=True)
+        return values[np.argsort(-rows, kind="stable")[:most]]
 
     def list_values(self, own: float) -> Array:
         return np.union1d(self.column, own)
@@ -171,16 +185,16 @@ class _Category(_Feature):
         )
 
 
-def _read(
+def read_rows(
     model: TableClassifier, X: Any, numbers: NDArray[np.intp], places: Sequence[int]
-) -> tuple[Array, list[_Feature]]:
+) -> tuple[Array, list[Feature]]:
     """Return some rows as numbers and bins of categories, and the features that may change."""
     table, _ = model._open(X)
     bins, weights = model._describe_training()
     names = model._feature_labels()
     protected = {*find_protected(names)}
     raw = np.empty((len(numbers), table.n_features))
-    features: dict[int, _Feature] = {}
+    features: dict[int, Feature] = {}
     for j, own in enumerate(bins):
         about = (j, names[j], j in protected)
         rows = None if weights is None else np.asarray(weights[j])
@@ -210,7 +224,7 @@ def _name_bins(column: CategoricalColumn, own: NDArray[np.int32], n_bins: int) -
     return tuple(list_words(some, MOST_CATEGORIES, "or") if some else "" for some in held)
 
 
-def _find_changes(model: TableClassifier, features: Sequence[_Feature], own: Array) -> Changes:
+def _find_changes(model: TableClassifier, features: Sequence[Feature], own: Array) -> Changes:
     """Return the changes of a row, the smallest first."""
     known = [
         feature

@@ -37,6 +37,7 @@ from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import judge
 from properboost.report.simpler import describe_unprotected
 from properboost.report.single_changes import add_changes
+from properboost.report.swaps import add_swaps
 from properboost.report.view import make_view
 from properboost.whole_file import AnyPath, write_whole
 
@@ -243,6 +244,7 @@ def collect(
         label=facts.name(class_),
         confidence_level=confidence_level,
     )
+    groupings = add_swaps(model, X, groupings, n_rows)
     fewer: list[Fewer] = []
     linear = whole = unprotected = None
     if codes is not None:
