@@ -70,7 +70,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--train",
         metavar="FILE",
         help="the rows that the model was fitted to, with its columns and the one of classes: the "
-        "page then says what the model scores, fitted anew, with few features",
+        "page then says what the model scores, fitted anew, with few features, and without those "
+        "that the law may protect",
     )
     parser.add_argument(
         "--groups",
