@@ -430,7 +430,7 @@ def test_what_another_value_of_a_group_would_do_is_said(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0}
     _, page = write(tmp_path / "r.html", model, X, y, **little, groups=["age"])
-    assert "If nothing but age were another one, the model would call " in page.text
+    assert "of the rows the answer hangs on age alone: " in page.text
 
 
 def test_rows_of_other_times_are_a_caution(model, tmp_path):

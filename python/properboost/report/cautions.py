@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from properboost.report.extremes import list_extremes
@@ -21,6 +20,7 @@ from properboost.report.found import (
     Term,
 )
 from properboost.report.jumps import list_jumps
+from properboost.report.plateaus import count_few
 from properboost.report.protected import find_protected
 from properboost.report.words import count, list_words, percent
 
@@ -222,18 +222,9 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
         )
 
 
-def count_few(effect: Effect) -> int:
-    """Return how many bins that training had rows in have few of them."""
-    weights = effect.log_odds.weights
-    return int(np.count_nonzero((weights > 0.0) & (weights < FEW_ROWS)))
-
-
 def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
-    few = [
-        f"{own.term.name} ({count_few(own)} of {len(own.log_odds.weights)})"
-        for own in effects
-        if count_few(own) > 0
-    ]
+    counted = [(own.term.name, *count_few(own.log_odds, FEW_ROWS)) for own in effects]
+    few = [f"{name} ({n} of {n_all})" for name, n, n_all in counted if n > 0]
     if few:
         yield Caution(
             "Values with few training rows",

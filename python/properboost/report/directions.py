@@ -158,7 +158,8 @@ def _cut_into_stretches(value: Array, weight: Array) -> list[_Stretch]:
     lost = np.full((n + 1, n + 1), np.inf)
     i, j = np.triu_indices(n + 1, 1)
     lost[i, j] = squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (rows[j] - rows[i])
-    best, begins = lost[0].copy(), []
+    best = lost[0].copy()
+    begins: list[NDArray[np.intp]] = []
     while len(begins) < min(MOST_STRETCHES, n) - 1 and best[n] > (1.0 - CLEAR) * lost[0, n]:
         through = best[:, None] + lost
         begins.append(through.argmin(axis=0))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from properboost.report.found import Array, Caution, Effect
+from properboost.report.plateaus import list_plateaus
 from properboost.report.words import count, list_words, signed
 
 __all__ = ["list_jumps"]
@@ -28,6 +29,8 @@ _Z = 1.645
 def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
     """Return what to say of neighbouring ranges that differ by more than their rows can tell.
 
+    Ranges of the same points are one.
+
     The log-odds of n rows, of which the share p is of the class, have the variance
     ``1 / (n p (1 - p))``.  Here p is what the model says of an otherwise average row, which its
     regularisation has drawn away from 0 and 1; it is kept at least half a row from these, as rows
@@ -40,16 +43,17 @@ def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
         shape = effect.log_odds
         if shape.kind != "numeric":
             continue
-        held = np.flatnonzero(shape.weights > 0.0)
-        rows, value = shape.weights[held], shape.values[held]
-        variance = _find_variance(rows, effect.probability.values[held])
+        sides = list_plateaus(shape)
+        rows, value = np.array([own.rows for own in sides]), np.array([own.value for own in sides])
+        share = effect.probability.values[[own.first for own in sides]]
+        variance = _find_variance(rows, share)
         few = rows < FEW
         jump = np.abs(np.diff(value))
         vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
         for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
             told = [
-                f"{signed(value[i])} at “{shape.labels[held[i]]}” ({count(rows[i], 'row', 'rows')})"
-                for i in (k, k + 1)
+                f"{signed(own.value)} at “{own.label}” ({count(own.rows, 'row', 'rows')})"
+                for own in sides[k : k + 2]
             ]
             line = (
                 f"{effect.term.name}: {told[0]}, and {told[1]}; the odds there are "

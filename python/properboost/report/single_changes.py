@@ -14,7 +14,7 @@ from properboost.data.frames import RowTable
 from properboost.data.table import CategoricalColumn
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import Array, Change, Changes, TellingRow, Term
+from properboost.report.found import FEW_ROWS, Array, Change, Changes, TellingRow, Term
 from properboost.report.protected import find_protected
 from properboost.report.words import list_words
 
@@ -92,9 +92,9 @@ class Feature(ABC):
     weights: Array | None
     """The training rows of each bin, if known."""
 
-    def count(self, k: int) -> float | None:
-        """Return how many training rows bin `k` had, if known."""
-        return None if self.weights is None else float(self.weights[k])
+    def count(self, first: int, last: int) -> float | None:
+        """Return how many training rows these bins had, if known."""
+        return None if self.weights is None else float(self.weights[first : last + 1].sum())
 
     @abstractmethod
     def sample_values(self, most: int) -> Array:
@@ -153,7 +153,7 @@ class _Number(Feature):
             to=int(into[first]),
             size=float(passed[first]) / len(self.column),
             is_protected=self.is_protected,
-            rows=self.count(int(np.searchsorted(self.edges, values[first]))),
+            rows=self.count(*np.searchsorted(self.edges, np.sort(values[[first, last]])).tolist()),
         )
 
 
@@ -164,6 +164,9 @@ class _Category(Feature):
 
     def sample_values(self, most: int) -> Array:
         values, rows = np.unique(self.column, return_counts=True)
+        if self.weights is not None:
+            is_known = self.weights[values.astype(np.intp)] >= FEW_ROWS
+            values, rows = values[is_known], rows[is_known]
         return values[np.argsort(-rows, kind="stable")[:most]]
 
     def list_values(self, own: float) -> Array:
@@ -181,7 +184,7 @@ class _Category(Feature):
             to=to,
             size=CATEGORY,
             is_protected=self.is_protected,
-            rows=self.count(int(values[order[0]])),
+            rows=self.count(int(values[order[0]]), int(values[order[0]])),
         )
 
 

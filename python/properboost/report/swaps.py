@@ -22,7 +22,7 @@ MOST_VALUES = 10
 
 def add_swaps(
     model: TableClassifier, X: Any, groupings: Sequence[Grouping], n_rows: int
-) -> tuple[Grouping, ...]:
+) -> list[Grouping]:
     """Return groupings with the share of rows that other values of their feature would turn.
 
     A row counts if any of the values turns what is predicted of it.  Groups that are not made of a
@@ -31,11 +31,11 @@ def add_swaps(
     labels = list(model._feature_labels())
     asked = {own.name for own in groupings if own.is_used} & set(labels)
     if not asked:
-        return tuple(groupings)
+        return list(groupings)
     numbers = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(np.intp))
     raw, features = read_rows(model, X, numbers, [labels.index(name) for name in asked])
     share = {own.name: _count_turned(model, raw, own) for own in features}
-    return tuple(replace(own, turned=share.get(own.name)) for own in groupings)
+    return [replace(own, turned=share.get(own.name)) for own in groupings]
 
 
 def _count_turned(model: TableClassifier, raw: Array, feature: Feature) -> float | None:

@@ -31,6 +31,7 @@ from properboost.report.found import (
     Term,
     View,
 )
+from properboost.report.plateaus import count_few
 from properboost.report.walks import draw_row, shows_points
 from properboost.report.words import (
     MOST_NAMED,
@@ -209,7 +210,7 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
     unlisted = len(shape.values) - MOST_LISTED
     if unlisted > 0:
         notes.append(f"{count(unlisted, 'value is', 'values are')} not in the table.")
-    few = int(np.count_nonzero((shape.weights > 0.0) & (shape.weights < FEW_ROWS)))
+    few, _ = count_few(shape, FEW_ROWS)
     if few > 0:
         what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
         notes.append(
