@@ -3,3 +3,7 @@
 from properboost.report.write import write_report
 
 __all__ = ["write_report"]
+
+
+def __dir__() -> list[str]:
+    return __all__
