@@ -150,11 +150,11 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
            Team& team) override {
-    ahead_ = Ahead{units, fits ? 0.0 : 1.0};
-    if (fits) search_.fill(*builder_, units, team);
+    Ahead& ahead = ahead_.emplace(Ahead{units, fits ? 0.0 : 1.0});
+    if (fits && builder_) search_.fill(*builder_, units, team);
     search_.histogram().add_to(share);
     if (effective_) effective_->sum(most_weight, share, team);
-    share.most(ahead_->unfit);
+    share.most(ahead.unfit);
   }
 
   // Whether the sums were made ahead, in the units that the weights turned out to have.
