@@ -118,8 +118,9 @@ def _hide_inner_names(module: ModuleType) -> None:
     vars(module)["__dir__"] = partial(list, module.__all__)
 
 
-for _own in (batches, datasets, diagnostics, export, losses, metrics, plots, rado):
-    _hide_inner_names(_own)
+for _name in __all__:
+    if isinstance(_own := globals().get(_name), ModuleType):
+        _hide_inner_names(_own)
 
 
 def show_config() -> None:

@@ -15,6 +15,7 @@ FITS = {
     "cyclic": {"selection": "cyclic", "n_estimators": 3},
     "cyclic, unbounded": {"selection": "cyclic", "n_estimators": 3, "loss": "exponential"},
     "newton": {"response": "newton"},
+    "in several advances": {"selection": "unbiased", "advances": (3, 4)},
     "exact": {"response": "exact", "n_estimators": 4},
     "searched": {"step": "line_search", "loss": "gboost"},
     "stumps": {"weak_learner": "stump", "selection": "unbiased"},
@@ -49,6 +50,7 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
     settings = dict(settings)
     name = settings.pop("loss", "glog")
     n_estimators = settings.pop("n_estimators", 8)
+    advances = settings.pop("advances", ())
     features = settings.pop("features")
     n_parties = 1 if meeting is None else len(meeting.brought)
     held = [np.flatnonzero(parties == k) for k in range(n_parties)]
@@ -63,7 +65,8 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
             base=None if base is None else np.ascontiguousarray(base[:, order]),
             lanes=1, share=None if meeting is None else meeting.place(k), **settings,
         )  # fmt: skip
-        boosting.advance(n_estimators)
+        for n in np.diff([0, *advances, n_estimators]):
+            boosting.advance(int(n))
         return boosting
 
     if meeting is None:
@@ -149,13 +152,31 @@ def test_a_table_takes_one_meeting(name, a_table):
     assert a_table * tables <= calls[1] - calls[0] <= 1.5 * a_table * tables
 
 
-def test_weights_that_grow_beyond_what_was_foreseen():
-    settings = {"loss": "exponential", "response": "newton", "step": "unit", "learning_rate": 9.0}
+@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("selection", ["greedy", "unbiased"])
+def test_weights_that_grow_beyond_what_was_foreseen(selection, learner):
+    settings = {
+        "loss": "exponential", "response": "newton", "step": "unit", "learning_rate": 9.0,
+        "selection": selection, "weak_learner": learner,
+    }  # fmt: skip
     assert_same_in_parts(settings, 2, weighted=True)
     codes, features, _, y = problem(3, 600)
     given = {**settings, "features": features, "n_estimators": 3}
     (model,) = boost(None, np.zeros(len(y)), given, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
     assert (model.rounds(0).risk > 4.0).any()  # which is the mean weight, at first 1
+
+
+def test_nothing_is_summed_for_a_plan_that_is_not_made():
+    codes, features, _, y = problem(3, 600)
+    calls = []
+    for advances in ((), range(1, 20)):
+        meeting = Meeting(2)
+        given = {"features": features, "n_estimators": 20, "advances": advances}
+        given |= {"selection": "unbiased", "learning_rate": 0.3}
+        parties = np.arange(len(y)) % 2
+        boost(meeting, parties, given, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
+        calls.append(meeting.calls)
+    assert calls[1] <= calls[0] + 19 + 5  # an advance begins with a pass that moves nothing
 
 
 @pytest.mark.parametrize(

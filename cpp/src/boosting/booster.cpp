@@ -269,6 +269,7 @@ class Boosting::State {
         for (PassRequest& request : wanted) {
           request.held_out = t + 1 == tables;
           request.risk = request.risk && (risk_of_tables_ || t + 1 == tables);
+          if (e + 1 == n && t + 1 == tables) request.ahead = nullptr;  // nothing is planned next
         }
         points = stepper.take(contexts.front(), margins, updates, wanted, report, team);
         for (std::size_t k = 0; k < lanes; ++k) {

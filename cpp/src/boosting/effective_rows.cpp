@@ -46,7 +46,7 @@ void EffectiveRowCount::set(Units& units, double most_weight) const {
   units.squares.set(0, most_weight * most_weight, rows_.sample_weight, rows_.totals.all);
 }
 
-bool EffectiveRowCount::would_be(double most_weight) const {
+bool EffectiveRowCount::are_in_units_of(double most_weight) const {
   Units units;
   set(units, most_weight);
   const auto are_same = [](const TermUnits& a, const TermUnits& b) {
@@ -98,6 +98,8 @@ std::vector<EffectiveRows> EffectiveRowCount::count() const {
   const std::vector<std::size_t>& segments = rows_.codes.segments;
   const std::size_t lanes = batch_.margins->lanes();
   if (lanes == 1) {
+    units_.weights.lose_if(lost_[0]);  // what any process has lost is lost to all
+    units_.squares.lose_if(lost_[1]);
     const auto of = [&](std::size_t own) {
       return rows_of(units_.weights.value(0, weights_of_class_[own]),
                      units_.squares.value(0, squares_of_class_[own]));

@@ -150,10 +150,12 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
            Team& team) override {
-    Ahead& ahead = ahead_.emplace(Ahead{units, fits ? 0.0 : 1.0});
-    if (fits && builder_) search_.fill(*builder_, units, team);
+    const bool fills = fits && builder_.has_value();
+    Ahead& ahead =
+        ahead_.emplace(Ahead{units.weight.unit, units.curvature.unit, fills ? 0.0 : 1.0});
+    if (fills) search_.fill(*builder_, units, team);
     search_.histogram().add_to(share);
-    if (effective_) effective_->sum(most_weight, share, team);
+    if (effective_) effective_->sum_ahead(most_weight, fills, share, team);
     share.most(ahead.unfit);
   }
 
@@ -162,11 +164,12 @@ class FeaturePlanner final : public Planner, private SumsAhead {
     const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
     const BatchMargins& margins = *at_.batch.margins;
     const CellUnits& units = margins.cell_units();
-    if (!ahead || ahead->unfit > 0.0 || ahead->units.weight.unit != units.weight.unit ||
-        ahead->units.curvature.unit != units.curvature.unit) {
+    if (!ahead || ahead->unfit > 0.0 || ahead->weight_unit != units.weight.unit ||
+        ahead->curvature_unit != units.curvature.unit) {
       return false;
     }
-    return !effective_ || effective_->would_be(margins.most_weight(0));
+    search_.histogram().set_units(units);
+    return !effective_ || effective_->are_in_units_of(margins.most_weight(0));
   }
 
   std::vector<std::vector<Directions>> find_all_directions(
@@ -205,10 +208,9 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
-  // What sums were made in before it was known, and whether they are too large for it.
+  // The units that sums were made in before it was known, and whether any process's do not fit.
   struct Ahead {
-    CellUnits units;
-    double unfit;
+    double weight_unit, curvature_unit, unfit;
   };
 
   const bool in_turn_;

@@ -148,7 +148,7 @@ class Margins::Pass {
     }
     std::vector<Totals> totals = add_up();
     share(totals, team);
-    if (sums_weights_) m_.units_ = units_of(totals.front(), m_.bounds_ahead(0, 0.0));
+    if (sums_weights_) m_.units_ = units_of(totals.front());
     if (cells_ != nullptr && !sums_cells_) {
       units_of_cells_ = m_.units_;
       fill(team, [&](std::size_t c, const auto& add) {
@@ -374,24 +374,26 @@ class Margins::Pass {
   }
 
   // What the next plan needs, in the units of the last pass: they are powers of two, which seldom
-  // change.  `own` and `least` are of this process's rows.
+  // change.  `own` and `least` are of this process's rows; bounds are still those of the last pass,
+  // the same in all processes.
   void sum_ahead(const Totals& own, double least, Share& share, Team& team) {
-    const CellUnits& last = m_.units_;
-    CellUnits units = units_of(own, m_.bounds_at(std::min(least, wide(m_.least_u_[0]))));
-    const bool fits = units.total_weight <= 2.0 * last.total_weight &&
-                      units.total_curvature <= 2.0 * last.total_curvature;
-    units.weight = last.weight;
-    units.curvature = last.curvature;
-    request_.ahead->sum(units, m_.most_weight(0), fits, share, team);
+    // Squares of terms must not exceed twice what was foreseen, as sums hold no more.
+    const auto fits = [](double now, double foreseen) { return now <= 1.4 * foreseen; };
+    const double most = m_.bounds_at(std::min(least, wide(m_.least_u_[0]))).weight;
+    const bool all_fit = fits(most, m_.most_weight(0)) &&
+                         fits(weight_units_.value(0, own.weight), m_.units_.total_weight) &&
+                         fits(curvature_units_.value(0, own.curvature), m_.units_.total_curvature);
+    request_.ahead->sum(m_.units_, m_.most_weight(0), all_fit, share, team);
   }
 
-  CellUnits units_of(const Totals& totals, const Bounds& most) const {
+  CellUnits units_of(const Totals& totals) const {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
       return units.value(0, sum + unseen);
     };
+    const Bounds most = m_.bounds_ahead(0, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
     return {at_most(weight_units_, totals.weight),
             m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,

@@ -14,11 +14,13 @@ double nanoseconds(std::size_t rows, const Bins& bins) {
 std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
                                 const std::vector<int>& group_of, std::size_t groups,
                                 RowSampleWeights weight, Team& team) {
-  // visit(group, begin, end) for the rows of each segment that is in a group
+  // visit(group, begin, end) for the rows of neighbouring segments that are in a group
   const auto for_segments = [&](const auto& visit) {
-    for (std::size_t s = 0; s < group_of.size(); ++s) {
-      if (group_of[s] < 0) continue;
-      visit(static_cast<std::size_t>(group_of[s]), codes.segments[s], codes.segments[s + 1]);
+    for (std::size_t s = 0; s < group_of.size();) {
+      const std::size_t first = s++;
+      while (s < group_of.size() && group_of[s] == group_of[first]) ++s;
+      if (group_of[first] < 0) continue;
+      visit(static_cast<std::size_t>(group_of[first]), codes.segments[first], codes.segments[s]);
     }
   };
   std::vector<ExactSum> totals(groups);

@@ -118,7 +118,11 @@ class _Engine:
 
     def __init__(self, codes: Sequence[NDArray[np.uint8]], rows: RowsOfParty) -> None:
         own = np.empty((len(rows.binning.features), len(rows.places)), dtype=np.uint8)
+        n_rows = sum(part.shape[1] for part in codes)
+        if len(rows.places) and not 0 <= rows.places.min() <= rows.places.max() < n_rows:
+            raise IndexError(f"places must be those of {n_rows} rows")
         for j, column in enumerate(own):
+            # NumPy would hold what it takes apart from `out` if it had to check places.
             np.concatenate([part[j] for part in codes]).take(rows.places, out=column, mode="clip")
         self.exchange = _Exchange()
         training = Training(

@@ -29,12 +29,13 @@ class EffectiveRowCount {
   void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team) {
     sum(blocks, batch_.margins->most_weight(0), share, team);
   }
-  // The same of all rows, before it is known what no weight exceeds.
-  void sum(double most_weight, Share& share, Team& team) {
-    sum(batch_.blocks, most_weight, share, team);
+  // The same of all rows, before it is known what no weight exceeds; of none, where it is known
+  // that some do.
+  void sum_ahead(double most_weight, bool fits, Share& share, Team& team) {
+    sum(fits ? batch_.blocks : std::vector<AccumulationBlock>(), most_weight, share, team);
   }
-  // Whether the sums are what they would be if that had been the largest weight.
-  bool would_be(double most_weight) const;
+  // Whether the sums are in the units that go with this largest weight.
+  bool are_in_units_of(double most_weight) const;
   // For each lane, once that is done.
   std::vector<EffectiveRows> count() const;
 

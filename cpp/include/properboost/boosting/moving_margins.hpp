@@ -37,11 +37,12 @@ struct CellsOfFeature {
 
 // Sums over rows that the next plan needs, under the weights that a pass leaves.  Peers share them
 // together with the pass's own, so their units are those of the pass before, and the plan sees
-// whether they were right.
+// whether they were right.  Margins of joint models do not sum ahead.
 class SumsAhead {
  public:
   virtual ~SumsAhead() = default;
-  // Where these units cannot hold the sums of this process's rows, it `fits` them not.
+  // These are what all processes had before this pass.  Where they cannot hold what this one's rows
+  // add, nothing `fits`, and nothing must be summed; as many numbers are shared all the same.
   virtual void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
                    Team& team) = 0;
 };
@@ -52,7 +53,7 @@ struct PassRequest {
   bool risk = false;                         // of the training rows
   bool held_out = false;                     // log loss, error and Brier score
   bool keeps_weights = false;                // beside the cells
-  SumsAhead* ahead = nullptr;                // if there are peers, and units to go by
+  SumsAhead* ahead = nullptr;                // used where there are peers, and units to go by
 };
 
 // A lane's means after a pass.  Slope and risk are at gain 1, per unit of training weight.
