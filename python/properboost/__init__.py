@@ -113,14 +113,14 @@ def __getattr__(name: str) -> Any:
     return import_module(f"{__name__}.{name}")
 
 
-def _hide_inner_names(module: ModuleType) -> None:
-    """Let `dir` and completion show what is public in a public module, too."""
-    vars(module)["__dir__"] = partial(list, module.__all__)
+def _hide_inner_names() -> None:
+    """Let `dir` and completion show what is public in the public modules, too."""
+    for name, module in globals().items():
+        if name in __all__ and isinstance(module, ModuleType):
+            vars(module)["__dir__"] = partial(list, module.__all__)
 
 
-for _name in __all__:
-    if isinstance(_own := globals().get(_name), ModuleType):
-        _hide_inner_names(_own)
+_hide_inner_names()
 
 
 def show_config() -> None:

@@ -70,7 +70,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
         if (updates[0].moves) return updates;
       }
     }
-    if (!has_sums()) sum_all(team);
+    if (!take_sums_ahead()) sum_all(team);
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
     const std::size_t lanes = at_.batch.models.size();
     const std::vector<EffectiveRows> rows =
@@ -159,8 +159,9 @@ class FeaturePlanner final : public Planner, private SumsAhead {
     share.most(ahead.unfit);
   }
 
-  // Whether the sums were made ahead, in the units that the weights turned out to have.
-  bool has_sums() {
+  // Takes the sums that were made ahead, if they are in the units that the weights turned out to
+  // have; else they must be made again.
+  bool take_sums_ahead() {
     const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
     const BatchMargins& margins = *at_.batch.margins;
     const CellUnits& units = margins.cell_units();

@@ -361,7 +361,7 @@ class Margins::Pass {
     for (std::size_t j = 0; j < lost.size(); ++j) {
       units[j]->share(share, lost[j]);
     }
-    if (sums_cells_ && team.has_peers()) cells_->histogram.add_to(share, cells_->feature);
+    if (sums_cells_) cells_->histogram.add_to(share, cells_->feature);
     if (request_.ahead != nullptr && team.has_peers() && m_.units_.total_weight > 0.0) {
       sum_ahead(totals.front(), -lowest[0], share, team);
     }

@@ -68,10 +68,7 @@ def make_view(found: Collected) -> View:
         ),
         importances=_draw_importances(found.terms),
         effects=tuple(
-            replace(
-                _draw_effect(effect, level),
-                described=found.facts.described.get(effect.term.name, ""),
-            )
+            _draw_effect(effect, level, found.facts.described.get(effect.term.name, ""))
             for effect in found.effects
         ),
         pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
@@ -152,14 +149,14 @@ def _draw_importances(terms: Sequence[Term]) -> str:
     )
 
 
-def _draw_effect(effect: Effect, level: float) -> Drawn:
+def _draw_effect(effect: Effect, level: float, described: str) -> Drawn:
     on = (effect.log_odds, effect.probability)
     if effect.log_odds.kind == "numeric":
         pictures = [_draw_numeric(shape, effect.span, level) for shape in on]
     else:
         pictures = [_draw_categories(shape, level) for shape in on]
     drawn = _put_together(effect.term, pictures, _list_notes(effect, level))
-    return replace(drawn, values=tuple(_list_values(effect)))
+    return replace(drawn, values=tuple(_list_values(effect)), described=described)
 
 
 def _list_values(effect: Effect) -> Iterator[tuple[str, str, str, str]]:

@@ -77,15 +77,15 @@ class Histogram {
   }
 
   // Adds the sums of other processes' rows when the share goes, in all features or in one; or in
-  // one at once.
+  // one at once.  Several lanes have no peers.
   void add_to(Share& share) { share.sum(whole_.data(), whole_.size()); }
   void add_to(Share& share, std::size_t f) {
+    if (lanes_ > 1) return;
     const auto n = static_cast<std::size_t>((*bins_)[f].width());
     share.sum(positive<std::int64_t>(f), n).sum(negative<std::int64_t>(f), n);
     if (has_curvature_) share.sum(curvature<std::int64_t>(f), n);
   }
   void share(std::size_t f, Team& team) {
-    if (!team.has_peers()) return;
     Share share = team.share();
     add_to(share, f);
     share.go();
