@@ -131,6 +131,8 @@ def list_cases():
             add(f"{name}, {response}, screens", model, SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
+    for name, rows in (("two", SMALL), ("several", CLASSES)):  # which go on beyond 100 rounds
+        add(f"enough rounds, {name} classes", P(gain=8.0, max_bins=5), rows)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
     for name in ("histogram", "cells"):

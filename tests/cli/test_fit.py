@@ -178,7 +178,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
             "argument --cv: must be an integer or auto; got 'some'",
         ),
         (["--gain", "all"], "argument --gain: must be a number, none or auto; got 'all'"),
-        (["--n-estimators", "all"], "argument --n-estimators: must be an integer or auto"),
+        (["--n-estimators", "all"], "argument --n-estimators: must be an integer, none or auto"),
         (["--gain", "auto", "--n-estimators", 0], "n_estimators must be between 1 and"),
         (["--gain", "auto", "--prior", 0], r"priors[0] must be above 0"),
     ],

@@ -114,7 +114,7 @@ def test_what_a_search_always_chooses_is_not_given():
 
 def test_defaults_that_differ_are_shown(capsys):
     help_ = show_help(capsys)
-    assert "(default: 100; auto in a search; 1000 with --model rado)" in help_
+    assert "(default: none; auto in a search; 1000 with --model rado)" in help_
     assert "(default: unbiased; auto in a search)" in help_
     assert "add a column of ones (default: yes)" in help_
     assert "None" not in help_

@@ -50,6 +50,7 @@ FITS = {
     "bags": {"n_estimators": 4, "outer_bags": 4},
     "screens": {"n_estimators": 6, "screening": 60},
     "pairs": {"n_estimators": 5, "interactions": 2},
+    "enough rounds": {"gain": 8.0, "rows_per_bin": 300},
     "given pairs": {"n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
     "an intercept": {"n_estimators": 5, "intercept": "share"},
     "bags of pairs with intercepts": {

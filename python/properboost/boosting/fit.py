@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ from properboost import _core
 from properboost.boosting.averaging import average_rounds
 from properboost.boosting.dealing import design_for
 from properboost.boosting.engine import Training, find_signs, start
+from properboost.boosting.enough_rounds import Blocks, limit_estimators
 from properboost.boosting.ensemble import Fits, Rounds
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
@@ -69,7 +69,7 @@ def boost(
     options: BoostingOptions,
     link: Link,
     training: Training,
-    n_estimators: int,
+    n_estimators: int | None,
     *,
     base: NDArray[np.float64] | None = None,
     n_draws: int = 1,
@@ -86,11 +86,13 @@ def boost(
     rows less by as much as they are fewer.  Trees and monomials draw anew for each.  `keep_raw`
     keeps the raw predictions of all rows, 0 where a bag leaves them out; `wants_raw` says that the
     caller will make them.  A single fit can go on from `earlier` rounds of each model, before any
-    slope.  An `observer` may end boosting, and says how many estimators are kept.
+    slope.  An `observer` may end boosting, and says how many estimators are kept.  Without
+    `n_estimators` models that are not finished go on.
 
     Raises MemoryError if there is less memory than that certainly takes.
     """
     of_fits = np.ones((n_draws, len(training.class_of)), dtype=bool) if kept is None else kept
+    share = 1.0
     if kept is not None:
         share = design_for(options.weak_learner, len(kept)).share
         options = options.replace(
@@ -125,21 +127,30 @@ def boost(
     solved = options.step in SOLVED
     firsts = range(0, len(roles), together)
     before = max(map(len, earlier), default=0) // size
-    more = n_estimators - before
+    limits = limit_estimators(options, n_estimators)
+    blocks = Blocks(
+        limits, before, size, link,
+        n_features=len(training.bins.widths),
+        n_classes=len(training.classes),
+        weight=share * float(training.class_weights.sum()),
+    )  # fmt: skip
     # Those that are watched advance in turns; others one after the other, as each takes memory.
     boostings: Iterator[_core.Boosting] = (
         begin(first, earlier[first : first + together]) for first in firsts
     )
     if observer is not None:
         watched = list(boostings)
-        _advance_in_turns(watched, more, observer, earlier, size, n_models, report)
+        _advance_in_turns(watched, blocks, observer, earlier, n_models, report)
         boostings = iter(watched)
     models: list[Rounds] = []
     separated: set[int] = set()
     raw = np.empty((0, 0))
     for first, boosting in zip(firsts, boostings, strict=True):
         if observer is None:
-            boosting.advance(more, None, report and report_from(report, first * n_estimators))
+            done = first * limits[1]
+            for more, which in blocks.of(boosting):
+                boosting.advance(more, which, report and report_from(report, done))
+                done += more * (together if which is None else len(which))
         elif solved and observer.best < max(boosting.n_estimators):
             boosting = begin(first, ())  # later steps have changed the earlier ones
             boosting.advance(observer.best)
@@ -160,7 +171,7 @@ def boost(
             raw[first + m] = boosting.raw(m)
         separated |= {(first + m) % n_models for m in range(together) if boosting.separated(m)}
         if report is not None and len(models[-1]):
-            report(len(models) * n_estimators, float(models[-1].risk[-1]))
+            report(len(models) * limits[1], float(models[-1].risk[-1]))
     for m in sorted(separated):
         _warn_of_separation(options.step, training.classes, m)
     return Stage(
@@ -176,18 +187,17 @@ class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
 
 def _advance_in_turns(
     boostings: Sequence[_core.Boosting],
-    n_estimators: int,
+    blocks: Blocks,
     observer: Observer,
     earlier: Sequence[Rounds],
-    size: int,
     n_models: int,
     report: Report | None,
 ) -> None:
-    """Boost models by so many more estimators, or until the observer says that it is enough.
+    """Boost models by all blocks, or until the observer says that it is enough.
 
-    `earlier` are the rounds of each model so far, `size` of them an estimator.
+    `earlier` are the rounds of each model so far.
     """
-    estimators = [rounds.cut(0, len(rounds), size) for rounds in earlier]
+    estimators = [rounds.cut(0, len(rounds), blocks.tables) for rounds in earlier]
     for some in zip_longest(*estimators, fillvalue=range(0)):
         own = [rounds.part(t.start, t.stop) for rounds, t in zip(earlier, some, strict=True)]
         if observer.see([own], repeated=True):
@@ -207,25 +217,33 @@ def _advance_in_turns(
         fits = [new[i : i + n_models] for i in range(0, len(new), n_models)]
         return any(map(len, new)), observer.see(fits)
 
-    if len(boostings) == 1 and boostings[0].cohorts == 1:
+    done = 0
 
-        def see(done: int, risk: float) -> None:
-            if report is not None:
-                report(done, risk)
-            if look()[1]:
-                raise _Over
-
-        with suppress(_Over):
-            boostings[0].advance(n_estimators, None, see, report_each=True)
-        return
-    for e in range(n_estimators):
-        for boosting in boostings:
-            boosting.advance(1)
+    def see(more: int, risk: float) -> None:
         if report is not None:
-            report((e + 1) * len(which), math.nan)
-        goes_on, over = look()
-        if over or not goes_on:
-            return
+            report(done + more, risk)
+        if look()[1]:
+            raise _Over
+
+    one_cohort = len(boostings) == 1 and boostings[0].cohorts == 1
+    for more, models in blocks.of(boostings[0]):  # the only block, where there are several
+        size = len(which) if models is None else len(models)
+        if one_cohort:
+            try:
+                boostings[0].advance(more, models, see, report_each=True)
+            except _Over:
+                return
+            done += more * size
+            continue
+        for _ in range(more):
+            for boosting in boostings:
+                boosting.advance(1, models)
+            done += size
+            if report is not None:
+                report(done, math.nan)
+            goes_on, over = look()
+            if over or not goes_on:
+                return
 
 
 def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:

@@ -71,7 +71,7 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
 def _check_rounds(model: Any, ensemble: Ensemble) -> None:
     """Check that more rounds can follow those there are."""
     before = ensemble.n_estimators
-    if model.n_estimators < before:
+    if model.n_estimators is not None and model.n_estimators < before:
         raise ValueError(
             f"n_estimators must be at least the {before} estimators of the model that warm_start "
             f"goes on from; got {model.n_estimators!r}"

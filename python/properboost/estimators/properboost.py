@@ -14,6 +14,7 @@ from properboost.batches.quantized_table import QuantizedTable, open_labelled, o
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
+from properboost.boosting.enough_rounds import limit_estimators
 from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.boosting.evidence import find_slopes
 from properboost.boosting.fit import Stage, boost, report_from
@@ -233,14 +234,18 @@ class ProperBoostClassifier(
         option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
         "smallest class",
     )
-    n_estimators: int = parameter(
-        default=100,
-        check=partial(checks.integer, low=1, high=LARGEST_INT),
+    n_estimators: int | None = parameter(
+        default=None,
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="""
         Rounds (with cyclic selection, cycles over the features), per class where there are more
-        than two.  Boosting stops earlier if no round lowers the risk any more.
+        than two.  Boosting stops earlier if no round lowers the risk any more.  None is 100, and
+        50 more, up to 1,000, as often as 50 rounds of look-up tables or stumps have lowered the
+        deviance of the training rows by more than a quarter of all tables' degrees of freedom: by
+        chance all rounds lower it by so many.  `n_iter_` has the number.
         """,
-        option="rounds, or cycles over the features, per class where there are more than 2",
+        option="rounds, or cycles over the features, per class where there are more than 2; none "
+        "is 100, and more as long as tables or stumps help by more than chance",
     )
     temperature: float | None = parameter(
         default=None,
@@ -295,7 +300,8 @@ class ProperBoostClassifier(
         default=None,
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         doc="""
-        Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is `n_estimators`.
+        Rounds (with cyclic selection, cycles over the pairs) for the pairs; None is what
+        `n_estimators` says.
         """,
     )
 
@@ -365,7 +371,8 @@ class ProperBoostClassifier(
         checks.companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         checks.companion("X_val", X_val, init_score_val=init_score_val)
         checks.companion("init_score", init_score, init_score_val=init_score_val)
-        calls = Calls.open(self, self._count_all_estimators())
+        of_pairs = self._find_pair_estimators()
+        calls = Calls.open(self, self._count_most(self.n_estimators) + self._count_most(of_pairs))
         with self._restored_on_failure():
             if goes_on:
                 loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
@@ -495,8 +502,9 @@ class ProperBoostClassifier(
             )
         if calls is not None:
             calls.describe_by(finish.describe)
-        steps = n_fits * n_models * self.n_estimators
-        later_steps = n_fits * n_models * self._count_pair_estimators()
+        steps = n_fits * n_models * self._count_most(self.n_estimators)
+        of_pairs = self._find_pair_estimators()
+        later_steps = n_fits * n_models * self._count_most(of_pairs)
         from_base = None
         if base is not None:
             from_base = np.broadcast_to(base.T, (n_fits, *base.T.shape))
@@ -518,7 +526,7 @@ class ProperBoostClassifier(
                     for_pairs(options, self.interaction_rate, self.interaction_smoothing),
                     link,
                     finish.of_pairs,
-                    self._count_pair_estimators(),
+                    of_pairs,
                     base=stage.raw,
                     kept=kept,
                     observer=watch,
@@ -545,15 +553,15 @@ class ProperBoostClassifier(
         given = self.interactions
         return bool(given > 0 if isinstance(given, int | np.integer) else len(given) > 0)
 
-    def _count_pair_estimators(self) -> int:
-        """Return the estimators that pairs get; 0 without pairs."""
+    def _find_pair_estimators(self) -> int | None:
+        """Return the estimators that pairs get, as `n_estimators` has them; 0 without pairs."""
         if not self._wants_pairs():
             return 0
         given = self.interaction_estimators
         return self.n_estimators if given is None else given
 
-    def _count_all_estimators(self) -> int:
-        return self.n_estimators + self._count_pair_estimators()
+    def _count_most(self, n_estimators: int | None) -> int:
+        return limit_estimators(read(BoostingOptions, self), n_estimators)[1]
 
     def _choose_pairs(
         self, link: Link, training: Training, stage: Stage, kept: NDArray[np.bool_] | None

@@ -1,0 +1,103 @@
+"""Enough rounds: where their number is not given, boosting goes on while more than chance helps.
+
+Tables that are fitted to labels drawn by lot lower the deviance of the training rows by all their
+degrees of freedom, on average (Wilks 1938), in however many rounds.  Rounds that lower it by much
+of that say something, then, and others are to come.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.losses.probabilities import Link
+from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
+
+__all__ = ["Blocks", "limit_estimators"]
+
+ENOUGH = 100
+"""The estimators of any model."""
+
+MOST = 1000
+"""The most estimators of a model that is not finished."""
+
+BLOCK = 50
+"""The estimators that are looked at together."""
+
+SHARE = 0.25
+"""The share of the degrees of freedom by which a block must lower the deviance."""
+
+LEAST = 1e-3
+"""The share of itself by which it must, too: of many rows less than that says something."""
+
+
+def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
+    """Return how many estimators every model has, and how many one may have that is not finished.
+
+    Trees and rules have no degrees of freedom that could be counted, and steps that are solved for
+    are at the least risk at once.
+    """
+    if n_estimators is not None:
+        return n_estimators, n_estimators
+    return ENOUGH, ENOUGH if options.weak_learner in GROWN or options.step in SOLVED else MOST
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of estimators by which models are boosted together.
+
+    `n_estimators` are those of every model and the most of one; the first ones, `before`, are an
+    earlier fit's.  `tables` are those of an estimator, and `weight` is that of a model's rows.
+    """
+
+    n_estimators: tuple[int, int]
+    before: int
+    tables: int
+    link: Link
+    n_features: int
+    n_classes: int
+    weight: float
+
+    def of(self, boosting: _core.Boosting) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
+        """Yield by how many estimators to advance which models, None being all.
+
+        They have been advanced when the next block is asked for.
+        """
+        done, most = self.n_estimators
+        done = max(done, self.before)
+        yield done - self.before, None
+        while done < most:
+            left = self.find_unfinished(boosting, done)
+            if not len(left):
+                return
+            yield min(BLOCK, most - done), left
+            done += BLOCK
+
+    def find_unfinished(self, boosting: _core.Boosting, done: int) -> NDArray[np.int64]:
+        """Return the models whose last block lowered the deviance by more than chance may.
+
+        A joint model is finished when all its classes are.
+        """
+        first = (done - self.before - BLOCK) * self.tables - 1
+        counts = np.asarray(boosting.n_estimators)
+        freedom = np.count_nonzero(np.asarray(boosting.code_counts)) - self.n_features
+        loss, size = self.link.loss, 1
+        at_zero = float(loss.loss(0.0))
+        if self.link.joint_loss:
+            size = self.n_classes
+            joint = _core.JointLoss(self.link.joint_loss, loss.native)
+            at_zero = loss.gain * float(joint.losses(np.zeros((1, size)), 0)[0])
+            freedom *= size - 1
+        scale = 2.0 * self.weight * math.log(max(size, 2)) / at_zero
+        left: list[int] = []
+        for model in range(0, len(counts), size):
+            if first < 0 or counts[model] < done:
+                continue
+            risk = boosting.rounds(model, first=first).risk
+            fall = risk[0] - risk[-1]
+            if scale * fall > SHARE * freedom and fall > LEAST * risk[0]:
+                left += range(model, model + size)
+        return np.array(left, dtype=np.int64)
