@@ -228,7 +228,7 @@ def run_model(
     from properboost.dask import DaskProperBoostClassifier
 
     settings = settings | MODELS[name]
-    expected = make_bytes(pb.ProperBoostClassifier(exact_sums=True, **settings).fit(*rows))
+    expected = make_bytes(pb.ProperBoostClassifier(**settings).fit(*rows))
     size = -(-len(rows.y) // CHUNKS)
 
     def fit(client: Any) -> Any:

@@ -1,12 +1,12 @@
-"""What models cost that are boosted together, in lanes or exactly, against one model alone.
+"""What models cost that are boosted together, against one model alone.
 
     python -m benchmarks.engine.lanes               # 1,000,000 x 50, some minutes
     python -m benchmarks.engine.lanes --rows 50000  # a quick look
 
 Boosting only, on codes that are made once: GLog, real response, guarded steps.  The models differ
 in their gains, from 2 to 16; with "small gains" from 1/4, where steps are shortened and need a
-search for their minimiser.  "Exact" models are summed one by one, as they are by default.  As in a
-search, models that are boosted together keep no rounds; the model alone keeps its own.
+search for their minimiser.  As in a search, models that are boosted together keep no rounds; the
+model alone keeps its own.
 What is told is the time of one table of each model: of a round, or of one of the tables of a cycle.
 The contestants take turns, see `lib/race.py`; ratios to the model alone are those of the
 turns.  Run it on an idle machine, see `peers/fit.py`.
@@ -33,31 +33,27 @@ from benchmarks.lib.race import (
     spread,
 )
 
-MODELS = {  # gains (first, last, how many), selection, whether sums are exact
-    "1 model": ((4.0, 4.0, 1), "greedy", True),
-    "4 lanes": ((2.0, 16.0, 4), "greedy", False),
-    "8 lanes": ((2.0, 16.0, 8), "greedy", False),
-    "16 lanes": ((2.0, 16.0, 16), "greedy", False),
-    "16 exact": ((2.0, 16.0, 16), "greedy", True),
-    "16 lanes, small gains": ((0.25, 16.0, 16), "greedy", False),
-    "16 exact, small gains": ((0.25, 16.0, 16), "greedy", True),
-    "1 model, cyclic": ((4.0, 4.0, 1), "cyclic", True),
-    "16 lanes, cyclic": ((2.0, 16.0, 16), "cyclic", False),
-    "16 exact, cyclic": ((2.0, 16.0, 16), "cyclic", True),
+MODELS = {  # gains (first, last, how many), selection
+    "1 model": ((4.0, 4.0, 1), "greedy"),
+    "4 lanes": ((2.0, 16.0, 4), "greedy"),
+    "8 lanes": ((2.0, 16.0, 8), "greedy"),
+    "16 lanes": ((2.0, 16.0, 16), "greedy"),
+    "16 lanes, small gains": ((0.25, 16.0, 16), "greedy"),
+    "1 model, cyclic": ((4.0, 4.0, 1), "cyclic"),
+    "16 lanes, cyclic": ((2.0, 16.0, 16), "cyclic"),
 }
 
 
 def boost(
     gains: tuple[float, float, int],
     selection: str,
-    exact: bool,
     clock: Clock,
     setting: Setting,
     training: Any,
 ) -> None:
     """Boost so many rounds, or one cycle."""
     boosting = engine.start(
-        make_properboost(setting, selection=selection, exact_sums=exact),
+        make_properboost(setting, selection=selection),
         training,
         gains=np.geomspace(*gains),
         keep_rounds=gains[2] == 1,

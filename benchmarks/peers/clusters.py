@@ -149,7 +149,7 @@ def properboost(setting: Setting) -> Iterator[Contestant]:
         settings: dict[str, Any], on_cluster: bool, clock: Clock, task: Task
     ) -> Callable[[], Found]:
         watched = Watched()
-        model = make_properboost(replace(setting, threads=1), **settings, exact_sums=True)
+        model = make_properboost(replace(setting, threads=1), **settings)
         rows = (task.train.X, task.train.y)
         if on_cluster:
             model = DaskProperBoostClassifier(**model.get_params() | {"client": task.client})

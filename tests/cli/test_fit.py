@@ -81,7 +81,6 @@ def test_every_parameter_reaches_the_classifier(capsys):
         "prior": None,
         "smoothing": 0.0,
         "l2": 2.0,
-        "exact_sums": False,
         "screening": 40,
         "max_bins": 17,
         "rows_per_bin": 3.0,

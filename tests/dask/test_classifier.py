@@ -171,7 +171,6 @@ def test_predictions_are_lazy(client):
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
-        ({"exact_sums": False}, "exact_sums must be True"),
         ({"step": "totally_corrective"}, "step must not be 'totally_corrective'"),
         ({"warm_start": True}, "warm_start must be False"),
         ({"early_stopping": True}, "needs X_val and y_val"),

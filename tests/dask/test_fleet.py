@@ -89,7 +89,7 @@ SETTINGS = {
 # "advance".
 @pytest.mark.parametrize(
     ("name", "at"),
-    [("tables", 1), ("tables", 3), ("tables", 12), ("trees", 25), ("classes", 40), ("pairs", 30),
+    [("tables", 1), ("tables", 3), ("tables", 12), ("trees", 25), ("classes", 14), ("pairs", 30),
      ("cyclic", 12)],
 )  # fmt: skip
 def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):

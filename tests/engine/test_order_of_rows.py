@@ -26,12 +26,10 @@ FITS = {
     "normalized": {"normalize_weights": True, "gain": None},
     "monotone trees": {"weak_learner": "tree", "monotonic_cst": [1, 0, 0, -1, 0, 0]},
 }
-IN_LANES = pytest.mark.xfail(reason="lanes are summed in float32", strict=True)
 OF_CLASSES = [
     *[(name, {}) for name in ("trees", "symmetric trees", "lines")],
     ("trees", {"multiclass": "canonical", "loss": "gboost"}),
     ("trees", {"multiclass": "one_vs_rest"}),
-    pytest.param("tables", {"exact_sums": False}, marks=IN_LANES),
     ("tables", {}),
     ("tables", {"multiclass": "one_vs_rest"}),
     ("cyclic tables", {}),
@@ -81,7 +79,6 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
     ("n_classes", "given"),
     [
         (2, {"calibrate": False}),
-        pytest.param(2, {"calibrate": False, "exact_sums": False}, marks=IN_LANES),
         (2, {"scoring": "balanced_accuracy", "interactions": [0, 1]}),
         (3, {}),
         (3, {"multiclass": "one_vs_rest", "scoring": "neg_brier_score"}),

@@ -63,7 +63,7 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
             [_core.Loss(name, LOSSES[name])] * len(roles),
             None if weight is None else weight[order],
             base=None if base is None else np.ascontiguousarray(base[:, order]),
-            lanes=1, share=None if meeting is None else meeting.place(k), **settings,
+            share=None if meeting is None else meeting.place(k), **settings,
         )  # fmt: skip
         for n in np.diff([0, *advances, n_estimators]):
             boosting.advance(int(n))
@@ -182,7 +182,6 @@ def test_nothing_is_summed_for_a_plan_that_is_not_made():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lanes": 16}, "lanes must be 1"),
         ({"step": "totally_corrective"}, "steps that are solved for"),
     ],
 )
@@ -204,5 +203,5 @@ def test_errors_of_peers_end_a_fit():
     with pytest.raises(ConnectionError, match="others are gone"):
         make_boosting(
             codes[:, np.argsort(y)], features, [0, (y < 0).sum(), len(y)], [[-1, 1]],
-            [_core.Loss("glog", {})], lanes=1, share=fail,
+            [_core.Loss("glog", {})], share=fail,
         ).advance(3)  # fmt: skip

@@ -149,7 +149,7 @@ def test_threads_and_going_on_do_not_matter(settings, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("selection", "greedy"), ("selection", "cyclic"), ("weak_learner", "tree"),
-     ("response", "sign"), ("exact_sums", False)],
+     ("response", "sign")],
 )  # fmt: skip
 def test_nothing_else_is_screened(name, value):
     X, y = make_table(1500)

@@ -143,7 +143,6 @@ OTHERS = {
     "smoothing": 0.2,
     "l2": 2.0,
     "interaction_smoothing": 0.1,
-    "exact_sums": False,
     "screening": 50,
     "bag_tables": False,
 }

@@ -65,11 +65,7 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
 }
 
 // What sums in whole numbers may have peers.
-void check_peers(const std::vector<Model>& models, const Algorithm& algorithm) {
-  const auto may_share = [&](const Model& model) { return algorithm.most_lanes(model) > 1; };
-  if (std::all_of(models.begin(), models.end(), may_share)) {
-    throw std::invalid_argument("lanes must be 1 with peers");
-  }
+void check_peers(const Algorithm& algorithm) {
   if (algorithm.step().solves() != Solved::kNone || algorithm.targets().count > 1) {
     throw std::invalid_argument("steps that are solved for, and votes, must have no peers");
   }
@@ -81,7 +77,7 @@ void check_models(const std::vector<Model>& models, const Algorithm& algorithm,
                   const std::vector<std::size_t>& segments, bool have_peers) {
   for (const Model& model : models) check(model, algorithm);
   check_coupling(models, algorithm, segments.size() - 1);
-  if (have_peers) check_peers(models, algorithm);
+  if (have_peers) check_peers(algorithm);
 }
 
 }  // namespace properboost

@@ -56,7 +56,8 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
     }
     return true;
   };
-  const std::size_t together = std::max<std::size_t>(1, most / coupled) * coupled;
+  // Classes of joint models share the bounds of their sums with those of their cohort.
+  const std::size_t together = coupled > 1 ? coupled : most;
   // The models of each cohort.
   const auto deal = [&](bool by_rows) {
     std::vector<Lanes> alike;

@@ -79,15 +79,10 @@ class ByCell final : public ShiftedRows {
 double CoupledBatch::slope_along(const Move& direction, Team& team) {
   const std::size_t lane = direction.lane;
   const std::vector<float> entries(direction.table.begin(), direction.table.end());
-  const RowSampleWeights given =  // wide batches have them in their weights
-      width_ == 1 ? rows_.sample_weight : RowSampleWeights{};
+  const RowSampleWeights given = rows_.sample_weight;
   TermUnits units;
   const double most = moved_.largest.weight * rows_.farthest(entries, direction.lines, team);
-  if (given.all_ones() && !rows_.sample_weight.all_ones()) {
-    units.set(0, most * rows_.most_sample_weight, rows_.codes.rows);
-  } else {
-    units.set(0, most, given, rows_.total_weight);
-  }
+  units.set(0, most, given, rows_.total_weight);
   std::vector<WholeSums> parts(rows_.blocks.size(), WholeSums{});
   team.for_each(parts.size(), static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
     const RowBlock& block = rows_.blocks[c];
@@ -105,7 +100,7 @@ double CoupledBatch::slope_along(const Move& direction, Team& team) {
   });
   std::int64_t slope = 0;
   for (const WholeSums& part : parts) slope += part[0];
-  double lost = 0.0;
+  TermUnits::Lost lost;
   Share share = team.share();
   units.share(share.sum(slope), lost);
   share.go();

@@ -91,7 +91,7 @@ double CoupledMargins::slope_ahead(std::size_t model, const ClassDirections& dir
     });
     std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
     double there = largest_of(largest);
-    double lost = 0.0;
+    TermUnits::Lost lost;
     Share share = team.share();
     units.share(share.sum(sum).most(there), lost);
     share.go();
@@ -182,7 +182,7 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   struct Totals {
     std::int64_t weight = 0, curvature = 0;
   };
-  std::vector<Totals> totals(batches_.size() * n_blocks);  // of lone lanes
+  std::vector<Totals> totals(rows_.roles.size() * n_blocks);  // of each lane
   std::vector<float> largest_scores(n_blocks, 0.0F);
   std::vector<TermBounds> largest(n_blocks, TermBounds{});
   const double nanoseconds = 4.0 * static_cast<double>(rows_.codes.rows * rows_.roles.size());
@@ -213,36 +213,26 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
         own.slope += strip.slope(directions[model], slope_units[model],
                                  largest_slopes[model * n_blocks + c]);
         if (needs_risk) own.risk += strip.risk(risk_units);
-        for (std::size_t b = 0; b < batches_.size(); ++b) {
-          const std::size_t lane = batches_[b]->first();
-          if (batches_[b]->lanes() > 1 || lane / rows_.classes != model) continue;
-          Totals& total = totals[b * n_blocks + c];
-          total.weight += strip.sum_of(strip.weights(lane % rows_.classes), weight_units);
+        for (std::size_t k = 0; k < rows_.classes; ++k) {
+          Totals& total = totals[(model * rows_.classes + k) * n_blocks + c];
+          total.weight += strip.sum_of(strip.weights(k), weight_units);
           if (!rows_.needs_curvature) continue;
-          total.curvature += strip.sum_of(strip.curvatures(lane % rows_.classes), curvature_units);
+          total.curvature += strip.sum_of(strip.curvatures(k), curvature_units);
         }
-        const auto store = [&](bool alone) {
-          for (const auto& batch : batches_) {
-            if ((batch->lanes() == 1) == alone) batch->store(model, strip);
-          }
-        };
-        store(true);
-        if (batches_.front()->lanes() == 1) continue;
-        strip.multiply_by_sample_weights();
-        store(false);
+        for (const auto& batch : batches_) batch->store(model, strip);
       }
     }
   });
   std::vector<Sums> all(rows_.joint_models());
-  std::vector<Totals> in_all(batches_.size());
+  std::vector<Totals> in_all(rows_.roles.size());
   for (std::size_t c = 0; c < n_blocks; ++c) {
     for (std::size_t model = 0; model < all.size(); ++model) {
       all[model].slope += sums[model * n_blocks + c].slope;
       all[model].risk += sums[model * n_blocks + c].risk;
     }
-    for (std::size_t b = 0; b < in_all.size(); ++b) {
-      in_all[b].weight += totals[b * n_blocks + c].weight;
-      in_all[b].curvature += totals[b * n_blocks + c].curvature;
+    for (std::size_t lane = 0; lane < in_all.size(); ++lane) {
+      in_all[lane].weight += totals[lane * n_blocks + c].weight;
+      in_all[lane].curvature += totals[lane * n_blocks + c].curvature;
     }
   }
   Share share = team.share();
@@ -258,7 +248,7 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   }
   std::vector<const TermUnits*> units = {&risk_units, &weight_units, &curvature_units};
   for (const TermUnits& own : slope_units) units.push_back(&own);
-  std::vector<double> lost(units.size(), 0.0);
+  std::vector<TermUnits::Lost> lost(units.size());
   for (std::size_t j = 0; j < units.size(); ++j) units[j]->share(share, lost[j]);
   moved_.largest = share_largest(largest, bounds, rows_.needs_curvature, needs_risk, share);
   moved_.largest_score = static_cast<float>(farthest_score);
@@ -268,10 +258,13 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
     const double scale = TermUnits::scale_of(rows_.sample_weight);
     const auto unseen = static_cast<std::int64_t>(rows_.total_weight * scale) + 1;
     const double s = std::max(1.0, rows_.most_sample_weight);
-    batches_[b]->set_units(
-        {weight_units.value(0, in_all[b].weight + unseen),
-         rows_.needs_curvature ? curvature_units.value(0, in_all[b].curvature + unseen) : 0.0,
-         s * moved_.largest.weight, s * moved_.largest.curvature});
+    for (std::size_t k = 0; k < batches_[b]->models(); ++k) {
+      const Totals& total = in_all[batches_[b]->first() + k];
+      batches_[b]->set_units(
+          k, {weight_units.value(0, total.weight + unseen),
+              rows_.needs_curvature ? curvature_units.value(0, total.curvature + unseen) : 0.0,
+              s * moved_.largest.weight, s * moved_.largest.curvature});
+    }
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
     if (cells) batches_[b]->fill(*cells, team);
   }

@@ -51,7 +51,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
     PassRequest request;
     request.risk = at_.keep_rounds;
     if (!in_turn_) {
-      if (at_.peers != nullptr && !race_) request.ahead = this;
+      if (at_.peers != nullptr && !race_ && at_.batch.margins->lanes() == 1) request.ahead = this;
       return request;
     }
     const std::size_t features = at_.rows.bins.size();
@@ -153,7 +153,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
     const bool fills = fits && builder_.has_value();
     Ahead& ahead =
         ahead_.emplace(Ahead{units.weight.unit, units.curvature.unit, fills ? 0.0 : 1.0});
-    if (fills) search_.fill(*builder_, units, team);
+    if (fills) search_.fill(*builder_, {units}, team);  // of the only lane
     search_.histogram().add_to(share);
     if (effective_) effective_->sum_ahead(most_weight, fills, share, team);
     share.most(ahead.unfit);
@@ -164,12 +164,12 @@ class FeaturePlanner final : public Planner, private SumsAhead {
   bool take_sums_ahead() {
     const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
     const BatchMargins& margins = *at_.batch.margins;
-    const CellUnits& units = margins.cell_units();
+    const CellUnits& units = margins.cell_units()[0];
     if (!ahead || ahead->unfit > 0.0 || ahead->weight_unit != units.weight.unit ||
         ahead->curvature_unit != units.curvature.unit) {
       return false;
     }
-    search_.histogram().set_units(units);
+    search_.histogram().set_units(margins.cell_units());
     return !effective_ || effective_->are_in_units_of(margins.most_weight(0));
   }
 

@@ -24,7 +24,7 @@ HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock
           at_.memory};
 }
 
-void FeatureSearch::fill(HistogramBuilder& builder, const CellUnits& units, Team& team) {
+void FeatureSearch::fill(HistogramBuilder& builder, const LaneUnits& units, Team& team) {
   const BatchMargins& margins = *at_.batch.margins;
   builder.fill(margins.weight(), margins.curvature(), units, histogram_, team);
 }

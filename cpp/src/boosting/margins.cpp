@@ -65,16 +65,6 @@ void add_signed(const float* signs, const float* __restrict shift, std::size_t n
   }
 }
 
-template <std::size_t W>
-void scale_strip(std::size_t n, RowSampleWeights s, float* __restrict w) {
-  vectorized([=] {
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto factor = static_cast<float>(s.given(i));
-      for (std::size_t k = 0; k < W; ++k) w[i * W + k] *= factor;
-    }
-  });
-}
-
 // What rows add when they are held out, from the probabilities of their classes and their margins.
 void find_errors(std::size_t n, const float* __restrict p, const float* __restrict u,
                  const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
@@ -129,14 +119,16 @@ void Margins::for_training_blocks(std::size_t lane, double ns_a_row, Team& team,
 template <std::size_t W>
 class Margins::Pass {
  public:
-  Pass(Margins& margins, const std::vector<Move>& moves, const PassRequest& request)
+  Pass(Margins& margins, const std::vector<Move>& moves, const PassRequest& request,
+       const LanesThat& afresh)
       : m_(margins),
+        afresh_(afresh),
         moves_(moves),
         request_(request),
         joint_(join(moves)),
         cells_(request.cells ? &*request.cells : nullptr),
-        sums_cells_(cells_ != nullptr && (W > 1 || are_bounded(margins.loss_))),
-        sums_weights_(W == 1 && margins.keeps_weights_),
+        sums_cells_(cells_ != nullptr && are_bounded(margins.loss_)),
+        sums_weights_(margins.keeps_weights_),
         parts_(margins.blocks_.size()) {}
 
   std::vector<Point> run(Team& team) {
@@ -148,14 +140,16 @@ class Margins::Pass {
     }
     std::vector<Totals> totals = add_up();
     share(totals, team);
-    if (sums_weights_) m_.units_ = units_of(totals.front());
+    if (sums_weights_) {
+      for (std::size_t k = 0; k < totals.size(); ++k) m_.units_[k] = units_of(k, totals[k]);
+    }
     if (cells_ != nullptr && !sums_cells_) {
       units_of_cells_ = m_.units_;
       fill(team, [&](std::size_t c, const auto& add) {
         const RowBlock& block = m_.blocks_[c];
         if (!m_.roles_[block.segment].trains) return;
-        add(m_.weight_.data() + block.begin,
-            m_.curvature_.empty() ? nullptr : m_.curvature_.data() + block.begin, block.begin,
+        add(m_.weight_.data() + block.begin * W,
+            m_.curvature_.empty() ? nullptr : m_.curvature_.data() + block.begin * W, block.begin,
             block.end - block.begin);
       });
       cells_->histogram.share(cells_->feature, team);
@@ -191,8 +185,7 @@ class Margins::Pass {
 
  private:
   struct BlockSums {
-    WholeSums slope{}, risk{}, log_loss{}, error{}, brier{};
-    WholeSums weight{}, curvature{};                       // of a lone lane
+    WholeSums slope{}, risk{}, weight{}, curvature{}, log_loss{}, error{}, brier{};
     float least = std::numeric_limits<float>::infinity();  // under voting classifiers
     std::array<float, W> least_u = all_infinite();
 
@@ -285,20 +278,22 @@ class Margins::Pass {
     const RowSampleWeights s = m_.sample_weight_;
     const double total = m_.total_weight_;
     for (std::size_t k = 0; k < W; ++k) {
-      const Bounds most = m_.bounds_ahead(k, farthest[k]);
-      m_.bounds_[k] = most;
+      if (afresh_[k] || farthest[k] > 0.0 || !m_.bounds_hold(k)) {
+        m_.bounds_[k] = m_.bounds_ahead(k, farthest[k]);
+      }
+      const Bounds most = m_.bounds_[k];
       slope_units_.set(k, most.weight * farthest[k], s, total);
       risk_units_.set(k, most.loss, s, total);
       log_loss_units_.set(k, -std::log(wide(kLeastProbability)), s, total);
       share_units_.set(k, 1.0, s, total);
-      if (W > 1) continue;
       weight_units_.set(k, most.weight, s, total);
       curvature_units_.set(k, most.curvature, s, total);
       if (sums_cells_) {  // before they are known
-        const double twice = 2.0 * m_.training_weight_[0];
+        const double twice = 2.0 * m_.training_weight_[k];
         const double of_row = std::max(1.0, m_.most_sample_weight_);
-        units_of_cells_ = {most.weight * twice, m_.needs_curvature_ ? most.curvature * twice : 0.0,
-                           most.weight * of_row, most.curvature * of_row};
+        units_of_cells_[k] = {most.weight * twice,
+                              m_.needs_curvature_ ? most.curvature * twice : 0.0,
+                              most.weight * of_row, most.curvature * of_row};
       }
     }
   }
@@ -357,12 +352,12 @@ class Margins::Pass {
     const std::array<const TermUnits*, 6> units = {&slope_units_,    &risk_units_,
                                                    &log_loss_units_, &share_units_,
                                                    &weight_units_,   &curvature_units_};
-    std::array<double, 6> lost;
+    std::array<TermUnits::Lost, 6> lost;
     for (std::size_t j = 0; j < lost.size(); ++j) {
       units[j]->share(share, lost[j]);
     }
     if (sums_cells_) cells_->histogram.add_to(share, cells_->feature);
-    if (request_.ahead != nullptr && team.has_peers() && m_.units_.total_weight > 0.0) {
+    if (request_.ahead != nullptr && team.has_peers() && m_.units_[0].total_weight > 0.0) {
       sum_ahead(totals.front(), -lowest[0], share, team);
     }
     share.go();
@@ -380,20 +375,21 @@ class Margins::Pass {
     // Squares of terms must not exceed twice what was foreseen, as sums hold no more.
     const auto fits = [](double now, double foreseen) { return now <= 1.4 * foreseen; };
     const double most = m_.bounds_at(std::min(least, wide(m_.least_u_[0]))).weight;
-    const bool all_fit = fits(most, m_.most_weight(0)) &&
-                         fits(weight_units_.value(0, own.weight), m_.units_.total_weight) &&
-                         fits(curvature_units_.value(0, own.curvature), m_.units_.total_curvature);
-    request_.ahead->sum(m_.units_, m_.most_weight(0), all_fit, share, team);
+    const bool all_fit =
+        fits(most, m_.most_weight(0)) &&
+        fits(weight_units_.value(0, own.weight), m_.units_[0].total_weight) &&
+        fits(curvature_units_.value(0, own.curvature), m_.units_[0].total_curvature);
+    request_.ahead->sum(m_.units_[0], m_.most_weight(0), all_fit, share, team);
   }
 
-  CellUnits units_of(const Totals& totals) const {
+  CellUnits units_of(std::size_t k, const Totals& totals) const {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
-      return units.value(0, sum + unseen);
+      return units.value(k, sum + unseen);
     };
-    const Bounds most = m_.bounds_ahead(0, 0.0);
+    const Bounds most = m_.bounds_ahead(k, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
     return {at_most(weight_units_, totals.weight),
             m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,
@@ -435,10 +431,6 @@ class Margins::Pass {
         m_.weighting_->damp_weights(n, u, w);
         add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
                   sums);
-        if (W > 1 && !s.all_ones()) {
-          scale_strip<W>(n, s, w);
-          if (q != nullptr) scale_strip<W>(n, s, q);
-        }
         add(w, q, begin, n);
       }
       if (request_.held_out && roles.holds_out) add_held_out(roles, n, s, u, sums);
@@ -508,6 +500,7 @@ class Margins::Pass {
   }
 
   Margins& m_;
+  const LanesThat& afresh_;
   const std::vector<Move>& moves_;
   const PassRequest& request_;
   const std::vector<JointMove> joint_;
@@ -517,7 +510,7 @@ class Margins::Pass {
   std::vector<BlockSums> parts_;
   TermUnits slope_units_, risk_units_, log_loss_units_, share_units_;
   TermUnits weight_units_, curvature_units_;
-  CellUnits units_of_cells_;
+  LaneUnits units_of_cells_{};
 };
 
 bool Margins::are_bounded(const Loss& loss) {
@@ -533,7 +526,7 @@ Margins::Bounds Margins::bounds_at(double least) const {
 
 Memory Margins::needs(std::size_t rows, std::size_t lanes, const Loss& loss, bool keeps_weights,
                       bool needs_curvature) noexcept {
-  keeps_weights = keeps_weights || (lanes == 1 && !are_bounded(loss));
+  keeps_weights = keeps_weights || !are_bounded(loss);
   const std::size_t margins = rows * lanes * sizeof(float);
   return {margins, keeps_weights ? margins * (needs_curvature ? 2 : 1) : 0};
 }
@@ -564,10 +557,9 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
       held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += total;
     }
   }
-  // The rows of bags and folds lie in many small segments.  Sums of several lanes are rounded, each
-  // segment's by itself; those of one lane are whole numbers, however rows are cut into blocks.
+  // The rows of bags and folds lie in many small segments.
   const auto alike = [&](std::size_t a, std::size_t b) {
-    return lanes == 1 && roles[a].same(roles[b]) && targets_.of(a) == targets_.of(b);
+    return roles[a].same(roles[b]) && targets_.of(a) == targets_.of(b);
   };
   for (const RowBlock& block : cut_into_row_blocks(codes_.segments, alike)) {
     const SegmentRoles& r = roles[block.segment];
@@ -578,7 +570,7 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
 std::vector<Point> Margins::move(const std::vector<Move>& moves,
                                  const std::vector<PassRequest>& requests, Team& team) {
   const PassRequest& request = requests.front();
-  const bool sums_as_rows_move = request.cells && (lanes_ > 1 || are_bounded(loss_));
+  const bool sums_as_rows_move = request.cells && are_bounded(loss_);
   if ((!sums_as_rows_move || request.keeps_weights) && !keeps_weights_) {
     weight_.resize(u_.size());
     if (needs_curvature_) curvature_.resize(u_.size());
@@ -587,16 +579,15 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
   std::vector<Point> points = move_all(moves, request, team);
   if (weighting_->follow(least_)) points = move_all({}, request, team);
-  bool loose = false;
-  for (std::size_t k = 0; k < lanes_; ++k) loose = loose || has_loose_sums(points[k], k);
-  if (!loose) return points;
+  LanesThat loose{};
+  for (std::size_t k = 0; k < lanes_; ++k) loose[k] = has_loose_sums(points[k], k);
+  if (std::none_of(loose.begin(), loose.end(), [](bool own) { return own; })) return points;
   Sums slopes{};
   for (std::size_t k = 0; k < lanes_; ++k) slopes[k] = points[k].slope;
   for (const Move& move : moves) {
-    const std::size_t k = move.lane;
-    if (move.t != 0.0 && has_loose_sums(points[k], k)) slopes[k] = slope_along(move, team);
+    if (move.t != 0.0 && loose[move.lane]) slopes[move.lane] = slope_along(move, team);
   }
-  points = move_all({}, request, team);
+  points = move_all({}, request, team, loose);
   for (std::size_t k = 0; k < lanes_; ++k) points[k].slope = slopes[k];
   return points;
 }
@@ -610,9 +601,19 @@ void Margins::share_bounds(Share share) {
 }
 
 std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassRequest& request,
-                                     Team& team) {
-  return visit_width(lanes_,
-                     [&](auto width) { return Pass<width>(*this, moves, request).run(team); });
+                                     Team& team, const LanesThat& afresh) {
+  return visit_width(
+      lanes_, [&](auto width) { return Pass<width>(*this, moves, request, afresh).run(team); });
+}
+
+// What the last pass went by bounds a lane that has not moved since, and closely.
+bool Margins::bounds_hold(std::size_t lane) const {
+  const Bounds here = bounds_ahead(lane, 0.0), there = bounds_[lane];
+  const auto holds = [](double bound, double least) {
+    return bound >= least && !is_loose(bound, least);
+  };
+  return holds(there.weight, here.weight) && holds(there.loss, here.loss) &&
+         there.curvature >= here.curvature;
 }
 
 // Rows might have moved anywhere, or so far that little is left of their weights.
@@ -707,7 +708,7 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
     });
     std::int64_t sum = 0;
     for (const WholeSums& part : parts) sum += part[0];
-    double lost = 0.0;
+    TermUnits::Lost lost;
     Share share = team.share();
     units.share(share.sum(sum), lost);
     const double there = bounds_at(share_least(least, share)).weight;

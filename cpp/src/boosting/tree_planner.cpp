@@ -53,8 +53,8 @@ class TreePlanner final : public Planner {
   std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
   RowWeights row_weights() const {
     const BatchMargins& margins = *at_.batch.margins;
-    return {margins.weight(),     margins.curvature(), at_.rows.sample_weight,
-            margins.cell_units(), learner_.subsample,  at_.rows.numbers};
+    return {margins.weight(),        margins.curvature(), at_.rows.sample_weight,
+            margins.cell_units()[0], learner_.subsample,  at_.rows.numbers};
   }
 
   // The update by a tree with the model's cells, which the grower grew last.

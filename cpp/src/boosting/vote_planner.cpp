@@ -115,7 +115,8 @@ class VotePlanner : public Planner {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
     const BatchMargins& margins = *at_.batch.margins;
-    const RowWeights rows{margins.weight(), nullptr, at_.rows.sample_weight, margins.cell_units()};
+    const RowWeights rows{margins.weight(), nullptr, at_.rows.sample_weight,
+                          margins.cell_units()[0]};
     find_cells(updates[0], rows, progress, team);
     find_agreement(updates[0], rows, team);
     updates[0].may_move_later = draws_;

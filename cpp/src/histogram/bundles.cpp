@@ -10,9 +10,6 @@ namespace {
 struct BundleLimits {
   // Computing each feature's sums must cost little compared with the additions saved.
   static constexpr std::size_t kRowsPerCell = 6;
-  // Sums of several lanes differ in their last digits from those of single lanes, which might show
-  // with so few rows.
-  static constexpr std::size_t kFewRows = 16'384;
 
   std::size_t lanes;
   bool has_curvature;
@@ -22,7 +19,7 @@ struct BundleLimits {
                const std::vector<AccumulationBlock>& blocks)
       : lanes(n_lanes), has_curvature(needs_curvature) {
     const std::size_t rows = count_rows(blocks);
-    if (rows == 0 || (lanes > 1 && rows < kFewRows)) return;
+    if (rows == 0) return;
     const std::size_t rows_of_block = rows / blocks.size();
     cells = std::min(BundleSet::most_cells(lanes, has_curvature), rows_of_block / kRowsPerCell);
   }

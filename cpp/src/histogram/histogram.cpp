@@ -45,8 +45,10 @@ void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes& codes
 
 // Sums over `first` times `rest` joint cells of kNumbers numbers each: own[a] of the cells with
 // first index a, others[r] of those with second index r.
-template <std::size_t kNumbers, class From, class To>
-void marginalize(const From* joint, std::size_t first, std::size_t rest, To* own, To* others) {
+template <std::size_t kNumbers>
+void marginalize(const std::int64_t* joint, std::size_t first, std::size_t rest, std::int64_t* own,
+                 std::int64_t* others) {
+  using To = std::int64_t;
   // Works on a block of numbers at a time, over all first indices, so that no sum waits for the one
   // just before.
   constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
@@ -56,9 +58,9 @@ void marginalize(const From* joint, std::size_t first, std::size_t rest, To* own
   const auto add_block = [&](std::size_t j, std::size_t size) {
     To sums[kSums] = {};
     for (std::size_t a = 0; a < first; ++a) {
-      const From* const from = joint + a * n + j;
+      const To* const from = joint + a * n + j;
       for (std::size_t k = 0; k < kSums; ++k) {
-        const To x = k < size ? static_cast<To>(from[k]) : To{0};
+        const To x = k < size ? from[k] : To{0};
         sums[k] += x;
         parts[a][k] += x;
       }
@@ -95,7 +97,7 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
       for (std::size_t g = 0; g < Together; ++g)
         std::memcpy(&words[g], &cells[g][i], sizeof words[g]);
       for (unsigned j = 0; j < kUnrolled; ++j) {
-        const auto term = terms[begin + i + j];
+        typename Terms::Term term = terms[begin + i + j];
         const std::size_t copy = j % Copies * Together;
         for (std::size_t g = 0; g < Together; ++g) {
           sums[(copy + g) * Stride + unpack<std::uint16_t>(words[g], j)] += term;
@@ -113,10 +115,9 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
 template <class Sum>
 void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const SegmentRoles& roles,
                  Histogram& histogram, Aligned<unsigned char>& scratch) {
-  using Number = typename Sum::Number;
-  using Total = typename Sum::Total;
-  using Own = TotalSums<Total, Sum::kLanes, Sum::kHasCurvature>;
-  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
+  using Total = std::int64_t;
+  using Own = TotalSums<Sum::kLanes, Sum::kHasCurvature>;
+  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Total);
   // The sums of feature k alone, the joint sums of it and later features, and those of the later
   // features only.
   const std::size_t half = bundle.cells * kNumbers / 2;
@@ -131,7 +132,7 @@ void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Segmen
     const auto width = static_cast<std::size_t>(bins[f].width());
     left /= width;
     if (k == 0) {
-      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, own, next);
+      marginalize<kNumbers>(reinterpret_cast<const Total*>(sums), width, left, own, next);
     } else if (left > 1) {
       marginalize<kNumbers>(rest, width, left, own, next);
     }
@@ -238,14 +239,16 @@ class HistogramBuilder::State {
 
   // A task owns its features' cells in one part of the rows and walks them in order, and parts are
   // added in order.
-  void fill(const float* weight, const float* curvature, const CellUnits& units,
+  void fill(const float* weight, const float* curvature, const LaneUnits& units,
             Histogram& histogram, Team& team) {
     histogram.set_units(units);
     const double nanoseconds =
         (0.3 + 0.06 * static_cast<double>(lanes_)) * static_cast<double>(adds_);
     visit_kind(curvature != nullptr, [&](auto kind) {
       using Terms = decltype(kind);
-      const Terms terms = kind.of(weight, curvature, sample_weight_, units);
+      const auto terms = [&](const SegmentRoles& roles) {
+        return kind.of(weight, curvature, sample_weight_, units.data(), roles);
+      };
       const Division into = divide(Terms::kFeaturesPerTask, team.size());
       set_tasks(into.tasks * into.parts);
       cut_into_parts(into.parts);
@@ -260,8 +263,8 @@ class HistogramBuilder::State {
       }
       team.for_each(into.tasks * into.parts, nanoseconds, [&](std::size_t t) {
         const std::size_t part = t % into.parts;
-        fill_sets(terms, t / into.parts, into.tasks, part,
-                  part == 0 ? histogram : *others[part - 1]);
+        fill_sets<Terms>(terms, t / into.parts, into.tasks, part,
+                         part == 0 ? histogram : *others[part - 1]);
       });
       add_parts(into.parts, histogram, team);
     });
@@ -276,16 +279,16 @@ class HistogramBuilder::State {
     std::size_t tasks, parts;
   };
 
-  // A task gets as many features as their sums allow, because it reads every row's terms.  Sums of
-  // floats depend on the parts, which are two at most whatever the number of threads.
+  // A task gets as many features as their sums allow, because it makes every row's terms.
   Division divide(std::size_t features_per_task, std::size_t threads) const {
     const std::size_t least = divide_up(features_, features_per_task);
     const std::size_t parts = rows_ >= kRowsForParts && blocks_.size() > 1 ? 2 : 1;
     const auto take = [&](std::size_t tasks, std::size_t n) {
       return Division{std::min(sets_.size(), std::max(least, tasks)), n};
     };
-    if (lanes_ > 1 || threads == 1 || parts == 1) return take(threads, parts);
-    const std::size_t wanted = kTasksPerThread * threads;
+    if (threads == 1 || parts == 1) return take(threads, parts);
+    // Every task makes its rows' terms, which takes as long as adding some lanes' to two features.
+    const std::size_t wanted = (lanes_ > 1 ? 1 : kTasksPerThread) * threads;
     const std::size_t most = std::max(parts, std::min(blocks_.size(), threads));
     const std::size_t own = std::clamp(divide_up(wanted, least), parts, most);
     return take(divide_up(wanted, own), own);
@@ -348,22 +351,18 @@ class HistogramBuilder::State {
   template <class Terms>
   static typename Terms::Made make(const Terms& terms, std::size_t begin, std::size_t end,
                                    Aligned<unsigned char>& memory) {
-    if constexpr (std::is_same_v<Terms, typename Terms::Made>) {
-      return terms;
-    } else {
-      using Sum = typename Terms::Sum;
-      if (memory.empty()) memory.resize(Terms::kRows * sizeof(Sum));
-      Sum* const made = reinterpret_cast<Sum*>(memory.data());
-      vectorized([terms, begin, end, made] {
-        for (std::size_t i = begin; i < end; ++i) made[i - begin] = terms[i];
-      });
-      return {made, begin};
-    }
+    using Sum = typename Terms::Sum;
+    const std::size_t bytes = Terms::kRows * sizeof(Sum);
+    if (memory.size() < bytes) memory.resize(bytes);
+    Sum* const made = reinterpret_cast<Sum*>(memory.data());
+    vectorized([terms, begin, end, made] { terms.make(begin, end, made); });
+    return {made, begin};
   }
 
-  // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows.
-  template <class Terms>
-  void fill_sets(const Terms& terms, std::size_t task, std::size_t tasks, std::size_t part,
+  // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows;
+  // terms_of(roles) are those of rows of segments with such roles.
+  template <class Terms, class TermsOf>
+  void fill_sets(const TermsOf& terms_of, std::size_t task, std::size_t tasks, std::size_t part,
                  Histogram& histogram) {
     const std::size_t place_of_task = task * parts_.size() + part;
     std::vector<const BundleSet*> sets;
@@ -382,7 +381,17 @@ class HistogramBuilder::State {
     const auto sums_of = [&](std::size_t g) {
       return reinterpret_cast<typename Terms::Sum*>(memory + place[g]);
     };
+    SegmentRoles roles;  // of the rows whose sums have not been read off
+    const auto flush = [&] {
+      for (std::size_t g = 0; g < sets.size(); ++g) {
+        flush_set(*sets[g], bins_, roles, sums_of(g), scratch, histogram);
+      }
+      roles = {};
+    };
     for (const AccumulationBlock* const block : parts_[part]) {
+      if (!roles.may_join(*block->roles)) flush();
+      roles.join(*block->roles);
+      const Terms terms = terms_of(*block->roles);
       for (const auto& [begin_range, end_range] : block->ranges) {
         for (std::size_t begin = begin_range; begin < end_range;) {
           const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
@@ -393,10 +402,8 @@ class HistogramBuilder::State {
           begin = end;
         }
       }
-      for (std::size_t g = 0; g < sets.size(); ++g) {
-        flush_set(*sets[g], bins_, *block->roles, sums_of(g), scratch, histogram);
-      }
     }
+    flush();
   }
 
   const Codes& codes_;
@@ -419,7 +426,7 @@ HistogramBuilder::HistogramBuilder(const TrainingRows& rows,
 HistogramBuilder::HistogramBuilder(HistogramBuilder&&) noexcept = default;
 HistogramBuilder::~HistogramBuilder() = default;
 
-void HistogramBuilder::fill(const float* weight, const float* curvature, const CellUnits& units,
+void HistogramBuilder::fill(const float* weight, const float* curvature, const LaneUnits& units,
                             Histogram& histogram, Team& team) {
   state_->fill(weight, curvature, units, histogram, team);
 }

@@ -55,9 +55,6 @@ __all__ = [
     "start_votes",
 ]
 
-MOST_LANES = 16
-"""Models that the engine takes together."""
-
 LARGEST_TERM = 1e30
 """The largest size of a row's margin, and of what it adds to a sum, in float32."""
 
@@ -443,7 +440,6 @@ def start(
         l2=shared.l2,
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
-        lanes=1 if shared.exact_sums else MOST_LANES,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
         screening=shared.screening or 0,
     )

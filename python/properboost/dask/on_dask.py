@@ -19,12 +19,6 @@ from properboost.parameters.shared import SOLVED, BinningOptions
 __all__ = ["OnDask"]
 
 
-def _check_exact(name: str, value: object) -> bool:
-    if value is not True:
-        raise ValueError(f"{name} must be True: rows of several workers are summed exactly")
-    return True
-
-
 @parameters
 class OnDask:
     """The client, and what predicts collections lazily.
@@ -51,7 +45,6 @@ class OnDask:
         second or so, also while they work.
         """,
     )
-    exact_sums: bool = parameter(default=True, check=_check_exact)
 
     def _refuse_what_is_not_there(self) -> None:
         model: Any = self

@@ -66,7 +66,6 @@ TABLES = {
     "prior": None,
     "smoothing": 0.0,
     "l2": 0.0,
-    "exact_sums": True,
     "screening": None,
     "max_bins": 255,
     "rows_per_bin": 100,

@@ -444,19 +444,6 @@ class BoostingParameters(
         option="added to the curvature by the newton response",
         only_with={"response": ("newton",)},
     )
-    exact_sums: bool = parameter(
-        default=True,
-        doc="""
-        Whether models that are boosted together (of several classes, bags, or what a search
-        compares) are summed one after the other and exactly, as a model by itself always is.
-        Otherwise 4 to 16 are summed side by side in float32; then their last digits depend on the
-        order of the rows.  With many classes or gains and few rows that is faster, by up to 1.6
-        times; elsewhere it is slower.  What a step solves for depends on the order of the rows
-        either way.
-        """,
-        option="sum models that are boosted together exactly, so that no order of rows matters",
-        only_with={"step": NOT_SOLVED},
-    )
     screening: int | None = parameter(
         default=None,
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
@@ -475,7 +462,6 @@ class BoostingParameters(
             "weak_learner": NOT_GROWN,
             "selection": ("unbiased",),
             "response": ("real", "newton", "exact"),
-            "exact_sums": (True,),
         },
     )
 

@@ -22,7 +22,7 @@ __all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 10
+VERSION = 11
 """Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
 no searches or UDTClassifier, 5 no joint models, 6 no temperatures, and 7 no compact models."""
 

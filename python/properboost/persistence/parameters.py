@@ -21,6 +21,9 @@ __all__ = ["NotSaved", "build_estimator", "describe_parameters", "knows_paramete
 
 Model = TypeVar("Model")
 
+FORGOTTEN = ("exact_sums",)
+"""Parameters of earlier formats that changed no prediction."""
+
 _MOST_SHOWN = 200  # characters of what such an object is called
 
 
@@ -117,13 +120,16 @@ def build_estimator(
 ) -> Model:
     """Return the estimator with these parameters, not fitted.
 
-    One that the file's writer did not know has its default.  `check` raises an error if they are
+    One that the file's writer did not know has its default, and one that there is no more is left
+    out.  `check` raises an error if they are
     not allowed; `resolve` returns the loss that an object stands for.
     """
     known = estimator().get_params(deep=False)  # type: ignore[attr-defined]
     forms = _find_forms(estimator)
     values = {}
     for name, entry in node.mapping().items():
+        if name in FORGOTTEN:
+            continue
         if name not in known:
             node.fail(f"has an unknown field {name!r}")
         form = forms.get(name)

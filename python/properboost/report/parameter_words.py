@@ -87,7 +87,6 @@ _PARAMETERS = {
         "Whether the weights of rows are scaled to a mean of 1, as weights that only compare "
         "rows are."
     ),
-    "exact_sums": "Whether sums are exact, so that the order of rows does not matter.",
     # When boosting ends.
     "early_stopping": "Whether boosting ends where rows held out are predicted no better.",
     "validation_fraction": "The share of the rows that are held out to see when boosting ends.",

@@ -3,7 +3,7 @@
 Every format that a release wrote has a folder here, and its files load for ever: once a release has
 written them they are never made again.  Those of format 4 are by commit f8f072e, whose version of
 this script knew other words; those of format 7 by commit 0211409, those of format 8 by d1af3a4, and
-those of format 9 by 8f64413.
+those of format 9 by 8f64413, and those of format 10 by 81bd43c.
 """
 
 import json

@@ -35,7 +35,7 @@ struct Choices {
 struct Coupling {
   std::size_t classes = 1;  // or each model is alone
   std::string joint_loss = {};
-  std::size_t lanes = kMostLanes;  // the most of a batch; the sums of a lone lane are in double
+  std::size_t lanes = kMostLanes;  // the most of a batch
   bool shared_trees = false;       // one tree per round for all classes, not one each
 
   bool shares_trees() const noexcept { return shared_trees && classes > 1; }

@@ -36,7 +36,7 @@ class CoupledBatch final : public BatchMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
-  const CellUnits& cell_units() const noexcept override { return units_; }
+  const LaneUnits& cell_units() const noexcept override { return units_; }
   double most_weight(std::size_t /*lane*/) const noexcept override { return moved_.largest.weight; }
   double slope_along(const Move& direction, Team& team) override;
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
@@ -52,9 +52,10 @@ class CoupledBatch final : public BatchMargins {
     weight_ = {};
     curvature_ = {};
   }
-  // Gets the sums of the weights, and the curvatures, of a lone lane.
-  void set_units(const CellUnits& units) noexcept { units_ = units; }
+  // Gets the sums of a lane's weights, and curvatures.
+  void set_units(std::size_t lane, const CellUnits& units) noexcept { units_[lane] = units; }
   std::size_t first() const noexcept { return first_; }
+  std::size_t models() const noexcept { return models_; }
   // Keeps the weights of a joint model's rows: of its classes that are in this batch.
   void store(std::size_t model, const CoupledStrip& strip);
   // Sums the weights of one feature into its cells.
@@ -69,7 +70,7 @@ class CoupledBatch final : public BatchMargins {
   const std::size_t first_, models_, width_;
   const std::vector<SegmentRoles>& roles_;
   Aligned<float> weight_, curvature_;
-  CellUnits units_;
+  LaneUnits units_{};
 };
 
 }  // namespace properboost

@@ -99,21 +99,6 @@ class CoupledStrip {
     }
   }
 
-  // Where many lanes are summed, their weights are multiplied by the rows' beforehand; the sums of
-  // a lone lane do that themselves.
-  void multiply_by_sample_weights() {
-    const RowSampleWeights s = rows_.sample_weight.from(begin_);
-    if (s.all_ones()) return;
-    for (std::size_t k = 0; k < rows_.classes; ++k) {
-      float* const w = weights_ + k * n_;
-      float* const c = curvatures_ + k * n_;
-      vectorized([=, n = n_, curves = rows_.needs_curvature] {
-        for (std::size_t i = 0; i < n; ++i) w[i] *= static_cast<float>(s.given(i));
-        for (std::size_t i = 0; curves && i < n; ++i) c[i] *= static_cast<float>(s.given(i));
-      });
-    }
-  }
-
   // `largest` becomes the largest of its terms, if that is larger.
   std::int64_t slope(const ClassDirections& directions, const TermUnits& units,
                      double& largest) const {

@@ -22,19 +22,23 @@ class EffectiveRowCount {
   EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                     const ModelBatch& batch);
 
-  // Sums what counts them in a lone lane, under the weights of the last pass; the sums are those of
-  // all processes when the share has gone.
+  // Sums what counts them, under the weights of the last pass; the sums are those of all processes
+  // when the share has gone.
   void sum(Share& share, Team& team) { sum(batch_.blocks, share, team); }
   // The same of some rows.
   void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team) {
-    sum(blocks, batch_.margins->most_weight(0), share, team);
+    Most most{};
+    for (std::size_t k = 0; k < batch_.models.size(); ++k) {
+      most[k] = batch_.margins->most_weight(k);
+    }
+    sum(blocks, most, share, team);
   }
-  // The same of all rows, before it is known what no weight exceeds; of none, where it is known
-  // that some do.
+  // The same of all rows of a single lane, before it is known what no weight exceeds; of none,
+  // where it is known that some do.
   void sum_ahead(double most_weight, bool fits, Share& share, Team& team) {
-    sum(fits ? batch_.blocks : std::vector<AccumulationBlock>(), most_weight, share, team);
+    sum(fits ? batch_.blocks : std::vector<AccumulationBlock>(), {most_weight}, share, team);
   }
-  // Whether the sums are in the units that go with this largest weight.
+  // Whether the sums of a single lane are in the units that go with this largest weight.
   bool are_in_units_of(double most_weight) const;
   // For each lane, once that is done.
   std::vector<EffectiveRows> count() const;
@@ -43,18 +47,19 @@ class EffectiveRowCount {
   struct Units {
     TermUnits weights, squares;
   };
-  void set(Units& units, double most_weight) const;
-  void sum(const std::vector<AccumulationBlock>& blocks, double most_weight, Share& share,
+  using Most = std::array<double, kMostLanes>;  // what no weight of a lane exceeds
+  void set(Units& units, const Most& most_weight) const;
+  void sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight, Share& share,
            Team& team);
   double rows_of(double sum, double squares) const;
 
   const TrainingRows& rows_;
   const SampleWeights& weights_;
   const ModelBatch& batch_;
-  using OfClasses = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
-  OfClasses weights_of_class_{}, squares_of_class_{};
+  // The negative class is the first.
+  std::array<WholeSums, 2> weights_of_class_{}, squares_of_class_{};
   Units units_;
-  std::array<double, 2> lost_{};  // whether any process has lost a sum
+  std::array<TermUnits::Lost, 2> lost_{};  // whether any process has lost a sum
 };
 
 }  // namespace properboost

@@ -33,7 +33,7 @@ class FeatureSearch {
   void fill(HistogramBuilder& builder, Team& team) {
     fill(builder, at_.batch.margins->cell_units(), team);
   }
-  void fill(HistogramBuilder& builder, const CellUnits& units, Team& team);
+  void fill(HistogramBuilder& builder, const LaneUnits& units, Team& team);
   Histogram& histogram() noexcept { return histogram_; }
 
   using Buffer = std::array<Cell, kMaxCodes>;

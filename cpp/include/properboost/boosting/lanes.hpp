@@ -53,6 +53,22 @@ struct SegmentRoles {
     }
     return true;
   }
+  // Whether rows of both can be summed together, where a lane's sum leaves out those that it does
+  // not train on.
+  bool may_join(const SegmentRoles& other) const {
+    for (std::size_t k = 0; k < kMostLanes; ++k) {
+      if (trained[k] && other.trained[k] && sign[k] != other.sign[k]) return false;
+    }
+    return true;
+  }
+  void join(const SegmentRoles& other) {
+    for (std::size_t k = 0; k < kMostLanes; ++k) {
+      if (!other.trained[k]) continue;
+      trained[k] = true;
+      sign[k] = other.sign[k];
+    }
+    trains = trains || other.trains;
+  }
   bool same(const SegmentRoles& other) const {
     return sign == other.sign && trained == other.trained && held_out == other.held_out;
   }

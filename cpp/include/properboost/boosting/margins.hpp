@@ -54,7 +54,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
-  const CellUnits& cell_units() const noexcept override { return units_; }
+  const LaneUnits& cell_units() const noexcept override { return units_; }
   double most_weight(std::size_t lane) const noexcept override {
     return bounds_ahead(lane, 0.0).weight;
   }
@@ -143,8 +143,12 @@ class Margins final : public BatchMargins, public MovingMargins {
   void select_lane(std::size_t lane, Team& team);
   void set_direction(const Move& direction, Team& team);
   double slope_ahead(std::size_t lane, double t, Team& team);
+  // A lane that does not move goes by the bounds of the pass before while these hold, as if others
+  // had not moved either; unless it is to find its own `afresh`.
+  using LanesThat = std::array<bool, kMostLanes>;
   std::vector<Point> move_all(const std::vector<Move>& moves, const PassRequest& request,
-                              Team& team);
+                              Team& team, const LanesThat& afresh = {});
+  bool bounds_hold(std::size_t lane) const;
   bool has_loose_sums(const Point& point, std::size_t lane) const;
   template <class Task>
   void for_blocks(double ns_a_margin, Team& team, const Task& task);
@@ -168,7 +172,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   double total_weight_, most_sample_weight_;
   std::array<float, kMostLanes> least_u_{};  // no margin of a training row is below
   std::array<Bounds, kMostLanes> bounds_{};  // those that the last pass went by
-  CellUnits units_;
+  LaneUnits units_{};
   std::unique_ptr<RowWeighting> weighting_;
   double least_ = 0.0;          // the least argument of the loss, before any offset
   const float* own_ = nullptr;  // margins of the lane selected

@@ -72,8 +72,8 @@ class BatchMargins {
   virtual double training_weight(std::size_t lane) const noexcept = 0;
   virtual const float* weight() const noexcept = 0;     // [row][lane]
   virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
-  // What a lone lane's weights and curvatures, times the sample weights, are summed in.
-  virtual const CellUnits& cell_units() const noexcept = 0;
+  // What each lane's weights and curvatures, times the sample weights, are summed in.
+  virtual const LaneUnits& cell_units() const noexcept = 0;
   // What no weight of a lane exceeds.
   virtual double most_weight(std::size_t lane) const noexcept = 0;
   // How fast the risk falls where a lane begins to move so; `t` is ignored.

@@ -1,4 +1,4 @@
-// Accumulation blocks: runs of rows over which float32 sums stay exact enough.
+// Accumulation blocks: runs of rows of which a thread sums some.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,7 @@
 
 namespace properboost {
 
-// Rows of training weight, segment after segment, over which float32 sums stay exact enough: to
-// 2e-6 in one heavy cell, though only to 9e-4 if all its rows weigh the same and are rounded the
-// same way.  (Over all of 50 million rows they would be 14% off.)
+// Rows that some lane trains on, segment after segment, of the same role in every lane.
 struct AccumulationBlock {
   static constexpr std::size_t kRows = 65'536;
   const SegmentRoles* roles;

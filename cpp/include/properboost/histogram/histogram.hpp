@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
@@ -20,47 +19,37 @@
 
 namespace properboost {
 
-// The sums of the cells of all features in all lanes, [code][lane]: in whole units in a single
-// lane, in double in more.
+// Those of each lane.
+using LaneUnits = std::array<CellUnits, kMostLanes>;
+
+// The sums of the cells of all features in all lanes, [code][lane], in whole units.
 class Histogram {
  public:
   Histogram(const Bins& bins, std::size_t lanes, bool needs_curvature)
       : bins_(&bins), lanes_(lanes), has_curvature_(needs_curvature) {
-    if (lanes == 1) {
-      whole_.resize(numbers_in_all());
-    } else {
-      rounded_.resize(numbers_in_all());
-    }
+    sums_.resize(numbers_in_all());
   }
 
   static std::size_t bytes(const Bins& bins, std::size_t lanes, bool needs_curvature) noexcept {
-    return bins.total_width() * lanes * (needs_curvature ? 3 : 2) * sizeof(double);
+    return bins.total_width() * lanes * (needs_curvature ? 3 : 2) * sizeof(std::int64_t);
   }
 
   // Sums of feature f; null if there is no curvature.
-  template <class Number>
-  Number* positive(std::size_t f) noexcept {
-    return numbers<Number>().data() + first(f);
-  }
-  template <class Number>
-  Number* negative(std::size_t f) noexcept {
-    return positive<Number>(f) + all();
-  }
-  template <class Number>
-  Number* curvature(std::size_t f) noexcept {
-    return has_curvature_ ? negative<Number>(f) + all() : nullptr;
+  std::int64_t* positive(std::size_t f) noexcept { return sums_.data() + first(f); }
+  std::int64_t* negative(std::size_t f) noexcept { return positive(f) + all(); }
+  std::int64_t* curvature(std::size_t f) noexcept {
+    return has_curvature_ ? negative(f) + all() : nullptr;
   }
 
   void clear(std::size_t f) {
-    if (lanes_ == 1) {
-      clear_numbers<std::int64_t>(f);
-    } else {
-      clear_numbers<double>(f);
-    }
+    const std::size_t n = numbers_of(f);
+    std::fill_n(positive(f), n, std::int64_t{0});
+    std::fill_n(negative(f), n, std::int64_t{0});
+    if (has_curvature_) std::fill_n(curvature(f), n, std::int64_t{0});
   }
 
-  // The units of a single lane's sums.
-  void set_units(const CellUnits& units) noexcept { units_ = units; }
+  // The units of the sums.
+  void set_units(const LaneUnits& units) noexcept { units_ = units; }
 
   // Whether the other one has the same cells.
   bool is_for(const Histogram& other) const noexcept {
@@ -69,21 +58,19 @@ class Histogram {
 
   // Adds the sums of other rows in feature f.
   void add(const Histogram& other, std::size_t f) {
-    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
+    const std::size_t n = numbers_of(f);
     for (std::size_t k = first(f); k < numbers_in_all(); k += all()) {
-      for (std::size_t i = k; i < k + n && lanes_ == 1; ++i) whole_[i] += other.whole_[i];
-      for (std::size_t i = k; i < k + n && lanes_ > 1; ++i) rounded_[i] += other.rounded_[i];
+      for (std::size_t i = k; i < k + n; ++i) sums_[i] += other.sums_[i];
     }
   }
 
   // Adds the sums of other processes' rows when the share goes, in all features or in one; or in
-  // one at once.  Several lanes have no peers.
-  void add_to(Share& share) { share.sum(whole_.data(), whole_.size()); }
+  // one at once.
+  void add_to(Share& share) { share.sum(sums_.data(), sums_.size()); }
   void add_to(Share& share, std::size_t f) {
-    if (lanes_ > 1) return;
-    const auto n = static_cast<std::size_t>((*bins_)[f].width());
-    share.sum(positive<std::int64_t>(f), n).sum(negative<std::int64_t>(f), n);
-    if (has_curvature_) share.sum(curvature<std::int64_t>(f), n);
+    const std::size_t n = numbers_of(f);
+    share.sum(positive(f), n).sum(negative(f), n);
+    if (has_curvature_) share.sum(curvature(f), n);
   }
   void share(std::size_t f, Team& team) {
     Share share = team.share();
@@ -97,16 +84,10 @@ class Histogram {
                        std::array<Cell, kMaxCodes>& buffer) const {
     const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
     std::size_t i = first(f) + lane;
-    if (lanes_ == 1) {
-      for (std::size_t b = 0; b < result.width(); ++b, ++i) {
-        buffer[b] = {units_.weight.value(whole_[i]), units_.weight.value(whole_[i + all()]),
-                     has_curvature_ ? units_.curvature.value(whole_[i + 2 * all()]) : 0.0};
-      }
-      return result;
-    }
+    const CellUnits& units = units_[lane];
     for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
-      buffer[b] = {rounded_[i], rounded_[i + all()],
-                   has_curvature_ ? rounded_[i + 2 * all()] : 0.0};
+      buffer[b] = {units.weight.value(sums_[i]), units.weight.value(sums_[i + all()]),
+                   has_curvature_ ? units.curvature.value(sums_[i + 2 * all()]) : 0.0};
     }
     return result;
   }
@@ -115,29 +96,15 @@ class Histogram {
   std::size_t first(std::size_t f) const noexcept { return bins_->offset(f) * lanes_; }
   std::size_t all() const noexcept { return bins_->total_width() * lanes_; }
   std::size_t numbers_in_all() const noexcept { return all() * (has_curvature_ ? 3 : 2); }
-
-  template <class Number>
-  Aligned<Number>& numbers() noexcept {
-    if constexpr (std::is_same_v<Number, double>) {
-      return rounded_;
-    } else {
-      return whole_;
-    }
-  }
-  template <class Number>
-  void clear_numbers(std::size_t f) {
-    const std::size_t n = lanes_ * static_cast<std::size_t>((*bins_)[f].width());
-    std::fill_n(positive<Number>(f), n, Number{0});
-    std::fill_n(negative<Number>(f), n, Number{0});
-    if (has_curvature_) std::fill_n(curvature<Number>(f), n, Number{0});
+  std::size_t numbers_of(std::size_t f) const noexcept {
+    return lanes_ * static_cast<std::size_t>((*bins_)[f].width());
   }
 
   const Bins* bins_;
   std::size_t lanes_;
   bool has_curvature_;
-  CellUnits units_;
-  Aligned<std::int64_t> whole_;
-  Aligned<double> rounded_;
+  LaneUnits units_;
+  Aligned<std::int64_t> sums_;
 };
 
 // What sums take while they are made.  Builders that work one after the other share it: it is
@@ -159,10 +126,10 @@ class HistogramBuilder {
   HistogramBuilder(HistogramBuilder&&) noexcept;
   ~HistogramBuilder();
 
-  // Cells of its features from the rows' weights and curvatures (null where there are none).  No
-  // sum depends on the number of threads; those of a single lane, in these units, do not depend on
-  // the order of rows either.  They are of this process's rows.
-  void fill(const float* weight, const float* curvature, const CellUnits& units,
+  // Cells of its features from the rows' weights and curvatures (null where there are none), in
+  // these units.  No sum depends on the number of threads, nor on the order of rows.  They are of
+  // this process's rows.
+  void fill(const float* weight, const float* curvature, const LaneUnits& units,
             Histogram& histogram, Team& team);
 
  private:

@@ -80,18 +80,23 @@ class TermUnits {
   // What terms are rounded by before they are multiplied.
   double rounder(std::size_t lane) const noexcept { return rounders_[lane]; }
   const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
-  // A term was not finite, or larger than its bound: no sum is known.
-  void lose() const noexcept { lost_.store(true, std::memory_order_relaxed); }
-  // Whether any process has lost a sum.
-  void share(Share& share, double& lost) const {
-    lost = lost_.load() ? 1.0 : 0.0;
-    share.most(lost);
+  // A lane's term was not finite, or larger than its bound: no sum is known.
+  void lose(std::size_t lane) const noexcept {
+    lost_.fetch_or(1U << lane, std::memory_order_relaxed);
   }
-  void lose_if(double lost) const noexcept {
-    if (lost > 0.0) lose();
+  // Whether any process has lost a lane's sum.
+  using Lost = std::array<double, kMostLanes>;
+  void share(Share& share, Lost& lost) const {
+    for (std::size_t lane = 0; lane < lost.size(); ++lane) lost[lane] = has_lost(lane) ? 1.0 : 0.0;
+    for (double& own : lost) share.most(own);
+  }
+  void lose_if(const Lost& lost) const noexcept {
+    for (std::size_t lane = 0; lane < lost.size(); ++lane) {
+      if (lost[lane] > 0.0) lose(lane);
+    }
   }
   double value(std::size_t lane, std::int64_t sum) const noexcept {
-    if (lost_.load(std::memory_order_relaxed)) return std::numeric_limits<double>::quiet_NaN();
+    if (has_lost(lane)) return std::numeric_limits<double>::quiet_NaN();
     return units_[lane].value(sum);
   }
 
@@ -99,6 +104,9 @@ class TermUnits {
   static constexpr int kDigits = 50;
   static constexpr double kLeast = 0x1p-900, kMost = 0x1p900;
 
+  bool has_lost(std::size_t lane) const noexcept {
+    return (lost_.load(std::memory_order_relaxed) >> lane & 1U) != 0;
+  }
   static double unit_for(double most, int digits) {
     int exponent = 0;
     std::frexp(2.0 * std::max(most, kLeast), &exponent);
@@ -107,7 +115,7 @@ class TermUnits {
 
   std::array<Unit, kMostLanes> units_;
   std::array<double, kMostLanes> rounders_{};
-  mutable std::atomic<bool> lost_{false};
+  mutable std::atomic<std::uint32_t> lost_{0};  // a bit for each lane
 };
 
 // total[k] += sum over rows of the row's weight times term(row x W + k), in whole units, with a
@@ -147,13 +155,12 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
     }
     for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
   }
-  std::uint64_t outside = 0;
   for (std::size_t k = 0; k < kSums; ++k) {
     const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
     total[k % W] += static_cast<std::int64_t>(sums[k] - added * zero[k]);
-    if (counts == nullptr || (*counts)[k % W]) outside |= seen[k] >> 52;
+    const bool some_are_outside = seen[k] >> 52 != 0;
+    if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units.lose(k % W);
   }
-  if (outside != 0) units.lose();
 }
 
 }  // namespace properboost

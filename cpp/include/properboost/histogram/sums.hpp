@@ -8,44 +8,37 @@
 
 namespace properboost {
 
-// The numbers added to a cell in every lane: W weights, then W curvatures if there are any.
+// The numbers added to a cell in every lane, in whole units: W weights, then W curvatures if there
+// are any.
 template <std::size_t W, bool kCurvature>
 struct LaneSums {
-  using Number = float;
-  using Total = double;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
-  Floats<W> weights{};
-  Floats<W> curvatures{};
+  Wholes<W> weights{};
+  Wholes<W> curvatures{};
 
   void operator+=(const LaneSums& other) noexcept {
     weights += other.weights;
     curvatures += other.curvatures;
   }
-  double weight(std::size_t lane) const noexcept { return static_cast<double>(weights.data[lane]); }
-  double curvature(std::size_t lane) const noexcept {
-    return static_cast<double>(curvatures.data[lane]);
-  }
+  std::int64_t weight(std::size_t lane) const noexcept { return weights[lane]; }
+  std::int64_t curvature(std::size_t lane) const noexcept { return curvatures[lane]; }
 };
 template <std::size_t W>
 struct LaneSums<W, false> {
-  using Number = float;
-  using Total = double;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = false;
 
-  Floats<W> weights{};
+  Wholes<W> weights{};
 
   void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
-  double weight(std::size_t lane) const noexcept { return static_cast<double>(weights.data[lane]); }
+  std::int64_t weight(std::size_t lane) const noexcept { return weights[lane]; }
 };
 
-// The same for one lane, in whole units: weight and curvature are one vector add.
+// The same for one lane: weight and curvature are one vector add.
 template <bool kCurvature>
 struct RowSums {
-  using Number = std::int64_t;
-  using Total = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = true;
 
@@ -59,8 +52,6 @@ struct RowSums {
 };
 template <>
 struct RowSums<false> {
-  using Number = std::int64_t;
-  using Total = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = false;
 
@@ -72,17 +63,16 @@ struct RowSums<false> {
   std::int64_t weight(std::size_t) const noexcept { return sum; }
 };
 
-// The same for every lane, in the numbers that cells are kept in.
-template <class Number, std::size_t W, bool kCurvature>
+// The same for every lane, as numbers side by side.
+template <std::size_t W, bool kCurvature>
 struct TotalSums {
-  using Total = Number;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
-  Number sums[kCurvature ? 2 * W : W];
+  std::int64_t sums[kCurvature ? 2 * W : W];
 
-  Number weight(std::size_t lane) const noexcept { return sums[lane]; }
-  Number curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
+  std::int64_t weight(std::size_t lane) const noexcept { return sums[lane]; }
+  std::int64_t curvature(std::size_t lane) const noexcept { return sums[W + lane]; }
 };
 
 }  // namespace properboost
