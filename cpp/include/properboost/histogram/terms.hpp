@@ -66,6 +66,13 @@ struct RowTerms {
   void make(std::size_t begin, std::size_t end, Sum* made) const noexcept {
     constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(std::int64_t);
     std::int64_t* __restrict to = reinterpret_cast<std::int64_t*>(made);
+    if constexpr (W == 1 && kCurvature) {  // one store
+      for (std::size_t i = begin; i < end; ++i) {
+        made[i - begin] =
+            Sum(round(weight, weights_per_unit, i, 0), round(curvature, curvatures_per_unit, i, 0));
+      }
+      return;
+    }
     for (std::size_t i = begin; i < end; ++i, to += kNumbers) {
       for (std::size_t k = 0; k < W; ++k) to[k] = round(weight, weights_per_unit, i, k);
       if constexpr (kCurvature) {
