@@ -200,12 +200,14 @@ def test_there_is_an_end(monkeypatch):
     assert fit(X, y).n_iter_ == 130
 
 
-def test_warm_starts_do_not_go_beyond():
+def test_warm_starts_go_as_far_as_one_fit():
     X, y = make_flags()
-    model = fit(X, y, warm_start=True)
-    rounds = model.n_iter_
-    assert rounds > 100
-    assert model.fit(X, y).n_iter_ == rounds
+    expected = fit(X, y)
+    rounds = expected.n_iter_
+    assert rounds > 150
+    for begun in (20, 50, 99, 100, 120, 150, rounds):
+        model = fit(X, y, warm_start=True, n_estimators=begun)
+        assert same_model(model.set_params(n_estimators=None).fit(X, y), expected)
     assert model.set_params(n_estimators=rounds + 5).fit(X, y).n_iter_ == rounds + 5
 
 

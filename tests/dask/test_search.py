@@ -32,6 +32,7 @@ def rows(n_classes=2, n=500):
         (2, {"effort": None, "gains": [0.5, 1.0], "n_estimators": 6, "cv": 3}),
         (2, {"effort": None, "n_estimators": 5, "cv": 2, "interactions": [0, 1], "gains": [1.0]}),
         (3, {"effort": None, "gains": [1.0], "n_estimators": 4, "cv": 2}),
+        (2, {"effort": None, "n_estimators": 3}),
         (2, {"effort": 1, "max_estimators": 6}),
     ],
     ids=str,

@@ -256,8 +256,8 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
         np.testing.assert_allclose(
             boosting.held_out(m), expected[~kept], rtol=0, atol=RAW * np.abs(expected).max()
         )
-        for name in ("feature", "cost", "risk", "step"):
-            np.testing.assert_array_equal(getattr(lane, name), getattr(apart.rounds(m), name))
+        for field in ("feature", "cost", "risk", "step"):
+            np.testing.assert_array_equal(getattr(lane, field), getattr(apart.rounds(m), field))
 
 
 # -- the same bits --------------------------------------------------------------------------------

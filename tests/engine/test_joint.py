@@ -210,7 +210,7 @@ def test_a_weight_of_2_is_the_row_twice(n_classes, selection):
 
 
 @pytest.mark.parametrize("form", FORMS[:3], ids=" ".join)
-def test_joint_models_that_share_a_batch_are_those_alone(form):
+def test_joint_models_that_are_boosted_together_are_those_alone(form):
     codes, features, _, classes = several_classes(5, 4)
     segments = np.searchsorted(classes, np.arange(5))
     roles = np.where(np.eye(4, dtype=bool), 1, -1)

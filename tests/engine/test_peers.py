@@ -121,6 +121,29 @@ def test_parts_of_the_rows_of_several_classes(name, weighted):
     assert_same_in_parts(OF_CLASSES[name], 3, weighted)
 
 
+@pytest.mark.parametrize("first_part", [0, 3], ids=["one without rows", "parts apart"])
+@pytest.mark.parametrize("n_models", [2, 4, 14])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
+def test_models_that_learn_from_other_rows(selection, n_models, first_part):
+    """They can be dealt into batches in several ways, and no party's own rows must decide."""
+    codes, features, _, y = problem(3, 600)
+    rng = np.random.default_rng(7)
+    fold = rng.integers(0, 6, len(y))
+    roles = []
+    for k in range(n_models):  # each leaves out three parts of six, and the last ones hold out one
+        own = np.isin(np.arange(6), (np.arange(3) + k) % 6).astype(int)
+        own[(k + 4) % 6] = 2 if k > 6 else 0
+        roles.append(np.concatenate([-own, own]).tolist())
+    given = {"features": features, "selection": selection}
+    given["gain"] = np.geomspace(0.2, 8.0, n_models)
+    rows = codes, 6 * (y > 0) + fold, 12, roles, None
+    (whole,) = boost(None, np.zeros(len(y), int), given, *rows)
+    for part in boost(Meeting(2), (fold < first_part).astype(int), given, *rows):
+        for k in range(n_models):
+            assert_identical(part.rounds(k), whole.rounds(k))
+            np.testing.assert_array_equal(part.curves(k), whole.curves(k))
+
+
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("name", ["greedy", "cyclic, unbounded", "newton", "trees"])
 def test_parts_that_start_from_raw_predictions(name, weighted):

@@ -10,7 +10,7 @@ import properboost as pb
 
 pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
 
-LISTS = {"effort": None, "gains": [0.5, 2.0], "n_estimators": 12, "cv": 3}
+LISTS = {"effort": None, "gains": [0.02, 0.5, 2.0, 64.0], "n_estimators": 12, "cv": 3}
 SEARCHES = [
     LISTS,
     LISTS | {"n_estimators": "auto", "max_estimators": 40, "interactions": [0, 1]},

@@ -42,7 +42,8 @@ class Boosting::State {
              weights_, states_, keep_rounds_, rows.base, peers_} {
     check_models(models_, algorithm_, codes_.segments, peers_ != nullptr);
     for (FitState& state : states_) state.rounds.resize(algorithm_.targets().count);
-    for (std::vector<Lanes>& batches : deal_into_cohorts(models_, codes_.segments, algorithm_)) {
+    for (std::vector<Lanes>& batches :
+         deal_into_cohorts(models_, codes_.segments, algorithm_, peers_ != nullptr)) {
       cohorts_.emplace_back(fit_, std::move(batches));
     }
   }

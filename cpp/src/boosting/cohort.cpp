@@ -46,7 +46,7 @@ Regularizers find_regularizers(const Model& model, const FitContext& fit, double
 
 std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
                                                   const std::vector<std::size_t>& segments,
-                                                  const Algorithm& algorithm) {
+                                                  const Algorithm& algorithm, bool have_peers) {
   const std::size_t coupled = algorithm.coupling().classes;
   std::size_t most = kMostLanes;
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
@@ -95,8 +95,9 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
   };
   std::vector<Lanes> by_rows = deal(true);
   std::vector<Lanes> mixed = deal(false);
+  const bool mixes = !have_peers && cost(mixed) < cost(by_rows);
   std::vector<std::vector<Lanes>> cohorts;
-  for (const Lanes& those : cost(mixed) < cost(by_rows) ? mixed : by_rows) {
+  for (const Lanes& those : mixes ? mixed : by_rows) {
     cohorts.emplace_back();
     for (std::size_t i = 0; i < those.size(); i += most) {
       const auto begin = those.begin() + static_cast<std::ptrdiff_t>(i);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "properboost/boosting/planner.hpp"
@@ -20,20 +19,9 @@ std::vector<T> pick(std::vector<T>& from, const std::vector<std::size_t>& which)
   return picked;
 }
 
-bool same_table(const RoundUpdate& a, const RoundUpdate& b) {
-  constexpr double kTolerance = 1e-5;
-  if (!a.moves || !b.moves || a.feature != b.feature) return false;
-  for (std::size_t i = 0; i < a.table.size(); ++i) {
-    if (std::abs(a.table[i] - b.table[i]) > kTolerance * std::abs(a.table[i])) return false;
-  }
-  return true;
-}
-
 // Steps that are proposed, and corrected once all lanes have moved.
 //
-// A unit is what moves by one step: a lane, or the classes of a joint model.  Units that differ
-// only in their gain are one model as long as all their steps are shortened.  A unit's twin is the
-// one of least gain, whose steps stay shortened for longest.
+// A unit is what moves by one step: a lane, or the classes of a joint model.
 class ProposedSteps final : public Stepper {
  public:
   ProposedSteps(const RoundContext& context, const std::vector<std::size_t>& models,
@@ -41,8 +29,6 @@ class ProposedSteps final : public Stepper {
       : lanes_(lanes_a_step) {
     for (const std::size_t m : models) models_.push_back(&context.models[m]);
     shortened_.assign(units(), false);
-    always_shortened_.assign(units(), true);
-    find_twins();
   }
 
   std::vector<Point> take(const RoundContext& context, MovingMargins& margins,
@@ -54,16 +40,6 @@ class ProposedSteps final : public Stepper {
     std::vector<double> step(units(), 0.0);
     std::vector<bool> moves(units(), false);
     std::vector<std::unique_ptr<LineSearchOracle>> oracles(units());
-    const auto is_like_its_twin = [&](std::size_t unit) {
-      const std::size_t twin = twin_[unit];
-      if (twin == unit || !always_shortened_[unit] || !always_shortened_[twin]) return false;
-      for (std::size_t k = 0; k < lanes_; ++k) {
-        const RoundUpdate& own = updates[unit * lanes_ + k];
-        const RoundUpdate& twins = updates[twin * lanes_ + k];
-        if ((own.moves || twins.moves) && !same_table(own, twins)) return false;
-      }
-      return true;
-    };
     // The moves of a unit's lanes, or of every unit's by its own step.
     const auto moves_of = [&](std::size_t unit, double t, std::vector<Move>& to) {
       for (std::size_t k = unit * lanes_; k < (unit + 1) * lanes_; ++k) {
@@ -79,7 +55,7 @@ class ProposedSteps final : public Stepper {
       }
       return all;
     };
-    for (const std::size_t unit : by_gain_) {
+    for (std::size_t unit = 0; unit < units(); ++unit) {
       std::vector<Move> directions;
       moves_of(unit, 0.0, directions);
       if (directions.empty()) continue;
@@ -90,30 +66,24 @@ class ProposedSteps final : public Stepper {
       }
       moves[unit] = true;
       oracles[unit] = margins.look_along(directions, team);
-      step[unit] = is_like_its_twin(unit) ? rule.follow(limits[unit], step[twin_[unit]])
-                                          : rule.propose(*oracles[unit], limits[unit]);
+      step[unit] = rule.propose(*oracles[unit], limits[unit]);
     }
     std::vector<Point> points = margins.move(moves_by(step), requests, team);
     const std::vector<double> proposed = step;
 
     bool corrected = false;
     std::vector<double> correction(units(), 0.0);
-    for (const std::size_t unit : by_gain_) {
+    for (std::size_t unit = 0; unit < units(); ++unit) {
       if (!moves[unit]) continue;
       const double slope = points[unit * lanes_].slope;
       if (rule.overshoots(limits[unit], step[unit], slope)) {
         oracles[unit]->moved_to(step[unit]);
-        const double stays = is_like_its_twin(unit) && shortened_[twin_[unit]]
-                                 ? step[twin_[unit]]
-                                 : rule.correct(*oracles[unit], limits[unit], step[unit], slope);
+        const double stays = rule.correct(*oracles[unit], limits[unit], step[unit], slope);
         correction[unit] = stays - step[unit];
         step[unit] = stays;
         corrected = true;
       }
       shortened_[unit] = step[unit] < limits[unit].rate;
-    }
-    for (std::size_t unit = 0; unit < units(); ++unit) {
-      if (!shortened_[unit] || !moves[unit]) always_shortened_[unit] = false;
     }
     if (corrected) {
       points = margins.move(moves_by(correction), requests, team);
@@ -142,26 +112,11 @@ class ProposedSteps final : public Stepper {
     }
     models_ = pick(models_, lanes);
     shortened_ = pick(shortened_, kept);
-    always_shortened_ = pick(always_shortened_, kept);
-    find_twins();
   }
 
  private:
   std::size_t units() const noexcept { return models_.size() / lanes_; }
   const Model& model(std::size_t unit) const { return *models_[unit * lanes_]; }
-
-  void find_twins() {
-    by_gain_.resize(units());
-    std::iota(by_gain_.begin(), by_gain_.end(), std::size_t{0});
-    std::stable_sort(by_gain_.begin(), by_gain_.end(),
-                     [&](std::size_t a, std::size_t b) { return model(a).gain < model(b).gain; });
-    twin_.resize(units());
-    for (std::size_t unit = 0; unit < units(); ++unit) {
-      twin_[unit] = *std::find_if(by_gain_.begin(), by_gain_.end(), [&](std::size_t other) {
-        return same_but_for_gain(model(other), model(unit));
-      });
-    }
-  }
 
   // The slope along all tables of a unit is the sum of theirs.
   StepLimits find_limits(const std::vector<RoundUpdate>& updates, std::size_t unit) const {
@@ -190,8 +145,6 @@ class ProposedSteps final : public Stepper {
   const std::size_t lanes_;           // of a unit
   std::vector<const Model*> models_;  // of the lanes
   std::vector<bool> shortened_;       // whether a unit's last step was less than its rate
-  std::vector<bool> always_shortened_;
-  std::vector<std::size_t> by_gain_, twin_;
 };
 
 // Steps that are solved for, alone or together with those of earlier rounds.  Margins are stored in

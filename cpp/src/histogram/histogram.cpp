@@ -282,11 +282,12 @@ class HistogramBuilder::State {
   // A task gets as many features as their sums allow, because it makes every row's terms.
   Division divide(std::size_t features_per_task, std::size_t threads) const {
     const std::size_t least = divide_up(features_, features_per_task);
-    const std::size_t parts = rows_ >= kRowsForParts && blocks_.size() > 1 ? 2 : 1;
+    const bool may_cut = threads > 1 && rows_ >= kRowsForParts && blocks_.size() > 1;
+    const std::size_t parts = may_cut ? 2 : 1;
     const auto take = [&](std::size_t tasks, std::size_t n) {
       return Division{std::min(sets_.size(), std::max(least, tasks)), n};
     };
-    if (threads == 1 || parts == 1) return take(threads, parts);
+    if (parts == 1) return take(threads, parts);
     // Every task makes its rows' terms, which takes as long as adding some lanes' to two features.
     const std::size_t wanted = (lanes_ > 1 ? 1 : kTasksPerThread) * threads;
     const std::size_t most = std::max(parts, std::min(blocks_.size(), threads));

@@ -6,13 +6,14 @@ of that say something, then, and others are to come.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.boosting.ensemble import Rounds
 from properboost.losses.probabilities import Link
 from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
 
@@ -50,11 +51,13 @@ class Blocks:
     """The blocks of estimators by which models are boosted together.
 
     `n_estimators` are those of every model and the most of one; the first ones, `before`, are an
-    earlier fit's.  `tables` are those of an estimator, and `weight` is that of a model's rows.
+    earlier fit's, whose rounds of each model are `earlier`.  `tables` are those of an estimator,
+    and `weight` is that of a model's rows.
     """
 
     n_estimators: tuple[int, int]
     before: int
+    earlier: Sequence[Rounds]
     tables: int
     link: Link
     n_features: int
@@ -67,7 +70,8 @@ class Blocks:
         They have been advanced when the next block is asked for.
         """
         done, most = self.n_estimators
-        done = max(done, self.before)
+        while done < self.before:  # blocks end where those of one long fit do
+            done += BLOCK
         yield done - self.before, None
         while done < most:
             left = self.find_unfinished(boosting, done)
@@ -81,7 +85,7 @@ class Blocks:
 
         A joint model is finished when all its classes are.
         """
-        first = (done - self.before - BLOCK) * self.tables - 1
+        first = (done - BLOCK) * self.tables - 1
         counts = np.asarray(boosting.n_estimators)
         freedom = np.count_nonzero(np.asarray(boosting.code_counts)) - self.n_features
         loss, size = self.link.loss, 1
@@ -94,10 +98,17 @@ class Blocks:
         scale = 2.0 * self.weight * math.log(max(size, 2)) / at_zero
         left: list[int] = []
         for model in range(0, len(counts), size):
-            if first < 0 or counts[model] < done:
+            if counts[model] < done:
                 continue
-            risk = boosting.rounds(model, first=first).risk
+            risk = self._find_risk(boosting, model, first)
             fall = risk[0] - risk[-1]
             if scale * fall > SHARE * freedom and fall > LEAST * risk[0]:
                 left += range(model, model + size)
         return np.array(left, dtype=np.int64)
+
+    def _find_risk(self, boosting: _core.Boosting, model: int, first: int) -> NDArray[np.float64]:
+        """Return the risk after each round of a model, from one on."""
+        if not self.before:
+            return boosting.rounds(model, first=first).risk
+        own = boosting.rounds(model).risk
+        return np.concatenate([self.earlier[model].risk, own])[first:]

@@ -129,7 +129,7 @@ def boost(
     before = max(map(len, earlier), default=0) // size
     limits = limit_estimators(options, n_estimators)
     blocks = Blocks(
-        limits, before, size, link,
+        limits, before, earlier, size, link,
         n_features=len(training.bins.widths),
         n_classes=len(training.classes),
         weight=share * float(training.class_weights.sum()),

@@ -36,9 +36,4 @@ inline bool has_lines(const Model& model) {
   return grown != nullptr && (*grown)->lines.any;
 }
 
-inline bool same_but_for_gain(const Model& a, const Model& b) {
-  return a.loss == b.loss && a.weak_learner == b.weak_learner &&
-         a.learning_rate == b.learning_rate && a.prior == b.prior && a.roles == b.roles;
-}
-
 }  // namespace properboost

@@ -157,7 +157,8 @@ void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units,
   }
   for (std::size_t k = 0; k < kSums; ++k) {
     const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
-    total[k % W] += static_cast<std::int64_t>(sums[k] - added * zero[k]);
+    std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
+    own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums[k] - added * zero[k]);
     const bool some_are_outside = seen[k] >> 52 != 0;
     if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units.lose(k % W);
   }

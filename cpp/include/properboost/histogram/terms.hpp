@@ -84,11 +84,12 @@ struct RowTerms {
   }
 
  private:
-  // As a fixed-point number does.  Numbers of lanes that do not train on a row have no bound.
+  // As a fixed-point number does.  Numbers of lanes that do not train on a row have no bound, and
+  // count as 0.
   std::int64_t round(const float* numbers, const std::array<double, W>& per_unit, std::size_t i,
                      std::size_t k) const noexcept {
     const double x = times_weight(numbers[i * W + k], i) * per_unit[k] + 0.5;
-    return static_cast<std::int64_t>(W == 1 || x < most[k] ? x : most[k]);
+    return static_cast<std::int64_t>(W == 1 || x < most[k] ? x : 0.0);
   }
   // In double, so that a weight of 3 adds what three rows add.
   double times_weight(float x, std::size_t i) const noexcept {

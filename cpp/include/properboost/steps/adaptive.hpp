@@ -15,7 +15,6 @@ class Adaptive final : public Step {
   }
   // Errors below rho (C-1) / (rho (C-1) + 1) are accepted.
   bool accepts(const StepLimits& limits) const override { return alpha(limits) > kRounding; }
-  double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
 
  private:
   // Weights are floats: the last classifier's error, which is the limit itself, may come out so

@@ -27,10 +27,6 @@ class Guarded final : public Step {
     return limits.rate;
   }
 
-  double follow(const StepLimits& limits, double twins) const override {
-    return std::min(limits.rate, twins);
-  }
-
   bool overshoots(const StepLimits& limits, double t, double slope) const override {
     return t == limits.rate && slope < 0.0 && !limits.negligible(t);
   }

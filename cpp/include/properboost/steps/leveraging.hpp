@@ -14,7 +14,6 @@ class Leveraging : public Step {
   double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const final {
     return limits.rate;
   }
-  double follow(const StepLimits& limits, double /*twins*/) const final { return limits.rate; }
 };
 
 }  // namespace properboost::steps

@@ -21,8 +21,6 @@ class LineSearch final : public Step {
     return limits.learning_rate * minimiser;
   }
 
-  double follow(const StepLimits& /*limits*/, double twins) const override { return twins; }
-
  private:
   // Under the exponential loss, where it is least, rows of 1e-300 of the weight count.
   static constexpr double kFar = 1024.0;

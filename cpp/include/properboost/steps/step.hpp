@@ -33,8 +33,7 @@ struct StepLimits {
 
   // Where a search that must not step over a stationary point starts; it then doubles.
   double first_look() const noexcept { return largest / 16; }
-  // Whether a step moves every row by so little that its slope is rounding: of float32 margins, and
-  // in several lanes of float32 sums, whose relative error is about as large.
+  // Whether a step moves every row by so little that its slope is rounding, of float32 margins.
   bool negligible(double t) const noexcept { return t * farthest <= 0x1p-20; }
 };
 
@@ -51,8 +50,6 @@ class Step {
   virtual double propose(LineSearchOracle& oracle, const StepLimits& limits) const = 0;
   // Whether to step at all, along a look-up table that may be the best there is.
   virtual bool accepts(const StepLimits& /*limits*/) const { return true; }
-  // The step to take, if the same rows step this far along the same look-up table at a higher rate.
-  virtual double follow(const StepLimits& limits, double twins) const = 0;
   // Whether t, with this slope there, is too far.
   virtual bool overshoots(const StepLimits& /*limits*/, double /*t*/, double /*slope*/) const {
     return false;

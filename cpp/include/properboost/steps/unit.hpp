@@ -12,7 +12,6 @@ class Unit final : public Step {
   double propose(LineSearchOracle& /*oracle*/, const StepLimits& limits) const override {
     return limits.rate;
   }
-  double follow(const StepLimits& limits, double /*twins*/) const override { return limits.rate; }
 };
 
 }  // namespace properboost::steps
