@@ -79,10 +79,9 @@ class ByCell final : public ShiftedRows {
 double CoupledBatch::slope_along(const Move& direction, Team& team) {
   const std::size_t lane = direction.lane;
   const std::vector<float> entries(direction.table.begin(), direction.table.end());
-  const RowSampleWeights given = rows_.sample_weight;
   TermUnits units;
   const double most = moved_.largest.weight * rows_.farthest(entries, direction.lines, team);
-  units.set(0, most, given, rows_.total_weight);
+  units.set(0, most, rows_.sample_weight, rows_.total_weight);
   std::vector<WholeSums> parts(rows_.blocks.size(), WholeSums{});
   team.for_each(parts.size(), static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
     const RowBlock& block = rows_.blocks[c];
@@ -91,7 +90,7 @@ double CoupledBatch::slope_along(const Move& direction, Team& team) {
     const float* const w = weight_.data() + block.begin * width_ + lane;
     const std::uint8_t* const code = direction.codes + block.begin;
     const float* const lines = direction.lines == nullptr ? nullptr : direction.lines + block.begin;
-    add_rows<1>(block.end - block.begin, given.from(block.begin), units, parts[c],
+    add_rows<1>(block.end - block.begin, rows_.sample_weight.from(block.begin), units, parts[c],
                 [&](std::size_t i) {
                   const float line = lines == nullptr ? 0.0F : lines[i];
                   return wide(w[i * width_]) * wide(entries[code[i]] + line);

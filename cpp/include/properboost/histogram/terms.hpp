@@ -128,11 +128,10 @@ void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogr
   std::int64_t* __restrict positive = histogram.positive(f);
   std::int64_t* __restrict negative = histogram.negative(f);
   std::int64_t* __restrict curvature = histogram.curvature(f);
-  std::array<std::int64_t, W> is_positive, is_negative, is_either;  // as masks
+  std::array<std::int64_t, W> is_positive, is_negative;  // as masks
   for (std::size_t k = 0; k < W; ++k) {
     is_positive[k] = roles.positive(k) ? -1 : 0;
     is_negative[k] = roles.negative(k) ? -1 : 0;
-    is_either[k] = roles.trained[k] ? -1 : 0;
   }
   for (std::size_t b = 0; b < codes; ++b) {
     for (std::size_t k = 0; k < W; ++k) {
@@ -140,7 +139,7 @@ void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogr
       positive[b * W + k] += is_positive[k] & weight;
       negative[b * W + k] += is_negative[k] & weight;
       if constexpr (Sum::kHasCurvature) {
-        curvature[b * W + k] += is_either[k] & sums[b].curvature(k);
+        curvature[b * W + k] += sums[b].curvature(k);  // 0 in lanes that do not train on the rows
       }
     }
     sums[b] = {};
