@@ -124,11 +124,19 @@ def properboost() -> Iterator[Way]:
     )
     yield properboost_way("tree, real", weak_learner="tree", response="real")
     yield properboost_way("tree, newton", weak_learner="tree", response="newton")
+    screens["screening"] = 131_072
+    yield properboost_way(
+        "tree, newton, screens", weak_learner="tree", response="newton", **screens
+    )
     for name, grow_policy in {"leaves": "best_first", "levels": "symmetric"}.items():
         for lines in (False, True):
             yield properboost_way(
                 f"{name}, lines" if lines else name, weak_learner="tree", response="newton",
                 grow_policy=grow_policy, linear_leaves=lines,
+            )  # fmt: skip
+            yield properboost_way(
+                f"{name}, lines, screens" if lines else f"{name}, screens", weak_learner="tree",
+                response="newton", grow_policy=grow_policy, linear_leaves=lines, **screens,
             )  # fmt: skip
 
 

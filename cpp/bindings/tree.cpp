@@ -175,9 +175,9 @@ py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& code
   const auto n = static_cast<std::size_t>(codes.shape(1));
   py::array_t<std::int64_t> nodes(static_cast<py::ssize_t>(n));
   std::int64_t* const to = nodes.mutable_data();
-  const std::uint8_t* const from = codes.data();
+  const Codes from{codes.data(), n, {}};
   run(n_threads, 20.0 * static_cast<double>(n),
-      [&](Team& team) { find_nodes(tree, from, n, to, team); });
+      [&](Team& team) { find_nodes(tree, from, to, team); });
   return nodes;
 }
 

@@ -129,6 +129,13 @@ def list_cases():
         for response in ("real", "newton", "exact"):
             model = P(response=response, rows_per_bin=20, **screens, **learner)
             add(f"{name}, {response}, screens", model, SMALL, WEIGHT)
+    for response in ("real", "newton"):
+        grown = {"weak_learner": "tree", "response": response, **screens}
+        add(f"tree, {response}, screens", P(**grown), SMALL, WEIGHT)
+        add(f"tree, {response}, screens, classes", P(**grown), CLASSES, CLASSES_WEIGHT)
+        levels = {"grow_policy": "symmetric", "linear_leaves": True}
+        add(f"lines of levels, {response}, screens", P(**grown, **levels), SMALL)
+    add("monomial, screens", P(weak_learner="monomial", **screens), SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
     for name, rows in (("two", SMALL), ("several", CLASSES)):  # which go on beyond 100 rounds

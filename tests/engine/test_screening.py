@@ -1,4 +1,6 @@
-"""Features that race on some of the rows: as the reference runs it, and what it must not change."""
+"""Features that race, and trees that are grown, by some of the rows: beside the reference."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import pytest
 import helpers.reference as ref
 import properboost as pb
 from helpers.engine import assert_equal_models, assert_identical, make_boosting
+from helpers.reference.joint_boosting import fit_joint
 from properboost import _core
 
 pd = pytest.importorskip("pandas")
@@ -94,6 +97,105 @@ def test_features_with_directions_race():
     assert_equal_models(ours, theirs)
 
 
+TREES = [
+    {"max_leaves": 6},
+    {"max_leaves": 12, "min_child_weight": 12.0},
+    {"max_leaves": 8, "max_features": 0.5, "seed": 3},
+    {"by_level": True, "max_depth": 3},
+    {"by_level": True, "max_depth": 5, "min_child_weight": 6.0},
+    {"max_leaves": 6, "directions": [1, -1, 0, 0] * 5},
+    {"max_leaves": 8, "linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "response"),
+    [
+        (options, response)
+        for options, response in itertools.product(TREES, ["real", "newton", "exact"])
+        if response != "exact" or "linear_leaves" not in options
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("share", [0.4, 0.03])
+def test_trees_equal_the_reference(options, response, share):
+    """Codes that only few rows have are not in every screen: such rows stay at a split."""
+    codes, features, y = make_rows(5, n=1800, share=share)
+    bins = make_bins(features)
+    rng = np.random.default_rng(2)
+    for j in (1, 3):
+        codes[j, rng.random(len(y)) < 0.003] = bins[j].n_bins - 1
+    weight = rng.choice([1.0, 2.0, 0.25], len(y))
+    means = [np.sort(rng.normal(size=0 if isinstance(f, int) else len(f) + 1)) for f in features]
+    if "linear_leaves" in options:
+        bins = [
+            ref.FeatureBins.numeric(np.zeros(own.n_ordered - 1), m) if own.n_ordered else own
+            for own, m in zip(bins, means, strict=True)
+        ]
+        features = features, means
+    common = {"selection": "unbiased", "response": response, "n_estimators": 4,
+              "learning_rate": 0.6}  # fmt: skip
+    ours = train(
+        codes, features, y, weight, screening=150, weak_learner="tree", **common, **options
+    )
+    theirs = ref.fit(
+        codes, bins, y, weight, loss=ref.make_loss("glog", 1.0), learner="tree", screening=150,
+        tree=ref.TreeSettings(**options), **common,
+    )  # fmt: skip
+    assert_equal_models(ours, theirs)
+    held = [
+        [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
+        for r in theirs
+        for rows in r.tree.rows
+    ]
+    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
+    every = train(codes, features, y, weight, weak_learner="tree", **common, **options)
+    assert ours.trees.feature.tolist() != every.trees.feature.tolist()
+
+
+@pytest.mark.parametrize("growth", [{"max_leaves": 5}, {"by_level": True, "max_depth": 3}], ids=str)
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_shared_trees_equal_the_reference(response, growth):
+    """One of the classes is scarce, and seen whole."""
+    codes, features, _ = make_rows(6, n=1500, n_features=6)
+    rng = np.random.default_rng(0)
+    score = np.stack([0.4 * codes[0] - 1, np.sin(codes[1]), 0.05 * codes[3] - 3.5], axis=1)
+    classes = (score + rng.gumbel(size=score.shape)).argmax(axis=1)
+    weight = rng.exponential(size=len(classes))
+    numbers = np.argsort(classes, kind="stable").astype(np.int64)
+    segments = np.searchsorted(classes[numbers], np.arange(4))
+    numbers = _core.sort_for_screens(numbers, segments)
+    own = {"gain": 1.5, "learning_rate": 0.5, "selection": "unbiased", "screening": 240}
+    boosting = make_boosting(
+        codes[:, numbers], features, segments, np.where(np.eye(3, dtype=bool), 1, -1),
+        [_core.Loss("glog")] * 3, weight[numbers], classes=3, joint_loss="softmax",
+        weak_learner="tree", response=response, shared_trees=True, numbers=numbers, **own, **growth,
+    )  # fmt: skip
+    boosting.advance(3)
+    theirs = fit_joint(
+        codes, make_bins(features), classes, weight, joint_loss="softmax", loss="glog",
+        n_estimators=3, learner="tree", response=response, shared_trees=True,
+        tree=ref.TreeSettings(**growth), **own,
+    )  # fmt: skip
+    for k in range(3):
+        assert_equal_models(boosting.rounds(k), theirs[k], rel=1e-4)
+
+
+def test_a_screen_that_no_split_helps_is_not_the_last():
+    """A flag of one row in 200: most screens have none of those that it tells apart."""
+    n = 4000
+    codes = np.array([np.arange(n) % 200 == 0], dtype=np.uint8)
+    y = np.where((np.arange(n) % 2 == 0) ^ (codes[0] == 1), 1.0, -1.0)
+    ours = train(
+        codes, [[0.5]], y, screening=40, weak_learner="tree", max_leaves=2, n_estimators=40,
+        selection="unbiased", response="newton",
+    )  # fmt: skip
+    leaves = np.diff(ours.offsets) == 1
+    assert leaves.any()
+    assert not leaves.all()
+    assert len(leaves) == 40
+
+
 def test_screens_of_most_rows_are_none():
     codes, features, y = make_rows(0, share=0.5)
     common = {"selection": "unbiased", "n_estimators": 5}
@@ -127,6 +229,10 @@ def saved(model, folder):
         {"outer_bags": 4},
         {"multiclass": "one_vs_rest"},
         {"multiclass": "softmax"},
+        {"weak_learner": "tree"},
+        {"weak_learner": "tree", "multiclass": "softmax", "grow_policy": "symmetric"},
+        {"weak_learner": "tree", "linear_leaves": True, "response": "newton"},
+        {"weak_learner": "monomial"},
     ],
     ids=str,
 )
@@ -148,12 +254,13 @@ def test_threads_and_going_on_do_not_matter(settings, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("selection", "greedy"), ("selection", "cyclic"), ("weak_learner", "tree"),
-     ("response", "sign")],
-)  # fmt: skip
+    [("selection", "greedy"), ("selection", "cyclic"), ("response", "sign"), ("subsample", 0.5)],
+)
 def test_nothing_else_is_screened(name, value):
     X, y = make_table(1500)
     settings = SETTINGS | {"n_estimators": 3, name: value}
+    if name == "subsample":
+        settings |= {"weak_learner": "tree", "random_state": 0}
     ours = pb.ProperBoostClassifier(**settings).fit(X, y)
     every = pb.ProperBoostClassifier(**settings | {"screening": None}).fit(X, y)
     np.testing.assert_array_equal(ours.decision_function(X), every.decision_function(X))
@@ -167,6 +274,18 @@ def test_the_table_is_of_all_rows():
     np.testing.assert_array_equal(
         model.decision_function(X), alone.decision_function(X.iloc[:, [j]])
     )
+
+
+def test_the_cells_of_a_rule_are_of_all_rows():
+    X, y = make_table(3000)
+    model = pb.ProperBoostClassifier(
+        weak_learner="monomial", screening=200, n_estimators=1, response="newton", step="unit",
+        learning_rate=1.0, min_child_weight=0.0, gain=1.0,
+    ).fit(X, y)  # fmt: skip
+    values, cell = np.unique(model.decision_function(X), return_inverse=True)
+    mean = np.bincount(cell, y) / np.bincount(cell)
+    assert len(values) == 2
+    np.testing.assert_allclose(np.diff(values), np.diff(mean) / 0.25, rtol=1e-5)
 
 
 def test_a_search_fits_what_it_chose():

@@ -132,6 +132,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         if rng.random() < 0.3:
             drawn["max_depth"] = int(rng.integers(1, 4))
         drawn["grow_policy"] = one("best_first", "symmetric")
+        drawn["screening"] = one(None, int(rng.integers(2, 40)))
     else:
         drawn["selection"] = one("greedy", "cyclic", "unbiased")
         drawn["screening"] = one(None, int(rng.integers(2, 40)))

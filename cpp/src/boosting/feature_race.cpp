@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "properboost/trees/slots.hpp"
+
 namespace properboost {
 namespace {
 
@@ -24,12 +26,12 @@ std::vector<std::size_t> leading(const std::vector<Contrast>& contrasts,
 }
 
 // Curvatures are not kept by class; they matter for where a feature is cut, in all cells alike.
-void scale(FeatureSearch::Buffer& cells, std::size_t n, const Screen& screen) {
+void scale(FeatureSearch::Buffer& cells, std::size_t n, const std::vector<double>& stands_for) {
   for (std::size_t b = 0; b < n; ++b) {
     Cell& cell = cells[b];
     const double before = cell.positive + cell.negative;
-    cell.positive *= screen.positive;
-    cell.negative *= screen.negative;
+    cell.positive *= stands_for[Slots::kPositive];
+    cell.negative *= stands_for[Slots::kNegative];
     if (before > 0.0) cell.curvature *= (cell.positive + cell.negative) / before;
   }
 }
@@ -41,33 +43,37 @@ FeatureRace::FeatureRace(const RoundContext& context, FeatureSearch& search,
     : at_(context),
       search_(search),
       effective_(effective),
-      screening_(context.rows, context.batch) {}
+      screens_(context.rows, Slots::of_classes(context.model(0).roles)) {}
 
 std::optional<FeatureRace::Winner> FeatureRace::run(Team& team) {
   constexpr std::size_t kMoreRows = 4, kFewerFeatures = 4, kFewest = 4;
   std::vector<std::size_t> left = at_.rows.bins.all_features();
   std::size_t size = at_.algorithm.screening();
-  std::optional<Screen> screen = screening_.screen(at_.round(0), size, team);
+  std::optional<Screen> screen = screens_.screen(at_.round(0), size, team);
   if (!screen) return std::nullopt;
   while (screen && left.size() > kFewest) {
-    const std::vector<Contrast> contrasts = compare(*screen, left, team).contrasts;
+    const auto blocks = cut_into_accumulation_blocks(screen->ranges, at_.batch.roles);
+    const std::vector<Contrast> contrasts =
+        compare(blocks, screen->stands_for, left, team).contrasts;
     left = leading(contrasts, left, std::max(kFewest, left.size() / kFewerFeatures));
     size *= kMoreRows;
-    screen = screening_.screen(at_.round(0), size, team);
+    screen = screens_.screen(at_.round(0), size, team);
   }
-  const auto [contrasts, rows] = compare(Screen{at_.batch.blocks}, left, team);
+  const auto [contrasts, rows] = compare(at_.batch.blocks, {1.0, 1.0}, left, team);
   if (!rows.known()) return std::nullopt;
   return Winner{left[least_likely(contrasts.data(), left.size(), rows)], rows};
 }
 
-// How some features tell the classes of a screen's rows apart.
-FeatureRace::Compared FeatureRace::compare(const Screen& screen,
+// How some features tell the classes of the rows of these blocks apart, of which one stands for so
+// many.
+FeatureRace::Compared FeatureRace::compare(const std::vector<AccumulationBlock>& blocks,
+                                           const std::vector<double>& stands_for,
                                            const std::vector<std::size_t>& features, Team& team) {
-  HistogramBuilder builder = search_.make_builder(screen.blocks, features);
+  HistogramBuilder builder = search_.make_builder(blocks, features);
   search_.fill(builder, team);
   Share share = team.share();
   for (const std::size_t f : features) search_.histogram().add_to(share, f);
-  effective_.sum(screen.blocks, share, team);
+  effective_.sum(blocks, share, team);
   share.go();
   Compared found{std::vector<Contrast>(features.size()), effective_.count().front()};
   if (!found.rows.known()) return found;
@@ -77,7 +83,7 @@ FeatureRace::Compared FeatureRace::compare(const Screen& screen,
   team.for_each(features.size(), nanoseconds, [&](std::size_t i) {
     FeatureSearch::Buffer buffer;
     const FeatureCells cells = search_.cells(features[i], 0, buffer);
-    scale(buffer, cells.width(), screen);
+    scale(buffer, cells.width(), stands_for);
     found.contrasts[i] = search_.contrast_of(cells, 0, found.rows);
   });
   return found;

@@ -1,16 +1,14 @@
 #include "properboost/boosting/repeated_rounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/trees/node_lines.hpp"
+#include "properboost/trees/tree.hpp"
 #include "properboost/trees/tree_grower.hpp"
-#include "properboost/trees/tree_walk.hpp"
 
 namespace properboost {
 namespace {
@@ -35,16 +33,7 @@ Repeated look_again(const Rounds& rounds, std::size_t t, const FitContext& fit, 
     return found;
   }
   found.nodes.resize(codes.rows);
-  const TreeWalk walk(rounds.trees.part(first, end));
-  constexpr std::size_t kRows = 1024;
-  const double nanoseconds = 10.0 * static_cast<double>(codes.rows);
-  team.for_each((codes.rows + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
-    std::array<std::uint32_t, kRows> rows;
-    const std::size_t n = std::min(kRows, codes.rows - c * kRows);
-    std::iota(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n),
-              static_cast<std::uint32_t>(c * kRows));
-    walk.find_nodes(fit.packed, rows.data(), n, found.nodes.data());
-  });
+  find_nodes(rounds.trees.part(first, end), codes, found.nodes.data(), team);
   found.codes = found.nodes.data();
   if (rounds.lines.empty()) return found;
   const NodeLines own = rounds.lines.part(first, end);

@@ -1,10 +1,8 @@
 #include "properboost/boosting/row_screen.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/random.hpp"
 
 namespace properboost {
@@ -50,36 +48,37 @@ void sort_for_screens(std::vector<std::int64_t>& numbers,
   }
 }
 
-RowScreen::RowScreen(const TrainingRows& rows, const ModelBatch& batch)
-    : rows_(rows), batch_(batch) {}
+RowScreen::RowScreen(const TrainingRows& rows, Slots slots)
+    : rows_(rows), slots_(std::move(slots)) {}
 
-std::array<std::int64_t, 2> RowScreen::count(Team& team) const {
-  std::array<std::int64_t, 2> rows{};
-  const std::vector<std::size_t>& segments = rows_.codes.segments;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const SegmentRoles& roles = batch_.roles[s];
-    if (!roles.trains) continue;
-    rows[roles.positive(0) ? 1 : 0] += static_cast<std::int64_t>(segments[s + 1] - segments[s]);
+std::vector<std::int64_t> RowScreen::count(Team& team) const {
+  std::vector<std::int64_t> rows(slots_.n);
+  const std::vector<std::size_t>& bounds = rows_.codes.segments;
+  for (std::size_t k = 0; k < slots_.segments.size(); ++k) {
+    const std::size_t s = slots_.segments[k];
+    rows[slots_.of_segment[k]] += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
   }
   team.share().sum(rows.data(), rows.size()).go();
   return rows;
 }
 
 std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Team& team) {
-  if (!rows_of_class_) rows_of_class_ = count(team);
-  const double half = 0.5 * static_cast<double>(size);
-  std::array<double, 2> share;
+  if (rows_of_class_.empty()) rows_of_class_ = count(team);
+  const double of_each = static_cast<double>(size) / static_cast<double>(slots_.n);
+  std::vector<double> share;
   double seen = 0.0, all = 0.0;
-  for (std::size_t c = 0; c < share.size(); ++c) {
-    const auto rows = static_cast<double>((*rows_of_class_)[c]);
-    share[c] = rows > half ? half / rows : 1.0;
-    seen += share[c] * rows;
+  Screen screen;
+  for (const std::int64_t of_class : rows_of_class_) {
+    const auto rows = static_cast<double>(of_class);
+    share.push_back(rows > of_each ? of_each / rows : 1.0);
+    screen.stands_for.push_back(1.0 / share.back());
+    seen += share.back() * rows;
     all += rows;
   }
   if (2.0 * seen > all) return std::nullopt;
-  const std::vector<std::size_t>& segments = rows_.codes.segments;
+  const std::vector<std::size_t>& bounds = rows_.codes.segments;
   const auto first_from = [&](std::size_t s, std::uint64_t bits) {
-    std::size_t from = segments[s], n = segments[s + 1] - segments[s];
+    std::size_t from = bounds[s], n = bounds[s + 1] - bounds[s];
     while (n > 0) {
       const std::size_t before = n / 2;
       if (bits_of(rows_.numbers[from + before]) < bits) {
@@ -91,26 +90,24 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Tea
     }
     return from;
   };
-  std::vector<SegmentRange> ranges;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const SegmentRoles& roles = batch_.roles[s];
-    if (!roles.trains) continue;
-    const double own = share[roles.positive(0) ? 1 : 0];
+  for (std::size_t k = 0; k < slots_.segments.size(); ++k) {
+    const std::size_t s = slots_.segments[k];
+    const double own = share[slots_.of_segment[k]];
     if (own == 1.0) {
-      ranges.push_back({s, segments[s], segments[s + 1]});
+      screen.ranges.push_back({s, bounds[s], bounds[s + 1]});
       continue;
     }
     const auto [first, last] = window_of(round, own);
     const std::size_t begin = first_from(s, first);
     const std::size_t end = first_from(s, last);
     if (first < last) {
-      ranges.push_back({s, begin, end});
+      screen.ranges.push_back({s, begin, end});
     } else {
-      ranges.push_back({s, segments[s], end});
-      ranges.push_back({s, begin, segments[s + 1]});
+      screen.ranges.push_back({s, bounds[s], end});
+      screen.ranges.push_back({s, begin, bounds[s + 1]});
     }
   }
-  return Screen{cut_into_accumulation_blocks(ranges, batch_.roles), 1.0 / share[1], 1.0 / share[0]};
+  return screen;
 }
 
 }  // namespace properboost

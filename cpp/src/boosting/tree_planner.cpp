@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "properboost/boosting/planner.hpp"
+#include "properboost/boosting/row_screen.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/trees/tree_grower.hpp"
 
@@ -18,7 +20,8 @@ class TreePlanner final : public Planner {
         learner_(learner),
         limits_(learner.limits),
         line_limits_(learner.lines),
-        slots_(Slots::of_classes(at_.model(0).roles)) {
+        slots_(Slots::of_classes(at_.model(0).roles)),
+        screens_(at_.rows, slots_) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.chance = at_.weights.scaled(limits_.chance);
     line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
@@ -39,17 +42,19 @@ class TreePlanner final : public Planner {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
     const TreeGrowers::Loan grower = at_.growers->borrow();
-    Tree tree = grower->grow(slots_, row_weights(), criterion(), at_.batch.regularizers[0], limits_,
+    const std::optional<Screen> screen = find_screen(screens_, team);
+    RowWeights weights = row_weights();
+    weights.screen = screen ? &*screen : nullptr;
+    Tree tree = grower->grow(slots_, weights, criterion(), at_.batch.regularizers[0], limits_,
                              key(), progress, team);
     nodes_.resize(at_.rows.codes.rows);
     grower->find_nodes(tree, nodes_.data(), team);
-    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, team);
+    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, screen.has_value(), team);
     return updates;
   }
 
   const Criterion& criterion() const { return learner_.criterion_or(at_.algorithm.response()); }
   const TreeLimits& limits() const noexcept { return limits_; }
-  const std::vector<Role>& roles() const { return at_.model(0).roles; }
   std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
   RowWeights row_weights() const {
     const BatchMargins& margins = *at_.batch.margins;
@@ -57,8 +62,17 @@ class TreePlanner final : public Planner {
             margins.cell_units()[0], learner_.subsample,  at_.rows.numbers};
   }
 
-  // The update by a tree with the model's cells, which the grower grew last.
-  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower, Team& team) {
+  // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
+  std::optional<Screen> find_screen(RowScreen& screens, Team& team) const {
+    const std::size_t size = at_.algorithm.screening();
+    if (size == 0 || learner_.subsample < 1.0) return std::nullopt;
+    return screens.screen(at_.round(0), size, team);
+  }
+
+  // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
+  // from a screen, others may have codes that it says nothing of.
+  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower, bool by_screen,
+                    Team& team) {
     RoundUpdate update;
     update.tree = std::move(tree);
     update.feature = Rounds::kTree;
@@ -78,8 +92,9 @@ class TreePlanner final : public Planner {
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
     if (learner_.lines.any) add_lines(update, grower, team);
-    if (learner_.subsample < 1.0 || !limits_.directions.empty()) look_again(update, team);
-    update.may_move_later = learner_.draws(at_.rows.bins.size());
+    const bool by_some = by_screen || learner_.subsample < 1.0;
+    if (by_some || !limits_.directions.empty()) look_again(update, team);
+    update.may_move_later = by_screen || learner_.draws(at_.rows.bins.size());
     return update;
   }
 
@@ -145,6 +160,7 @@ class TreePlanner final : public Planner {
   TreeLimits limits_;
   LineLimits line_limits_;
   const Slots slots_;
+  RowScreen screens_;
   Aligned<std::uint8_t> nodes_;
   Aligned<float> line_of_row_;  // of the last tree
 };
@@ -153,13 +169,13 @@ class TreePlanner final : public Planner {
 class JointTreePlanner final : public Planner {
  public:
   JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
-      : Planner(*classes.front()), nodes_(at_.rows.codes.rows) {
-    std::vector<const std::vector<Role>*> roles;
+      : Planner(*classes.front()),
+        slots_(slots_of(classes)),
+        screens_(at_.rows, slots_),
+        nodes_(at_.rows.codes.rows) {
     for (const RoundContext* const context : classes) {
       classes_.push_back(std::make_unique<TreePlanner>(*context, learner));
-      roles.push_back(&classes_.back()->roles());
     }
-    slots_ = Slots::of_joint_classes(roles);
     if (!classes_.front()->limits().directions.empty()) {
       throw std::invalid_argument("directions must be none for trees that classes share");
     }
@@ -172,8 +188,12 @@ class JointTreePlanner final : public Planner {
                                 const std::function<void()>& progress, Team& team) override {
     if (!active.front()) return std::vector<RoundUpdate>(classes_.size());
     const TreePlanner& first = *classes_.front();
+    const std::optional<Screen> screen = first.find_screen(screens_, team);
     std::vector<RowWeights> weights;
-    for (const auto& own : classes_) weights.push_back(own->row_weights());
+    for (const auto& own : classes_) {
+      weights.push_back(own->row_weights());
+      weights.back().screen = screen ? &*screen : nullptr;
+    }
     const TreeGrowers::Loan grower = at_.growers->borrow();
     JointTree grown = grower->grow(slots_, weights, first.criterion(), at_.batch.regularizers[0],
                                    first.limits(), first.key(), progress, team);
@@ -182,14 +202,22 @@ class JointTreePlanner final : public Planner {
     for (std::size_t k = 0; k < classes_.size(); ++k) {
       Tree own = grown.tree;
       own.cell = std::move(grown.cells[k]);
-      updates.push_back(classes_[k]->adopt(std::move(own), nodes_.data(), *grower, team));
+      updates.push_back(
+          classes_[k]->adopt(std::move(own), nodes_.data(), *grower, screen.has_value(), team));
     }
     return updates;
   }
 
  private:
+  static Slots slots_of(const std::vector<const RoundContext*>& classes) {
+    std::vector<const std::vector<Role>*> roles;
+    for (const RoundContext* const context : classes) roles.push_back(&context->model(0).roles);
+    return Slots::of_joint_classes(roles);
+  }
+
   std::vector<std::unique_ptr<TreePlanner>> classes_;
-  Slots slots_{0};
+  const Slots slots_;
+  RowScreen screens_;
   Aligned<std::uint8_t> nodes_;
 };
 

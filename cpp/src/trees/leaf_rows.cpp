@@ -38,6 +38,58 @@ std::size_t LeafRows::grown() const {
   return n;
 }
 
+void LeafRows::take(const Screen& screen, Team& team) {
+  std::vector<std::size_t> first;  // of each range's rows
+  Place root;
+  std::size_t end = 0;
+  for (const std::size_t segment : segments_) {
+    root.bounds.push_back(end);
+    for (; first.size() < screen.ranges.size();) {
+      const SegmentRange& range = screen.ranges[first.size()];
+      if (range.segment != segment) break;
+      first.push_back(end);
+      end += range.end - range.begin;
+    }
+  }
+  root.bounds.push_back(end);
+  std::uint32_t* const rows = buffers_[0].data();
+  team.for_each(first.size(), 0.5 * static_cast<double>(end), [&](std::size_t k) {
+    const auto& [segment, from, to] = screen.ranges[k];
+    std::iota(rows + first[k], rows + first[k] + (to - from), static_cast<std::uint32_t>(from));
+  });
+  places_ = {root};
+}
+
+void LeafRows::place(const std::uint8_t* node_of_row, Team& team) {
+  constexpr std::size_t kNodes = 256;  // of a byte
+  const double nanoseconds = 2.0 * static_cast<double>(first_.back());
+  // Each block's rows at each node: first their number, then the place of the next of them.
+  std::vector<std::array<std::size_t, kNodes>> next(blocks_.size());
+  team.for_each(blocks_.size(), 0.5 * nanoseconds, [&](std::size_t c) {
+    next[c].fill(0);
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) ++next[c][node_of_row[i]];
+  });
+  std::size_t end = 0;
+  for (std::size_t node = 0; node < places_.size(); ++node) {
+    Place own;
+    std::size_t c = 0;
+    for (const std::size_t segment : segments_) {
+      own.bounds.push_back(end);
+      for (; c < blocks_.size() && blocks_[c].segment == segment; ++c) {
+        end += std::exchange(next[c][node], end);
+      }
+    }
+    own.bounds.push_back(end);
+    places_[node] = std::move(own);
+  }
+  std::uint32_t* const rows = buffers_[0].data();
+  team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
+    for (std::size_t i = blocks_[c].begin; i < blocks_[c].end; ++i) {
+      rows[next[c][node_of_row[i]]++] = static_cast<std::uint32_t>(i);
+    }
+  });
+}
+
 void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCode& branch,
                      Team& team) {
   std::array<std::uint8_t, kMaxCodes> goes_left;

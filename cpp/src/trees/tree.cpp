@@ -53,8 +53,9 @@ void Tree::resize(std::size_t n) {
   saving.resize(n);
 }
 
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
-                Team& team) {
+template <class Number>
+void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team) {
+  const std::size_t n = codes.rows;
   std::vector<std::size_t> used;  // features
   for (const std::int32_t f : tree.feature) {
     if (f != Tree::kLeaf) used.push_back(static_cast<std::size_t>(f));
@@ -73,21 +74,24 @@ void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std:
     const std::size_t begin = c * kRows, rows = std::min(kRows, n - begin);
     if (!bits.usable()) {
       for (std::size_t i = begin; i < begin + rows; ++i) {
-        nodes[i] = static_cast<std::int64_t>(
-            tree.find_node([&](std::size_t f) { return codes[f * n + i]; }));
+        nodes[i] =
+            static_cast<Number>(tree.find_node([&](std::size_t f) { return codes.feature(f)[i]; }));
       }
       return;
     }
     std::vector<std::uint8_t> tile(std::max<std::size_t>(used.size(), 1) * kRows);
     for (std::size_t k = 0; k < used.size(); ++k) {
-      std::copy_n(codes + used[k] * n + begin, rows, tile.data() + k * kRows);
+      std::copy_n(codes.feature(used[k]) + begin, rows, tile.data() + k * kRows);
     }
     std::array<std::uint8_t, kRows> places;
     bits.find(tile.data(), places.data());
     for (std::size_t i = 0; i < rows; ++i) {
-      nodes[begin + i] = static_cast<std::int64_t>(bits.node(places[i]));
+      nodes[begin + i] = static_cast<Number>(bits.node(places[i]));
     }
   });
 }
+
+template void find_nodes(const Tree&, const Codes&, std::uint8_t*, Team&);
+template void find_nodes(const Tree&, const Codes&, std::int64_t*, Team&);
 
 }  // namespace properboost

@@ -17,7 +17,7 @@
 #include "properboost/trees/leaf_sums.hpp"
 #include "properboost/trees/level_growth.hpp"
 #include "properboost/trees/rule_growth.hpp"
-#include "properboost/trees/tree_walk.hpp"
+#include "properboost/trees/tree.hpp"
 #include "properboost/trees/vote_cells.hpp"
 
 namespace properboost {
@@ -45,6 +45,10 @@ class TreeGrower::State {
           grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
                      ClassAdder(packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
+      if (rows.screen != nullptr) {
+        take_all(grown.tree, team);
+        grown.tree.cell = sum_all(grown.tree, slots, rows, criterion.needs_curvature(), team);
+      }
       return std::move(grown.tree);
     };
     return criterion.needs_curvature() ? grow_by(with_curvature_) : grow_by(weights_);
@@ -69,42 +73,32 @@ class TreeGrower::State {
                  const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
                  std::uint64_t key, const std::function<void()>& progress, Team& team) {
     rows_.set_segments(slots.segments);
-    std::vector<std::size_t> class_of(codes_.segments.size(), 0);
-    for (std::size_t s = 0; s < slots.segments.size(); ++s) {
-      class_of[slots.segments[s]] = slots.of_segment[s];
+    const Screen* const screen = classes.front().screen;
+    joint_.set(classes, criterion.needs_curvature(), slots.by_segment(codes_),
+               screen == nullptr ? rows_.blocks() : cut_into_row_blocks(screen->ranges), packed_,
+               key, team);
+    if (screen == nullptr) {
+      take(classes.front(), key, [](std::size_t) { return true; }, team);
+    } else {
+      rows_.take(*screen, team);
     }
-    joint_.set(classes, criterion.needs_curvature(), class_of, rows_.blocks(), packed_, key, team);
-    take(classes.front(), key, [](std::size_t) { return true; }, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
+    if (screen != nullptr) take_all(tree.tree, team);
     tree.cells = sum_classes(tree.tree, slots, classes, criterion.needs_curvature(), team);
     return tree;
   }
 
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
-    constexpr std::uint8_t kUnknown = kMostNodes;
     const std::size_t grown = rows_.grown();
-    if (grown < codes_.rows) std::fill_n(nodes, codes_.rows, kUnknown);
+    if (grown < codes_.rows) return properboost::find_nodes(tree, codes_, nodes, team);
     team.for_each(rows_.nodes(), static_cast<double>(grown), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       for (std::size_t i = bounds.front(); i < bounds.back(); ++i) {
         nodes[row[i]] = static_cast<std::uint8_t>(node);
       }
-    });
-    if (grown == codes_.rows) return;
-    const TreeWalk walk(tree);
-    constexpr std::size_t kRows = 1024;
-    const double nanoseconds = 10.0 * static_cast<double>(codes_.rows);
-    team.for_each((codes_.rows + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
-      std::array<std::uint32_t, kRows> others;
-      std::size_t n = 0;
-      for (std::size_t i = c * kRows; i < std::min((c + 1) * kRows, codes_.rows); ++i) {
-        others[n] = static_cast<std::uint32_t>(i);
-        n += nodes[i] == kUnknown ? 1 : 0;
-      }
-      walk.find_nodes(packed_, others.data(), n, nodes);
     });
   }
 
@@ -147,6 +141,10 @@ class TreeGrower::State {
   void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
             std::int64_t least, std::uint64_t key, Team& team) {
     rows_.set_segments(slots.segments);
+    if (rows.screen != nullptr) {
+      units.set(rows, cut_into_row_blocks(rows.screen->ranges), codes_.rows, least, team);
+      return rows_.take(*rows.screen, team);
+    }
     units.set(rows, rows_.blocks(), codes_.rows, least, team);
     take(rows, key, [&](std::size_t i) { return units.counts(i); }, team);
   }
@@ -166,6 +164,46 @@ class TreeGrower::State {
       });
     };
     rows_.take(mark, team);
+  }
+
+  // Puts all rows at the leaves of a tree that was grown from some.
+  void take_all(const Tree& tree, Team& team) {
+    nodes_.resize(codes_.rows);
+    properboost::find_nodes(tree, codes_, nodes_.data(), team);
+    rows_.place(nodes_.data(), team);
+  }
+
+  // The sums of all rows at each node, once these are known.
+  std::vector<Cell> sum_all(const Tree& tree, const Slots& slots, const RowWeights& rows,
+                            bool needs_curvature, Team& team) const {
+    const std::vector<RowBlock>& blocks = rows_.blocks();
+    const std::vector<std::size_t> slot_of = slots.by_segment(codes_);
+    using Sums = std::array<std::int64_t, 3>;  // weights by slot, curvature
+    std::vector<std::vector<Sums>> parts(blocks.size());
+    team.for_each(blocks.size(), 2.0 * static_cast<double>(codes_.rows), [&](std::size_t c) {
+      parts[c].assign(tree.size(), Sums{});
+      const std::size_t slot = slot_of[blocks[c].segment];
+      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
+        Sums& own = parts[c][nodes_[i]];
+        own[slot] += rows.units.weight.round(rows.weight_of(i));
+        if (needs_curvature) own[2] += rows.units.curvature.round(rows.curvature_of(i));
+      }
+    });
+    std::vector<Sums> sums(tree.size(), Sums{});
+    for (const std::vector<Sums>& part : parts) {
+      for (std::size_t node = 0; node < sums.size(); ++node) {
+        for (std::size_t j = 0; j < part[node].size(); ++j) sums[node][j] += part[node][j];
+      }
+    }
+    team.share().sum(sums.front().data(), 3 * sums.size()).go();
+    std::vector<Cell> cells;
+    for (const Sums& own : sums) {
+      cells.push_back({rows.units.weight.value(own[Slots::kPositive]),
+                       rows.units.weight.value(own[Slots::kNegative]),
+                       rows.units.curvature.value(own[2])});
+    }
+    add_up_from_leaves(tree, cells);
+    return cells;
   }
 
   // The sums of each class at each node, from the weights themselves: what is rounded for the
@@ -254,6 +292,7 @@ class TreeGrower::State {
   RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
   JointUnits joint_;
+  Aligned<std::uint8_t> nodes_;  // of all rows, where a tree was grown from some
   std::tuple<SpareSums<ClassAdder<false>>, SpareSums<ClassAdder<true>>, SpareSums<JointAdder>>
       spare_;
 };

@@ -449,17 +449,17 @@ class BoostingParameters(
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
         kind="int or None",
         doc="""
-        Rows by which a round's feature is chosen, where there are more than twice as many; its
-        look-up table is made of all rows.  Half of them are of either class, or all rows of a class
-        that has fewer, and each round takes others.  The best quarter of the features is compared
-        again on four times as many rows, and so on, and what is left on all.  None compares all
-        features on all rows.  A round of many features costs a fraction, and which of features that
-        say nearly as much is chosen is up to chance.  What is drawn depends on the rows' places in
-        the table.
+        Rows by which a round's feature is chosen, or the splits of its tree, where there are more
+        than twice as many; look-up tables and leaves are made of all rows.  Each class has as many
+        of them, or all its rows if these are fewer, and each round takes others.  The best quarter
+        of the features is compared again on four times as many rows, and so on, and what is left on
+        all; a tree is grown from these rows alone.  None compares everything on all rows.
+        A round of many features costs a fraction, and which of features that say nearly as much is
+        chosen is up to chance.  What is drawn depends on the rows' places in the table.  Where
+        ``subsample`` is below 1, nothing is screened.
         """,
-        option="rows by which a round's feature is chosen; none is all",
+        option="rows by which a round's feature, or a tree's splits, are chosen; none is all",
         only_with={
-            "weak_learner": NOT_GROWN,
             "selection": ("unbiased",),
             "response": ("real", "newton", "exact"),
         },

@@ -51,7 +51,7 @@ _PARAMETERS = {
         "The share of the features that a round, or a split, may choose from, drawn by lot."
     ),
     "subsample": "The share of the rows that each tree is grown from, drawn by lot.",
-    "screening": "By how many rows a round chooses its feature; None is all.",
+    "screening": "By how many rows a round chooses its feature or splits; None is all.",
     "multi_strategy": "Whether one tree speaks for all classes, or each class has its own.",
     "multiclass": "Whether several classes are one model, or each has a model against the rest.",
     "monotonic_cst": (

@@ -65,8 +65,8 @@ def fit(
     With unbiased selection the best feature is the one whose classes differ least likely by chance;
     see `contrast`.
 
-    With screening, features race first, see `race.run`; if the winner does not help, all features
-    are compared by all rows.
+    With screening, trees are grown from some of the rows, and features race for other learners, see
+    `race.run`; if the winner does not help, all features are compared by all rows.
 
     With cyclic selection an estimator is a round for each feature in turn; a feature that does not
     help has a table and a step of 0, and it ends with a cycle in which none helps.
@@ -124,7 +124,7 @@ def fit(
             found = _race_and_boost(t, raw, candidates, e + 1)
             raw = raw + found.added(t.codes)
             estimator.append(replace(found, risk=training_risk(t, raw)))
-        goes_on = learner == "tree" and t.tree.leaves_to_chance
+        goes_on = learner == "tree" and (t.tree.leaves_to_chance or bool(t.screening))
         if not goes_on and not any(found.table.any() for found in estimator):
             break
         rounds += estimator

@@ -1,4 +1,15 @@
-"""Random bits, as the engine draws them."""
+"""Random bits, as the engine draws them, and rows that are drawn by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 
 def draw_bits(seed: int, stream: int, n: int) -> int:
@@ -11,3 +22,26 @@ def draw_bits(seed: int, stream: int, n: int) -> int:
         return x ^ (x >> 31)
 
     return mix((mix(mix((seed + stride) & mask) ^ stream) + (n + 1) * stride) & mask)
+
+
+def find_screen(
+    numbers: Sequence[int], classes: Sequence[NDArray[np.bool_]], round_: int, size: int
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
+    """The rows of a screen, and how many of its class each row of the table stands for.
+
+    A screen has `size` rows, of each class as many or all of one that has fewer, by random bits of
+    their numbers; there is none that would not leave most rows out.
+    """
+    stream, every = 0x73637265656E, 2**64
+    bits = np.array([draw_bits(0, stream, int(n)) for n in numbers], dtype=np.uint64)
+    rows, stands_for = np.ones(len(bits), bool), np.ones(len(bits))
+    seen = 0.0
+    for own in classes:
+        share = min(1.0, size / len(classes) / own.sum())
+        seen += share * own.sum()
+        stands_for[own] = 1 / share
+        if share < 1:
+            width = int(share * every)
+            behind = bits - np.uint64(round_ * width % every)
+            rows[own] = behind[own] < np.uint64(width)
+    return (rows, stands_for) if 2 * seen <= len(bits) else None

@@ -136,7 +136,7 @@ def fit_joint(
                 args = (cut.feature, cut.candidate.score, step, table, risk, cut.tree)
                 done = Round(*args, lines, bins)
                 found[k].append(replace(done))
-        if not moved and not own[0].tree.leaves_to_chance:
+        if not moved and not (own[0].tree.leaves_to_chance or own[0].screening):
             for of_class in found:
                 del of_class[-len(turns) :]
             break

@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers.reference.cells import Statistics, bin_statistics
 from helpers.reference.contrast import effective_rows, normal_deviate
-from helpers.reference.draws import draw_bits
+from helpers.reference.draws import find_screen
 from helpers.reference.search import contrasts, free_candidate
 
 if TYPE_CHECKING:
@@ -20,21 +20,16 @@ if TYPE_CHECKING:
     from helpers.reference.bins import Array
     from helpers.reference.settings import Training
 
-STREAM = 0x73637265656E
-ALL = 2**64
-
 
 def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_: int) -> list[int]:
     """The features that are left to be compared by all rows; all of them if none may be dropped.
 
-    A screen has `t.screening` rows, half of either class or all of a class that has fewer, by
-    random bits of their numbers; there is none that would not leave most rows out.  The best
-    quarter, though at least 4, stays for one of four times as many, and of these no feature that is
-    4 standard deviations behind the best.
+    The first screen has `t.screening` rows.  The best quarter, though at least 4, stays for one of
+    four times as many, and of these no feature that is 4 standard deviations behind the best.
     """
     left, size = list(features), t.screening
     while size and len(left) > 4:
-        screen = _screen(t, round_, size)
+        screen = find_screen(t.numbers, [t.y > 0, t.y < 0], round_, size)
         if screen is None:
             break
         rows, scale = screen
@@ -55,23 +50,6 @@ def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_
 
 def _of(t: Training, rows: NDArray[np.bool_]) -> Training:
     return replace(t, codes=t.codes[:, rows], y=t.y[rows], weight=t.weight[rows])
-
-
-def _screen(t: Training, round_: int, size: int) -> tuple[NDArray[np.bool_], Array] | None:
-    """The rows of a screen, and how many of its class each row of the table stands for."""
-    numbers = t.tree.numbers or range(len(t.y))
-    bits = np.array([draw_bits(0, STREAM, n) for n in numbers], dtype=np.uint64)
-    rows, scale = np.ones(len(t.y), bool), np.ones(len(t.y))
-    seen = 0.0
-    for own in (t.y > 0, t.y < 0):
-        share = min(1.0, size / 2 / own.sum())
-        seen += share * own.sum()
-        scale[own] = 1 / share
-        if share < 1:
-            width = int(share * ALL)
-            behind = bits - np.uint64(round_ * width % ALL)
-            rows[own] = behind[own] < np.uint64(width)
-    return (rows, scale) if 2 * seen <= len(t.y) else None
 
 
 def _sum(

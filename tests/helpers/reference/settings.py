@@ -84,6 +84,10 @@ class Training:
         p = 1 - 1 / (2 * max(self.total, 2.0))
         object.__setattr__(self, "cap", float(self.loss.link(p)))
 
+    @property
+    def numbers(self) -> Sequence[int]:
+        return self.tree.numbers or range(len(self.y))
+
     def direction(self, feature: int) -> int:
         """Whether the raw prediction must rise (1) or fall (-1) with a feature, or may do both."""
         return self.tree.directions[feature] if self.tree.directions else 0

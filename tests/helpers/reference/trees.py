@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers.reference.cells import bin_statistics, sum_statistics
 from helpers.reference.contrast import charge_for_chance, saving_by_chance, sum_of_squares
-from helpers.reference.draws import draw_bits
+from helpers.reference.draws import draw_bits, find_screen
 from helpers.reference.learners import (
     cell_cost,
     cuts_along,
@@ -53,6 +53,13 @@ class Tree:
         self.rows.append(rows)
         self.saving.append(0.0)
         return len(self.feature) - 1
+
+    def take_all(self, codes: Codes) -> None:
+        """Let the nodes have all rows, though it was grown from some: those of their leaves."""
+        nodes = self.find_nodes(codes)
+        for k in reversed(range(len(self.rows))):
+            a = self.left[k]
+            self.rows[k] = nodes == k if self.feature[k] < 0 else self.rows[a] | self.rows[a + 1]
 
     @property
     def leaves(self) -> NDArray[np.int64]:
@@ -115,10 +122,9 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
     split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
 
-    With `by_level`, see `_grow_by_level`.
+    With `by_level`, see `_grow_by_level`; with screening, `_grow_by_screen`.
     """
-    view = _OneModel(t, w, curvature)
-    return _grow_by_level(view, round_) if t.tree.by_level else _grow(view, round_)
+    return _grow_by_screen(_OneModel(t, w, curvature), round_)
 
 
 def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, round_: int) -> Tree:
@@ -127,23 +133,35 @@ def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, ro
     ``w[:, k]`` and ``curvature[:, k]`` are those of class k.  Each side has to have
     `min_child_weight` of half the sum over the classes.
     """
-    view = _JointModel(classes, w, curvature)
-    by_level = classes[0].tree.by_level
-    return _grow_by_level(view, round_) if by_level else _grow(view, round_)
+    return _grow_by_screen(_JointModel(classes, w, curvature), round_)
+
+
+def _grow_by_screen(view: _OneModel | _JointModel, round_: int) -> Tree:
+    """From a screen's rows, each for those it stands for, if there is one; the tree has all."""
+    t = view.t
+    grow = _grow_by_level if t.tree.by_level else _grow
+    drawn = _draw_rows(t, draw_bits(t.tree.seed, 0, round_))
+    screen = None
+    if t.screening and t.tree.subsample == 1:
+        screen = find_screen(t.numbers, view.classes_of_rows(), round_, t.screening)
+    if screen is None:
+        return grow(view, drawn, round_)
+    rows, stands_for = screen
+    tree = grow(view.scaled(stands_for), rows, round_)
+    tree.take_all(t.codes)
+    return tree
 
 
 def _draw_rows(t: Training, key: int) -> Array:
-    numbers = t.tree.numbers or range(len(t.weight))
-    return np.array([draw_bits(key, 0, int(i)) < t.tree.subsample * 2**64 for i in numbers])
+    return np.array([draw_bits(key, 0, int(i)) < t.tree.subsample * 2**64 for i in t.numbers])
 
 
-def _grow(view: _OneModel | _JointModel, round_: int) -> Tree:
+def _grow(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -> Tree:
     t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
-    drawn = _draw_rows(t, key)
     tree = Tree()
-    depth = {tree.add_leaf(drawn): 0}
+    depth = {tree.add_leaf(rows): 0}
     best: dict[int, Split] = {}
     new = [0]
     while len(tree.leaves) < s.max_leaves:
@@ -162,7 +180,7 @@ def _grow(view: _OneModel | _JointModel, round_: int) -> Tree:
     return tree
 
 
-def _grow_by_level(view: _OneModel | _JointModel, round_: int) -> Tree:
+def _grow_by_level(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -> Tree:
     """One split for all nodes of a level: the one that saves most in sum.
 
     What it saves at a node is `grow_tree`'s, and 0 where that is not more than `tie` times the cost
@@ -174,9 +192,8 @@ def _grow_by_level(view: _OneModel | _JointModel, round_: int) -> Tree:
     t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
-    drawn = _draw_rows(t, key)
     tree = Tree()
-    level = [tree.add_leaf(drawn)]
+    level = [tree.add_leaf(rows)]
     for depth in range(int(s.max_depth)):
         level = [k for k in level if view.may_be_split(tree.rows[k])]
         if not level:
@@ -214,6 +231,12 @@ class _OneModel:
     t: Training
     w: Array
     curvature: Array
+
+    def classes_of_rows(self) -> list[NDArray[np.bool_]]:
+        return [self.t.y > 0, self.t.y < 0]
+
+    def scaled(self, by: Array) -> _OneModel:
+        return _OneModel(self.t, self.w * by, self.curvature * by)
 
     def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
         t = self.t
@@ -261,6 +284,12 @@ class _JointModel:
     @property
     def t(self) -> Training:
         return self.classes[0]
+
+    def classes_of_rows(self) -> list[NDArray[np.bool_]]:
+        return [own.y > 0 for own in self.classes]
+
+    def scaled(self, by: Array) -> _JointModel:
+        return _JointModel(self.classes, self.w * by[:, None], self.curvature * by[:, None])
 
     @property
     def _own(self) -> list[_OneModel]:

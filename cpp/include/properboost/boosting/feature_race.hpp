@@ -10,6 +10,7 @@
 #include "properboost/boosting/planner.hpp"
 #include "properboost/boosting/row_screen.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/learners/contrast.hpp"
 
 namespace properboost {
@@ -32,12 +33,14 @@ class FeatureRace {
     std::vector<Contrast> contrasts;
     EffectiveRows rows;
   };
-  Compared compare(const Screen& screen, const std::vector<std::size_t>& features, Team& team);
+  Compared compare(const std::vector<AccumulationBlock>& blocks,
+                   const std::vector<double>& stands_for, const std::vector<std::size_t>& features,
+                   Team& team);
 
   const RoundContext& at_;
   FeatureSearch& search_;
   EffectiveRowCount& effective_;
-  RowScreen screening_;
+  RowScreen screens_;
 };
 
 }  // namespace properboost

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "properboost/core/prefetch.hpp"
+#include "properboost/data/screen.hpp"
 
 namespace properboost {
 
@@ -50,6 +51,15 @@ std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segmen
     while (k + 1 < segments.size() && alike(first, k)) ++k;
     for (std::size_t begin = segments[first]; begin < segments[k]; begin += RowBlock::kRows) {
       blocks.push_back({first, begin, std::min(begin + RowBlock::kRows, segments[k])});
+    }
+  }
+  return blocks;
+}
+inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges) {
+  std::vector<RowBlock> blocks;
+  for (const auto& [segment, first, end] : ranges) {
+    for (std::size_t begin = first; begin < end; begin += RowBlock::kRows) {
+      blocks.push_back({segment, begin, std::min(begin + RowBlock::kRows, end)});
     }
   }
   return blocks;

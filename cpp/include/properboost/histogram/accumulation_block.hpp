@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/data/screen.hpp"
 
 namespace properboost {
 
@@ -28,11 +29,6 @@ inline std::size_t count_rows(const std::vector<AccumulationBlock>& blocks) {
   for (const AccumulationBlock& block : blocks) n += block.rows();
   return n;
 }
-
-// Neighbouring rows of a segment.
-struct SegmentRange {
-  std::size_t segment, begin, end;
-};
 
 // Neighbouring segments that have the same role in every lane share a block.
 inline std::vector<AccumulationBlock> cut_into_accumulation_blocks(

@@ -32,12 +32,12 @@ class ClassAdder {
   std::size_t per_code() const noexcept { return slots_.n; }
   static constexpr std::size_t per_row() noexcept { return 1; }
 
-  // Adds n rows of the s-th training segment to the sums of all features: those named or, if they
-  // follow each other, from the first of them on.  `ahead` rows after them will come next.
-  void add(const std::uint32_t* rows, std::size_t n, bool in_order, std::size_t s,
-           Aligned<Unit>& sums, std::size_t ahead) const {
+  // Adds n rows of the s-th training segment to the sums of all features, in the order of their
+  // numbers.  `ahead` rows after them will come next.
+  void add(const std::uint32_t* rows, std::size_t n, std::size_t s, Aligned<Unit>& sums,
+           std::size_t ahead) const {
     const std::size_t slot = slots_.of_segment[s];
-    if (in_order) {
+    if (rows[n - 1] - rows[0] == n - 1) {  // they follow each other
       add_block(rows[0], nullptr, units_.data() + rows[0], n, slot, sums, 0);
       return;
     }

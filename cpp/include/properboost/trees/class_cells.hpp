@@ -32,8 +32,11 @@ class ClassCells {
         rows_(rows),
         slots_(slots),
         square_(limits.chance > 0.0 ? rows.units.most_weight * rows.units.total_weight : 0.0),
-        weight_unit_(units.unit_of_weight()),
-        curvature_unit_(units.unit_of_curvature()) {}
+        stands_for_{rows.stands_for(0), rows.stands_for(1)},
+        weight_unit_{stands_for_[0] * units.unit_of_weight(),
+                     stands_for_[1] * units.unit_of_weight()},
+        curvature_unit_{stands_for_[0] * units.unit_of_curvature(),
+                        stands_for_[1] * units.unit_of_curvature()} {}
 
   // The total of a feature's sums, [slot][code].
   Total total(const Unit* sums, std::size_t width) const {
@@ -66,10 +69,12 @@ class ClassCells {
   }
   // What one cut of a node's rows saves by chance.
   ChanceSaving saving_by_chance(const Total& total, const Squares& squares) const {
-    return {
-        properboost::saving_by_chance(criterion_, total, square_.value(squares[Slots::kPositive]),
-                                      square_.value(squares[Slots::kNegative]), regularizers_),
-        1.0};
+    const auto of = [&](std::size_t slot) {
+      return stands_for_[slot] * stands_for_[slot] * square_.value(squares[slot]);
+    };
+    return {properboost::saving_by_chance(criterion_, total, of(Slots::kPositive),
+                                          of(Slots::kNegative), regularizers_),
+            1.0};
   }
 
   // The cells of a feature's codes.
@@ -104,13 +109,21 @@ class ClassCells {
     const Unit& positive = sums[Slots::kPositive * width + code];
     const Unit& negative = sums[Slots::kNegative * width + code];
     if constexpr (kCurvature) {
-      return {static_cast<double>(positive.data[0]) * weight_unit_,
-              static_cast<double>(negative.data[0]) * weight_unit_,
-              static_cast<double>(positive.data[1] + negative.data[1]) * curvature_unit_};
+      return {static_cast<double>(positive.data[0]) * weight_unit_[Slots::kPositive],
+              static_cast<double>(negative.data[0]) * weight_unit_[Slots::kNegative],
+              curvature(positive.data[1], negative.data[1])};
     } else {
-      return {static_cast<double>(positive) * weight_unit_,
-              static_cast<double>(negative) * weight_unit_, 0.0};
+      return {static_cast<double>(positive) * weight_unit_[Slots::kPositive],
+              static_cast<double>(negative) * weight_unit_[Slots::kNegative], 0.0};
     }
+  }
+
+  double curvature(std::int64_t positive, std::int64_t negative) const {
+    if (stands_for_[Slots::kPositive] == stands_for_[Slots::kNegative]) {
+      return static_cast<double>(positive + negative) * curvature_unit_[Slots::kPositive];
+    }
+    return static_cast<double>(positive) * curvature_unit_[Slots::kPositive] +
+           static_cast<double>(negative) * curvature_unit_[Slots::kNegative];
   }
 
   const Criterion& criterion_;
@@ -119,7 +132,8 @@ class ClassCells {
   const RowWeights& rows_;
   const Slots& slots_;
   const FixedPoint square_;
-  double weight_unit_, curvature_unit_;
+  // By slot: how many rows one of a screen stands for, and the units of sums with that.
+  std::array<double, 2> stands_for_, weight_unit_, curvature_unit_;
 };
 
 }  // namespace properboost

@@ -25,8 +25,8 @@ class JointAdder {
   std::size_t per_code() const noexcept { return units_.stride(); }
   std::size_t per_row() const noexcept { return units_.stride(); }
 
-  void add(const std::uint32_t* rows, std::size_t n, bool /*in_order*/, std::size_t /*segment*/,
-           Aligned<Unit>& sums, std::size_t ahead) const {
+  void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/, Aligned<Unit>& sums,
+           std::size_t ahead) const {
     for (std::size_t i = 0; i < ahead; ++i) {
       packed_.prefetch(rows[n + i]);
       prefetch(units_.row(rows[n + i]), units_.stride() * sizeof(std::int32_t));

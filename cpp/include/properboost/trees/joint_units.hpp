@@ -25,7 +25,8 @@ namespace properboost {
 // by.
 class JointUnits {
  public:
-  // `classes` has every class's weights; `class_of` the class of each segment.
+  // `classes` has every class's weights; `class_of` the class of each segment.  Rows of a screen
+  // count for those that they stand for.
   void set(const std::vector<RowWeights>& classes, bool needs_curvature,
            const std::vector<std::size_t>& class_of, const std::vector<RowBlock>& blocks,
            const PackedCodes& packed, std::uint64_t key, Team& team) {
@@ -38,6 +39,10 @@ class JointUnits {
       most_weight = std::max(most_weight, own.units.total_weight);
       most_curvature = std::max(most_curvature, own.units.total_curvature);
     }
+    double most = 1.0;  // rows that one stands for
+    for (std::size_t k = 0; k < classes_; ++k) most = std::max(most, classes[0].stands_for(k));
+    most_weight *= most;
+    most_curvature *= most;
     gradient_ = FixedPoint(most_weight, kBits);
     beside_ = needs_curvature ? FixedPoint(most_curvature, kBits) : gradient_;
     const double gradients = gradient_.per_unit, besides = beside_.per_unit;
@@ -47,6 +52,7 @@ class JointUnits {
     team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
       constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
       const RowBlock& block = blocks[c];
+      const double stands_for = classes[0].stands_for(class_of[block.segment]);
       std::array<std::uint32_t, kStrip> drawn;
       for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
         const std::size_t n = std::min(kStrip, block.end - begin);
@@ -63,8 +69,9 @@ class JointUnits {
             // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
             const auto turn = static_cast<std::uint32_t>(k * kGolden);
             const double up = 0x1p-32 * static_cast<double>(drawn[i] + turn);
-            const double weight = own.weight_of(begin + i);
-            const double beside = needs_curvature ? own.curvature_of(begin + i) : weight;
+            const double weight = stands_for * own.weight_of(begin + i);
+            const double beside =
+                needs_curvature ? stands_for * own.curvature_of(begin + i) : weight;
             to[0] = sign * static_cast<std::int32_t>(gradients * weight + up);
             to[classes_] = static_cast<std::int32_t>(besides * beside + up);
           }

@@ -10,6 +10,7 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/screen.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost {
@@ -34,6 +35,10 @@ class LeafRows {
   // Takes those of them that count: mark(row, n, marks) says 1 or 0 for each of n rows.
   template <class Mark>
   void take(const Mark& mark, Team& team);
+  // Takes the rows of a screen.
+  void take(const Screen& screen, Team& team);
+  // Takes all rows, and puts them at the leaves where they belong.
+  void place(const std::uint8_t* node_of_row, Team& team);
 
   // Divides a leaf's rows among two new nodes: those whose code is on the left, and the others.
   // They keep their order.
@@ -65,10 +70,6 @@ class LeafRows {
     }
     return none;
   }
-  // Whether a node's rows follow each other inside each segment.
-  bool follow_each_other(std::size_t node) const {
-    return all_count_ && places_[node].size() == first_.back();
-  }
 
  private:
   const Codes& codes_;
@@ -78,7 +79,6 @@ class LeafRows {
   // Sorted by leaf, in a leaf by segment, and in a segment in their original order.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
   std::vector<Place> places_;  // of each node
-  bool all_count_ = true;      // no row is excluded
 };
 
 template <class Mark>
@@ -109,7 +109,6 @@ void LeafRows::take(const Mark& mark, Team& team) {
     }
   }
   root.bounds.push_back(end);
-  all_count_ = end == first_.back();
   places_ = {root};
 }
 

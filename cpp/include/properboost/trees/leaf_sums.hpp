@@ -92,7 +92,6 @@ class LeafSums {
     const LeafRows::Place& place = rows_.place(node);
     const std::size_t begin = place.bounds.front(), n = place.size();
     const std::uint32_t* const row = rows_.rows(node);
-    const bool in_order = rows_.follow_each_other(node);
     const double nanoseconds =
         0.4 * static_cast<double>(adds(node)) + 0.5 * static_cast<double>(size());
     // Rows are summed in parts; the order does not matter for whole numbers.
@@ -108,7 +107,7 @@ class LeafSums {
         for (std::size_t i = from; i < end; i += block_) {
           const std::size_t size = std::min(block_, end - i);
           const std::size_t ahead = std::min(block_, end - i - size);
-          adder_.add(row + i, size, in_order, s, sums[part], ahead);
+          adder_.add(row + i, size, s, sums[part], ahead);
         }
       }
     });

@@ -14,6 +14,7 @@
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/screen.hpp"
 
 namespace properboost {
 
@@ -25,7 +26,13 @@ struct RowWeights {
   CellUnits units;          // of all training rows
   double share = 1.0;       // share of the rows that count, drawn by the tree's number
   RowNumbers numbers = {};  // and theirs
+  // The rows that a tree is grown from before it has the sums of all, or null.
+  const Screen* screen = nullptr;
 
+  // How many rows of its slot a row stands for that a tree is grown from.
+  double stands_for(std::size_t slot) const {
+    return screen == nullptr ? 1.0 : screen->stands_for[slot];
+  }
   double weight_of(std::size_t row) const noexcept {
     return static_cast<double>(weight[row]) * sample_weight[row];
   }

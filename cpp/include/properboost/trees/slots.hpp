@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "properboost/data/codes.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/votes/vote.hpp"
 #include "properboost/votes/vote_targets.hpp"
@@ -16,6 +17,13 @@ struct Slots {
   std::size_t n;
   std::vector<std::size_t> segments = {};    // the training segments
   std::vector<std::size_t> of_segment = {};  // the slot of each of them
+
+  // The slot of each segment of all, 0 where it does not train.
+  std::vector<std::size_t> by_segment(const Codes& codes) const {
+    std::vector<std::size_t> slot(codes.segments.size(), 0);
+    for (std::size_t s = 0; s < segments.size(); ++s) slot[segments[s]] = of_segment[s];
+    return slot;
+  }
 
   static Slots of_classes(const std::vector<Role>& roles) {
     return by(roles, 2,

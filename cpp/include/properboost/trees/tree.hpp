@@ -8,6 +8,7 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
+#include "properboost/data/codes.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost {
@@ -63,8 +64,8 @@ struct Tree {
   void resize(std::size_t n);
 };
 
-// The node at which each row ends; codes[f * n + i] is the code of row i in feature f.
-void find_nodes(const Tree& tree, const std::uint8_t* codes, std::size_t n, std::int64_t* nodes,
-                Team& team);
+// The node at which each row ends: a std::uint8_t or a std::int64_t.
+template <class Number>
+void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team);
 
 }  // namespace properboost

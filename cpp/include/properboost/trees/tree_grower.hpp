@@ -39,7 +39,8 @@ struct JointTree {
 // Grows trees from the training segments, whose weights are summed by class or by the slots of a
 // vote.  The split with the largest saving comes first, of nodes or of levels; the earlier node
 // wins a tie.  Sums are of whole numbers, so a child's sums are exactly its parent's minus its
-// sibling's, in any order of additions.
+// sibling's, in any order of additions.  Where a screen is given, splits are chosen by its rows
+// alone, and what is known of a node afterwards is of all.
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
