@@ -177,7 +177,7 @@ py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& code
   std::int64_t* const to = nodes.mutable_data();
   const Codes from{codes.data(), n, {}};
   run(n_threads, 20.0 * static_cast<double>(n),
-      [&](Team& team) { find_nodes(tree, from, to, team); });
+      [&](Team& team) { find_nodes(tree, from, nullptr, to, team); });
   return nodes;
 }
 

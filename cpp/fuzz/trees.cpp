@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       trees[which] = grower.grow(
           Slots::of_classes(roles), {ones.data(), ones.data(), weight}, *criterion, Regularizers{},
           limits, 0, [] {}, team);
-      find_nodes(trees[which], codes, nodes[which].data(), team);
+      find_nodes(trees[which], codes, &bins, nodes[which].data(), team);
     });
   }
   const Tree& tree = trees[0];

@@ -55,7 +55,7 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     grower.find_nodes(tree, nodes.data(), team);
     digest.add(nodes);
     std::vector<std::int64_t> found(problem.rows);
-    find_nodes(tree, codes, found.data(), team);
+    find_nodes(tree, codes, &bins, found.data(), team);
     digest.add(found);
     const double total = weight.sum(0, problem.rows);
     for (const Cell& cell : grower.weigh(tree, slots, weight, total, team)) digest.add(cell);

@@ -135,6 +135,8 @@ def list_cases():
         add(f"tree, {response}, screens, classes", P(**grown), CLASSES, CLASSES_WEIGHT)
         levels = {"grow_policy": "symmetric", "linear_leaves": True}
         add(f"lines of levels, {response}, screens", P(**grown, **levels), SMALL)
+    grown = {"weak_learner": "tree", "screening": 5000, "n_estimators": 3}
+    add("tree, screens, large", P(**grown), LARGE, LARGE_WEIGHT)
     add("monomial, screens", P(weak_learner="monomial", **screens), SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)

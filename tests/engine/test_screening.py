@@ -196,12 +196,56 @@ def test_a_screen_that_no_split_helps_is_not_the_last():
     assert len(leaves) == 40
 
 
-def test_screens_of_most_rows_are_none():
-    codes, features, y = make_rows(0, share=0.5)
-    common = {"selection": "unbiased", "n_estimators": 5}
+@pytest.mark.parametrize("learner", ["histogram", "tree", "monomial"])
+@pytest.mark.parametrize("share", [0.5, 0.03])
+def test_screens_of_most_rows_are_none(learner, share):
+    """More than half of the rows, even if a scarce class has so few that a screen would be less."""
+    codes, features, y = make_rows(0, share=share)
+    common = {"selection": "unbiased", "n_estimators": 5, "weak_learner": learner}
     every = train(codes, features, y, **common)
-    for screening in (1240, 10**6):
+    for screening in (1200, 1240, 10**6):
         assert_identical(train(codes, features, y, screening=screening, **common), every)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_leaves": 60},
+        {"by_level": True, "max_depth": 5, "response": "newton"},
+        {"weak_learner": "monomial"},
+    ],
+    ids=str,
+)
+def test_nodes_have_all_rows(options):
+    """As many rows as several threads share; codes that few rows have stay where they are new."""
+    rng = np.random.default_rng(4)
+    n = 60_000
+    codes = np.stack([rng.integers(0, 40, n), np.minimum(rng.zipf(1.3, n) - 1, 200)])
+    y = np.where(np.sin(codes[0]) + 1.5 * (codes[1] % 3) + rng.logistic(size=n) > 0, 1.0, -1.0)
+    weight = rng.choice([1.0, 2.0, 0.25], n)
+    settings = {"weak_learner": "tree", "selection": "unbiased", "n_estimators": 3} | options
+    ours, alike = (
+        train(codes.astype(np.uint8), [np.arange(39.0), 202], y, weight, screening=3000,
+              n_threads=n_threads, **settings)
+        for n_threads in (1, 3)
+    )  # fmt: skip
+    assert_identical(ours, alike)
+    stayed = 0.0
+    for t in range(len(ours.feature)):
+        own = slice(ours.offsets[t], ours.offsets[t + 1])
+        feature, left = ours.trees.feature[own], ours.trees.left[own]
+        nodes = np.zeros(n, dtype=int)
+        for k in np.flatnonzero(feature >= 0):
+            code = codes[feature[k]]
+            for sets, child in ((ours.trees.goes_left, 0), (ours.trees.goes_right, 1)):
+                words = sets[own][k][code // 64] >> (code % 64).astype(np.uint64)
+                nodes[(nodes == k) & (words & np.uint64(1) > 0)] = left[k] + child
+        held = np.stack([np.bincount(nodes, weight * (y == sign), len(left)) for sign in (-1, 1)])
+        stayed += held[:, feature >= 0].sum()
+        for k in reversed(np.flatnonzero(feature >= 0)):
+            held[:, k] += held[:, left[k]] + held[:, left[k] + 1]
+        np.testing.assert_allclose(ours.trees.weight[own], held.T, rtol=1e-12)
+    assert stayed > 0
 
 
 def make_table(n, seed=0, n_classes=2):
@@ -276,8 +320,14 @@ def test_the_table_is_of_all_rows():
     )
 
 
-def test_the_cells_of_a_rule_are_of_all_rows():
+@pytest.mark.parametrize("rare", [False, True])
+def test_the_cells_of_a_rule_are_of_all_rows(rare):
+    """Those of towns that no screen had are where the rule does not hold, too."""
     X, y = make_table(3000)
+    if rare:
+        rng = np.random.default_rng(0)
+        towns = rng.integers(0, 150, len(X))
+        X, y = X[["town"]].assign(town=pd.Categorical(towns)), (towns % 3 == 0) ^ (X["x0"] > 1)
     model = pb.ProperBoostClassifier(
         weak_learner="monomial", screening=200, n_estimators=1, response="newton", step="unit",
         learning_rate=1.0, min_child_weight=0.0, gain=1.0,

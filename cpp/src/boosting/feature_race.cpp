@@ -43,21 +43,22 @@ FeatureRace::FeatureRace(const RoundContext& context, FeatureSearch& search,
     : at_(context),
       search_(search),
       effective_(effective),
-      screens_(context.rows, Slots::of_classes(context.model(0).roles)) {}
+      screens_(context.rows, Slots::of_classes(context.model(0).roles),
+               context.algorithm.screening()) {}
 
 std::optional<FeatureRace::Winner> FeatureRace::run(Team& team) {
   constexpr std::size_t kMoreRows = 4, kFewerFeatures = 4, kFewest = 4;
   std::vector<std::size_t> left = at_.rows.bins.all_features();
-  std::size_t size = at_.algorithm.screening();
-  std::optional<Screen> screen = screens_.screen(at_.round(0), size, team);
+  std::size_t times = 1;
+  std::optional<Screen> screen = screens_.screen(at_.round(0), times, team);
   if (!screen) return std::nullopt;
   while (screen && left.size() > kFewest) {
     const auto blocks = cut_into_accumulation_blocks(screen->ranges, at_.batch.roles);
     const std::vector<Contrast> contrasts =
         compare(blocks, screen->stands_for, left, team).contrasts;
     left = leading(contrasts, left, std::max(kFewest, left.size() / kFewerFeatures));
-    size *= kMoreRows;
-    screen = screens_.screen(at_.round(0), size, team);
+    times *= kMoreRows;
+    screen = screens_.screen(at_.round(0), times, team);
   }
   const auto [contrasts, rows] = compare(at_.batch.blocks, {1.0, 1.0}, left, team);
   if (!rows.known()) return std::nullopt;

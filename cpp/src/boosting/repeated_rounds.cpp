@@ -33,7 +33,7 @@ Repeated look_again(const Rounds& rounds, std::size_t t, const FitContext& fit, 
     return found;
   }
   found.nodes.resize(codes.rows);
-  find_nodes(rounds.trees.part(first, end), codes, found.nodes.data(), team);
+  find_nodes(rounds.trees.part(first, end), codes, &fit.rows.bins, found.nodes.data(), team);
   found.codes = found.nodes.data();
   if (rounds.lines.empty()) return found;
   const NodeLines own = rounds.lines.part(first, end);

@@ -48,8 +48,8 @@ void sort_for_screens(std::vector<std::int64_t>& numbers,
   }
 }
 
-RowScreen::RowScreen(const TrainingRows& rows, Slots slots)
-    : rows_(rows), slots_(std::move(slots)) {}
+RowScreen::RowScreen(const TrainingRows& rows, Slots slots, std::size_t least)
+    : rows_(rows), slots_(std::move(slots)), least_(least) {}
 
 std::vector<std::int64_t> RowScreen::count(Team& team) const {
   std::vector<std::int64_t> rows(slots_.n);
@@ -62,9 +62,11 @@ std::vector<std::int64_t> RowScreen::count(Team& team) const {
   return rows;
 }
 
-std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Team& team) {
+std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t times, Team& team) {
+  if (least_ == 0) return std::nullopt;
   if (rows_of_class_.empty()) rows_of_class_ = count(team);
-  const double of_each = static_cast<double>(size) / static_cast<double>(slots_.n);
+  const auto least = static_cast<double>(least_);
+  const double of_each = static_cast<double>(times) * least / static_cast<double>(slots_.n);
   std::vector<double> share;
   double seen = 0.0, all = 0.0;
   Screen screen;
@@ -75,7 +77,7 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t size, Tea
     seen += share.back() * rows;
     all += rows;
   }
-  if (2.0 * seen > all) return std::nullopt;
+  if (2.0 * least >= all || 2.0 * seen > all) return std::nullopt;
   const std::vector<std::size_t>& bounds = rows_.codes.segments;
   const auto first_from = [&](std::size_t s, std::uint64_t bits) {
     std::size_t from = bounds[s], n = bounds[s + 1] - bounds[s];

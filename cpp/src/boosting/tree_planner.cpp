@@ -21,7 +21,7 @@ class TreePlanner final : public Planner {
         limits_(learner.limits),
         line_limits_(learner.lines),
         slots_(Slots::of_classes(at_.model(0).roles)),
-        screens_(at_.rows, slots_) {
+        screens_(at_.rows, slots_, at_.algorithm.screening()) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.chance = at_.weights.scaled(limits_.chance);
     line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
@@ -64,13 +64,12 @@ class TreePlanner final : public Planner {
 
   // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
   std::optional<Screen> find_screen(RowScreen& screens, Team& team) const {
-    const std::size_t size = at_.algorithm.screening();
-    if (size == 0 || learner_.subsample < 1.0) return std::nullopt;
-    return screens.screen(at_.round(0), size, team);
+    if (learner_.subsample < 1.0) return std::nullopt;
+    return screens.screen(at_.round(0), 1, team);
   }
 
   // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
-  // from a screen, others may have codes that it says nothing of.
+  // from a screen, there may be rows whose codes it says nothing of.
   RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower, bool by_screen,
                     Team& team) {
     RoundUpdate update;
@@ -79,12 +78,17 @@ class TreePlanner final : public Planner {
     update.codes = nodes;
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[0];
+    if (!by_screen) {  // a split's rows are at nodes below
+      for (std::size_t node = 0; node < update.tree.size(); ++node) {
+        if (!update.tree.is_leaf(node)) update.tree.cell[node] = Cell{};
+      }
+    }
     const Partition partition = learner_.partition(update.tree);
-    const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     std::vector<Cell> by_node = update.tree.cell;
     for (std::size_t node = 0; node < by_node.size(); ++node) {
-      if (!update.tree.is_leaf(node)) by_node[node] = Cell{};  // its rows are at nodes below
+      if (partition.occupied[partition.cell_of[node]] == 0) by_node[node] = Cell{};
     }
+    const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition,
               learner_.order(update.tree, at_.rows.bins), team);
     update.tree.cell =
@@ -106,7 +110,9 @@ class TreePlanner final : public Planner {
     for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
       if (partition.occupied[partition.cell_of[node]] != 0) continue;
       const auto left = static_cast<std::size_t>(tree.left[node]);
-      const double total = tree.cell[node].weight();
+      Cell below = tree.cell[left];
+      below += tree.cell[left + 1];
+      const double total = below.weight();
       const double share = total > 0.0 ? tree.cell[left].weight() / total : 0.5;
       update.table[node] = share * update.table[left] + (1.0 - share) * update.table[left + 1];
     }
@@ -171,7 +177,7 @@ class JointTreePlanner final : public Planner {
   JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
       : Planner(*classes.front()),
         slots_(slots_of(classes)),
-        screens_(at_.rows, slots_),
+        screens_(at_.rows, slots_, at_.algorithm.screening()),
         nodes_(at_.rows.codes.rows) {
     for (const RoundContext* const context : classes) {
       classes_.push_back(std::make_unique<TreePlanner>(*context, learner));

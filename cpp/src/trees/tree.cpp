@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include "properboost/trees/tree_bits.hpp"
 
@@ -53,8 +54,51 @@ void Tree::resize(std::size_t n) {
   saving.resize(n);
 }
 
+namespace {
+
+// Where a tree sends the codes of a tile's columns, node by node.
+class Steps {
+ public:
+  Steps(const Tree& tree, const std::vector<std::size_t>& columns)
+      : column_(tree.size(), 0), next_(tree.size() * kMaxCodes) {
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      std::size_t* const next = next_.data() + node * kMaxCodes;
+      std::fill_n(next, kMaxCodes, node);
+      if (tree.is_leaf(node)) continue;
+      const auto f = static_cast<std::size_t>(tree.feature[node]);
+      const auto place = std::lower_bound(columns.begin(), columns.end(), f) - columns.begin();
+      column_[node] = static_cast<std::size_t>(place) * TreeBits::kRows;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      for (std::size_t b = 0; b < kMaxCodes; ++b) {
+        const auto code = static_cast<std::uint8_t>(b);
+        if (tree.goes_left[node].has(code)) next[b] = left;
+        if (tree.goes_right[node].has(code)) next[b] = left + 1;
+      }
+    }
+  }
+
+  // Takes all rows of a tile from the root to where they stay, a step each at a time, so that none
+  // waits for another.
+  void walk(const std::uint8_t* tile, std::size_t* nodes) const {
+    std::fill_n(nodes, TreeBits::kRows, std::size_t{0});
+    for (bool any = true; any;) {
+      any = false;
+      for (std::size_t i = 0; i < TreeBits::kRows; ++i) {
+        const std::size_t node = nodes[i];
+        nodes[i] = next_[node * kMaxCodes + tile[column_[node] + i]];
+        any |= nodes[i] != node;
+      }
+    }
+  }
+
+ private:
+  std::vector<std::size_t> column_, next_;
+};
+
+}  // namespace
+
 template <class Number>
-void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team) {
+void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* nodes, Team& team) {
   const std::size_t n = codes.rows;
   std::vector<std::size_t> used;  // features
   for (const std::int32_t f : tree.feature) {
@@ -64,16 +108,23 @@ void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team)
   used.erase(std::unique(used.begin(), used.end()), used.end());
   constexpr std::size_t kRows = TreeBits::kRows;
   TreeBits bits;
+  std::optional<Steps> steps;
   if (n >= kRows) {  // which repay making them
     bits = TreeBits(tree, 0, tree.size(), [&](std::size_t f) {
       const auto column = std::lower_bound(used.begin(), used.end(), f) - used.begin();
-      return TreeBits::Feature{kMaxCodes, static_cast<std::size_t>(column)};
+      const std::size_t width =
+          bins == nullptr ? kMaxCodes : static_cast<std::size_t>((*bins)[f].width());
+      return TreeBits::Feature{width, static_cast<std::size_t>(column)};
     });
+    // Sets of categories are many ranges: their rows walk sooner than they are asked about each.
+    constexpr std::size_t kMany = 256;
+    if (!bits.usable() || bits.conditions() > kMany) steps.emplace(tree, used);
   }
-  team.for_each((n + kRows - 1) / kRows, 5.0 * static_cast<double>(n), [&](std::size_t c) {
+  const double nanoseconds = 5.0 * static_cast<double>(n);
+  team.for_each((n + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
     const std::size_t begin = c * kRows, rows = std::min(kRows, n - begin);
-    if (!bits.usable()) {
-      for (std::size_t i = begin; i < begin + rows; ++i) {
+    if (n < kRows) {
+      for (std::size_t i = 0; i < rows; ++i) {
         nodes[i] =
             static_cast<Number>(tree.find_node([&](std::size_t f) { return codes.feature(f)[i]; }));
       }
@@ -83,6 +134,12 @@ void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team)
     for (std::size_t k = 0; k < used.size(); ++k) {
       std::copy_n(codes.feature(used[k]) + begin, rows, tile.data() + k * kRows);
     }
+    if (steps) {
+      std::array<std::size_t, kRows> found;
+      steps->walk(tile.data(), found.data());
+      for (std::size_t i = 0; i < rows; ++i) nodes[begin + i] = static_cast<Number>(found[i]);
+      return;
+    }
     std::array<std::uint8_t, kRows> places;
     bits.find(tile.data(), places.data());
     for (std::size_t i = 0; i < rows; ++i) {
@@ -91,7 +148,7 @@ void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team)
   });
 }
 
-template void find_nodes(const Tree&, const Codes&, std::uint8_t*, Team&);
-template void find_nodes(const Tree&, const Codes&, std::int64_t*, Team&);
+template void find_nodes(const Tree&, const Codes&, const Bins*, std::uint8_t*, Team&);
+template void find_nodes(const Tree&, const Codes&, const Bins*, std::int64_t*, Team&);
 
 }  // namespace properboost

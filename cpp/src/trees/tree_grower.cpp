@@ -72,7 +72,7 @@ class TreeGrower::State {
   JointTree grow(const Slots& slots, const std::vector<RowWeights>& classes,
                  const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
                  std::uint64_t key, const std::function<void()>& progress, Team& team) {
-    rows_.set_segments(slots.segments);
+    begin(slots);
     const Screen* const screen = classes.front().screen;
     joint_.set(classes, criterion.needs_curvature(), slots.by_segment(codes_),
                screen == nullptr ? rows_.blocks() : cut_into_row_blocks(screen->ranges), packed_,
@@ -91,8 +91,12 @@ class TreeGrower::State {
   }
 
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
+    if (!nodes_.empty()) {
+      std::copy_n(nodes_.data(), codes_.rows, nodes);
+      return;
+    }
     const std::size_t grown = rows_.grown();
-    if (grown < codes_.rows) return properboost::find_nodes(tree, codes_, nodes, team);
+    if (grown < codes_.rows) return properboost::find_nodes(tree, codes_, &bins_, nodes, team);
     team.for_each(rows_.nodes(), static_cast<double>(grown), [&](std::size_t node) {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
@@ -132,15 +136,27 @@ class TreeGrower::State {
       weight.push_back(
           {unit * static_cast<double>(own[1]), unit * static_cast<double>(own[0]), 0.0});
     }
-    add_up_from_leaves(tree, weight);
+    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
+      if (tree.is_leaf(node)) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      Cell below = weight[left];
+      below += weight[left + 1];
+      weight[node] += below;
+    }
     return weight;
   }
 
  private:
+  // Forgets the last tree.
+  void begin(const Slots& slots) {
+    rows_.set_segments(slots.segments);
+    nodes_.clear();
+  }
+
   template <bool kCurvature>
   void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
             std::int64_t least, std::uint64_t key, Team& team) {
-    rows_.set_segments(slots.segments);
+    begin(slots);
     if (rows.screen != nullptr) {
       units.set(rows, cut_into_row_blocks(rows.screen->ranges), codes_.rows, least, team);
       return rows_.take(*rows.screen, team);
@@ -169,11 +185,11 @@ class TreeGrower::State {
   // Puts all rows at the leaves of a tree that was grown from some.
   void take_all(const Tree& tree, Team& team) {
     nodes_.resize(codes_.rows);
-    properboost::find_nodes(tree, codes_, nodes_.data(), team);
+    properboost::find_nodes(tree, codes_, &bins_, nodes_.data(), team);
     rows_.place(nodes_.data(), team);
   }
 
-  // The sums of all rows at each node, once these are known.
+  // The sums of all rows that end at each node, once these are known.
   std::vector<Cell> sum_all(const Tree& tree, const Slots& slots, const RowWeights& rows,
                             bool needs_curvature, Team& team) const {
     const std::vector<RowBlock>& blocks = rows_.blocks();
@@ -202,12 +218,11 @@ class TreeGrower::State {
                        rows.units.weight.value(own[Slots::kNegative]),
                        rows.units.curvature.value(own[2])});
     }
-    add_up_from_leaves(tree, cells);
     return cells;
   }
 
-  // The sums of each class at each node, from the weights themselves: what is rounded for the
-  // search is too coarse for the values of leaves whose rows are light.
+  // The sums of each class of the rows that end at each node, from the weights themselves: what is
+  // rounded for the search is too coarse for the values of leaves whose rows are light.
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
@@ -238,17 +253,7 @@ class TreeGrower::State {
                                            units.weight.value(sums[task][1]),
                                            units.curvature.value(sums[task][2])});
     }
-    for (std::vector<Cell>& own : cells) add_up_from_leaves(tree, own);
     return cells;
-  }
-
-  static void add_up_from_leaves(const Tree& tree, std::vector<Cell>& cells) {
-    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
-      if (tree.is_leaf(node)) continue;
-      const auto left = static_cast<std::size_t>(tree.left[node]);
-      cells[node] = cells[left];
-      cells[node] += cells[left + 1];
-    }
   }
 
   // The least whole number that is, as a double, not below a bound.
@@ -292,7 +297,7 @@ class TreeGrower::State {
   RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
   JointUnits joint_;
-  Aligned<std::uint8_t> nodes_;  // of all rows, where a tree was grown from some
+  Aligned<std::uint8_t> nodes_;  // of all rows, if the last tree was grown from a screen
   std::tuple<SpareSums<ClassAdder<false>>, SpareSums<ClassAdder<true>>, SpareSums<JointAdder>>
       spare_;
 };

@@ -25,17 +25,22 @@ def draw_bits(seed: int, stream: int, n: int) -> int:
 
 
 def find_screen(
-    numbers: Sequence[int], classes: Sequence[NDArray[np.bool_]], round_: int, size: int
+    numbers: Sequence[int],
+    classes: Sequence[NDArray[np.bool_]],
+    round_: int,
+    least: int,
+    times: int = 1,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
     """The rows of a screen, and how many of its class each row of the table stands for.
 
-    A screen has `size` rows, of each class as many or all of one that has fewer, by random bits of
-    their numbers; there is none that would not leave most rows out.
+    A screen has `times` the least number of rows, of each class as many or all of one that has
+    fewer, by random bits of their numbers; there is none that would not leave most rows out, and
+    none where there are at most twice the least.
     """
     stream, every = 0x73637265656E, 2**64
     bits = np.array([draw_bits(0, stream, int(n)) for n in numbers], dtype=np.uint64)
     rows, stands_for = np.ones(len(bits), bool), np.ones(len(bits))
-    seen = 0.0
+    seen, size = 0.0, least * times
     for own in classes:
         share = min(1.0, size / len(classes) / own.sum())
         seen += share * own.sum()
@@ -44,4 +49,4 @@ def find_screen(
             width = int(share * every)
             behind = bits - np.uint64(round_ * width % every)
             rows[own] = behind[own] < np.uint64(width)
-    return (rows, stands_for) if 2 * seen <= len(bits) else None
+    return (rows, stands_for) if 2 * least < len(bits) and 2 * seen <= len(bits) else None

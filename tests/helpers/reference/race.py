@@ -27,9 +27,9 @@ def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_
     The first screen has `t.screening` rows.  The best quarter, though at least 4, stays for one of
     four times as many, and of these no feature that is 4 standard deviations behind the best.
     """
-    left, size = list(features), t.screening
-    while size and len(left) > 4:
-        screen = find_screen(t.numbers, [t.y > 0, t.y < 0], round_, size)
+    left, times = list(features), 1
+    while t.screening and len(left) > 4:
+        screen = find_screen(t.numbers, [t.y > 0, t.y < 0], round_, t.screening, times)
         if screen is None:
             break
         rows, scale = screen
@@ -44,7 +44,7 @@ def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_
         best = sorted(zip(deviates, left, strict=True), key=lambda pair: (-pair[0], pair[1]))
         most = max(4, len(left) // 4)
         left = sorted(j for deviate, j in best[:most] if deviate >= best[0][0] - 4)
-        size *= 4
+        times *= 4
     return left
 
 

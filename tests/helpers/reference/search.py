@@ -151,10 +151,10 @@ def least_likely(t: Training, free: Sequence[Free], rows: Array) -> int:
 def plant(t: Training, w: Array, curvature: Array, round_: int, grown: Tree | None = None) -> Cut:
     """A tree, whose nodes are bins and whose leaves are cells; one that is grown already or not."""
     tree = grow_tree(t, w, curvature, round_) if grown is None else grown
-    leaves, drawn = tree.leaves, tree.rows[0]
-    nodes = tree.find_nodes(t.codes)
+    leaves, nodes = tree.leaves, tree.find_nodes(t.codes)
     cells = np.full(len(tree.feature), -1)
     cells[leaves] = np.arange(len(leaves))
+    drawn = tree.rows[0] & (cells[nodes] >= 0)
     of_nodes = bin_statistics(nodes[drawn], len(cells), t.y[drawn], w[drawn], curvature[drawn])
     stats = of_nodes.gathered(cells, len(leaves))
     candidate = Candidate(cells, len(leaves), cell_score(stats, t.response, t.l2))

@@ -55,11 +55,16 @@ class Tree:
         return len(self.feature) - 1
 
     def take_all(self, codes: Codes) -> None:
-        """Let the nodes have all rows, though it was grown from some: those of their leaves."""
+        """Let the nodes have all rows, though it was grown from some: those of their branches.
+
+        Rows whose code a split says nothing of stay there.
+        """
         nodes = self.find_nodes(codes)
         for k in reversed(range(len(self.rows))):
             a = self.left[k]
-            self.rows[k] = nodes == k if self.feature[k] < 0 else self.rows[a] | self.rows[a + 1]
+            self.rows[k] = nodes == k
+            if self.feature[k] >= 0:
+                self.rows[k] |= self.rows[a] | self.rows[a + 1]
 
     @property
     def leaves(self) -> NDArray[np.int64]:
@@ -84,7 +89,8 @@ class Tree:
         for k in reversed(range(len(values))):
             if self.feature[k] >= 0:
                 a = self.left[k]
-                share = held[a] / held[k] if held[k] > 0 else 0.5
+                below = held[a] + held[a + 1]
+                share = held[a] / below if below > 0 else 0.5
                 values[k] = share * values[a] + (1 - share) * values[a + 1]
         return values
 

@@ -23,12 +23,13 @@ void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std:
 
 class RowScreen {
  public:
-  // The classes are slots.  The rows must outlive it.
-  RowScreen(const TrainingRows& rows, Slots slots);
+  // The classes are slots, and a screen has so many rows or more.  The rows must outlive it.
+  RowScreen(const TrainingRows& rows, Slots slots, std::size_t least);
 
-  // The screen of a round: so many rows, of each class as many, or all of one that has fewer.  None
-  // if it would not leave out most rows.
-  std::optional<Screen> screen(std::size_t round, std::size_t size, Team& team);
+  // The screen of a round that is so many times as large as the least: of each class as many rows,
+  // or all of one that has fewer.  None if it would not leave out most rows, nor where there are at
+  // most twice the least: these need not lie in the order of random bits.
+  std::optional<Screen> screen(std::size_t round, std::size_t times, Team& team);
 
  private:
   // The rows of each class, of all processes.
@@ -36,6 +37,7 @@ class RowScreen {
 
   const TrainingRows& rows_;
   const Slots slots_;
+  const std::size_t least_;
   std::vector<std::int64_t> rows_of_class_;  // not counted at first
 };
 

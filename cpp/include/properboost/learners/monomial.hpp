@@ -23,9 +23,8 @@ class Monomial final : public GrownLearner {
     p.cell_of.fill(kDoesNot);
     p.cell_of[leftmost(tree)] = kHolds;
     for (std::size_t node = 0; node < tree.size(); ++node) {
-      if (!tree.is_leaf(node)) continue;
       p.cells[p.cell_of[node]] += tree.cell[node];
-      p.occupied[p.cell_of[node]] = 1;
+      if (tree.is_leaf(node)) p.occupied[p.cell_of[node]] = 1;
     }
     p.shares = {{1.0, p.cell_of}};
     return p;

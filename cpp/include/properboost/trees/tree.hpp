@@ -64,8 +64,9 @@ struct Tree {
   void resize(std::size_t n);
 };
 
-// The node at which each row ends: a std::uint8_t or a std::int64_t.
+// The node at which each row ends: a std::uint8_t or a std::int64_t.  Bins say how many codes a
+// feature has; without them it may have any.
 template <class Number>
-void find_nodes(const Tree& tree, const Codes& codes, Number* nodes, Team& team);
+void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* nodes, Team& team);
 
 }  // namespace properboost

@@ -39,6 +39,9 @@ class TreeBits {
   std::size_t size() const noexcept { return node_.size(); }
   std::size_t node(std::uint8_t place) const noexcept { return node_[place]; }
 
+  // How often all rows of a tile are asked something.
+  std::size_t conditions() const noexcept { return conditions_.size(); }
+
   // Writes the places of a tile's rows; codes[column * kRows + i] is row i's.
   void find(const std::uint8_t* codes, std::uint8_t* places) const;
 

@@ -30,7 +30,7 @@ struct VoteTree {
   std::vector<double> weights;
 };
 
-// A tree that the classes of a joint model share, and each class's sums at its nodes.
+// A tree that the classes of a joint model share, and each class's sums of rows that end at a node.
 struct JointTree {
   Tree tree;
   std::vector<std::vector<Cell>> cells;  // [class][node]
