@@ -9,6 +9,7 @@ are there as different ways.
 Nothing is imported before it is asked for, so that a library that is missing is only left out.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -129,14 +130,11 @@ def properboost() -> Iterator[Way]:
         "tree, newton, screens", weak_learner="tree", response="newton", **screens
     )
     for name, grow_policy in {"leaves": "best_first", "levels": "symmetric"}.items():
-        for lines in (False, True):
+        for lines, by_screen in itertools.product((False, True), (False, True)):
             yield properboost_way(
-                f"{name}, lines" if lines else name, weak_learner="tree", response="newton",
-                grow_policy=grow_policy, linear_leaves=lines,
-            )  # fmt: skip
-            yield properboost_way(
-                f"{name}, lines, screens" if lines else f"{name}, screens", weak_learner="tree",
-                response="newton", grow_policy=grow_policy, linear_leaves=lines, **screens,
+                name + (", lines" if lines else "") + (", screens" if by_screen else ""),
+                weak_learner="tree", response="newton", grow_policy=grow_policy,
+                linear_leaves=lines, **(screens if by_screen else {}),
             )  # fmt: skip
 
 

@@ -42,13 +42,12 @@ void LeafRows::take(const Screen& screen, Team& team) {
   std::vector<std::size_t> first;  // of each range's rows
   Place root;
   std::size_t end = 0;
+  auto range = screen.ranges.begin();
   for (const std::size_t segment : segments_) {
     root.bounds.push_back(end);
-    for (; first.size() < screen.ranges.size();) {
-      const SegmentRange& range = screen.ranges[first.size()];
-      if (range.segment != segment) break;
+    for (; range != screen.ranges.end() && range->segment == segment; ++range) {
       first.push_back(end);
-      end += range.end - range.begin;
+      end += range->end - range->begin;
     }
   }
   root.bounds.push_back(end);

@@ -59,16 +59,16 @@ namespace {
 // Where a tree sends the codes of a tile's columns, node by node.
 class Steps {
  public:
-  Steps(const Tree& tree, const std::vector<std::size_t>& columns)
+  template <class ColumnOf>
+  Steps(const Tree& tree, const ColumnOf& column_of)
       : column_(tree.size(), 0), next_(tree.size() * kMaxCodes) {
     for (std::size_t node = 0; node < tree.size(); ++node) {
-      std::size_t* const next = next_.data() + node * kMaxCodes;
-      std::fill_n(next, kMaxCodes, node);
+      std::uint32_t* const next = next_.data() + node * kMaxCodes;
+      std::fill_n(next, kMaxCodes, static_cast<std::uint32_t>(node));
       if (tree.is_leaf(node)) continue;
-      const auto f = static_cast<std::size_t>(tree.feature[node]);
-      const auto place = std::lower_bound(columns.begin(), columns.end(), f) - columns.begin();
-      column_[node] = static_cast<std::size_t>(place) * TreeBits::kRows;
-      const auto left = static_cast<std::size_t>(tree.left[node]);
+      const std::size_t column = column_of(static_cast<std::size_t>(tree.feature[node]));
+      column_[node] = static_cast<std::uint32_t>(column * TreeBits::kRows);
+      const auto left = static_cast<std::uint32_t>(tree.left[node]);
       for (std::size_t b = 0; b < kMaxCodes; ++b) {
         const auto code = static_cast<std::uint8_t>(b);
         if (tree.goes_left[node].has(code)) next[b] = left;
@@ -79,8 +79,8 @@ class Steps {
 
   // Takes all rows of a tile from the root to where they stay, a step each at a time, so that none
   // waits for another.
-  void walk(const std::uint8_t* tile, std::size_t* nodes) const {
-    std::fill_n(nodes, TreeBits::kRows, std::size_t{0});
+  void walk(const std::uint8_t* tile, std::uint32_t* nodes) const {
+    std::fill_n(nodes, TreeBits::kRows, std::uint32_t{0});
     for (bool any = true; any;) {
       any = false;
       for (std::size_t i = 0; i < TreeBits::kRows; ++i) {
@@ -92,7 +92,7 @@ class Steps {
   }
 
  private:
-  std::vector<std::size_t> column_, next_;
+  std::vector<std::uint32_t> column_, next_;
 };
 
 }  // namespace
@@ -106,19 +106,21 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
+  const auto column_of = [&used](std::size_t f) {
+    return static_cast<std::size_t>(std::lower_bound(used.begin(), used.end(), f) - used.begin());
+  };
   constexpr std::size_t kRows = TreeBits::kRows;
   TreeBits bits;
   std::optional<Steps> steps;
   if (n >= kRows) {  // which repay making them
     bits = TreeBits(tree, 0, tree.size(), [&](std::size_t f) {
-      const auto column = std::lower_bound(used.begin(), used.end(), f) - used.begin();
       const std::size_t width =
           bins == nullptr ? kMaxCodes : static_cast<std::size_t>((*bins)[f].width());
-      return TreeBits::Feature{width, static_cast<std::size_t>(column)};
+      return TreeBits::Feature{width, column_of(f)};
     });
     // Sets of categories are many ranges: their rows walk sooner than they are asked about each.
     constexpr std::size_t kMany = 256;
-    if (!bits.usable() || bits.conditions() > kMany) steps.emplace(tree, used);
+    if (!bits.usable() || bits.conditions() > kMany) steps.emplace(tree, column_of);
   }
   const double nanoseconds = 5.0 * static_cast<double>(n);
   team.for_each((n + kRows - 1) / kRows, nanoseconds, [&](std::size_t c) {
@@ -135,7 +137,7 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
       std::copy_n(codes.feature(used[k]) + begin, rows, tile.data() + k * kRows);
     }
     if (steps) {
-      std::array<std::size_t, kRows> found;
+      std::array<std::uint32_t, kRows> found;
       steps->walk(tile.data(), found.data());
       for (std::size_t i = 0; i < rows; ++i) nodes[begin + i] = static_cast<Number>(found[i]);
       return;

@@ -41,20 +41,6 @@ struct RowBlock {
   std::size_t segment, begin, end;
 };
 
-// Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
-template <class Alike>
-std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
-                                          const Alike& alike) {
-  std::vector<RowBlock> blocks;
-  for (std::size_t k = 0; k + 1 < segments.size();) {
-    const std::size_t first = k++;
-    while (k + 1 < segments.size() && alike(first, k)) ++k;
-    for (std::size_t begin = segments[first]; begin < segments[k]; begin += RowBlock::kRows) {
-      blocks.push_back({first, begin, std::min(begin + RowBlock::kRows, segments[k])});
-    }
-  }
-  return blocks;
-}
 inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges) {
   std::vector<RowBlock> blocks;
   for (const auto& [segment, first, end] : ranges) {
@@ -63,6 +49,18 @@ inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>
     }
   }
   return blocks;
+}
+// Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
+template <class Alike>
+std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
+                                          const Alike& alike) {
+  std::vector<SegmentRange> ranges;
+  for (std::size_t k = 0; k + 1 < segments.size();) {
+    const std::size_t first = k++;
+    while (k + 1 < segments.size() && alike(first, k)) ++k;
+    ranges.push_back({first, segments[first], segments[k]});
+  }
+  return cut_into_row_blocks(ranges);
 }
 inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
   return cut_into_row_blocks(segments, [](std::size_t, std::size_t) { return false; });
