@@ -1,8 +1,9 @@
 """The libraries that are compared: the settings at which they do the same work, once for all.
 
 All are given the same number of rounds, bins, threads and leaves a tree (two: depth 1; CatBoost
-grows more of them its own way, too, whole levels at a time), no row or column sampling, no early
+grows more of them its own way, too, whole levels at a time), all rows and columns, no early
 stopping, no minimum leaf size, no regularisation where the library can do without, and no logging.
+Where a setting asks for it, each tree is grown from a share of the rows, drawn for it.
 Each runs at its fastest setting that does this work; where that depends on the table, all of them
 are there as different ways.
 
@@ -37,6 +38,7 @@ class Setting:
     leaves: int = 2
     learning_rate: float = 1.0
     levels: int | None = None  # of trees that split whole levels, where these are asked for
+    sample: float = 1.0  # the share of the rows that each tree is grown from
     parameters: dict[str, Any] = field(default_factory=dict)  # of ours, besides
 
     def load(self, *, test: bool = False) -> Problem:
@@ -85,7 +87,8 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         grown = {"max_leaf_nodes": setting.leaves}
         if parameters.get("grow_policy") == "symmetric":
             grown = {"max_depth": setting.levels}
-        parameters |= {**grown, "min_child_weight": 0.0, "max_features": 1.0}
+        grown |= {"min_child_weight": 0.0, "max_features": 1.0}
+        parameters |= {**grown, "subsample": setting.sample}
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
 
 
@@ -102,6 +105,8 @@ def properboost_way(name: str, **parameters: Any) -> Way:
         return model.decision_function(X)
 
     def takes_part(setting: Setting) -> bool:
+        if setting.sample < 1.0 and ("screening" in parameters or setting.leaves == 2):
+            return False  # a screen is a sample already, and tables have all rows
         if setting.levels is not None:
             return "linear_leaves" in parameters
         grows = parameters.get("weak_learner") == "tree" and "linear_leaves" not in parameters
@@ -142,6 +147,8 @@ def properboost() -> Iterator[Way]:
 
 
 def lightgbm_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
+    if setting.sample < 1.0:
+        extra |= {"bagging_fraction": setting.sample, "bagging_freq": 1}
     return {
         "objective": "binary",
         "num_leaves": setting.leaves,
@@ -200,6 +207,8 @@ def lightgbm() -> Iterator[Way]:
 
 
 def xgboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
+    if setting.sample < 1.0:
+        extra["subsample"] = setting.sample
     by_leaves = {"max_depth": 0, "max_leaves": setting.leaves, "grow_policy": "lossguide"}
     return {
         "objective": "binary:logistic",
@@ -250,6 +259,9 @@ def xgboost() -> Iterator[Way]:
 
 
 def catboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
+    if setting.sample < 1.0:
+        drawn = {"bootstrap_type": "Bernoulli", "sampling_frequency": "PerTree"}
+        extra |= {**drawn, "subsample": setting.sample}
     if extra.pop("by_leaves", False):
         extra |= {"grow_policy": "Lossguide", "max_leaves": setting.leaves}
     else:
@@ -389,14 +401,23 @@ def scikit_learn() -> Iterator[Way]:
     def score(setting: Setting, model: Any, X: Any) -> NDArray[Any]:  # noqa: ARG001
         return model.decision_function(X)
 
-    yield Way("scikit-learn: HGB", fit, score, _bin_sklearn, takes_bins=False, limit=limit_openmp)
+    def takes_part(setting: Setting) -> bool:
+        return setting.sample == 1.0  # it draws no rows
+
+    yield Way(
+        "scikit-learn: HGB", fit, score, _bin_sklearn, takes_bins=False, limit=limit_openmp,
+        takes_part=takes_part,
+    )  # fmt: skip
 
 
 # -- bonsai ----------------------------------------------------------------------------------------
 
 
 def bonsai() -> Iterator[Way]:
-    """Its levels and its leaves, where trees are asked for; it takes no categories here."""
+    """Its levels and its leaves, where trees are asked for; it takes no categories here.
+
+    Without a limit of its depth a tree is a leaf; no tree of so many leaves is deeper than these.
+    """
     import bonsai as library
 
     def make(name: str, grower: str) -> Way:
@@ -413,12 +434,17 @@ def bonsai() -> Iterator[Way]:
                 "booster.n_iters": setting.rounds,
                 "booster.learning_rate": setting.learning_rate,
                 "parallel.n_threads": setting.threads,
-                "tree.max_depth": setting.levels or 0,
+                "tree.max_depth": setting.levels or setting.leaves,
                 "tree.max_leaves": setting.leaves,
                 "tree.lambda_l2": 0.0,
                 "tree.min_child_hess": 0.0,
                 "tree.min_data_in_leaf": 1,
             }
+            if setting.sample < 1.0:
+                parameters |= {
+                    "dispatch.sampler_name": "bernoulli",
+                    "sampler.subsample": setting.sample,
+                }
             return library.train(parameters, data)
 
         def score(setting: Setting, model: Any, X: Any) -> NDArray[Any]:  # noqa: ARG001
@@ -427,7 +453,8 @@ def bonsai() -> Iterator[Way]:
             return logit(model.predict(X))  # it has no name for raw predictions
 
         def takes_part(setting: Setting) -> bool:
-            return setting.levels is not None and setting.data == "gaussian"
+            asked = setting.levels is not None or (name == "leaves" and setting.leaves > 2)
+            return asked and setting.data == "gaussian"
 
         return Way(f"bonsai: {name}", fit, score, bin_rows, takes_part=takes_part)
 

@@ -4,15 +4,17 @@
     python -m benchmarks.peers.fit --setting wide small adult   # other tables
     python -m benchmarks.peers.fit --setting trees              # 31 leaves a tree
     python -m benchmarks.peers.fit --setting levels5 levels6    # whole levels, and lines in leaves
+    python -m benchmarks.peers.fit --setting trees levels5 --sample 0.13    # of the rows a tree
     python -m benchmarks.peers.fit --bins 64 255 --threads 1 2  # a block for each of the four
     python -m benchmarks.peers.fit --memory                     # and the memory of each fit
     python -m benchmarks.peers.fit --rows 100000 --only 'xgboost*' 'properboost*'
 
 All are given 100 rounds of depth 1 (two leaves a tree) or of 31 leaves, the same number of bins and
-threads, the same learning rate, no row or column sampling, no early stopping and no minimum leaf
-size (see `lib/libraries.py`).  Each peer runs at its fastest setting that does this work;
-where that depends on the table all its ways take part, and "the fastest peer" is the fastest of
-everything that is not properboost.
+threads, the same learning rate, all rows and columns, no early stopping and no minimum leaf size
+(see `lib/libraries.py`).  With `--sample`, everyone who can grows each tree from a share of the
+rows, drawn for it, and the leaves' values are these rows'.  Each peer runs at its fastest setting
+that does this work; where that depends on the table all its ways take part, and "the fastest peer"
+is the fastest of everything that is not properboost.
 
 - *fit* starts at the user's array or DataFrame (float32 in row-major order; LETTER is float64,
   ADULT a frame with its categories declared, or `adult-numeric`, numbers only) and ends at a fitted
@@ -192,17 +194,19 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float,
                         help="of everyone but real stumps and tables (default: 1, at which 100 "
                         "stumps fit best; times do not depend on it)")  # fmt: skip
+    parser.add_argument("--sample", type=float, help="the share of the rows a tree is grown from")
     parser.add_argument("--memory", action="store_true", help="measure the memory of the fits too")
     arguments, record = start(parser, *LIBRARIES)
     ways = find(LIBRARIES, arguments.only)
     for name in arguments.setting:
-        for setting in blocks(SETTINGS[name], arguments, "learning_rate"):
+        for setting in blocks(SETTINGS[name], arguments, "learning_rate", "sample"):
             train, test = setting.load(), setting.load(test=True)
             rows, columns = train.X.shape
             print_heading(
                 f"{name}: {setting.data} {rows:,} x {columns}, {len(test.y):,} held out",
                 f"{setting.bins} bins, {setting.threads} threads, {setting.rounds} rounds, "
-                f"{setting.leaves} leaves, learning rate {setting.learning_rate:g}",
+                f"{setting.leaves} leaves, learning rate {setting.learning_rate:g}"
+                + (f", {setting.sample:g} of the rows a tree" if setting.sample < 1.0 else ""),
                 repeats=arguments.repeats,
             )
             contestants = [
