@@ -61,7 +61,7 @@ def test_a_text_in_a_declaration_is_an_option(capsys, monkeypatch):
     offered = {**known, "interaction_rate": entry}
     monkeypatch.setattr(pb.ProperBoostClassifier, "_declared", offered)
     help_ = show_help(capsys)
-    assert "--interaction-rate X 50% of a step, say (default: 0.1; (1.0, 0.5" in help_
+    assert "--interaction-rate X 50% of a step, say (default: 0.1; (1.0, 0.25" in help_
     fit(capsys, "--interaction-rate", "0.5", "--interactions", "1")
     assert pb.load_model("model.json").interaction_rate == 0.5
     line = misuse(capsys, "fit", write(table()), "--target", "grade", "--interaction-rate", "much")

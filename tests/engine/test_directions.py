@@ -314,14 +314,6 @@ def test_solved_steps_may_be_negative(learner, step):
         model.fit(X, y)
 
 
-@pytest.mark.parametrize("kind", [pb.ProperBoostClassifier, pb.ProperBoostClassifierCV])
-def test_stumps_over_pairs_have_no_order(kind):
-    X, y = waves()
-    model = kind(weak_learner="stump", interactions=1, monotonic_cst=[1, 0, 0, 0])
-    with pytest.raises(ValueError, match="monotonic_cst must be None with weak_learner='stump' an"):
-        model.fit(X, y)
-
-
 def test_the_engine_refuses_what_it_cannot_keep():
     codes, features, _, y = problem(0)
     with pytest.raises(ValueError, match="directions must have an entry per feature"):

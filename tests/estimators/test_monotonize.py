@@ -99,7 +99,7 @@ def test_weights_of_bins_count():
 @pytest.mark.parametrize("selection", ["greedy", "cyclic"])
 def test_files_hold_it(kind, selection, tmp_path):
     X, y = waves()
-    options = {"gains": [1.0], "cv": 3}
+    options = {"gains": [1.0], "cv": 3, "interactions": 0}
     if kind is pb.ProperBoostClassifier:
         options = {"gain": 1.0, "interactions": [(1, 2)]}
     model = kind(

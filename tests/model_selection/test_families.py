@@ -8,6 +8,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
+from properboost.model_selection import search_cv
+from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
@@ -40,7 +42,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     assert model.best_score_ == results["mean_test_score"][best]
     assert results["behind"][best] == 0.0
     assert np.all(results["behind"] >= 0.0)
-    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 32  # of pairs
+    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 8  # of pairs
     assert set(model.cv_results_["family"]) == set(NAMES)
     assert "trees" in model.family_  # the product is what trees see
 
@@ -202,6 +204,32 @@ def test_a_time_limit_leaves_the_best_so_far():
     assert model.ended_ == "time_limit"
     assert families_of(model) == ["symmetric trees with lines"]
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_time_limit_ends_the_search_for_pairs(monkeypatch):
+    X, y = make_rows()
+    begun = []
+
+    class Clock(Deadline):
+        def __call__(self):  # over when some of the pairs have been looked at
+            return bool(begun)
+
+    monkeypatch.setattr(search_cv, "Deadline", Clock)
+    boost = pb.ProperBoostClassifierCV._boost
+
+    def boost_and_see(self, candidates, split_rows, task, what, race=None):
+        if what.endswith("pairs"):
+            begun.append(what)
+            assert race is not None
+        return boost(self, candidates, split_rows, task, what, race)
+
+    monkeypatch.setattr(pb.ProperBoostClassifierCV, "_boost", boost_and_see)
+    with pytest.warns(UserWarning, match="time_limit of 1000.0 seconds is over"):
+        model = search(readable=True, interactions=[1, 2], time_limit=1000.0).fit(X, y)
+    assert begun == ["1 pairs"]
+    assert model.ended_ == "time_limit"
+    assert {*model.interaction_results_["interactions"].tolist()} == {0, 1}
+    assert model.predict_proba(X).shape == (len(X), 2)
 
 
 def test_a_time_limit_counts_for_pairs():

@@ -102,16 +102,14 @@ class FeaturePlanner final : public Planner, private SumsAhead {
       if (!active[k]) return;
       double* const own = &costs[k * candidates.size()];
       Buffer buffer, other;
-      const auto see = [&](const FeatureCells& cells) {
-        return allows_for_chance_ ? shrunk(cells, rows[k], other) : cells;
-      };
       if (compares_chance(k)) {
         const std::size_t best =
             least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
         updates[k] = plan_chosen(k, candidates.first + best, rows[k], team);
         if (updates[k].moves) return;  // else another feature may
         for (std::size_t c = 0; c < candidates.size(); ++c) {
-          own[c] = search_.cost_of(see(search_.cells(candidates.first + c, k, buffer)), k, rows[k]);
+          own[c] = search_.cost_of(
+              see(search_.cells(candidates.first + c, k, buffer), k, rows[k], other), k, rows[k]);
         }
       }
       // A feature that may only move the wrong way must not keep others from moving.
@@ -120,7 +118,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
         const std::size_t best = first_best(own, candidates.size());
         if (tried > 0 && own[best] == kNone) return;
         const FeatureCells cells = search_.cells(candidates.first + best, k, buffer);
-        const FeatureCells seen = see(cells);
+        const FeatureCells seen = see(cells, k, rows[k], other);
         RoundUpdate update =
             plan_table(k, candidates.first + best, own[best], cells, seen, rows[k], team);
         own[best] = kNone;
@@ -185,8 +183,15 @@ class FeaturePlanner final : public Planner, private SumsAhead {
                           Team& team) const {
     Buffer buffer, other;
     const FeatureCells cells = search_.cells(f, lane, buffer);
-    const FeatureCells seen = shrunk(cells, rows, other);
+    const FeatureCells seen = see(cells, lane, rows, other);
     return plan_table(lane, f, search_.cost_of(seen, lane, rows), cells, seen, rows, team);
+  }
+
+  // What a lane's weak learner sees of a feature's cells.
+  FeatureCells see(const FeatureCells& cells, std::size_t lane, const EffectiveRows& rows,
+                   Buffer& buffer) const {
+    const bool shrinks = allows_for_chance_ && search_.learner(lane).shrinks(cells);
+    return shrinks ? shrunk(cells, rows, buffer) : cells;
   }
 
   // The weak learner sees `seen` of what is in the feature's cells.

@@ -77,6 +77,14 @@ FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(count_cells(grid)) {
     throw std::invalid_argument("a grid must not have more ordered levels than levels");
   }
   grid_ = grid;
+  const auto make_levels = [](int levels, int ordered) {
+    if (ordered == 0) return FeatureBins(levels);
+    std::vector<double> edges(static_cast<std::size_t>(ordered) - 1);
+    std::iota(edges.begin(), edges.end(), 0.0);
+    return FeatureBins(edges);
+  };
+  levels_ = std::make_shared<const std::vector<FeatureBins>>(std::vector<FeatureBins>{
+      make_levels(grid.rows, grid.ordered_rows), make_levels(grid.columns, grid.ordered_columns)});
 }
 
 template <class Value>

@@ -8,9 +8,9 @@ from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstrai
 from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions, rate_of
 
 __all__ = [
+    "OF_PAIRS",
     "check_depth_of_policy",
     "check_directions_of_lines",
-    "check_directions_of_pairs",
     "check_loss_of_step",
     "check_smoothing_of_response",
     "find_coupling",
@@ -46,17 +46,6 @@ def check_smoothing_of_response(
         raise ValueError(f"{name} must be at most 0.25 with response='exact'; got {h!r}")
 
 
-def check_directions_of_pairs(
-    directions: MonotonicConstraints, weak_learner: str, wants_pairs: bool
-) -> None:
-    """Check that the tables of pairs can be in order."""
-    if directions is not None and wants_pairs and weak_learner == "stump":
-        raise ValueError(
-            "monotonic_cst must be None with weak_learner='stump' and interactions: two cells of a "
-            "pair are seldom in order; use weak_learner='histogram' or interactions=0"
-        )
-
-
 def check_directions_of_lines(directions: MonotonicConstraints, linear: Collection[bool]) -> None:
     """Check that no leaf's line need be in order."""
     if directions is not None and True in linear:
@@ -89,14 +78,31 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupli
     )
 
 
+OF_PAIRS = "histogram"
+"""The weak learner of pairs."""
+
+CELLS_OF_PAIRS = 4
+"""The most cells of a pair's table: a cut of one feature, and one of the other on either side."""
+
+LEAST_SAVING_OF_PAIRS = 0.5
+"""What a pair's few cells must save at least, as `min_saving`: there are many to choose from."""
+
+
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:
-    """Return the options with which pairs are boosted."""
+    """Return the options with which pairs are boosted.
+
+    Their tables have few cells where those of features have.
+    """
+    few = options.weak_learner == "stump" or options.max_cells is not None
+    saving = max(options.min_saving, LEAST_SAVING_OF_PAIRS) if few else options.min_saving
     return read(
         BoostingOptions,
         options,
+        weak_learner=OF_PAIRS,
         learning_rate=rate_of(options, 1.0) * rate,
         smoothing=smoothing,
-        max_cells=None,
+        max_cells=CELLS_OF_PAIRS if few else None,
+        min_saving=saving,
     )
 
 

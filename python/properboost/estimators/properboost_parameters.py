@@ -6,9 +6,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from properboost.boosting.options import (
+    OF_PAIRS,
     check_depth_of_policy,
     check_directions_of_lines,
-    check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
@@ -27,12 +27,12 @@ def check_parameters(model: Any) -> MarginLoss:
     check_declared(model)
     loss = get_loss(model.loss, model.gain)
     check_loss_of_step(loss, model.step)
-    for name in ("smoothing", "interaction_smoothing"):
-        h = getattr(model, name)
-        check_smoothing_of_response(name, h, model.weak_learner, model.response)
+    check_smoothing_of_response("smoothing", model.smoothing, model.weak_learner, model.response)
+    if model._wants_pairs():
+        h = model.interaction_smoothing
+        check_smoothing_of_response("interaction_smoothing", h, OF_PAIRS, model.response)
     check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
     find_coupling(model.multiclass, loss, model.step)
-    check_directions_of_pairs(model.monotonic_cst, model.weak_learner, model._wants_pairs())
     check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
     return loss
 

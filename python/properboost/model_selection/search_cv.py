@@ -71,6 +71,7 @@ from properboost.model_selection.search_space import (
     count_bags,
     for_pairs,
     list_interactions,
+    wants_pairs,
     warn_of_free_gains,
     with_gain,
 )
@@ -323,12 +324,12 @@ class ProperBoostClassifierCV(
         split_rows = list(arrange(rows, task.split_batches, order, training))
         limit = Deadline.after(self.time_limit)
         found = self._compare(plans, split_rows, task, limit)
-        if found.ended is None and limit() and max(list_interactions(self)[0]) > 0:
+        if found.ended is None and limit() and wants_pairs(self):
             found.ended = "time_limit"  # before pairs
         winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
         base = self._find_base(found, plans)
         if base is not None:
-            winner = self._search_pairs(base, found, winner, task)
+            winner = self._search_pairs(base, found, winner, task, limit)
         params, loss = self.best_params_, winner[0].loss
         record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
@@ -498,6 +499,7 @@ class ProperBoostClassifierCV(
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
         self._take(c, candidates[c], scores.temperatures[c, at], at, float(means[c, at]))
+        self._warn_of_the_end()
         self._warn_at_the_end()
         return _set_temperature(candidates[c], scores.temperatures[c, at])
 
@@ -517,11 +519,8 @@ class ProperBoostClassifierCV(
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
 
-    def _warn_at_the_end(self) -> None:
-        """Warn of a chosen gain at an end of the user's list, and of a search that was cut short.
-
-        "auto" ends where it should.
-        """
+    def _warn_of_the_end(self) -> None:
+        """Warn of a search that was cut short."""
         if self.ended_ is not None:
             why = {
                 "time_limit": f"the time_limit of {self.time_limit!r} seconds is over",
@@ -531,6 +530,9 @@ class ProperBoostClassifierCV(
                 f"{why}: the best of {len(self.cv_results_['params'])} candidates, not all, is "
                 "taken"
             )
+
+    def _warn_at_the_end(self) -> None:
+        """Warn of a chosen gain at an end of the user's list; "auto" ends where it should."""
         gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
         if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
             return
@@ -542,15 +544,14 @@ class ProperBoostClassifierCV(
 
         Where no families are compared it is the one that was taken.
         """
-        if max(list_interactions(self)[0]) == 0 or found.ended is not None:
+        if not wants_pairs(self) or found.ended is not None:
             return None
         if plans[0].family is GRID:
             return None if isinstance(self.interactions, str) else self.best_index_
         additive = {plan.family.name for plan in plans if plan.family.additive}
         for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
             own = found.candidates[k].options
-            directed = own.monotonic_cst is not None and own.weak_learner == "stump"
-            if found.candidates[k].family in additive and own.step not in SOLVED and not directed:
+            if found.candidates[k].family in additive and own.step not in SOLVED:
                 return int(k)
         return None
 
@@ -560,13 +561,14 @@ class ProperBoostClassifierCV(
         found: Compared,
         winner: Winner,
         task: CVTask,
+        limit: Callable[[], bool],
     ) -> Winner:
         """Choose how many pairs a candidate gets, and their parameters; return the winner.
 
         Where families are compared, that is the winner so far unless pairs are better.
         """
         begin = time.perf_counter()
-        numbers, grid = list_interactions(self)
+        numbers, grid = list_interactions(self, len(task.rows.codes), self.n_features_in_)
         split_rows = winner[2]
         taken = self.best_index_, winner[0], self.n_estimators_, self.best_score_
         if self.family_results_ is not None:
@@ -589,10 +591,13 @@ class ProperBoostClassifierCV(
             results.append({"interactions": 0, "mean_test_score": score, **known})
             boosted.append((chosen, at, split_rows))
             by_split.append(of_candidates[c])
+        race = None if self.time_limit is None else Race(limit, drops=False)
         for n in sorted(set(numbers) - {0}):
+            if results and limit():
+                break
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
-            scores = self._boost(candidates, some, task, f"{n} pairs")
+            scores = self._boost(candidates, some, task, f"{n} pairs", race)
             means, others = map(mean_scores, scores.values)
             for k, (mean, other) in enumerate(zip(means, others, strict=True)):
                 end = find_best(mean, other) if self.n_estimators == "auto" else len(mean) - 1
@@ -601,6 +606,9 @@ class ProperBoostClassifierCV(
                 boosted.append((tuned, end + 1, some))
                 by_split.append(scores.values[0, k, :, end])
                 results.append({**settings, "mean_test_score": float(mean[end])})
+        if limit():
+            self.ended_ = "time_limit"
+            self._warn_of_the_end()
         names = list(results[-1])
         self.interaction_results_ = {
             name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names

@@ -12,7 +12,6 @@ from properboost.boosting import options
 from properboost.boosting.options import (
     check_depth_of_policy,
     check_directions_of_lines,
-    check_directions_of_pairs,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
@@ -70,6 +69,7 @@ __all__ = [
     "for_pairs",
     "list_candidates",
     "list_interactions",
+    "wants_pairs",
     "warn_of_free_gains",
     "with_gain",
 ]
@@ -347,7 +347,8 @@ class SearchParameters(
         Numbers of pairs to choose from; 0 is allowed (give known pairs to `ProperBoostClassifier`).
         The search for pairs follows that for everything else: each split finds its own strongest
         pairs from its training rows, for the best additive model.  "auto" is none up to an `effort`
-        of 2, 10 or 40 with 3 and 4, and 5, 20, 50 or 150 with 5.
+        of 2; with 3 it is 10, or 3 for each feature; with 4 also 10 for each feature, and with 5
+        also 1: at most 500 pairs, and as few as 20 million pairs times rows.
         """,
     )
 
@@ -361,10 +362,9 @@ def check_grid(search: SearchParameters) -> None:
     for depth in _list_values(search, "max_depth"):
         policies = _list_values(search, "grow_policy")
         check_depth_of_policy("max_depth", depth, learner, policies)
-    for h in _list_values(search, "interaction_smoothing"):
-        check_smoothing_of_response("interaction_smoothing", h, learner, response)
-    wants_pairs = _list_values(search, "interactions") not in ([0], ["auto"])
-    check_directions_of_pairs(search.monotonic_cst, learner, wants_pairs)
+    smooths_pairs = wants_pairs(search) and learner not in GROWN
+    for h in _list_values(search, "interaction_smoothing") if smooths_pairs else ():
+        check_smoothing_of_response("interaction_smoothing", h, options.OF_PAIRS, response)
     check_directions_of_lines(search.monotonic_cst, _list_values(search, "linear_leaves"))
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
@@ -465,8 +465,13 @@ DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
 BAGS_FROM, AUTO_BAGS = 3, 16
 """The effort from which "auto" has bags, and how many."""
 
-PAIRS_OF_EFFORT = {3: [10, 40], 4: [10, 40], 5: [5, 20, 50, 150]}
-"""The numbers of pairs that "auto" tries."""
+FEWEST_PAIRS = 10
+
+PAIRS_OF_EFFORT = {3: (3,), 4: (3, 10), 5: (1, 3, 10)}
+"""How many pairs for each feature "auto" tries, besides `FEWEST_PAIRS`."""
+
+MOST_PAIRS, MOST_CODES_OF_PAIRS = 500, 20_000_000
+"""The most pairs that "auto" tries, and the most codes of theirs, a byte each in every split."""
 
 
 def count_draws(search: SearchParameters) -> int:
@@ -484,14 +489,23 @@ def count_bags(search: SearchParameters, weak_learner: str) -> int:
     return AUTO_BAGS if wanted and weak_learner not in GROWN else 0
 
 
-def list_interactions(search: SearchParameters) -> tuple[list[int], list[tuple[float, float]]]:
+def wants_pairs(search: SearchParameters) -> bool:
+    """Whether any number of pairs to choose from is above 0."""
+    if search.interactions == "auto":
+        return (search.effort or 0) in PAIRS_OF_EFFORT
+    return any(n > 0 for n in _list_values(search, "interactions"))
+
+
+def list_interactions(
+    search: SearchParameters, n_rows: int, n_features: int
+) -> tuple[list[int], list[tuple[float, float]]]:
     """Return the numbers of pairs to choose from, and the product of their rates and smoothings."""
     numbers = _list_values(search, "interactions")
     if numbers == ["auto"]:
-        numbers = PAIRS_OF_EFFORT.get(search.effort or 0, [0])
+        most = max(FEWEST_PAIRS, min(MOST_PAIRS, MOST_CODES_OF_PAIRS // n_rows))
+        each = PAIRS_OF_EFFORT.get(search.effort or 0, ())
+        numbers = sorted({FEWEST_PAIRS, *(min(k * n_features, most) for k in each)})
     smoothings = _list_values(search, "interaction_smoothing")
-    if not declared(type(search))["interaction_smoothing"].applies_to(search):
-        smoothings = [0.0]
     rates = _list_values(search, "interaction_rate")
     return numbers, list(itertools.product(rates, smoothings))
 

@@ -226,7 +226,8 @@ class BoostingParameters(
         The most cells of a round's look-up table, in [2, 255]: its bins are cut in two, then the
         part whose cut saves most, and so on, each as a tree's split; few cells restrain what few
         rows say.  "auto" is 3 below 10,000 training rows (by sample weight), 4 from there on, 5
-        from 20,000, and so on.  None is one for every bin.  Tables of pairs have all their cells.
+        from 20,000, and so on.  None is one for every bin.  Tables of pairs have four, and those of
+        this learner with None one for every cell of their grid.
         """,
         option="the most cells of a round's look-up table, cut best first; auto is 3 below 10,000 "
         "rows, 4 below 20,000, and so on; none is every bin",
@@ -239,8 +240,8 @@ class BoostingParameters(
         doc="""
         The least that a cut of a look-up table of few cells (`max_cells`) must save, as a multiple
         of what the best cut of as many bins saves by chance, on average.  With 1 features that say
-        nothing are hardly cut; with 0 every cut is made that saves anything.  Tables of every bin,
-        and the sign response, ignore it.
+        nothing are hardly cut; with 0 every cut is made that saves anything.  For pairs it is never
+        below 0.5.  Tables of every bin, and the sign response, ignore it.
         """,
         option="the least that a cut of a look-up table of few cells must save, as a multiple of "
         "what the best saves by chance",
@@ -547,7 +548,7 @@ class PairParameters(Generic[Float, Pairs]):
         check=checks.positive,
         kind="float",
         doc="Shrinkage > 0 of each step along a pair's look-up table, times `learning_rate`.",
-        search_default=(1.0, 0.5, 0.25, 0.125),
+        search_default=(1.0, 0.25),
     )
     interaction_smoothing: Float = parameter(
         default=0.2,
@@ -555,10 +556,9 @@ class PairParameters(Generic[Float, Pairs]):
         kind="float",
         doc="""
         `smoothing` of the pairs' look-up tables, whose cells have neighbours in both directions.
-        Other weak learners ignore it.
         """,
-        only_with={"weak_learner": ("histogram",)},
-        search_default=(0.0, 0.1, 0.2, 0.25),
+        only_with={"weak_learner": NOT_GROWN},
+        search_default=(0.0, 0.2),
     )
 
 

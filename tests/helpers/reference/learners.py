@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from helpers.reference.bins import FeatureBins
+from helpers.reference.cells import Statistics
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from helpers.reference.bins import Array, FeatureBins
-    from helpers.reference.cells import Statistics
+    from helpers.reference.bins import Array
     from helpers.reference.settings import Training
 
 Response = Literal["real", "sign", "newton", "exact"]
@@ -184,6 +186,64 @@ def best_cells(
         cells, n_cells = best, n_cells + 1
     assert cells is not None
     return score(cells, n_cells)
+
+
+Grid = tuple[int, int, int, int]
+"""Rows and columns, and how many of the first of either are in order."""
+
+
+def crossed_cells(
+    stats: Statistics, grid: Grid, response: Response, l2: float, tie: float
+) -> Candidate:
+    """At most four cells of a grid: a cut of one feature, and of the other on either side.
+
+    Where some are equal, the rows' first one; no cut where none is better.  Levels that are ordered
+    are cut between neighbours, with the one of missing values on the left, then on the right, and
+    then alone; others are taken out one by one, and on either side of the other's cut make two
+    sets.
+    """
+    n_rows, n_columns, *ordered = grid
+    codes = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
+    found = [np.where(np.arange(len(stats.rows)) < codes.size, 0, -1)]
+    for of, own, other in ((codes, *ordered), (codes.T, *ordered[::-1])):
+        held = stats.rows[of] > 0
+        has_missing = len(of) > own > 0 and held[own].any()
+        rows = np.arange(len(of))
+        if own == 0:
+            sides = [np.where(rows == i, 0, 1) for i in rows[held.any(axis=1)]]
+            known = held.any(axis=1)
+        else:
+            cuts = [(i, left) for i in range(1, own) for left in (True, False)]
+            sides = [
+                np.where((rows < i) | (left & (rows == own)), 0, 1)
+                for i, left in [*cuts, (own, False)]
+                if has_missing or (not left and i < own)
+            ]
+            known = (rows < own) | (has_missing & (rows == own))
+        inner = FeatureBins.categorical(of.shape[1])
+        if other > 0:
+            inner = FeatureBins.numeric(np.arange(other - 1.0))
+        for side in sides:
+            cells = np.full(len(stats.rows), -1)
+            for k in (0, 1):
+                some = of[known & (side == k)]
+
+                def add_up(
+                    a: Array, some: NDArray[np.int64] = some, n: int = inner.n_bins
+                ) -> Array:
+                    return np.pad(a[some].sum(axis=0), (0, 2))[:n]
+
+                sums = Statistics(
+                    *map(add_up, (stats.plus, stats.minus, stats.curvature, stats.rows))
+                )
+                cuts = stump_cuts(sums, inner, response)
+                costs = cell_cost(sums.gathered(cuts, 2), response, l2)
+                cut = cuts[first_least(costs, tie)][: of.shape[1]]
+                cells[some] = np.where(cut < 0, -1, 2 * k + cut)
+            found.append(cells)
+    costs = cell_cost(stats.gathered(np.array(found), 4), response, l2)
+    best = found[first_least(costs, tie)]
+    return Candidate(best, 4, cell_score(stats.gathered(best, 4), response, l2))
 
 
 CANDIDATES: dict[str, Callable[..., list[Candidate]]] = {

@@ -37,6 +37,9 @@ class FeatureBins {
   int missing() const noexcept { return bins_; }
   int width() const noexcept { return bins_ + (ordered_ ? 1 : 2); }
   const Grid& grid() const noexcept { return grid_; }  // without rows if it is not a grid
+  bool is_grid() const noexcept { return grid_.rows > 0; }
+  // A grid's rows (0) or columns (1), as bins: neighbours and missing values, or categories.
+  const FeatureBins& levels(std::size_t axis) const noexcept { return (*levels_)[axis]; }
   // Where each code's mean is between the smallest, 0, and the largest, 1; NaN for codes without.
   // Null if there are no means, or all are the same.
   const double* positions() const noexcept { return positions_ ? positions_->data() : nullptr; }
@@ -49,6 +52,7 @@ class FeatureBins {
   bool ordered_;
   int bins_;
   Grid grid_;
+  std::shared_ptr<const std::vector<FeatureBins>> levels_;
   EdgeSearch search_;
   std::shared_ptr<const std::array<double, kMaxCodes>> positions_;
 };

@@ -4,6 +4,8 @@
 // Each cut is a split as a tree's is: ordered bins between neighbours, with missing values on the
 // better side, and categories in the order of their share of a class.  It may have to save what the
 // best cut would by chance, or a part of that: a feature that says nothing is then not cut at all.
+//
+// A pair's grid has four cells at most, see crossed_cuts.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +16,20 @@
 
 #include "properboost/histogram/cells.hpp"
 #include "properboost/learners/contrast.hpp"
+#include "properboost/learners/crossed_cuts.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/trees/best_cut.hpp"
 #include "properboost/trees/class_cuts.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost::learners {
+
+// The mean, by chance, of the statistic of the best so many cells.
+inline double freedom_of_few_cells(const FeatureCells& feature, std::size_t most) {
+  if (!crosses(feature, most)) return freedom_of_best_cells(feature, most);
+  const double all = freedom_of_crossed_cuts(feature.bins->grid(), feature.occupied_codes());
+  return feature.are_in_order() ? std::min(all, freedom_in_order(feature)) : all;
+}
 
 struct FewCells {
   double cost;
@@ -29,7 +39,7 @@ struct FewCells {
   // How the classes differ in these cells.
   Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
     const std::vector<Cell> cells = gather(feature);
-    return {chi_square(cells.data(), cells.size(), rows), freedom_of_best_cells(feature, most)};
+    return {chi_square(cells.data(), cells.size(), rows), freedom_of_few_cells(feature, most)};
   }
 
   // The partition into these cells of the sums of a feature, smoothed or not.
@@ -74,16 +84,18 @@ class CellCutter {
   }
 
   // Whether there is a cut that saves enough.
-  bool cuts() const { return !least_.asked() || saves_enough(best_cut(feature_)); }
+  bool cuts() const {
+    if (!least_.asked()) return true;
+    const bool crossed = crosses(feature_, most_);
+    return saves_enough(crossed ? CrossedCuts(feature_, criterion_, regularizers_).find().cost
+                                : best_cut(feature_).cost);
+  }
 
   FewCells cut() const {
+    if (crosses(feature_, most_)) return cut_crosswise();
     const Split first = best_cut(feature_);
     FewCells found{first.cost, first.branch, most_};
-    if (least_.asked() && !saves_enough(first)) {
-      found.cost = criterion_.cost(&total_, 1, regularizers_);
-      found.cell_of.fill(0);
-      return found;
-    }
+    if (least_.asked() && !saves_enough(first.cost)) return leave_whole();
     if (most_ == 2) return found;
     for (std::uint8_t& cell : found.cell_of) {
       if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
@@ -115,6 +127,21 @@ class CellCutter {
     double saving, beyond;
   };
 
+  FewCells cut_crosswise() const {
+    const CrossedCuts cuts(feature_, criterion_, regularizers_);
+    CrossedCuts::Cells found = cuts.find();
+    if (least_.asked() && !saves_enough(found.cost)) {
+      found = cuts.leave_whole(criterion_.cost(&total_, 1, regularizers_));
+    }
+    return {found.cost, found.cell_of, kCrossedCells};
+  }
+
+  FewCells leave_whole() const {
+    FewCells whole{criterion_.cost(&total_, 1, regularizers_), {}, most_};
+    whole.cell_of.fill(0);
+    return whole;
+  }
+
   Split best_cut(const FeatureCells& codes) const {
     const int direction = feature_.bins->ordered() ? feature_.directions[0] : 0;
     return find_split(*feature_.bins, ClassCuts(codes, criterion_, regularizers_, 0.0, direction));
@@ -139,19 +166,26 @@ class CellCutter {
     return {split.branch, saving, saving - least_saving(whole, codes)};
   }
 
-  bool saves_enough(const Split& first) const {
-    const double saving = criterion_.cost(&total_, 1, regularizers_) - first.cost;
-    return saving > least_saving(total_, feature_.occupied_codes());
+  // What the whole feature's cells cost, beside no cut.
+  bool saves_enough(double cost) const {
+    const double saving = criterion_.cost(&total_, 1, regularizers_) - cost;
+    if (!crosses(feature_, most_)) {
+      return saving > least_saving(total_, feature_.occupied_codes());
+    }
+    return saving > least_saving(total_, freedom_of_few_cells(feature_, most_));
+  }
+
+  double least_saving(const Cell& cell, std::size_t codes) const {
+    return least_saving(cell, freedom_of_best_cut(codes, feature_.bins->ordered()));
   }
 
   // The squares of the rows' weights add up in proportion to the weights.
-  double least_saving(const Cell& cell, std::size_t codes) const {
+  double least_saving(const Cell& cell, double freedom) const {
     if (!least_.asked()) return 0.0;
     const double of_one_cut =
         saving_by_chance(criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
                          cell.negative * (total_.negative / least_.rows.negative), regularizers_);
-    return least_.times * std::max(0.0, of_one_cut) *
-           freedom_of_best_cut(codes, feature_.bins->ordered());
+    return least_.times * std::max(0.0, of_one_cut) * freedom;
   }
 
   const FeatureCells& feature_;

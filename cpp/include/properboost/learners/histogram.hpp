@@ -22,6 +22,10 @@ class Histogram final : public FeatureLearner {
   bool cuts_in_two() const noexcept override { return false; }
   bool knows_shares() const noexcept override { return smoothing_.exchanges(); }
 
+  // The sums of a grid's few cells are of many rows.
+  bool shrinks(const FeatureCells& feature) const noexcept override {
+    return !crosses(feature, most_);
+  }
   bool counts_rows() const noexcept override { return most_ > 0 && least_saving_ > 0.0; }
 
   double cost(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
@@ -48,7 +52,7 @@ class Histogram final : public FeatureLearner {
   }
 
   double freedom(const FeatureCells& feature) const override {
-    if (most_ > 0) return freedom_of_best_cells(feature, most_);
+    if (most_ > 0) return freedom_of_few_cells(feature, most_);
     if (feature.are_in_order()) return freedom_in_order(feature);
     return static_cast<double>(feature.occupied_codes()) - 1.0;
   }

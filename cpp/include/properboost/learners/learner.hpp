@@ -77,6 +77,8 @@ class FeatureLearner : public WeakLearner {
   bool draws(std::size_t features) const { return limits.drawn_of(features) < features; }
 
   virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
+  // Whether cells without an order are shrunk by their number of rows.
+  virtual bool shrinks(const FeatureCells& /*feature*/) const noexcept { return true; }
   // Whether cost and partition depend on how many rows count.
   virtual bool counts_rows() const noexcept { return false; }
   // The least cost this learner reaches on a feature, and the cells that reach it.
