@@ -242,6 +242,7 @@ def add_pairs(
     scores: NDArray[np.float64],
     of_pairs: tuple[float, NDArray[np.float64]],
     n_candidates: int,
+    n_dropped: int,
     seconds: float,
 ) -> dict[str, NDArray[Any]]:
     """Return the results of families with those of pairs.
@@ -258,7 +259,7 @@ def add_pairs(
         "behind": np.nan,
         "behind_error": np.nan,
         "candidates": n_candidates,
-        "dropped": 0,
+        "dropped": n_dropped,
         "seconds": seconds,
         "best_index": -1,
     }

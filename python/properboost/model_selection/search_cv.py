@@ -323,13 +323,14 @@ class ProperBoostClassifierCV(
 
         split_rows = list(arrange(rows, task.split_batches, order, training))
         limit = Deadline.after(self.time_limit)
-        found = self._compare(plans, split_rows, task, limit)
+        race = self._make_race(limit)
+        found = self._compare(plans, split_rows, task, race)
         if found.ended is None and limit() and wants_pairs(self):
             found.ended = "time_limit"  # before pairs
         winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
         base = self._find_base(found, plans)
         if base is not None:
-            winner = self._search_pairs(base, found, winner, task, limit)
+            winner = self._search_pairs(base, found, winner, task, limit, race)
         params, loss = self.best_params_, winner[0].loss
         record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
@@ -402,17 +403,20 @@ class ProperBoostClassifierCV(
             raise ValueError("no families were compared: effort=None, or none has what was asked")
         return tell_families(self.family_results_)
 
+    def _make_race(self, limit: Callable[[], bool]) -> Race | None:
+        """Return what drops candidates, or ends the comparison when the time is up, if any may."""
+        if self.effort is not None and not self.one_standard_error:
+            return Race(limit)
+        return None if self.time_limit is None else Race(limit, drops=False)
+
     def _compare(
         self,
         plans: Sequence[Plan],
         split_rows: Sequence[SplitRows],
         task: CVTask,
-        limit: Callable[[], bool],
+        race: Race | None,
     ) -> Compared:
         """Return what is known of all candidates of all families."""
-        race = None if self.effort is None or self.one_standard_error else Race(limit)
-        if race is None and self.time_limit is not None:
-            race = Race(limit, drops=False)
 
         def evaluate(candidates: Sequence[Candidate], family: str) -> CVScores:
             what = "searching" if plans[0].family is GRID else family
@@ -562,6 +566,7 @@ class ProperBoostClassifierCV(
         winner: Winner,
         task: CVTask,
         limit: Callable[[], bool],
+        race: Race | None,
     ) -> Winner:
         """Choose how many pairs a candidate gets, and their parameters; return the winner.
 
@@ -586,18 +591,21 @@ class ProperBoostClassifierCV(
         results: list[dict[str, Any]] = []
         boosted: list[Winner] = []
         by_split: list[NDArray[np.float64]] = []
+        dropped = 0
         known = {name: chosen.params[name] for name in {"temperature"} & {*chosen.params}}
         if 0 in numbers or self.family_results_ is not None:
             results.append({"interactions": 0, "mean_test_score": score, **known})
             boosted.append((chosen, at, split_rows))
             by_split.append(of_candidates[c])
-        race = None if self.time_limit is None else Race(limit, drops=False)
         for n in sorted(set(numbers) - {0}):
             if results and limit():
                 break
+            if race is not None:
+                race.begin()
             some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
             candidates = [for_pairs(chosen, n, *values) for values in grid]
             scores = self._boost(candidates, some, task, f"{n} pairs", race)
+            dropped += len(race.dropped) if race is not None else 0
             means, others = map(mean_scores, scores.values)
             for k, (mean, other) in enumerate(zip(means, others, strict=True)):
                 end = find_best(mean, other) if self.n_estimators == "auto" else len(mean) - 1
@@ -625,6 +633,7 @@ class ProperBoostClassifierCV(
                 of_families,
                 (reached, by_split[best]),
                 len(results) - 1,
+                dropped,
                 seconds,
             )
             if best == 0 or reached <= self.best_score_:
