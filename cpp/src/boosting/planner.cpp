@@ -71,7 +71,7 @@ std::vector<Directions> Planner::find_directions(const WeakLearner& learner) con
   }
   std::size_t next = 0;
   for (std::size_t f = 0; f < at_.rows.bins.size(); ++f) {
-    const bool pair = at_.rows.bins[f].grid().rows > 0;
+    const bool pair = at_.rows.bins[f].is_grid();
     if (next + (pair ? 2 : 1) > given.size()) break;
     // Along its rows a grid has the levels of the second feature.
     found.push_back(pair ? Directions{given[next + 1], given[next]} : Directions{given[next], 0});

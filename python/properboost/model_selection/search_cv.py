@@ -503,8 +503,8 @@ class ProperBoostClassifierCV(
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
         self._take(c, candidates[c], scores.temperatures[c, at], at, float(means[c, at]))
-        self._warn_of_the_end()
-        self._warn_at_the_end()
+        self._warn_if_cut_short()
+        self._warn_of_the_last_gain()
         return _set_temperature(candidates[c], scores.temperatures[c, at])
 
     def _take(
@@ -523,7 +523,7 @@ class ProperBoostClassifierCV(
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
 
-    def _warn_of_the_end(self) -> None:
+    def _warn_if_cut_short(self) -> None:
         """Warn of a search that was cut short."""
         if self.ended_ is not None:
             why = {
@@ -535,7 +535,7 @@ class ProperBoostClassifierCV(
                 "taken"
             )
 
-    def _warn_at_the_end(self) -> None:
+    def _warn_of_the_last_gain(self) -> None:
         """Warn of a chosen gain at an end of the user's list; "auto" ends where it should."""
         gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
         if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
@@ -616,7 +616,7 @@ class ProperBoostClassifierCV(
                 results.append({**settings, "mean_test_score": float(mean[end])})
         if limit():
             self.ended_ = "time_limit"
-            self._warn_of_the_end()
+            self._warn_if_cut_short()
         names = list(results[-1])
         self.interaction_results_ = {
             name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names

@@ -83,13 +83,8 @@ class CellCutter {
     for (std::size_t b = 0; b < feature.width(); ++b) total_ += feature.cells[b];
   }
 
-  // Whether there is a cut that saves enough.
-  bool cuts() const {
-    if (!least_.asked()) return true;
-    const bool crossed = crosses(feature_, most_);
-    return saves_enough(crossed ? CrossedCuts(feature_, criterion_, regularizers_).find().cost
-                                : best_cut(feature_).cost);
-  }
+  // Whether there is a cut that saves enough; a grid's cut() tells.
+  bool cuts() const { return !least_.asked() || saves_enough(best_cut(feature_).cost); }
 
   FewCells cut() const {
     if (crosses(feature_, most_)) return cut_crosswise();

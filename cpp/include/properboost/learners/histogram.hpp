@@ -43,9 +43,9 @@ class Histogram final : public FeatureLearner {
     if (most_ > 0) {
       std::array<Cell, kMaxCodes> buffer;
       const FeatureCells smooth = smoothed(feature, buffer);
-      if (!CellCutter(smooth, criterion, r, most_, least(rows)).cuts()) {
-        return {0.0, freedom(feature)};
-      }
+      const CellCutter cutter(smooth, criterion, r, most_, least(rows));
+      if (crosses(feature, most_)) return cutter.cut().contrast(feature, rows);  // of all or none
+      if (!cutter.cuts()) return {0.0, freedom(feature)};
       return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
