@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
 from properboost import _core
@@ -352,51 +350,6 @@ def test_pickled_and_saved(interactions, tmp_path):
         np.testing.assert_array_equal(
             twin.pair_function(1, 4).values, model.pair_function(1, 4).values
         )
-
-
-@pytest.mark.parametrize(
-    ("n_classes", "multiclass"), [(2, "auto"), (3, "softmax"), (3, "canonical"), (3, "one_vs_rest")]
-)
-def test_the_search_is_that_of_models_alone(n_classes, multiclass):
-    """Each split's scores are those of a model fitted to its training rows alone."""
-    random = np.random.default_rng(n_classes)
-    X = random.integers(0, 6, (400, 4)).astype(float)
-    y = (X[:, 0] * X[:, 1] + 2 * X[:, 2] + random.normal(size=400) * 3).astype(int)
-    y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
-    cv = StratifiedKFold(3)
-    search = pb.ProperBoostClassifierCV(
-        gains=[1.0], n_estimators=8, selection="greedy", rows_per_bin=None, cv=cv,
-        interactions=[0, 2], interaction_rate=[0.5], interaction_smoothing=[0.1],
-        multiclass=multiclass, effort=None
-    ).fit(X, y)  # fmt: skip
-    results = search.interaction_results_
-    assert results["interactions"].tolist() == [0, 2]
-    scores = []
-    temperature = results["temperature"][1] if multiclass == "one_vs_rest" else np.nan
-    for train, test in cv.split(X, y):
-        model = pb.ProperBoostClassifier(
-            n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5, gain=1.0,
-            interaction_smoothing=0.1, multiclass=multiclass, selection="greedy",
-            max_cells=10, min_saving=0.5, slope=1.0,
-            temperature=None if np.isnan(temperature) else temperature,
-        ).fit(X[train], y[train])  # fmt: skip
-        p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]
-        scores.append(np.log(p).mean())
-    assert results["mean_test_score"][1] == pytest.approx(np.mean(scores), rel=2e-4)
-    assert results["mean_test_score"][0] == search.cv_results_["mean_test_score"].max()
-
-
-def test_the_search_chooses_and_refits(interactions):
-    X, y = interactions
-    search = pb.ProperBoostClassifierCV(
-        gains=[1.0, 4.0], interactions=[0, 1, 2], cv=3, max_estimators=20, effort=None
-    ).fit(X, y)
-    assert search.best_params_["interactions"] == 2
-    assert search.pairs_ == [(1, 4), (2, 5)]
-    assert search.best_score_ == search.interaction_results_["mean_test_score"].max()
-    assert search.best_score_ > search.cv_results_["mean_test_score"].max() + 0.05
-    again = clone(search.best_estimator_).fit(X, y)
-    np.testing.assert_array_equal(again.decision_function(X), search.decision_function(X))
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.datasets import load_wine, make_classification
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from properboost.model_selection import search_cv
-from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
@@ -91,26 +86,6 @@ def test_readable_models_are_additive():
     assert set(families_of(model)) == ADDITIVE | {"pairs"}
     assert model.family_ == "pairs"
     assert model.shape_function(2).values.size > 1
-
-
-def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
-    X, y = make_rows()
-    X = np.sign(X)  # so that every split finds the bins of all rows
-    given = {"effort": 2, "readable": True, "interactions": [1], "calibrate": False}
-    model = search(**given).fit(X, y)
-    assert model.family_ == "pairs"
-    results, own = model.family_results_, model.cv_results_
-    of_pairs = []
-    for fitted, held_out in StratifiedKFold(3).split(X, y):
-        again = pb.ProperBoostClassifier(**model.best_params_).fit(X[fitted], y[fitted])
-        of_pairs.append(-log_loss(y[held_out], again.predict_proba(X[held_out])))
-    np.testing.assert_allclose(results["mean_test_score"][-1], np.mean(of_pairs), atol=1e-7)
-    np.testing.assert_allclose(results["standard_error"][-1], stats.sem(of_pairs), atol=1e-7)
-    for k, at in enumerate(results["best_index"][:-1]):
-        scores = [own[f"split{s}_test_score"][at] for s in range(3)]
-        error = stats.sem(np.subtract(of_pairs, scores))
-        np.testing.assert_allclose(results["behind_error"][k], error, atol=1e-7)
-    assert results["behind"][-1] == results["behind_error"][-1] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -204,32 +179,6 @@ def test_a_time_limit_leaves_the_best_so_far():
     assert model.ended_ == "time_limit"
     assert families_of(model) == ["symmetric trees with lines"]
     assert np.isfinite(model.predict_proba(X)).all()
-
-
-def test_a_time_limit_ends_the_search_for_pairs(monkeypatch):
-    X, y = make_rows()
-    begun = []
-
-    class Clock(Deadline):
-        def __call__(self):  # over when some of the pairs have been looked at
-            return bool(begun)
-
-    monkeypatch.setattr(search_cv, "Deadline", Clock)
-    boost = pb.ProperBoostClassifierCV._boost
-
-    def boost_and_see(self, candidates, split_rows, task, what, race=None):
-        if what.endswith("pairs"):
-            begun.append(what)
-            assert race is not None
-        return boost(self, candidates, split_rows, task, what, race)
-
-    monkeypatch.setattr(pb.ProperBoostClassifierCV, "_boost", boost_and_see)
-    with pytest.warns(UserWarning, match="time_limit of 1000.0 seconds is over"):
-        model = search(readable=True, interactions=[1, 2], time_limit=1000.0).fit(X, y)
-    assert begun == ["1 pairs"]
-    assert model.ended_ == "time_limit"
-    assert {*model.interaction_results_["interactions"].tolist()} == {0, 1}
-    assert model.predict_proba(X).shape == (len(X), 2)
 
 
 def test_a_time_limit_counts_for_pairs():

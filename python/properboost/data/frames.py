@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from properboost.data.table import CategoricalColumn, Category, Column, Table
+from properboost.data.table import CategoricalColumn, Category, Column, Table, is_plain
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
 
@@ -26,7 +26,6 @@ __all__ = [
     "find_feature",
     "is_a",
     "is_missing",
-    "is_plain",
     "open_frame",
     "open_table",
     "sort_categories",
@@ -254,16 +253,6 @@ def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
     if isinstance(source, np.ndarray) or not hasattr(source, "take"):
         return source[positions]
     return source.take(positions)
-
-
-def is_plain(array: Any, ndim: int) -> bool:
-    """Whether scikit-learn would accept an array of numbers unchanged."""
-    return (
-        type(array) is np.ndarray
-        and array.ndim == ndim
-        and array.dtype.kind in "biuf"
-        and array.size > 0
-    )
 
 
 def _was_fitted_on(model: BaseEstimator, X: NDArray[Any]) -> bool:

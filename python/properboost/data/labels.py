@@ -12,8 +12,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
-from properboost.data.frames import is_plain
-from properboost.data.table import CodedLabels
+from properboost.data.table import CodedLabels, is_plain
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
 from properboost.parameters.kinds import ClassWeight

@@ -108,3 +108,13 @@ class SomeColumns(Table):
     def appends_categories(self, j: int) -> bool:
         """Whether the categories of later batches come after this one's, and are not sorted."""
         return self._table.appends_categories(self._positions[j])
+
+
+def is_plain(array: Any, ndim: int) -> bool:
+    """Whether scikit-learn would accept an array of numbers unchanged."""
+    return (
+        type(array) is np.ndarray
+        and array.ndim == ndim
+        and array.dtype.kind in "biuf"
+        and array.size > 0
+    )

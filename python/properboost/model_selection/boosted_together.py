@@ -1,7 +1,7 @@
 """Boosted candidates: a model for every candidate, split and class, boosted together."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -10,28 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.boosting.engine import (
-    Training,
     find_pairs,
     find_signs,
     lay_grids,
-    reorder,
     start,
 )
-from properboost.cached import cached_property
-from properboost.data.labels import Rows, SortedRows
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import Fits, Progress
-from properboost.model_selection.cv_splits import TEST, TRAIN, SplitBatch
+from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.search_space import Candidate
+from properboost.model_selection.split_rows import SplitRows, count_models
 from properboost.parameters.shared import SOLVED, BoostingOptions
 from properboost.progress import Report
 from properboost.scoring import BUILT_IN, HeldOut, Score, read_curves
 
 __all__ = [
-    "SplitRows",
-    "arrange",
     "boost_candidates",
-    "count_models",
     "predict_held_out",
     "split_pairs",
 ]
@@ -46,42 +40,6 @@ MOST_APART = 1e6
 
 BATCH = 16
 """Models that the engine takes together."""
-
-
-@dataclass(frozen=True, eq=False)
-class SplitRows:
-    """The rows in the order that a batch of splits needs."""
-
-    rows: Rows
-    order: SortedRows
-    splits: SplitBatch
-    training: Training
-    base: NDArray[np.float64] | None = None
-    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
-
-    @cached_property
-    def held_out(self) -> list[HeldOut]:
-        """The rows that each split tests on, in the order in which the engine predicts them."""
-        sizes = np.diff(self.order.segments)
-        return [
-            HeldOut.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
-            for roles in self.segment_roles
-        ]
-
-    @cached_property
-    def segment_roles(self) -> NDArray[np.int8]:
-        """What each segment of the order is to each split, (n_splits, n_segments)."""
-        return self.splits.roles[:, self.order.part_of]
-
-
-def arrange(
-    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: Training
-) -> Iterator[SplitRows]:
-    """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
-    yield SplitRows(rows, order, batches[0], training)
-    for batch in batches[1:]:
-        other = rows.sort(batch.part, batch.roles.shape[1])
-        yield SplitRows(rows, other, batch, reorder(training, order, other))
 
 
 def boost_candidates(
@@ -108,12 +66,6 @@ def boost_candidates(
 def _row_bytes(options: BoostingOptions) -> int:
     """Return what a row takes: margin, weight and curvature; doubles for solved steps."""
     return 8 + (4 if options.response == "newton" else 0) + (24 if options.step in SOLVED else 0)
-
-
-def count_models(split_rows: Sequence[SplitRows]) -> int:
-    """Return how many models a candidate has: one for each split and class."""
-    n_classes = len(split_rows[0].rows.classes)
-    return sum(len(rows.splits) for rows in split_rows) * (1 if n_classes == 2 else n_classes)
 
 
 class _BoostedFits(Fits):

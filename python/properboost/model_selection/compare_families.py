@@ -240,28 +240,22 @@ def describe_families(
 def add_pairs(
     results: dict[str, NDArray[Any]],
     scores: NDArray[np.float64],
-    of_pairs: tuple[float, NDArray[np.float64]],
-    n_candidates: int,
-    n_dropped: int,
-    seconds: float,
+    of_pairs: NDArray[np.float64],
+    **known: Any,
 ) -> dict[str, NDArray[Any]]:
     """Return the results of families with those of pairs.
 
-    `scores` are those of each family's best candidate in each split, (n_families, n_splits), and
-    `of_pairs` the mean score of the best pairs and their scores in the same splits.
+    `scores` are those of each family's best candidate in each split, (n_families, n_splits),
+    `of_pairs` those of the best pairs, and `known` their other columns.
     """
-    mean, own = of_pairs
-    joined = np.vstack([scores, own])
+    joined = np.vstack([scores, of_pairs])
     more = {
         "family": PAIRS,
-        "mean_test_score": mean,
         "standard_error": _find_errors(joined)[-1],
         "behind": np.nan,
         "behind_error": np.nan,
-        "candidates": n_candidates,
-        "dropped": n_dropped,
-        "seconds": seconds,
         "best_index": -1,
+        **known,
     }
     all_of_them = {name: np.append(values, more[name]) for name, values in results.items()}
     return all_of_them | _find_distances(all_of_them["mean_test_score"], joined)

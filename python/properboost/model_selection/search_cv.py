@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +24,7 @@ from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.model_selection.boosted_together import (
-    SplitRows,
-    arrange,
     boost_candidates,
-    count_models,
     predict_held_out,
     split_pairs,
 )
@@ -40,6 +37,7 @@ from properboost.model_selection.compare_families import (
     describe_families,
     tell_families,
 )
+from properboost.model_selection.compare_pairs import Winner, compare_pairs
 from properboost.model_selection.cross_validation import (
     CVScores,
     CVTask,
@@ -69,12 +67,12 @@ from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
     count_bags,
-    for_pairs,
     list_interactions,
     wants_pairs,
     warn_of_free_gains,
     with_gain,
 )
+from properboost.model_selection.split_rows import SplitRows, arrange, count_models
 from properboost.model_selection.through_joblib import has_workers, score_outside
 from properboost.notices import warn
 from properboost.parameters import checks
@@ -93,9 +91,6 @@ from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, Score
 
 __all__ = ["ProperBoostClassifierCV"]
-
-Winner: TypeAlias = tuple[Candidate, int, Sequence[SplitRows]]
-"""A candidate, its number of estimators, and the rows that it is boosted on last."""
 
 SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 """Parameters of a search that the candidates have settled, or leave at the classifier's default."""
@@ -327,12 +322,12 @@ class ProperBoostClassifierCV(
         found = self._compare(plans, split_rows, task, race)
         if found.ended is None and limit() and wants_pairs(self):
             found.ended = "time_limit"  # before pairs
-        winner: Winner = self._choose(found, plans), self.n_estimators_, split_rows
-        base = self._find_base(found, plans)
+        winner = self._choose(found, plans, split_rows)
+        base = self._find_base(found, plans, winner)
         if base is not None:
-            winner = self._search_pairs(base, found, winner, task, limit, race)
-        params, loss = self.best_params_, winner[0].loss
-        record, own = _calibrate(*winner, task) if self.calibrate else (None, {})
+            winner = self._search_pairs(base, winner, task, race, limit)
+        params, loss = self.best_params_, winner.candidate.loss
+        record, own = _calibrate(winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
         dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
         kept = None
@@ -344,7 +339,7 @@ class ProperBoostClassifierCV(
         best = _make_estimator(self, params | own)
         if self.refit and dealt is not None:
             training = reorder(training, order, other)
-        del rows, task, order, split_rows, winner  # bytes that the refit does not need
+        del rows, task, order, split_rows, base, winner  # bytes that the refit does not need
         if self.refit:
             if wants_means and not best.linear_leaves:
                 training = training.without_means()
@@ -466,7 +461,9 @@ class ProperBoostClassifierCV(
         given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
         return most if given is None else dict.fromkeys(most, int(given))
 
-    def _choose(self, found: Compared, plans: Sequence[Plan]) -> Candidate:
+    def _choose(
+        self, found: Compared, plans: Sequence[Plan], split_rows: Sequence[SplitRows]
+    ) -> Winner:
         """Set what is known of every candidate, and return the one that is taken."""
         candidates, scores = found.candidates, found.scores
         curves, log_losses = scores.values
@@ -481,9 +478,8 @@ class ProperBoostClassifierCV(
             others = mean_scores(log_losses)
             best_at = np.array([find_best(*pair) for pair in zip(means, others, strict=True)])
             c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
-        at = int(best_at[c])
         tuned = [
-            _set_temperature(candidate, scores.temperatures[k, best_at[k]])
+            candidate.with_temperature(scores.temperatures[k, best_at[k]])
             for k, candidate in enumerate(candidates)
         ]
         own = curves[np.arange(len(curves)), :, best_at]
@@ -494,6 +490,7 @@ class ProperBoostClassifierCV(
             own,
             {"n_estimators": best_at + 1} | (found.columns if compared else {}),
         )
+        at = int(best_at[c])
         check_found(means[c, at], self.scoring)
         self.family_results_: dict[str, NDArray[Any]] | None = None
         if compared:
@@ -502,21 +499,20 @@ class ProperBoostClassifierCV(
         self.ended_: str | None = found.ended
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
-        self._take(c, candidates[c], scores.temperatures[c, at], at, float(means[c, at]))
+        winner = _pick(found, c, at, split_rows)
+        self._take(winner)
         self._warn_if_cut_short()
         self._warn_of_the_last_gain()
-        return _set_temperature(candidates[c], scores.temperatures[c, at])
+        return winner
 
-    def _take(
-        self, c: int, candidate: Candidate, temperature: float, at: int, score: float
-    ) -> None:
+    def _take(self, winner: Winner) -> None:
         """Set what is known of the candidate that is taken."""
-        chosen = _set_temperature(candidate, temperature)
-        self.best_index_ = c
-        self.best_score_ = score
-        self.n_estimators_ = at + 1
+        chosen = winner.candidate
+        self.best_index_ = winner.index
+        self.best_score_ = winner.score
+        self.n_estimators_ = winner.n_estimators
         self.family_ = chosen.family
-        self.best_params_ = {**chosen.params, "n_estimators": at + 1}
+        self.best_params_ = {**chosen.params, "n_estimators": winner.n_estimators}
         self.gain_ = chosen.loss.gain
         self.alpha_ = chosen.loss.parameters.get("alpha")
         self.smoothing_ = chosen.params["smoothing"]
@@ -543,106 +539,78 @@ class ProperBoostClassifierCV(
         end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
         warn(f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better")
 
-    def _find_base(self, found: Compared, plans: Sequence[Plan]) -> int | None:
-        """Return the candidate that pairs are added to: the best additive one; None for no pairs.
+    def _find_base(self, found: Compared, plans: Sequence[Plan], winner: Winner) -> Winner | None:
+        """Return what pairs are added to: the best additive candidate; None for no pairs.
 
         Where no families are compared it is the one that was taken.
         """
         if not wants_pairs(self) or found.ended is not None:
             return None
         if plans[0].family is GRID:
-            return None if isinstance(self.interactions, str) else self.best_index_
+            return None if isinstance(self.interactions, str) else winner
         additive = {plan.family.name for plan in plans if plan.family.additive}
         for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
             own = found.candidates[k].options
             if found.candidates[k].family in additive and own.step not in SOLVED:
-                return int(k)
+                at = int(self.cv_results_["n_estimators"][k]) - 1
+                return _pick(found, k, at, winner.split_rows)
         return None
 
     def _search_pairs(
-        self,
-        base: int,
-        found: Compared,
-        winner: Winner,
-        task: CVTask,
-        limit: Callable[[], bool],
-        race: Race | None,
+        self, base: Winner, winner: Winner, task: CVTask, race: Race | None, limit: Deadline
     ) -> Winner:
         """Choose how many pairs a candidate gets, and their parameters; return the winner.
 
         Where families are compared, that is the winner so far unless pairs are better.
         """
+
+        def evaluate(some: Sequence[Candidate], rows: Sequence[SplitRows], n: int) -> CVScores:
+            return self._boost(some, rows, task, f"{n} pairs", race)
+
         begin = time.perf_counter()
         numbers, grid = list_interactions(self, len(task.rows.codes), self.n_features_in_)
-        split_rows = winner[2]
-        taken = self.best_index_, winner[0], self.n_estimators_, self.best_score_
-        if self.family_results_ is not None:
-            at = int(self.cv_results_["n_estimators"][base])
-            temperature = found.scores.temperatures[base, at - 1]
-            own = _set_temperature(found.candidates[base], temperature)
-            taken = base, own, at, float(self.cv_results_["mean_test_score"][base])
-        c, chosen, at, score = taken
-        of_splits = split_pairs(chosen, at, split_rows, max(numbers))
-        if not of_splits[0].training.pairs:  # one feature has no pairs
-            numbers = [0]
-        of_candidates = np.column_stack(
-            [self.cv_results_[f"split{k}_test_score"] for k in range(self.n_splits_)]
+        of_splits = split_pairs(base.candidate, base.n_estimators, base.split_rows, max(numbers))
+        families = self.family_results_
+        found = compare_pairs(
+            base,
+            of_splits,
+            numbers if families is None else [0, *numbers],
+            grid,
+            evaluate,
+            fixed_number=self.n_estimators != "auto",
+            is_over=limit,
+            race=race,
         )
-        results: list[dict[str, Any]] = []
-        boosted: list[Winner] = []
-        by_split: list[NDArray[np.float64]] = []
-        dropped = 0
-        known = {name: chosen.params[name] for name in {"temperature"} & {*chosen.params}}
-        if 0 in numbers or self.family_results_ is not None:
-            results.append({"interactions": 0, "mean_test_score": score, **known})
-            boosted.append((chosen, at, split_rows))
-            by_split.append(of_candidates[c])
-        for n in sorted(set(numbers) - {0}):
-            if results and limit():
-                break
-            if race is not None:
-                race.begin()
-            some = [replace(rows, training=rows.training.first_pairs(n)) for rows in of_splits]
-            candidates = [for_pairs(chosen, n, *values) for values in grid]
-            scores = self._boost(candidates, some, task, f"{n} pairs", race)
-            dropped += len(race.dropped) if race is not None else 0
-            means, others = map(mean_scores, scores.values)
-            for k, (mean, other) in enumerate(zip(means, others, strict=True)):
-                end = find_best(mean, other) if self.n_estimators == "auto" else len(mean) - 1
-                tuned = _set_temperature(candidates[k], scores.temperatures[k, end])
-                settings = {**tuned.params, "interaction_estimators": end + 1}
-                boosted.append((tuned, end + 1, some))
-                by_split.append(scores.values[0, k, :, end])
-                results.append({**settings, "mean_test_score": float(mean[end])})
         if limit():
             self.ended_ = "time_limit"
             self._warn_if_cut_short()
-        names = list(results[-1])
-        self.interaction_results_ = {
-            name: np.array([_or_nan(entry.get(name)) for entry in results]) for name in names
-        }
-        best = max(range(len(results)), key=lambda k: results[k]["mean_test_score"])
-        params = dict(results[best])
-        check_found(params["mean_test_score"], self.scoring)
-        reached = params.pop("mean_test_score")
-        if self.family_results_ is not None:
-            seconds = time.perf_counter() - begin
-            of_families = of_candidates[self.family_results_["best_index"]]
-            self.family_results_ = add_pairs(
-                self.family_results_,
-                of_families,
-                (reached, by_split[best]),
-                len(results) - 1,
-                dropped,
-                seconds,
+        self.interaction_results_ = found.columns
+        best = found.find_best()
+        taken = found.tried[best]
+        check_found(taken.score, self.scoring)
+        if families is not None:
+            of_families = np.column_stack(
+                [
+                    self.cv_results_[f"split{k}_test_score"][families["best_index"]]
+                    for k in range(self.n_splits_)
+                ]
             )
-            if best == 0 or reached <= self.best_score_:
+            self.family_results_ = add_pairs(
+                families,
+                of_families,
+                taken.scores,
+                mean_test_score=taken.score,
+                candidates=len(found.tried) - 1,
+                dropped=found.dropped,
+                seconds=time.perf_counter() - begin,
+            )
+            if best == 0 or taken.score <= winner.score:
                 return winner
-            self._take(c, chosen, np.nan, at - 1, reached)
+            self._take(base)
             self.family_ = PAIRS
-        self.best_score_ = reached
-        self.best_params_ |= params
-        return boosted[best]
+        self.best_score_ = taken.score
+        self.best_params_ |= found.params[best]
+        return taken
 
     def _refit(
         self,
@@ -711,19 +679,23 @@ def _score(
 # -- what is found --------------------------------------------------------------------------------
 
 
-def _calibrate(
-    winner: Candidate,
-    n_estimators: int,
-    split_rows: Sequence[SplitRows],
-    task: CVTask,
-) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _pick(found: Compared, c: int, at: int, split_rows: Sequence[SplitRows]) -> Winner:
+    """Return a candidate, with as many estimators as the place `at` has, as what may be taken."""
+    scores = found.scores
+    curves = scores.values[0]
+    own = found.candidates[c].with_temperature(scores.temperatures[c, at])
+    return Winner(c, own, at + 1, split_rows, curves[c, :, at], float(mean_scores(curves)[c, at]))
+
+
+def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Fit a slope and intercepts to what the winner's models predict of rows held out.
 
     Returns what there is to say of it, and the parameters that the winner gets.
     """
-    rows, raws = predict_held_out(winner, n_estimators, split_rows)
+    chosen, split_rows = winner.candidate, winner.split_rows
+    rows, raws = predict_held_out(chosen, winner.n_estimators, split_rows)
     n_threads = split_rows[0].training.n_threads
-    link = Link(winner.loss, winner.coupling, n_threads, winner.params.get("temperature"))
+    link = Link(chosen.loss, chosen.coupling, n_threads, chosen.params.get("temperature"))
     found = calibrate(link, rows, raws, task.rows.training_weight)
     kept = found is not None and found.helps
     if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
@@ -738,9 +710,9 @@ def _calibrate(
         return None, {}
     slope, intercepts = found.slope, list(found.intercepts)
     own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
-    if winner.coupling is None:
+    if chosen.coupling is None:
         own["intercept"] = intercepts[0]
-    elif winner.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
+    elif chosen.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
         own = {"temperature": float(f"{1.0 / slope:.6g}")}
         own["intercept"] = [b / slope for b in intercepts]
     record = {**own, "gain": found.gain, "error": found.error, "kept": kept}
@@ -761,18 +733,6 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
         and not (name in SETTLED and is_auto(search, name))
     }
     return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))
-
-
-def _set_temperature(candidate: Candidate, temperature: float) -> Candidate:
-    """Return a one-vs-rest candidate with the temperature it has its scores with; NaN is None."""
-    if candidate.coupling != "one_vs_rest":
-        return candidate
-    known = None if np.isnan(temperature) else float(temperature)
-    return replace(candidate, params={**candidate.params, "temperature": known})
-
-
-def _or_nan(value: Any) -> Any:
-    return np.nan if value is None else value
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:

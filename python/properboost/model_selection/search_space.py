@@ -118,6 +118,13 @@ class Candidate:
         """How features are selected."""
         return self.options.selection
 
+    def with_temperature(self, temperature: float) -> "Candidate":
+        """Return it with the temperature of its scores, if it is one-vs-rest; NaN is None."""
+        if self.coupling != "one_vs_rest":
+            return self
+        known = None if np.isnan(temperature) else float(temperature)
+        return dataclasses.replace(self, params={**self.params, "temperature": known})
+
 
 class Step(NamedTuple):
     """Other settings of a candidate, and the candidate that has them."""

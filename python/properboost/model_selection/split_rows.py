@@ -1,0 +1,57 @@
+"""The rows of a search, in the orders that its splits need."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.engine import Training, reorder
+from properboost.cached import cached_property
+from properboost.data.labels import Rows, SortedRows
+from properboost.model_selection.cv_splits import TEST, SplitBatch
+from properboost.scoring import HeldOut
+
+__all__ = ["SplitRows", "arrange", "count_models"]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """The rows in the order that a batch of splits needs."""
+
+    rows: Rows
+    order: SortedRows
+    splits: SplitBatch
+    training: Training
+    base: NDArray[np.float64] | None = None
+    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
+
+    @cached_property
+    def held_out(self) -> list[HeldOut]:
+        """The rows that each split tests on, in the order in which the engine predicts them."""
+        sizes = np.diff(self.order.segments)
+        return [
+            HeldOut.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
+            for roles in self.segment_roles
+        ]
+
+    @cached_property
+    def segment_roles(self) -> NDArray[np.int8]:
+        """What each segment of the order is to each split, (n_splits, n_segments)."""
+        return self.splits.roles[:, self.order.part_of]
+
+
+def arrange(
+    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: Training
+) -> Iterator[SplitRows]:
+    """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
+    yield SplitRows(rows, order, batches[0], training)
+    for batch in batches[1:]:
+        other = rows.sort(batch.part, batch.roles.shape[1])
+        yield SplitRows(rows, other, batch, reorder(training, order, other))
+
+
+def count_models(split_rows: Sequence[SplitRows]) -> int:
+    """Return how many models a candidate has: one for each split and class."""
+    n_classes = len(split_rows[0].rows.classes)
+    return sum(len(rows.splits) for rows in split_rows) * (1 if n_classes == 2 else n_classes)
