@@ -49,10 +49,13 @@ def train(codes, features, y, weight=None, *, n_estimators, **settings):
     return boosting.rounds(0)
 
 
-def test_rows_are_sorted_by_bits_of_their_numbers():
-    numbers = np.arange(300, dtype=np.int64) * 7
-    found = _core.sort_for_screens(numbers, np.array([0, 100, 100, 300]))
-    for first, last in ((0, 100), (100, 300)):
+@pytest.mark.parametrize(
+    "segments", [[0, 0], [0, 1], [0, 3], [0, 100, 100, 300], [0, 7, 5000, 5001, 20_000]]
+)
+def test_rows_are_sorted_by_bits_of_their_numbers(segments):
+    numbers = np.arange(segments[-1], dtype=np.int64)[::-1] * 7
+    found = _core.sort_for_screens(numbers, np.array(segments))
+    for first, last in itertools.pairwise(segments):
         bits = [ref.draw_bits(0, 0x73637265656E, n) for n in found[first:last].tolist()]
         assert bits == sorted(bits)
         assert set(found[first:last]) == set(numbers[first:last])

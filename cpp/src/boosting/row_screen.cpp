@@ -1,6 +1,7 @@
 #include "properboost/boosting/row_screen.hpp"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "properboost/core/random.hpp"
@@ -26,25 +27,49 @@ Window window_of(std::size_t round, double share) {
   return {begin, begin + width};
 }
 
+struct Drawn {
+  std::uint64_t bits;
+  std::int64_t number;
+};
+
+// Rows that share a place of `sort_by_bits`, on average.
+constexpr std::size_t kRowsOfPlace = 4;
+
+// Sorts n numbers by their bits.  As these are random, the first of them say nearly where a number
+// belongs: a few neighbours have to change places.
+void sort_by_bits(std::int64_t* numbers, std::size_t n, std::vector<Drawn>& drawn) {
+  unsigned width = 1;
+  while ((n / kRowsOfPlace) >> width != 0) ++width;
+  const auto place_of = [&](std::uint64_t bits) { return bits >> (64 - width); };
+  std::vector<std::size_t> next((std::size_t{1} << width) + 1);
+  drawn.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    ++next[place_of(bits_of(static_cast<std::uint64_t>(numbers[i]))) + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t bits = bits_of(static_cast<std::uint64_t>(numbers[i]));
+    drawn[next[place_of(bits)]++] = {bits, numbers[i]};
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const Drawn own = drawn[i];
+    std::size_t at = i;
+    for (; at > 0 && drawn[at - 1].bits > own.bits; --at) {
+      drawn[at] = drawn[at - 1];
+      numbers[at] = drawn[at].number;
+    }
+    drawn[at] = own;
+    numbers[at] = own.number;
+  }
+}
+
 }  // namespace
 
 void sort_for_screens(std::vector<std::int64_t>& numbers,
                       const std::vector<std::size_t>& segments) {
-  struct Drawn {
-    std::uint64_t bits;
-    std::int64_t number;
-  };
   std::vector<Drawn> drawn;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    drawn.clear();
-    for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
-      drawn.push_back({bits_of(static_cast<std::uint64_t>(numbers[i])), numbers[i]});
-    }
-    std::sort(drawn.begin(), drawn.end(),
-              [](const Drawn& a, const Drawn& b) { return a.bits < b.bits; });
-    for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
-      numbers[i] = drawn[i - segments[s]].number;
-    }
+    sort_by_bits(numbers.data() + segments[s], segments[s + 1] - segments[s], drawn);
   }
 }
 
