@@ -30,7 +30,8 @@ class VoteRows {
   }
 
   void weigh(const RowWeights& rows, Team& team) {
-    units_.set(rows, blocks_, codes_.rows, 1, team);
+    units_.begin(rows, codes_.rows, 1);
+    units_.set(rows, blocks_, team);
   }
   double unit() const noexcept { return units_.unit_of_weight(); }
 

@@ -152,8 +152,13 @@ class TreeGrower::State {
   void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
             std::int64_t least, std::uint64_t key, Team& team) {
     begin(slots);
-    units.set(rows, blocks_of(rows), codes_.rows, least, team);
-    take(rows, key, [&](std::size_t i) { return units.counts(i); }, team);
+    units.begin(rows, codes_.rows, least);
+    if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
+    const auto counts = [&](std::size_t i) {
+      units.set(rows, i);
+      return units.counts(i);
+    };
+    take(rows, key, counts, team);
   }
 
   // The blocks of the rows that a tree may be grown from.
@@ -161,22 +166,25 @@ class TreeGrower::State {
     return rows.screen == nullptr ? rows_.blocks() : cut_into_row_blocks(rows.screen->ranges);
   }
 
-  // Takes a screen's rows, or a share of those that count, drawn by the key.
+  // Takes a screen's rows, or a share of all, drawn by the key, as far as they count: whether one
+  // does is asked of those that are drawn.
   template <class Counts>
   void take(const RowWeights& rows, std::uint64_t key, const Counts& counts, Team& team) {
     if (rows.screen != nullptr) return rows_.take(*rows.screen, team);
     const std::uint64_t stream = stream_key(key, kRowStream);
     const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
-    const auto mark = [&](std::size_t begin, std::size_t n, std::uint8_t* marks) {
-      for (std::size_t i = 0; i < n; ++i) marks[i] = counts(begin + i) ? 1 : 0;
-      if (rows.share >= 1.0) return;
+    const auto draw = [&](std::size_t begin, std::size_t n, std::uint8_t* drawn) {
+      if (rows.share >= 1.0) return static_cast<void>(std::fill_n(drawn, n, 1));
       vectorized([=, number = rows.numbers] {
-        for (std::size_t i = 0; i < n; ++i) {
-          marks[i] &= draw_bits(stream, number[begin + i]) < undrawn;
-        }
+        // What bytes are written to might be anything that is not a value in here.
+        std::uint8_t* const __restrict to = drawn;
+        const RowNumbers own = number;
+        const std::uint64_t bits = stream, end = undrawn;
+        const std::size_t first = begin, rows_here = n;
+        for (std::size_t i = 0; i < rows_here; ++i) to[i] = draw_bits(bits, own[first + i]) < end;
       });
     };
-    rows_.take(mark, team);
+    rows_.take(draw, counts, team);
   }
 
   // Puts all rows at the leaves of a tree that was grown from some.

@@ -32,9 +32,10 @@ class LeafRows {
   void set_segments(const std::vector<std::size_t>& segments);
   // The row blocks of these segments.
   const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
-  // Takes those of them that count: mark(row, n, marks) says 1 or 0 for each of n rows.
-  template <class Mark>
-  void take(const Mark& mark, Team& team);
+  // Takes those of them that are drawn and count: draw(row, n, drawn) says 1 or 0 for each of n
+  // rows, and counts(row) is asked of each that is drawn.
+  template <class Draw, class Counts>
+  void take(const Draw& draw, const Counts& counts, Team& team);
   // Takes the rows of a screen.
   void take(const Screen& screen, Team& team);
   // Takes all rows, and puts them at the leaves where they belong.
@@ -81,20 +82,27 @@ class LeafRows {
   std::vector<Place> places_;  // of each node
 };
 
-template <class Mark>
-void LeafRows::take(const Mark& mark, Team& team) {
+template <class Draw, class Counts>
+void LeafRows::take(const Draw& draw, const Counts& counts, Team& team) {
   std::uint32_t* const rows = buffers_[0].data();
   std::vector<std::size_t> taken(blocks_.size());
   team.for_each(blocks_.size(), static_cast<double>(first_.back()), [&](std::size_t c) {
     constexpr std::size_t kStrip = 512;
-    std::array<std::uint8_t, kStrip> marks;
+    std::array<std::uint8_t, kStrip> drawn;
     std::uint32_t* to = rows + first_[c];
     for (std::size_t begin = blocks_[c].begin; begin < blocks_[c].end; begin += kStrip) {
       const std::size_t n = std::min(kStrip, blocks_[c].end - begin);
-      mark(begin, n, marks.data());
+      draw(begin, n, drawn.data());
+      std::uint32_t* const first = to;
       for (std::size_t i = 0; i < n; ++i) {
         *to = static_cast<std::uint32_t>(begin + i);
-        to += marks[i];
+        to += drawn[i];
+      }
+      const std::uint32_t* const last = std::exchange(to, first);
+      for (const std::uint32_t* row = first; row < last; ++row) {
+        const std::uint32_t own = *row;
+        *to = own;
+        to += counts(own) ? 1 : 0;
       }
     }
     taken[c] = static_cast<std::size_t>(to - (rows + first_[c]));

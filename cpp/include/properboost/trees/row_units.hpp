@@ -54,26 +54,31 @@ class RowUnits {
  public:
   using Numbers = Units<kCurvature>;
 
-  // Rounds the weights of the rows of these blocks.  `least` is the least number of units of a
-  // positive weight: with 0, rows much lighter than the others do not count.
-  void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, std::size_t all_rows,
-           std::int64_t least, Team& team) {
-    double a_pass = 0.0;
-    for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
+  // Takes the units of so many rows, which must be set one by one.  `least` is the least number of
+  // units of a positive weight: with 0, rows much lighter than the others do not count.
+  void begin(const RowWeights& rows, std::size_t all_rows, std::int64_t least) {
     weight_ = rows.units.weight;
     curvature_ = rows.units.curvature;
+    least_ = least;
     units_.resize(all_rows);
+  }
+  // Rounds the weights of a row.
+  void set(const RowWeights& rows, std::size_t i) noexcept {
+    const double x = rows.weight_of(i);
+    const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least_ : 0);
+    if constexpr (kCurvature) {
+      units_[i].data[0] = weight;
+      units_[i].data[1] = curvature_.round(rows.curvature_of(i));
+    } else {
+      units_[i] = weight;
+    }
+  }
+  // And those of all rows of these blocks.
+  void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, Team& team) {
+    double a_pass = 0.0;
+    for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
     team.for_each(blocks.size(), a_pass, [&](std::size_t c) {
-      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-        const double x = rows.weight_of(i);
-        const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least : 0);
-        if constexpr (kCurvature) {
-          units_[i].data[0] = weight;
-          units_[i].data[1] = curvature_.round(rows.curvature_of(i));
-        } else {
-          units_[i] = weight;
-        }
-      }
+      for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) set(rows, i);
     });
   }
 
@@ -92,6 +97,7 @@ class RowUnits {
  private:
   Aligned<Numbers> units_;
   FixedPoint weight_, curvature_;
+  std::int64_t least_ = 0;
 };
 
 }  // namespace properboost
