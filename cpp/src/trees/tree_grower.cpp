@@ -176,7 +176,7 @@ class TreeGrower::State {
     const auto draw = [&](std::size_t begin, std::size_t n, std::uint8_t* drawn) {
       if (rows.share >= 1.0) return static_cast<void>(std::fill_n(drawn, n, 1));
       vectorized([=, number = rows.numbers] {
-        // What bytes are written to might be anything that is not a value in here.
+        // Copies, as bytes that are written could be part of whatever is captured.
         std::uint8_t* const __restrict to = drawn;
         const RowNumbers own = number;
         const std::uint64_t bits = stream, end = undrawn;
