@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import properboost as pb
+from helpers.products import make_interactions
 from properboost import _core
 from properboost.boosting import interactions as pairs
 from properboost.boosting.interactions import MOST_CELLS, find_levels, make_pair, purify
@@ -107,14 +108,6 @@ def test_interactions_are_the_cells(n_features):
     for n_threads in (1, 2):
         got = _core.find_interactions(levels, gradient / 4, variance / 4, 4.0, n_threads)
         np.testing.assert_allclose(got, np.transpose(expected), rtol=1e-4, atol=1e-3)
-
-
-def make_interactions(n=3000, seed=0):
-    """Two effects of one feature and two of pairs, the stronger one of columns 1 and 4."""
-    random = np.random.default_rng(seed)
-    X = random.uniform(-1, 1, (n, 6))
-    F = X[:, 0] + 3 * X[:, 1] * X[:, 4] + 0.7 * np.sign(X[:, 2]) * np.sign(X[:, 5])
-    return X, np.where(random.random(n) < 1 / (1 + np.exp(-2 * F)), "yes", "no")
 
 
 @pytest.fixture(scope="module")

@@ -190,14 +190,14 @@ def _compare(ours: Any, theirs: list[ref.Round], rate: float, draws: bool) -> No
     """
     moved = 0.0  # what margins, whose last digits are lost, have come to
     for t, expected in enumerate(theirs):
+        size = np.abs(expected.table).max()
         learnt = t > 0 and theirs[t - 1].risk < 1e-6
         balanced = draws and t > 0 and theirs[t - 1].step < rate
-        if learnt or balanced or np.abs(expected.table).max() < max(SINGLE * moved, ZERO):
+        if learnt or balanced or 0.0 < size < ZERO or (t > 0 and size < SINGLE * moved):
             return  # what is left to learn is lost in these digits
         assert t < len(ours), f"there is no round {t + 1}"
         assert ours.feature[t] == expected.feature, f"round {t + 1}"
         values = ours.values[ours.offsets[t] : ours.offsets[t + 1]]
-        size = np.abs(expected.table).max()
         np.testing.assert_allclose(
             values, expected.table, rtol=30 * RELATIVE, atol=RELATIVE * size + SINGLE * moved
         )

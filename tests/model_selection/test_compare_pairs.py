@@ -8,29 +8,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
+from helpers.products import make_interactions, make_rows, search
 from properboost.model_selection import search_cv
 from properboost.model_selection.compare_pairs import ComparedPairs, Winner
 from properboost.model_selection.deadline import Deadline
-
-
-def make_rows(n=300, seed=0):
-    """Return rows whose class depends on a product."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 4))
-    logit = 2.0 * X[:, 0] * X[:, 1] + X[:, 2]
-    return X, (random.random(n) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
-
-
-def make_products(n=3000, seed=0):
-    """Return rows whose class depends on two products and one feature of six."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 6))
-    raw = 2.0 * X[:, 1] * X[:, 4] + 1.5 * X[:, 2] * X[:, 5] + X[:, 0]
-    return X, (random.random(n) < 1.0 / (1.0 + np.exp(-raw))).astype(int)
-
-
-def search(**given):
-    return pb.ProperBoostClassifierCV(**{"cv": 3, "max_estimators": 40, "n_draws": 2} | given)
 
 
 def test_the_first_of_the_best_is_taken():
@@ -86,7 +67,7 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
 
 
 def test_the_search_chooses_and_refits():
-    X, y = make_products()
+    X, y = make_interactions()
     search = pb.ProperBoostClassifierCV(
         gains=[1.0, 4.0], interactions=[0, 1, 2], cv=3, max_estimators=20, effort=None
     ).fit(X, y)

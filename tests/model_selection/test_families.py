@@ -5,22 +5,11 @@ import pytest
 from sklearn.datasets import load_wine, make_classification
 
 import properboost as pb
+from helpers.products import make_rows, search
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
 ADDITIVE = {family.name for family in FAMILIES if family.additive}
-
-
-def make_rows(n=300, seed=0):
-    """Return rows whose class depends on a product."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 4))
-    logit = 2.0 * X[:, 0] * X[:, 1] + X[:, 2]
-    return X, (random.random(n) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
-
-
-def search(**given):
-    return pb.ProperBoostClassifierCV(**{"cv": 3, "max_estimators": 40, "n_draws": 2} | given)
 
 
 def families_of(model):

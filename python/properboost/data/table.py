@@ -8,7 +8,15 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CategoricalColumn", "Category", "CodedLabels", "Column", "SomeColumns", "Table"]
+__all__ = [
+    "CategoricalColumn",
+    "Category",
+    "CodedLabels",
+    "Column",
+    "SomeColumns",
+    "Table",
+    "is_plain",
+]
 
 Category: TypeAlias = str | int | float | bool
 Column: TypeAlias = NDArray[np.generic]

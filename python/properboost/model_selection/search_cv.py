@@ -499,7 +499,7 @@ class ProperBoostClassifierCV(
         self.ended_: str | None = found.ended
         if self.one_standard_error:
             c, at = _regularize(candidates, curves, means, best_at, c, any_number)
-        winner = _pick(found, c, at, split_rows)
+        winner = _pick(candidates, scores, c, at, split_rows)
         self._take(winner)
         self._warn_if_cut_short()
         self._warn_of_the_last_gain()
@@ -549,11 +549,11 @@ class ProperBoostClassifierCV(
         if plans[0].family is GRID:
             return None if isinstance(self.interactions, str) else winner
         additive = {plan.family.name for plan in plans if plan.family.additive}
+        candidates = found.candidates
         for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
-            own = found.candidates[k].options
-            if found.candidates[k].family in additive and own.step not in SOLVED:
+            if candidates[k].family in additive and candidates[k].options.step not in SOLVED:
                 at = int(self.cv_results_["n_estimators"][k]) - 1
-                return _pick(found, k, at, winner.split_rows)
+                return _pick(candidates, found.scores, k, at, winner.split_rows)
         return None
 
     def _search_pairs(
@@ -679,12 +679,18 @@ def _score(
 # -- what is found --------------------------------------------------------------------------------
 
 
-def _pick(found: Compared, c: int, at: int, split_rows: Sequence[SplitRows]) -> Winner:
+def _pick(
+    candidates: Sequence[Candidate],
+    scores: CVScores,
+    c: int,
+    at: int,
+    split_rows: Sequence[SplitRows],
+) -> Winner:
     """Return a candidate, with as many estimators as the place `at` has, as what may be taken."""
-    scores = found.scores
-    curves = scores.values[0]
-    own = found.candidates[c].with_temperature(scores.temperatures[c, at])
-    return Winner(c, own, at + 1, split_rows, curves[c, :, at], float(mean_scores(curves)[c, at]))
+    curves = scores.values[0, c : c + 1]
+    own = candidates[c].with_temperature(scores.temperatures[c, at])
+    score = float(mean_scores(curves)[0, at])
+    return Winner(c, own, at + 1, split_rows, curves[0, :, at], score)
 
 
 def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
