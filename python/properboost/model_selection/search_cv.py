@@ -49,7 +49,11 @@ from properboost.model_selection.cross_validation import (
     mean_scores,
     read_task,
 )
-from properboost.model_selection.cv_splits import choose_folds, choose_split
+from properboost.model_selection.cv_splits import (
+    choose_folds,
+    choose_split,
+    compare_with_all_rows,
+)
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
     GRID,
@@ -64,6 +68,7 @@ from properboost.model_selection.families import (
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
+    FEW_ROWS,
     Candidate,
     SearchParameters,
     count_bags,
@@ -98,6 +103,9 @@ SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
 
+MOST_MORE = 1.25
+"""How many times as many estimators as models of the splits that of all rows has, at most."""
+
 
 @search
 class ProperBoostClassifierCV(
@@ -115,7 +123,9 @@ class ProperBoostClassifierCV(
     time over the same codes, so that a search costs little more than a few fits.  Each one's score
     on the rows its split holds out is known while it grows.  The best candidate, with the
     number of estimators that was best for it, is then fitted to all rows.  The paper behind the
-    gain chooses it in the same way (BoostLR, section 7 [1]_).
+    gain chooses it in the same way (BoostLR, section 7 [1]_).  Where families are compared, and
+    there are 1,000 rows or more, the model of all rows has more estimators than that, by as much
+    as it has more rows than those of the splits (at most a quarter).
 
     Attributes
     ----------
@@ -126,7 +136,8 @@ class ProperBoostClassifierCV(
     smoothing_, prior_, selection_ : float, float or None, str
         Those chosen.
     n_estimators_ : int
-        The number of estimators chosen.  At `max_estimators`, more might have been better.
+        The model's number of estimators.  Where that of the splits, which is in `cv_results_`, is
+        `max_estimators`, more might have been better.
     best_params_ : dict
         The same, as parameters of `ProperBoostClassifier`.
     best_index_ : int
@@ -326,6 +337,7 @@ class ProperBoostClassifierCV(
         base = self._find_base(found, plans, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, task, race, limit)
+        self._grow_with_rows(task)
         params, loss = self.best_params_, winner.candidate.loss
         record, own = _calibrate(winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
@@ -518,6 +530,22 @@ class ProperBoostClassifierCV(
         self.smoothing_ = chosen.params["smoothing"]
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
+
+    def _grow_with_rows(self, task: CVTask) -> None:
+        """Give the model of all rows more estimators than those of the splits, as it has more rows.
+
+        Only where families are compared, as other searches fit what was best (the papers do so),
+        and from `FEW_ROWS` on: fewer rows have as much noise to learn as there is signal.
+        """
+        if self.family_results_ is None or self.n_estimators != "auto":
+            return
+        if task.rows.total < FEW_ROWS:
+            return
+        more = min(compare_with_all_rows(task.split_batches, task.rows), MOST_MORE)
+        for name in ("n_estimators", "interaction_estimators"):
+            if name in self.best_params_:
+                self.best_params_[name] = round(more * self.best_params_[name])
+        self.n_estimators_ = self.best_params_["n_estimators"]
 
     def _warn_if_cut_short(self) -> None:
         """Warn of a search that was cut short."""
