@@ -69,6 +69,8 @@ def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
         ({"cv": 2}, 1.25),  # not twice as many
         ({"cv": ShuffleSplit(2, test_size=0.1, random_state=0)}, 1.0 / 0.9),
         ({"cv": 5, "readable": True, "interactions": [1]}, 1.25),
+        ({"cv": 5, "readable": True, "interactions": [1], "outer_bags": 4}, 1.0),
+        ({"cv": 5, "weak_learner": "tree", "outer_bags": 16}, 1.25 * 15 / 16),
         ({"cv": 5, "n_estimators": 15}, 1.0),
         ({"cv": 5, "effort": None, "gains": [1.0, 2.0]}, 1.0),
     ],
@@ -82,7 +84,8 @@ def test_more_rows_get_more_estimators(given, more):
         results = model.interaction_results_
         of_pairs = results["interaction_estimators"][results["mean_test_score"].argmax()]
         assert model.best_params_["interaction_estimators"] == round(more * of_pairs)
-    again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
+    bags = {"outer_bags": given.get("outer_bags", 0)}
+    again = pb.ProperBoostClassifier(**bags | model.best_params_).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 

@@ -125,7 +125,7 @@ class ProperBoostClassifierCV(
     number of estimators that was best for it, is then fitted to all rows.  The paper behind the
     gain chooses it in the same way (BoostLR, section 7 [1]_).  Where families are compared, and
     there are 1,000 rows or more, the model of all rows has more estimators than that, by as much
-    as it has more rows than those of the splits (at most a quarter).
+    as it has more rows than those of the splits (at most a quarter; bags have fewer rows).
 
     Attributes
     ----------
@@ -337,16 +337,18 @@ class ProperBoostClassifierCV(
         base = self._find_base(found, plans, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, task, race, limit)
-        self._grow_with_rows(task)
         params, loss = self.best_params_, winner.candidate.loss
         record, own = _calibrate(winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
         dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
         kept = None
+        share = 1.0
         if dealt is not None:
             other, kept = dealt
+            share = design_for(params.get("weak_learner", self.weak_learner), len(kept)).share
             if is_auto(self, "outer_bags"):
                 own["outer_bags"] = len(kept)
+        own |= self._grow_with_rows(params, task, share)
         self.best_params_: dict[str, Any] = params | own
         best = _make_estimator(self, params | own)
         if self.refit and dealt is not None:
@@ -531,21 +533,28 @@ class ProperBoostClassifierCV(
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
 
-    def _grow_with_rows(self, task: CVTask) -> None:
-        """Give the model of all rows more estimators than those of the splits, as it has more rows.
+    def _grow_with_rows(
+        self, chosen: Mapping[str, Any], task: CVTask, share: float
+    ) -> dict[str, int]:
+        """Give the model more estimators than those of the splits, as it has more rows.
 
-        Only where families are compared, as other searches fit what was best (the papers do so),
-        and from `FEW_ROWS` on: fewer rows have as much noise to learn as there is signal.
+        It has a share of all, a bag's.  Only where families are compared, as other searches fit
+        what was best (the papers do so), and from `FEW_ROWS` on: fewer rows have as much noise to
+        learn as there is signal.
         """
         if self.family_results_ is None or self.n_estimators != "auto":
-            return
+            return {}
         if task.rows.total < FEW_ROWS:
-            return
-        more = min(compare_with_all_rows(task.split_batches, task.rows), MOST_MORE)
-        for name in ("n_estimators", "interaction_estimators"):
-            if name in self.best_params_:
-                self.best_params_[name] = round(more * self.best_params_[name])
-        self.n_estimators_ = self.best_params_["n_estimators"]
+            return {}
+        more = share * compare_with_all_rows(task.split_batches, task.rows)
+        more = min(max(more, 1.0), MOST_MORE)
+        own = {
+            name: round(more * chosen[name])
+            for name in ("n_estimators", "interaction_estimators")
+            if name in chosen
+        }
+        self.n_estimators_ = own["n_estimators"]
+        return own
 
     def _warn_if_cut_short(self) -> None:
         """Warn of a search that was cut short."""
