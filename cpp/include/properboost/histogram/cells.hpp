@@ -48,6 +48,11 @@ struct FeatureCells {
 
   bool are_in_order() const noexcept { return directions[0] != 0 || directions[1] != 0; }
   std::size_t width() const noexcept { return static_cast<std::size_t>(bins->width()); }
+  // 1 if a code's cell has anything, or 0; a branch would be mispredicted.
+  std::uint8_t weighs(std::size_t code) const noexcept {
+    const Cell& cell = cells[code];
+    return cell.weight() + cell.curvature == 0.0 ? 0 : 1;
+  }
   std::size_t occupied_codes() const noexcept {
     return static_cast<std::size_t>(std::count(occupied, occupied + width(), std::uint8_t{1}));
   }

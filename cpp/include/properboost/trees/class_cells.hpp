@@ -1,10 +1,12 @@
 // Two classes in the cells of a tree: a criterion on their weights and, if it needs it, curvature.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/class_cuts.hpp"
@@ -77,53 +79,101 @@ class ClassCells {
             1.0};
   }
 
+  // What a feature's cells hold, each by itself: so they are made of sums by vectors.
+  struct Columns {
+    std::array<double, kMaxCodes> positive, negative, curvature;
+
+    Cell operator[](std::size_t k) const { return {positive[k], negative[k], curvature[k]}; }
+  };
+  struct Codes {
+    Columns cells;
+    CellOfCode occupied, weighing;
+    std::size_t n;
+
+    std::size_t width() const { return n; }
+    std::uint8_t weighs(std::size_t code) const { return weighing[code]; }
+  };
+
   // The cells of a feature's codes.
   class Feature {
    public:
-    Feature(const ClassCells& cells, const FeatureBins& bins, const Unit* sums)
-        : cells_(cells), feature_{codes_.data(), occupied_.data(), &bins} {
-      for (std::size_t b = 0; b < feature_.width(); ++b) {
-        codes_[b] = cells.cell(sums, feature_.width(), b);
-        const bool occupied = codes_[b].weight() > 0.0 || (kCurvature && codes_[b].curvature > 0.0);
-        occupied_[b] = occupied ? 1 : 0;
-      }
+    Feature(const ClassCells& cells, const FeatureBins& bins, const Unit* sums) : cells_(cells) {
+      codes_.n = static_cast<std::size_t>(bins.width());
+      cells.convert(sums, codes_);
     }
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
     // Its cuts in a direction, if such rows belong to the branches besides; for find_split.
-    ClassCuts cuts(const Total& beside_left, const Total& beside_right, int direction) const {
-      return {feature_,  cells_.criterion_, cells_.regularizers_, cells_.limits_.child_weight,
-              direction, beside_left,       beside_right};
+    auto cuts(const Total& beside_left, const Total& beside_right, int direction) const {
+      return ClassCuts<Codes>(codes_, cells_.criterion_, cells_.regularizers_,
+                              cells_.limits_.child_weight, direction, beside_left, beside_right);
     }
 
    private:
     const ClassCells& cells_;
-    std::array<Cell, kMaxCodes> codes_;
-    std::array<std::uint8_t, kMaxCodes> occupied_;
-    FeatureCells feature_;
+    Codes codes_;
   };
 
  private:
+  void convert(const Unit* sums, Codes& codes) const {
+    vectorized([this, sums, &codes] {
+      const std::size_t n = codes.n;
+      const Unit* const __restrict in_positive = sums + Slots::kPositive * n;
+      const Unit* const __restrict in_negative = sums + Slots::kNegative * n;
+      double* const __restrict positive = codes.cells.positive.data();
+      double* const __restrict negative = codes.cells.negative.data();
+      double* const __restrict curvature = codes.cells.curvature.data();
+      std::uint8_t* const __restrict occupied = codes.occupied.data();
+      std::uint8_t* const __restrict weighing = codes.weighing.data();
+      const auto [of_positive, of_negative] = weight_unit_;
+      for (std::size_t b = 0; b < n; ++b) {
+        positive[b] = static_cast<double>(weight_in(in_positive[b])) * of_positive;
+        negative[b] = static_cast<double>(weight_in(in_negative[b])) * of_negative;
+      }
+      if constexpr (kCurvature) {
+        find_curvatures(in_positive, in_negative, n, curvature);
+      } else {
+        std::fill_n(curvature, n, 0.0);
+      }
+      for (std::size_t b = 0; b < n; ++b) {
+        const double weight = positive[b] + negative[b];
+        occupied[b] = (weight > 0.0) | (curvature[b] > 0.0) ? 1 : 0;
+        weighing[b] = weight + curvature[b] == 0.0 ? 0 : 1;
+      }
+    });
+  }
+
   Cell cell(const Unit* sums, std::size_t width, std::size_t code) const {
     const Unit& positive = sums[Slots::kPositive * width + code];
     const Unit& negative = sums[Slots::kNegative * width + code];
+    double curvature = 0.0;
+    if constexpr (kCurvature) find_curvatures(&positive, &negative, 1, &curvature);
+    return {static_cast<double>(weight_in(positive)) * weight_unit_[Slots::kPositive],
+            static_cast<double>(weight_in(negative)) * weight_unit_[Slots::kNegative], curvature};
+  }
+
+  static std::int64_t weight_in(const Unit& unit) {
     if constexpr (kCurvature) {
-      return {static_cast<double>(positive.data[0]) * weight_unit_[Slots::kPositive],
-              static_cast<double>(negative.data[0]) * weight_unit_[Slots::kNegative],
-              curvature(positive.data[1], negative.data[1])};
+      return unit.data[0];
     } else {
-      return {static_cast<double>(positive) * weight_unit_[Slots::kPositive],
-              static_cast<double>(negative) * weight_unit_[Slots::kNegative], 0.0};
+      return unit;
     }
   }
 
-  double curvature(std::int64_t positive, std::int64_t negative) const {
+  void find_curvatures(const Unit* __restrict positive, const Unit* __restrict negative,
+                       std::size_t n, double* __restrict curvature) const {
+    const auto [of_positive, of_negative] = curvature_unit_;
     if (stands_for_[Slots::kPositive] == stands_for_[Slots::kNegative]) {
-      return static_cast<double>(positive + negative) * curvature_unit_[Slots::kPositive];
+      for (std::size_t b = 0; b < n; ++b) {
+        curvature[b] = static_cast<double>(positive[b].data[1] + negative[b].data[1]) * of_positive;
+      }
+      return;
     }
-    return static_cast<double>(positive) * curvature_unit_[Slots::kPositive] +
-           static_cast<double>(negative) * curvature_unit_[Slots::kNegative];
+    for (std::size_t b = 0; b < n; ++b) {
+      curvature[b] = static_cast<double>(positive[b].data[1]) * of_positive +
+                     static_cast<double>(negative[b].data[1]) * of_negative;
+    }
   }
 
   const Criterion& criterion_;

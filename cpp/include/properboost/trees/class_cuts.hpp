@@ -6,21 +6,24 @@
 #include <cstdint>
 #include <limits>
 
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
 
+// `Codes` has `cells`, `occupied`, `weighs` and `width()`, as FeatureCells.
+template <class Codes>
 class ClassCuts {
  public:
   // Each branch weighs at least `least` (or has that curvature, if the criterion needs it), and the
   // share of the positive class rises from left to right (direction 1) or falls (-1).  Rows other
   // than those of the codes may belong to the branches as well.
-  ClassCuts(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+  ClassCuts(const Codes& codes, const Criterion& criterion, const Regularizers& r,
             double least = 0.0, int direction = 0, const Cell& beside_left = {},
             const Cell& beside_right = {})
-      : feature_(feature),
+      : codes_(codes),
         criterion_(criterion),
         regularizers_(r),
         curved_(criterion.needs_curvature()),
@@ -29,10 +32,10 @@ class ClassCuts {
         beside_left_(beside_left),
         beside_right_(beside_right) {}
 
-  bool occupied(std::size_t code) const { return feature_.occupied[code] != 0; }
+  bool occupied(std::size_t code) const { return codes_.occupied[code] != 0; }
   std::array<double, kMaxCodes> shares() const {
     std::array<double, kMaxCodes> shares{};
-    for (std::size_t b = 0; b < feature_.width(); ++b) shares[b] = share(feature_.cells[b]);
+    for (std::size_t b = 0; b < codes_.width(); ++b) shares[b] = share(codes_.cells[b]);
     return shares;
   }
 
@@ -40,20 +43,24 @@ class ClassCuts {
   // are smoothed, codes without rows have some.)
   void find_costs(const CutOrder& order, double* before, double* after) const {
     std::array<std::uint16_t, kMaxCodes> cut_after;  // the number of each code's cut
-    CellOfCode codes;                                // that have weight
+    std::array<Cell, kMaxCodes> cells;               // that have weight
     std::size_t cuts = 0;
     for (std::size_t i = 0; i < order.size; ++i) {
-      codes[cuts] = order.codes[i];
-      cuts += has_weight(feature_.cells[order.codes[i]]) ? 1 : 0;
+      const Cell cell = codes_.cells[order.codes[i]];
+      cells[cuts] = cell;
+      cuts += codes_.weighs(order.codes[i]);
       cut_after[i] = static_cast<std::uint16_t>(cuts);
     }
-    const Cell none{};
-    const Cell& missing = order.floating ? feature_.cells[order.missing] : none;
     std::array<double, kMaxCodes + 1> costs;
-    before[0] = find_costs(codes.data(), cuts, missing, none, costs.data());
+    if (!order.floating) {
+      before[0] = find_costs<false>(cells.data(), cuts, {}, {}, costs.data());
+      for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cut_after[i - 1]];
+      return;
+    }
+    const Cell missing = codes_.cells[order.missing];
+    before[0] = find_costs<true>(cells.data(), cuts, missing, {}, costs.data());
     for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cut_after[i - 1]];
-    if (!order.floating) return;
-    find_costs(codes.data(), cuts, none, missing, costs.data());
+    find_costs<true>(cells.data(), cuts, {}, missing, costs.data());
     for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cut_after[i]];
   }
 
@@ -63,8 +70,8 @@ class ClassCuts {
    public:
     explicit Branches(std::size_t cuts) : cuts_(cuts) {}
 
-    void set_left(std::size_t cut, const Cell& a, const Cell& b) { set(cut, a, b); }
-    void set_right(std::size_t cut, const Cell& a, const Cell& b) { set(cuts_ + cut, a, b); }
+    void set_left(std::size_t cut, const Cell& cell) { set(cut, cell); }
+    void set_right(std::size_t cut, const Cell& cell) { set(cuts_ + cut, cell); }
     Cell left(std::size_t cut) const { return cell(cut); }
     Cell right(std::size_t cut) const { return cell(cuts_ + cut); }
     void find_costs(const Criterion& criterion, const Regularizers& r, double* costs) const {
@@ -73,14 +80,26 @@ class ClassCuts {
                       each.data());
       for (std::size_t i = 0; i < cuts_; ++i) costs[i] = each[i] + each[cuts_ + i];
     }
+    // Cuts that leave a branch with less than that of weight, or of curvature, are not allowed.
+    void forbid_light(bool curved, double least, double* costs) const {
+      vectorized([=] {
+        for (std::size_t i = 0; i < cuts_; ++i) {
+          const std::size_t j = cuts_ + i;
+          const double left = curved ? curvature_[i] : positive_[i] + negative_[i];
+          const double right = curved ? curvature_[j] : positive_[j] + negative_[j];
+          const bool heavy = (left >= least) & (right >= least);
+          costs[i] = heavy ? costs[i] : std::numeric_limits<double>::infinity();
+        }
+      });
+    }
 
    private:
     static constexpr std::size_t kMost = 2 * (kMaxCodes + 1);
 
-    void set(std::size_t i, const Cell& a, const Cell& b) {
-      positive_[i] = a.positive + b.positive;
-      negative_[i] = a.negative + b.negative;
-      curvature_[i] = a.curvature + b.curvature;
+    void set(std::size_t i, const Cell& cell) {
+      positive_[i] = cell.positive;
+      negative_[i] = cell.negative;
+      curvature_[i] = cell.curvature;
     }
     Cell cell(std::size_t i) const { return {positive_[i], negative_[i], curvature_[i]}; }
 
@@ -88,53 +107,45 @@ class ClassCuts {
     std::array<double, kMost> positive_, negative_, curvature_;
   };
 
-  // costs[i] is what the cut after the first i codes costs, infinite where it is not allowed, and
-  // the missing values belong to one of its branches.  Returns the cost of all codes on the left.
-  double find_costs(const std::uint8_t* codes, std::size_t n, const Cell& missing_left,
+  // costs[i] is what the cut after the first i cells costs, infinite where it is not allowed, and
+  // the missing values, if there are any, belong to one of its branches.  Returns the cost of all
+  // cells on the left.
+  template <bool kMissing>
+  double find_costs(const Cell* cells, std::size_t n, const Cell& missing_left,
                     const Cell& missing_right, double* costs) const {
+    const auto with = [](Cell sum, const Cell& missing) {
+      if constexpr (kMissing) sum += missing;
+      return sum;
+    };
     Branches branches(n + 1);
-    Cell sum = beside_left_;
-    for (std::size_t i = 0; i < n; ++i) {
-      branches.set_left(i, sum, missing_left);
-      sum += feature_.cells[codes[i]];
+    Cell left = beside_left_, right = beside_right_;
+    for (std::size_t i = 0; i < n; ++i) {  // neither sum waits for the other
+      branches.set_left(i, with(left, missing_left));
+      branches.set_right(n - i, with(right, missing_right));
+      left += cells[i];
+      right += cells[n - 1 - i];
     }
-    branches.set_left(n, sum, missing_left);
-    sum = beside_right_;
-    for (std::size_t i = n; i > 0; --i) {
-      branches.set_right(i, sum, missing_right);
-      sum += feature_.cells[codes[i - 1]];
-    }
-    branches.set_right(0, sum, missing_right);
+    branches.set_left(n, with(left, missing_left));
+    branches.set_right(0, with(right, missing_right));
     branches.find_costs(criterion_, regularizers_, costs);
     const double unsplit = costs[n];
-    if (least_ > 0.0 || direction_ != 0) {
-      for (std::size_t i = 0; i <= n; ++i) {
-        if (!allows(branches.left(i), branches.right(i))) {
-          costs[i] = std::numeric_limits<double>::infinity();
-        }
+    if (least_ > 0.0) branches.forbid_light(curved_, least_, costs);
+    for (std::size_t i = 0; direction_ != 0 && i <= n; ++i) {
+      if (direction_ * (share(branches.right(i)) - share(branches.left(i))) < 0.0) {
+        costs[i] = std::numeric_limits<double>::infinity();
       }
     }
     return unsplit;
   }
 
-  // Without a branch, which would be mispredicted.
-  static bool has_weight(const Cell& c) { return !(c.positive + c.negative + c.curvature == 0.0); }
-
-  bool allows(const Cell& left, const Cell& right) const {
-    if (least_ > 0.0 && !(weight(left) >= least_ && weight(right) >= least_)) return false;
-    return direction_ == 0 || !(direction_ * (share(right) - share(left)) < 0.0);
-  }
-
   // The share of the positive class, or the ratio of gradient to curvature.
   double share(const Cell& c) const {
     const double numerator = curved_ ? c.gradient() : c.positive;
-    const double denominator = weight(c);
+    const double denominator = curved_ ? c.curvature : c.weight();
     return denominator > 0.0 ? numerator / denominator : 0.0;
   }
 
-  double weight(const Cell& c) const { return curved_ ? c.curvature : c.weight(); }
-
-  const FeatureCells& feature_;
+  const Codes& codes_;
   const Criterion& criterion_;
   const Regularizers& regularizers_;
   const bool curved_;
