@@ -28,14 +28,10 @@ inline std::size_t first_best(const double* costs, std::size_t n) {
   constexpr std::size_t kLeast = 4;  // minima that need not wait for each other
   std::array<double, kLeast> least;
   least.fill(std::numeric_limits<double>::infinity());
-  const auto take = [&](std::size_t k, double cost) {
-    least[k] = cost < least[k] ? cost : least[k];
-  };
-  std::size_t done = 0;
-  for (; done + kLeast <= n; done += kLeast) {
-    for (std::size_t k = 0; k < kLeast; ++k) take(k, costs[done + k]);
+  for (std::size_t i = 0; i < n; ++i) {
+    double& l = least[i % kLeast];
+    l = costs[i] < l ? costs[i] : l;
   }
-  for (std::size_t k = 0; done + k < n; ++k) take(k, costs[done + k]);
   const double best = *std::min_element(least.begin(), least.end());
   for (std::size_t i = 0; i < n; ++i) {
     if (costs[i] <= best + kTie * std::abs(best)) return i;
