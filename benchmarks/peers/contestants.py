@@ -367,13 +367,11 @@ def compare_families(**settings: Any) -> Contestant:
             from properboost import ProperBoostClassifier
 
             found, results = search.family_results_, search.cv_results_
-            more = search.n_estimators_ / results["n_estimators"][search.best_index_]
             others = {}
             for name, k in zip(found["family"], found["best_index"], strict=True):
                 if k < 0:  # pairs, of which only the winner's are known
                     continue
-                n_estimators = round(more * int(results["n_estimators"][k]))
-                params = results["params"][k] | {"n_estimators": n_estimators}
+                params = results["params"][k] | {"n_estimators": int(results["n_estimators"][k])}
                 model = ProperBoostClassifier(**own, **params)
                 others[str(name)] = model.fit(task.split.X, task.split.y).predict_proba
             return others

@@ -87,20 +87,6 @@ def test_splits_are_gathered_while_their_parts_are_few():
                 np.testing.assert_array_equal(np.flatnonzero(of_row == splits.TEST), np.sort(test))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "cv", [StratifiedKFold(60), ShuffleSplit(9, test_size=0.2, train_size=0.5, random_state=0)]
-)
-def test_how_much_all_rows_are_beside_those_of_a_split(cv, weighted):
-    X, y = integers()
-    weight = 1.0 + np.arange(240) % 3 if weighted else np.ones(240)
-    rows = read_rows(y, 240, weight if weighted else None)
-    table = type("Table", (), {"n_rows": 240, "source": X})()
-    found = splits.compare_with_all_rows(splits.find_splits(cv, table, rows, None), rows)
-    trained = [weight[train].sum() for train, _ in cv.split(X, y)]
-    assert found == pytest.approx(weight.sum() / np.mean(trained))
-
-
 def test_a_row_of_weight_zero_is_no_row():
     X, y = integers()
     weight = (np.arange(240) % 4 > 0).astype(float)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_classification
-from sklearn.model_selection import ShuffleSplit
 
 import properboost as pb
 from helpers.products import make_rows, search
@@ -60,39 +59,6 @@ def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
     assert expected in model.family_
     again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-
-
-@pytest.mark.parametrize(
-    ("given", "more"),
-    [
-        ({"cv": 5}, 1.25),
-        ({"cv": 2}, 1.25),  # not twice as many
-        ({"cv": ShuffleSplit(2, test_size=0.1, random_state=0)}, 1.0 / 0.9),
-        ({"cv": 5, "readable": True, "interactions": [1]}, 1.25),
-        ({"cv": 5, "readable": True, "interactions": [1], "outer_bags": 4}, 1.0),
-        ({"cv": 5, "weak_learner": "tree", "outer_bags": 16}, 1.25 * 15 / 16),
-        ({"cv": 5, "n_estimators": 15}, 1.0),
-        ({"cv": 5, "effort": None, "gains": [1.0, 2.0]}, 1.0),
-    ],
-)
-def test_more_rows_get_more_estimators(given, more):
-    X, y = make_rows(1000)
-    model = search(**{"effort": 2, "interactions": 0} | given).fit(X, y)
-    best = model.cv_results_["n_estimators"][model.best_index_]
-    assert model.best_params_["n_estimators"] == model.n_estimators_ == round(more * best)
-    if model.family_ == "pairs":
-        results = model.interaction_results_
-        of_pairs = results["interaction_estimators"][results["mean_test_score"].argmax()]
-        assert model.best_params_["interaction_estimators"] == round(more * of_pairs)
-    bags = {"outer_bags": given.get("outer_bags", 0)}
-    again = pb.ProperBoostClassifier(**bags | model.best_params_).fit(X, y)
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-
-
-def test_few_rows_have_the_estimators_of_the_splits():
-    X, y = make_rows(999)
-    model = search(effort=1, cv=5).fit(X, y)
-    assert model.n_estimators_ == model.cv_results_["n_estimators"][model.best_index_]
 
 
 def test_efforts_are_a_ladder():

@@ -1,6 +1,6 @@
 """CV splits, held as parts of the rows that each of them trains on or holds out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +28,6 @@ __all__ = [
     "SplitBatch",
     "choose_folds",
     "choose_split",
-    "compare_with_all_rows",
     "find_splits",
 ]
 
@@ -129,15 +128,6 @@ def find_splits(cv: CV, table: Table, rows: Rows, groups: ArrayLike | None) -> l
         raise ValueError(f"cv must give at least one split; got {cv!r}, which gave none")
     found.append(SplitBatch(first, part, roles))
     return found
-
-
-def compare_with_all_rows(batches: Sequence[SplitBatch], rows: Rows) -> float:
-    """Return how much all rows are, by weight, beside those that a split trains on, on average."""
-    trained: list[float] = []
-    for batch in batches:
-        of_part = np.bincount(batch.part, rows.weight, minlength=batch.roles.shape[1])
-        trained += ((batch.roles == TRAIN) @ of_part).tolist()
-    return rows.total / float(np.mean(trained))
 
 
 def _refine(

@@ -49,11 +49,7 @@ from properboost.model_selection.cross_validation import (
     mean_scores,
     read_task,
 )
-from properboost.model_selection.cv_splits import (
-    choose_folds,
-    choose_split,
-    compare_with_all_rows,
-)
+from properboost.model_selection.cv_splits import choose_folds, choose_split
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
     GRID,
@@ -68,7 +64,6 @@ from properboost.model_selection.families import (
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
-    FEW_ROWS,
     Candidate,
     SearchParameters,
     count_bags,
@@ -103,9 +98,6 @@ SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
 
-MOST_MORE = 1.25
-"""How many times as many estimators as models of the splits that of all rows has, at most."""
-
 
 @search
 class ProperBoostClassifierCV(
@@ -123,9 +115,7 @@ class ProperBoostClassifierCV(
     time over the same codes, so that a search costs little more than a few fits.  Each one's score
     on the rows its split holds out is known while it grows.  The best candidate, with the
     number of estimators that was best for it, is then fitted to all rows.  The paper behind the
-    gain chooses it in the same way (BoostLR, section 7 [1]_).  Where families are compared, and
-    there are 1,000 rows or more, the model of all rows has more estimators than that, by as much
-    as it has more rows than those of the splits (at most a quarter; bags have fewer rows).
+    gain chooses it in the same way (BoostLR, section 7 [1]_).
 
     Attributes
     ----------
@@ -136,8 +126,7 @@ class ProperBoostClassifierCV(
     smoothing_, prior_, selection_ : float, float or None, str
         Those chosen.
     n_estimators_ : int
-        The model's number of estimators.  Where that of the splits, which is in `cv_results_`, is
-        `max_estimators`, more might have been better.
+        The number of estimators chosen.  At `max_estimators`, more might have been better.
     best_params_ : dict
         The same, as parameters of `ProperBoostClassifier`.
     best_index_ : int
@@ -342,13 +331,10 @@ class ProperBoostClassifierCV(
         self.calibration_: dict[str, Any] | None = record
         dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
         kept = None
-        share = 1.0
         if dealt is not None:
             other, kept = dealt
-            share = design_for(params.get("weak_learner", self.weak_learner), len(kept)).share
             if is_auto(self, "outer_bags"):
                 own["outer_bags"] = len(kept)
-        own |= self._grow_with_rows(params, task, share)
         self.best_params_: dict[str, Any] = params | own
         best = _make_estimator(self, params | own)
         if self.refit and dealt is not None:
@@ -532,29 +518,6 @@ class ProperBoostClassifierCV(
         self.smoothing_ = chosen.params["smoothing"]
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
-
-    def _grow_with_rows(
-        self, chosen: Mapping[str, Any], task: CVTask, share: float
-    ) -> dict[str, int]:
-        """Give the model more estimators than those of the splits, as it has more rows.
-
-        It has a share of all, a bag's.  Only where families are compared, as other searches fit
-        what was best (the papers do so), and from `FEW_ROWS` on: fewer rows have as much noise to
-        learn as there is signal.
-        """
-        if self.family_results_ is None or self.n_estimators != "auto":
-            return {}
-        if task.rows.total < FEW_ROWS:
-            return {}
-        more = share * compare_with_all_rows(task.split_batches, task.rows)
-        more = min(max(more, 1.0), MOST_MORE)
-        own = {
-            name: round(more * chosen[name])
-            for name in ("n_estimators", "interaction_estimators")
-            if name in chosen
-        }
-        self.n_estimators_ = own["n_estimators"]
-        return own
 
     def _warn_if_cut_short(self) -> None:
         """Warn of a search that was cut short."""

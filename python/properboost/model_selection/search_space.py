@@ -59,7 +59,6 @@ from properboost.parameters.shared import (
 )
 
 __all__ = [
-    "FEW_ROWS",
     "Candidate",
     "SearchParameters",
     "Step",
@@ -294,8 +293,7 @@ class SearchParameters(
         Rounds (with cyclic selection, cycles), per class where there are more than two.  "auto"
         chooses them for every candidate by the mean of its splits' scores; boosting stops where
         neither this nor the log loss improves any more, see `n_iter_no_change`.  Among equal scores
-        the one of least log loss is taken.  Where families are compared, the model of 1,000 rows or
-        more has up to a quarter more, as it has more rows than those of the splits.
+        the one of least log loss is taken.
         """,
     )
     max_estimators: int | None = parameter(
