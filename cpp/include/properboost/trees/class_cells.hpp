@@ -42,8 +42,11 @@ class ClassCells {
 
   // The total of a feature's sums, [slot][code].
   Total total(const Unit* sums, std::size_t width) const {
+    Codes codes;
+    codes.n = width;
+    convert(sums, codes);
     Cell total{};
-    for (std::size_t b = 0; b < width; ++b) total += cell(sums, width, b);
+    for (std::size_t b = 0; b < width; ++b) total += codes.cells[b];
     return total;
   }
   // The code that a feature's j-th number belongs to.
@@ -142,15 +145,6 @@ class ClassCells {
         weighing[b] = weight + curvature[b] == 0.0 ? 0 : 1;
       }
     });
-  }
-
-  Cell cell(const Unit* sums, std::size_t width, std::size_t code) const {
-    const Unit& positive = sums[Slots::kPositive * width + code];
-    const Unit& negative = sums[Slots::kNegative * width + code];
-    double curvature = 0.0;
-    if constexpr (kCurvature) find_curvatures(&positive, &negative, 1, &curvature);
-    return {static_cast<double>(weight_in(positive)) * weight_unit_[Slots::kPositive],
-            static_cast<double>(weight_in(negative)) * weight_unit_[Slots::kNegative], curvature};
   }
 
   static std::int64_t weight_in(const Unit& unit) {

@@ -52,14 +52,11 @@ class ClassCuts {
       cut_after[i] = static_cast<std::uint16_t>(cuts);
     }
     std::array<double, kMaxCodes + 1> costs;
-    if (!order.floating) {
-      before[0] = find_costs<false>(cells.data(), cuts, {}, {}, costs.data());
-      for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cut_after[i - 1]];
-      return;
-    }
-    const Cell missing = codes_.cells[order.missing];
-    before[0] = find_costs<true>(cells.data(), cuts, missing, {}, costs.data());
+    const Cell missing = order.floating ? codes_.cells[order.missing] : Cell{};
+    before[0] = order.floating ? find_costs<true>(cells.data(), cuts, missing, {}, costs.data())
+                               : find_costs<false>(cells.data(), cuts, {}, {}, costs.data());
     for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cut_after[i - 1]];
+    if (!order.floating) return;
     find_costs<true>(cells.data(), cuts, {}, missing, costs.data());
     for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cut_after[i]];
   }
