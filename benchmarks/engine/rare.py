@@ -11,24 +11,18 @@ to say the share of every row.
 
 import argparse
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from properboost import ProperBoostClassifier, ProperBoostClassifierCV
+from benchmarks.lib.learners import LEARNERS
+from properboost import ProperBoostClassifierCV
 from properboost.datasets import load_adult
 
 SHARES = (0.01, 0.001)
-MODELS: dict[str, Callable[[int], Any]] = {
-    "tables": lambda seed: ProperBoostClassifier(random_state=seed),
-    "stumps": lambda seed: ProperBoostClassifier(weak_learner="stump", random_state=seed),
-    "monomials": lambda seed: ProperBoostClassifier(weak_learner="monomial", random_state=seed),
-    "trees": lambda seed: ProperBoostClassifier(weak_learner="tree", random_state=seed),
-    "search": lambda seed: ProperBoostClassifierCV(random_state=seed),
-}
+MODELS = {**LEARNERS, "search": lambda seed: ProperBoostClassifierCV(random_state=seed)}
 
 
 def find_ratio(model: Any, X: Any, y: Any, share: float, seed: int) -> float:

@@ -374,6 +374,24 @@ def test_a_share_of_the_features_is_at_least_one():
     assert np.mean(roots[roots >= 0] == best) < 0.6
 
 
+@pytest.mark.parametrize("policy", [{"max_leaf_nodes": 2}, {"grow_policy": "symmetric"}], ids=str)
+def test_categories_of_few_rows_are_no_more_likely_than_numbers(policy):
+    """Two rows a category, few of them positive: a root of products sees large differences."""
+    chosen = {"unbiased": 0, "greedy": 0}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.integers(0, 50, 100), rng.normal(size=(100, 3))])
+        y = rng.random(100) < 0.2
+        for selection in chosen:
+            model = fit_tree(
+                X, y, n_estimators=1, max_depth=1, min_child_weight=1.0, selection=selection,
+                categorical_features=[0], slope=1.0, **policy,
+            )  # fmt: skip
+            chosen[selection] += model.feature_importances_[0] > 0
+    assert chosen["unbiased"] <= 60 / 4
+    assert chosen["greedy"] > 60 * 0.9
+
+
 @pytest.mark.parametrize("response", RESPONSES)
 def test_chance_gets_another_try(response):
     """Balanced rows that are all alike: nothing helps, but a draw might have."""

@@ -23,7 +23,7 @@ class TreePlanner final : public Planner {
         slots_(Slots::of_classes(at_.model(0).roles)),
         screens_(at_.rows, slots_, at_.algorithm.screening()) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
-    limits_.chance = at_.weights.scaled(limits_.chance);
+    limits_.row_weight = at_.weights.scaled(limits_.row_weight);
     line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
     line_limits_.least_rows = at_.weights.scaled(line_limits_.least_rows);
     if (find_directions(learner).size() != limits_.directions.size()) {

@@ -67,8 +67,13 @@ def sum_of_squares(t: Training, w: Array, rows: Array) -> float:
     return float((w[rows] ** 2 / t.weight[rows]).sum())
 
 
-def saving_by_chance(whole: Statistics, squares: Sequence[float], t: Training) -> float:
-    """What a cut of a cell saves on average if it says nothing: by the bend of its cost."""
+def saving_by_chance(
+    whole: Statistics, squares: Sequence[float], t: Training, categories: float = 0.0
+) -> float:
+    """What a cut of a cell saves on average if it says nothing: by the bend of its cost.
+
+    Where it is one of categories, the bend is that of steps as large as one category's scatter.
+    """
     p, q = float(whole.plus[0]), float(whole.minus[0])
     if t.response == "sign":
         return 0.0
@@ -77,7 +82,16 @@ def saving_by_chance(whole: Statistics, squares: Sequence[float], t: Training) -
         return sum(squares) / curvature if whole.curvature[0] > 0 else 0.0
     if not (p > 0 and q > 0):
         return 0.0
-    return float(np.sqrt(p * q) / 8 * (squares[0] / p**2 + squares[1] / q**2))
+    scatters = squares[0] / p**2, squares[1] / q**2  # of the relative sums
+    return float(np.sqrt(p * q) / 8 * sum(v * _bend_of_root(categories * v) for v in scatters))
+
+
+def _bend_of_root(square: float) -> float:
+    """The bend of a root at 1 by steps of this square, over that by small ones; none go below 0."""
+    if square < 1e-6:
+        return 1.0
+    step = min(1.0, np.sqrt(square))
+    return float(4 * (2 - np.sqrt(1 - step) - np.sqrt(1 + step)) / step**2)
 
 
 def charge_for_chance(

@@ -271,12 +271,12 @@ class _OneModel:
         light = self.weights(sides).min(axis=-1) < t.tree.min_child_weight
         return light | (t.direction(j) * (share[:, 1] - share[:, 0]) < 0)
 
-    def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
+    def chance(self, rows: NDArray[np.bool_], categories: float) -> tuple[float, float]:
         """What a cut of some rows saves by chance, and its degrees of freedom."""
         t = self.t
         squares = [sum_of_squares(t, self.w, rows & own) for own in (t.y > 0, t.y < 0)]
         whole = self.statistics(0, rows)[0].gathered(np.zeros(t.bins[0].n_bins, int), 1)
-        return max(0.0, saving_by_chance(whole, squares, t)), 1.0
+        return max(0.0, saving_by_chance(whole, squares, t, categories)), 1.0
 
 
 @dataclass(frozen=True)
@@ -324,8 +324,8 @@ class _JointModel:
     def is_forbidden(self, _: int, sides: Sequence[Statistics]) -> NDArray[np.bool_]:
         return self.weights(sides).min(axis=-1) < self.t.tree.min_child_weight
 
-    def chance(self, rows: NDArray[np.bool_]) -> tuple[float, float]:
-        chance = np.array([own.chance(rows)[0] for own in self._own])
+    def chance(self, rows: NDArray[np.bool_], categories: float) -> tuple[float, float]:
+        chance = np.array([own.chance(rows, categories)[0] for own in self._own])
         alike = chance.sum() ** 2 / (chance**2).sum() if chance.any() else 0.0
         return float(chance.sum()), max(1.0, alike * (1 - 1 / len(self.classes)))
 
@@ -343,7 +343,6 @@ def _find_split(
     costs: list[float] = []
     charges: list[float] = []
     before = np.inf
-    chances = [view.chance(rows) for rows in nodes] if t.selection != "greedy" else []
     for j in features:
         stats = [view.statistics(j, rows) for rows in nodes]
         both = [sum_statistics(of_model) for of_model in zip(*stats, strict=True)]
@@ -361,15 +360,19 @@ def _find_split(
         found.append((list(cost[0] - cost[i]), j, cuts[i]))
         costs.append(cost[i].sum())
         if t.selection != "greedy":
+            ordered = t.bins[j].n_ordered > 0
+            codes = np.count_nonzero(both[0].plus + both[0].minus > 0)
+            categories = 0.0 if ordered else codes / len(nodes)
+            chances = [view.chance(rows, categories) for rows in nodes]
             reach = [1.0]
             if t.tree.by_level:
-                reach = [_reach(node[0], both[0], t.bins[j].n_ordered > 0) for node in stats]
+                reach = [_reach(node[0], both[0], ordered) for node in stats]
             means = np.array([mean for mean, _ in chances]) * reach
             freedom = alike = 1.0
             if means.any():
                 alike = means.sum() ** 2 / (means**2).sum()
                 freedom = means @ [own for _, own in chances] / means.sum()
-            charge = charge_for_chance(both[0], t.bins[j].n_ordered > 0, freedom, alike)
+            charge = charge_for_chance(both[0], ordered, freedom, alike)
             charges.append(means.sum() * charge)
     if t.selection == "greedy":
         best = first_least(costs, t.tie)

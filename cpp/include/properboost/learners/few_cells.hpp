@@ -177,9 +177,9 @@ class CellCutter {
   // The squares of the rows' weights add up in proportion to the weights.
   double least_saving(const Cell& cell, double freedom) const {
     if (!least_.asked()) return 0.0;
-    const double of_one_cut =
-        saving_by_chance(criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
-                         cell.negative * (total_.negative / least_.rows.negative), regularizers_);
+    const double of_one_cut = saving_by_chance(
+        criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
+        cell.negative * (total_.negative / least_.rows.negative), regularizers_, 0.0);
     return least_.times * std::max(0.0, of_one_cut) * freedom;
   }
 

@@ -72,13 +72,14 @@ class ClassCells {
     };
     return rows.sum(node, Squares{}, 2.0, add, team);
   }
-  // What one cut of a node's rows saves by chance.
-  ChanceSaving saving_by_chance(const Total& total, const Squares& squares) const {
+  // What one cut of a node's rows saves by chance, if it is by so many categories; none: by order.
+  ChanceSaving saving_by_chance(const Total& total, const Squares& squares,
+                                double categories) const {
     const auto of = [&](std::size_t slot) {
       return stands_for_[slot] * stands_for_[slot] * square_.value(squares[slot]);
     };
     return {properboost::saving_by_chance(criterion_, total, of(Slots::kPositive),
-                                          of(Slots::kNegative), regularizers_),
+                                          of(Slots::kNegative), regularizers_, categories),
             1.0};
   }
 

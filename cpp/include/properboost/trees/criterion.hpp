@@ -4,7 +4,9 @@
 // is better.  BoundCriterion writes the loops.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 #include "properboost/core/instruction_set.hpp"
@@ -44,14 +46,22 @@ struct ChanceSaving {
 // By how much a division of a cell in two lowers the cost, on average, if it says nothing: half the
 // cost's bend times the scatter of the sums, whose squares (of the rows' weights) these are.  A
 // cost is homogeneous in the cell, so this is the same however unequal the parts.
+//
+// Sets of categories are divided by what each of so many holds by itself.  Where that is the weight
+// of a few rows, a cost that bends more the less there is (the root of a product) saves up to
+// twice as much: so the bend is found by steps as large as the scatter of one category's share.
+// (Their number is in the unit of the rows' weights, as squares are those of boosting weights.)
 inline double saving_by_chance(const Criterion& criterion, const Cell& cell,
                                double positive_squares, double negative_squares,
-                               const Regularizers& r) {
+                               const Regularizers& r, double categories) {
   if (!criterion.sees_every_difference()) return 0.0;
-  const auto bend = [&](double Cell::* sum) {
+  const auto bend = [&](double Cell::* sum, double squares) {
     constexpr double kStep = 1e-3;  // of the sum, or of what divides it
-    const double h = kStep * (criterion.needs_curvature() ? cell.curvature : cell.*sum);
+    double h = kStep * (criterion.needs_curvature() ? cell.curvature : cell.*sum);
     if (!(h > 0.0)) return 0.0;
+    if (!criterion.needs_curvature()) {  // those that do are quadratic
+      h = std::clamp(std::sqrt(categories * squares), h, cell.*sum);
+    }
     std::array<double, 3> costs;
     for (std::size_t i = 0; i < costs.size(); ++i) {
       Cell moved = cell;
@@ -60,8 +70,8 @@ inline double saving_by_chance(const Criterion& criterion, const Cell& cell,
     }
     return (2.0 * costs[1] - costs[0] - costs[2]) / (h * h);
   };
-  return 0.5 *
-         (bend(&Cell::positive) * positive_squares + bend(&Cell::negative) * negative_squares);
+  return 0.5 * (bend(&Cell::positive, positive_squares) * positive_squares +
+                bend(&Cell::negative, negative_squares) * negative_squares);
 }
 
 template <class Policy, class Base = Criterion>

@@ -110,10 +110,11 @@ class Growth {
            (leaf.sums.empty() ? static_cast<double>(sums_.adds(leaf.node)) : 0.0);
   }
 
-  // What one cut of a node saves by chance.
-  ChanceSaving chance_at(std::size_t node) const {
-    ChanceSaving one_cut = cells_.saving_by_chance(totals_[node], squares_[node]);
-    one_cut.mean = std::max(0.0, one_cut.mean);
+  // What one cut of a node saves by chance, if it is by so many categories; none: by order.
+  ChanceSaving chance_at(std::size_t node, double categories = 0.0) const {
+    ChanceSaving one_cut =
+        cells_.saving_by_chance(totals_[node], squares_[node], limits_.row_weight * categories);
+    one_cut.mean = limits_.row_weight * std::max(0.0, one_cut.mean);
     return one_cut;
   }
 

@@ -94,7 +94,8 @@ class JointCells {
 
   // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
   // K - 1 are free.
-  ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows) const {
+  ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows,
+                                double categories) const {
     const std::size_t n = classes_.size();
     const double unit = units_.gradient_unit() * units_.gradient_unit();
     std::vector<double> positive(n), negative(n), curvature(n);
@@ -104,9 +105,9 @@ class JointCells {
     for (std::size_t k = 0; k < n; ++k) {
       const Cell cell{positive[k], negative[k], curvature[k]};
       const auto value = [&](std::size_t j) { return unit * static_cast<double>(of_rows[j]); };
-      const double saving = std::max(
-          0.0,
-          properboost::saving_by_chance(criterion_, cell, value(k), value(n + k), regularizers_));
+      const double saving =
+          std::max(0.0, properboost::saving_by_chance(criterion_, cell, value(k), value(n + k),
+                                                      regularizers_, categories));
       sum += saving;
       squares += saving * saving;
     }

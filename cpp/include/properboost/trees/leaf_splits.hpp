@@ -63,9 +63,8 @@ class LeafSplits {
       const auto& [leaf, rule] = asked[leaves[k]];
       double unsplit = cells_.cost(growth_.total(leaf.node));
       if (rule != nullptr) unsplit += cells_.cost(rule->others);
-      std::vector<ChanceSaving> by_chance;
-      if (limits.chance > 0.0) by_chance.assign(features, growth_.chance_at(leaf.node));
-      const auto best = growth_.choose(unsplit, &splits[k * features], by_chance);
+      const std::optional<Split>* const own = &splits[k * features];
+      const auto best = growth_.choose(unsplit, own, chances_at(leaf.node, own));
       const std::optional<Split>& split = splits[k * features + best.feature];
       if (split && best.saving > 0.0) {
         choices[leaves[k]] = Choice{best.feature, *split, best.saving};
@@ -75,6 +74,18 @@ class LeafSplits {
   }
 
  private:
+  // What one cut of each feature saves by chance.
+  std::vector<ChanceSaving> chances_at(std::size_t node, const std::optional<Split>* splits) const {
+    if (!(growth_.limits().chance > 0.0)) return {};
+    std::vector<ChanceSaving> chances(bins_.size(), growth_.chance_at(node));
+    for (std::size_t f = 0; f < bins_.size(); ++f) {
+      const std::optional<Split>& split = splits[f];
+      if (!split || bins_[f].ordered()) continue;
+      chances[f] = growth_.chance_at(node, static_cast<double>(split->codes));
+    }
+    return chances;
+  }
+
   // Splits are written where they stay: they are large.
   void find_split(const Searched& asked, std::size_t f, std::optional<Split>& found) const {
     const auto& [leaf, rule] = asked;

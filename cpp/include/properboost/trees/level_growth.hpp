@@ -93,12 +93,13 @@ class LevelGrowth {
   std::optional<LevelChoice> find_level(const std::vector<Leaf>& level, std::size_t depth) const {
     const std::size_t features = growth_.bins().size();
     double unsplit = 0.0, nanoseconds = 0.0;
-    std::vector<ChanceSaving> one_cut;
     for (const Leaf& leaf : level) {
       unsplit += growth_.cells().cost(growth_.total(leaf.node));
       nanoseconds += growth_.nanoseconds_of_search(leaf);
-      if (growth_.limits().chance > 0.0) one_cut.push_back(growth_.chance_at(leaf.node));
     }
+    const bool charges = growth_.limits().chance > 0.0;
+    const std::vector<ChanceSaving> by_order =
+        charges ? chances_at(level, 0.0) : std::vector<ChanceSaving>{};
     std::vector<std::uint8_t> allowed(features);
     draw_features(growth_.limits(), key_, depth, features, allowed.data());
     std::vector<std::optional<Split>> splits(features);
@@ -107,7 +108,13 @@ class LevelGrowth {
       if (allowed[f] == 0) return;
       visit_level(level, f, [&](const LevelCuts<Cells>& cuts) {
         splits[f] = growth_.find_split(cuts, f);
-        if (growth_.limits().chance > 0.0) by_chance[f] = add_chances(one_cut, cuts.find_reaches());
+        if (!charges) return;
+        // Categories have one order for all nodes, by what each holds in all of them.
+        const double categories =
+            static_cast<double>(splits[f]->codes) / static_cast<double>(level.size());
+        by_chance[f] =
+            add_chances(growth_.bins()[f].ordered() ? by_order : chances_at(level, categories),
+                        cuts.find_reaches());
       });
     });
     const auto best = growth_.choose(unsplit, splits.data(), by_chance);
@@ -130,6 +137,13 @@ class LevelGrowth {
     }
     visitor(LevelCuts<Cells>(growth_.cells(), growth_.bins()[f], growth_.direction_of(f), nodes,
                              growth_.sums().size_of(f)));
+  }
+
+  // What one cut of each node saves by chance, if it is by so many categories.
+  std::vector<ChanceSaving> chances_at(const std::vector<Leaf>& level, double categories) const {
+    std::vector<ChanceSaving> chances;
+    for (const Leaf& leaf : level) chances.push_back(growth_.chance_at(leaf.node, categories));
+    return chances;
   }
 
   // What a cut of several nodes saves by chance, each of which it divides with such a probability.

@@ -25,9 +25,11 @@ struct TreeLimits {
   bool only_left = false;
   // Whether each level is one split, of all those of its nodes that gain by it.
   bool by_level = false;
-  // How often what splits save by chance is charged for, in the unit of the rows' weights, so that
-  // features of many codes are not favoured.  Twice is what they are worth elsewhere: other rows
-  // lose on average what the training rows gain by chance (Akaike 1974).
+  // What a row of weight one weighs in the unit of the rows' weights.
+  double row_weight = 1.0;
+  // How often what splits save by chance is charged for, so that features of many codes are not
+  // favoured.  Twice is what they are worth elsewhere: other rows lose on average what the training
+  // rows gain by chance (Akaike 1974).
   double chance = 0.0;
   // The least share of a node's cost that a split of it must save.
   double least_decrease = 0.0;

@@ -46,7 +46,8 @@ class VoteCells {
   static Squares squares(const LeafRows& /*rows*/, std::size_t /*node*/, Team& /*team*/) {
     return {};
   }
-  static ChanceSaving saving_by_chance(const Total& /*total*/, const Squares& /*squares*/) {
+  static ChanceSaving saving_by_chance(const Total& /*total*/, const Squares& /*squares*/,
+                                       double /*categories*/) {
     return {0.0, 1.0};
   }
   const CountingVote& vote() const noexcept { return vote_; }
