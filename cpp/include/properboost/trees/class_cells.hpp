@@ -72,6 +72,8 @@ class ClassCells {
     };
     return rows.sum(node, Squares{}, 2.0, add, team);
   }
+  // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
+  static constexpr bool is_quadratic() noexcept { return kCurvature; }
   // What one cut of a node's rows saves by chance, if it is by so many categories; none: by order.
   ChanceSaving saving_by_chance(const Total& total, const Squares& squares,
                                 double categories) const {

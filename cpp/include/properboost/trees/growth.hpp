@@ -110,6 +110,11 @@ class Growth {
            (leaf.sums.empty() ? static_cast<double>(sums_.adds(leaf.node)) : 0.0);
   }
 
+  // Whether what a cut of a feature saves by chance depends on how many categories it has.
+  bool counts_categories(std::size_t f) const {
+    return !bins_[f].ordered() && !cells_.is_quadratic();
+  }
+
   // What one cut of a node saves by chance, if it is by so many categories; none: by order.
   ChanceSaving chance_at(std::size_t node, double categories = 0.0) const {
     ChanceSaving one_cut =

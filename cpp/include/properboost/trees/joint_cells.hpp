@@ -92,6 +92,8 @@ class JointCells {
     return rows.sum(node, Squares(2 * n, 0), 0.5 * static_cast<double>(n), add, team);
   }
 
+  // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
+  bool is_quadratic() const noexcept { return criterion_.needs_curvature(); }
   // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
   // K - 1 are free.
   ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows,

@@ -80,7 +80,7 @@ class LeafSplits {
     std::vector<ChanceSaving> chances(bins_.size(), growth_.chance_at(node));
     for (std::size_t f = 0; f < bins_.size(); ++f) {
       const std::optional<Split>& split = splits[f];
-      if (!split || bins_[f].ordered()) continue;
+      if (!split || !growth_.counts_categories(f)) continue;
       chances[f] = growth_.chance_at(node, static_cast<double>(split->codes));
     }
     return chances;

@@ -109,12 +109,14 @@ class LevelGrowth {
       visit_level(level, f, [&](const LevelCuts<Cells>& cuts) {
         splits[f] = growth_.find_split(cuts, f);
         if (!charges) return;
-        // Categories have one order for all nodes, by what each holds in all of them.
-        const double categories =
-            static_cast<double>(splits[f]->codes) / static_cast<double>(level.size());
+        std::vector<ChanceSaving> by_category;
+        if (growth_.counts_categories(f)) {
+          // They have one order for all nodes, by what each holds in all of them.
+          by_category = chances_at(
+              level, static_cast<double>(splits[f]->codes) / static_cast<double>(level.size()));
+        }
         by_chance[f] =
-            add_chances(growth_.bins()[f].ordered() ? by_order : chances_at(level, categories),
-                        cuts.find_reaches());
+            add_chances(by_category.empty() ? by_order : by_category, cuts.find_reaches());
       });
     });
     const auto best = growth_.choose(unsplit, splits.data(), by_chance);

@@ -46,6 +46,7 @@ class VoteCells {
   static Squares squares(const LeafRows& /*rows*/, std::size_t /*node*/, Team& /*team*/) {
     return {};
   }
+  static constexpr bool is_quadratic() noexcept { return true; }
   static ChanceSaving saving_by_chance(const Total& /*total*/, const Squares& /*squares*/,
                                        double /*categories*/) {
     return {0.0, 1.0};
