@@ -14,7 +14,6 @@ by more than two standard errors of the mean of the rows' differences.
 """
 
 import argparse
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,7 @@ from scipy.special import expit
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.lib.learners import LEARNERS
+from benchmarks.lib.learners import LEARNERS, describe, fit_to_few
 from benchmarks.lib.sets import SETS, Split
 
 ROWS, LEVELS = 5_000, (50, 3_000)
@@ -62,17 +61,10 @@ def with_noise(X: pd.DataFrame, seed: int) -> pd.DataFrame:
     return X.assign(**noise)
 
 
-def fit(model: Any, X: Any, y: Any) -> Any:
-    """Fit a model, whose warnings of rows that are few say nothing here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return model.fit(X, y)
-
-
 def rise(make: Callable[[], Any], split: Split, seed: int) -> float:
     """Return the log loss with noise categories over that without."""
-    plain = fit(make(), split.X, split.y).predict_proba(split.X_test)
-    noisy = fit(make(), with_noise(split.X, 2 * seed), split.y)
+    plain = fit_to_few(make(), split.X, split.y).predict_proba(split.X_test)
+    noisy = fit_to_few(make(), with_noise(split.X, 2 * seed), split.y)
     found = noisy.predict_proba(with_noise(split.X_test, 2 * seed + 1))
     return log_loss(split.y_test, found) / log_loss(split.y_test, plain)
 
@@ -85,17 +77,11 @@ def gain_of_nothing(
     constant = -np.log(np.bincount(y) / len(y))[y]
     loss = np.empty(len(y))
     for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
-        p = fit(make(), X.iloc[train], y[train]).predict_proba(X.iloc[test])
+        p = fit_to_few(make(), X.iloc[train], y[train]).predict_proba(X.iloc[test])
         loss[test] = -np.log(p[np.arange(len(test)), y[test]])
     saved = constant - loss
     error = saved.std(ddof=1) / np.sqrt(len(saved))
     return loss.mean() / constant.mean(), saved.mean() / error if error > 0 else 0.0
-
-
-def describe(ratios: list[float]) -> str:
-    """Return the mean of some ratios, and its standard error."""
-    error = np.std(ratios, ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else np.nan
-    return f"{np.mean(ratios):.4f} (standard error {error:.4f}, largest {max(ratios):.4f})"
 
 
 def main() -> None:
@@ -118,7 +104,7 @@ def main() -> None:
             splits = [draw(seed) for seed in range(asked.draws)]
             for name in asked.learners:
                 ratios = [rise(maker(name, s), split, s) for s, split in enumerate(splits)]
-                print(f"{table:8s}{name:10s}{describe(ratios)}", flush=True)
+                print(f"{table:8s}{name:10s}{describe(ratios, 4)}", flush=True)
     if asked.only != "categories":
         print("labels permuted: cross-validated log loss over the share's")
         for table in SETS_OF_LABELS:
@@ -128,7 +114,7 @@ def main() -> None:
                 found = [gain_of_nothing(maker(name, s), X, y, s) for s in range(asked.draws)]
                 ratios, better = zip(*found, strict=True)
                 print(
-                    f"{table:8s}{name:10s}{describe(list(ratios))}; "
+                    f"{table:8s}{name:10s}{describe(ratios, 4)}; "
                     f"better by two standard errors in {sum(z > 2 for z in better)} draws",
                     flush=True,
                 )

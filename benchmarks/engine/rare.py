@@ -10,14 +10,13 @@ to say the share of every row.
 """
 
 import argparse
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from benchmarks.lib.learners import LEARNERS
+from benchmarks.lib.learners import LEARNERS, describe, fit_to_few
 from properboost import ProperBoostClassifierCV
 from properboost.datasets import load_adult
 
@@ -35,9 +34,7 @@ def find_ratio(model: Any, X: Any, y: Any, share: float, seed: int) -> float:
     trained = y[train].mean()
     odds = trained / (1.0 - trained) / (y[test].mean() / (1.0 - y[test].mean()))
     weight = np.where(y[test] == 1, odds, 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of rows that are few
-        p = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])[:, 1]
+    p = fit_to_few(model, X.iloc[train], y[train]).predict_proba(X.iloc[test])[:, 1]
     constant = np.full(len(test), trained)
     return log_loss(y[test], p, sample_weight=weight) / log_loss(
         y[test], constant, sample_weight=weight
@@ -60,12 +57,7 @@ def main() -> None:
                 find_ratio(MODELS[name](seed).set_params(n_jobs=asked.threads), X, y, share, seed)
                 for seed in range(asked.draws)
             ]
-            error = np.std(ratios, ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else np.nan
-            print(
-                f"{share:.1%}: {name:<10} {np.mean(ratios):.3f} (standard error {error:.3f}, "
-                f"largest {max(ratios):.3f}), {asked.draws} draws",
-                flush=True,
-            )
+            print(f"{share:.1%}: {name:<10} {describe(ratios, 3)}, {asked.draws} draws", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,43 @@
-"""Plain fits by weak learner, as a user gets them who tunes nothing."""
+"""Plain fits by weak learner, as a user gets them who tunes nothing; and ratios over draws."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from properboost import ProperBoostClassifier
+import numpy as np
 
 
-def _plain(**parameters: Any) -> Callable[[int], ProperBoostClassifier]:
-    return lambda seed: ProperBoostClassifier(random_state=seed, **parameters)
+def plain(**parameters: Any) -> Callable[[int], Any]:
+    """Return what makes a `ProperBoostClassifier` of a seed."""
+
+    def make(seed: int) -> Any:
+        from properboost import ProperBoostClassifier
+
+        return ProperBoostClassifier(random_state=seed, **parameters)
+
+    return make
 
 
-LEARNERS: dict[str, Callable[[int], ProperBoostClassifier]] = {
-    "tables": _plain(),
-    "stumps": _plain(weak_learner="stump"),
-    "monomials": _plain(weak_learner="monomial"),
-    "trees": _plain(weak_learner="tree"),
-    "pairs": _plain(interactions=10),
+LEARNERS: dict[str, Callable[[int], Any]] = {
+    "tables": plain(),
+    "stumps": plain(weak_learner="stump"),
+    "monomials": plain(weak_learner="monomial"),
+    "trees": plain(weak_learner="tree"),
+    "pairs": plain(interactions=10),
 }
+
+
+def fit_to_few(model: Any, X: Any, y: Any) -> Any:
+    """Fit a model, whose warnings of rows that are few say nothing where they are meant to be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(X, y)
+
+
+def describe(ratios: Sequence[float], digits: int) -> str:
+    """Return the mean of a ratio over draws, its standard error and the largest."""
+    error = np.std(ratios, ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else np.nan
+    return (
+        f"{np.mean(ratios):.{digits}f} (standard error {error:.{digits}f}, "
+        f"largest {max(ratios):.{digits}f})"
+    )

@@ -26,21 +26,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from benchmarks.lib.learners import LEARNERS, plain
 from benchmarks.lib.race import progress
 from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, Split
 
 HALVES = {"development": DEVELOPMENT, "confirmation": CONFIRMATION}
-
-
-def properboost(**parameters: Any) -> Callable[[int], Any]:
-    """Return what makes a `ProperBoostClassifier`."""
-
-    def make(seed: int) -> Any:
-        from properboost import ProperBoostClassifier
-
-        return ProperBoostClassifier(random_state=seed, **parameters)
-
-    return make
 
 
 def search(seed: int) -> Any:
@@ -72,13 +62,11 @@ def logistic_regression(_seed: int) -> Any:
 
 
 CONTESTANTS: dict[str, Callable[[int], Any]] = {
-    "tables": properboost(),
-    "stumps": properboost(weak_learner="stump"),
-    "trees": properboost(weak_learner="tree"),
-    "tables, bags": properboost(outer_bags=16),
-    "stumps, bags": properboost(weak_learner="stump", outer_bags=16),
-    "trees, bags": properboost(weak_learner="tree", outer_bags=16),
-    "trees, draws": properboost(weak_learner="tree", n_draws=8),
+    **{name: LEARNERS[name] for name in ("tables", "stumps", "trees")},
+    "tables, bags": plain(outer_bags=16),
+    "stumps, bags": plain(weak_learner="stump", outer_bags=16),
+    "trees, bags": plain(weak_learner="tree", outer_bags=16),
+    "trees, draws": plain(weak_learner="tree", n_draws=8),
     "search": search,
     "LightGBM": lightgbm,
     "logistic": logistic_regression,
