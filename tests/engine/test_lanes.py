@@ -2,8 +2,6 @@
 
 import itertools
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.engine import LOSSES, assert_identical, make_boosting, problem, train
 from helpers.folds import N_FOLDS, folded, raw_predictions, roles_of
-from helpers.instruction_sets import load_with, other_sets
+from helpers.instruction_sets import assert_same_in_all_sets, load_with
 from properboost import _core
 
 RAW = 1e-4  # of a lane's raw predictions beside those of a model that does not see rows held out
@@ -302,19 +300,7 @@ result = digest.hexdigest()
 
 
 def test_every_instruction_set_gives_the_same_bits():
-    """All that this processor has: the best, chosen by itself, and those below it."""
-    here = {}
-    exec(DIGEST, here)
-    for other in other_sets():
-        environment = os.environ | {
-            "PROPERBOOST_INSTRUCTION_SET": other,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        }
-        command = [sys.executable, "-c", f"{DIGEST}\nprint(_core.instruction_set, result)"]
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True, timeout=300
-        )
-        assert done.stdout.split() == [other, here["result"]]
+    assert_same_in_all_sets(DIGEST)
 
 
 @pytest.mark.skipif(

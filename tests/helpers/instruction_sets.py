@@ -35,6 +35,22 @@ def run_with(instruction_set, program, data):
     return result
 
 
+def assert_same_in_all_sets(program):
+    """Run a program that leaves a `result` in all that this processor has, and compare."""
+    here = {}
+    exec(program, here)
+    for other in other_sets():
+        environment = os.environ | {
+            "PROPERBOOST_INSTRUCTION_SET": other,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        command = [sys.executable, "-c", f"{program}\nprint(_core.instruction_set, result)"]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=300
+        )
+        assert done.stdout.split() == [other, here["result"]]
+
+
 def load_with(instruction_set):
     """Load the engine alone under an instruction set; returns the process, which has ended."""
     return subprocess.run(

@@ -149,8 +149,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
   void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
            Team& team) override {
     const bool fills = fits && builder_.has_value();
-    Ahead& ahead =
-        ahead_.emplace(Ahead{units.weight.unit, units.curvature.unit, fills ? 0.0 : 1.0});
+    Ahead& ahead = ahead_.emplace(Ahead{units, fills ? 0.0 : 1.0});
     if (fills) search_.fill(*builder_, {units}, team);  // of the only lane
     search_.histogram().add_to(share);
     if (effective_) effective_->sum_ahead(most_weight, fills, share, team);
@@ -162,11 +161,7 @@ class FeaturePlanner final : public Planner, private SumsAhead {
   bool take_sums_ahead() {
     const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
     const BatchMargins& margins = *at_.batch.margins;
-    const CellUnits& units = margins.cell_units()[0];
-    if (!ahead || ahead->unfit > 0.0 || ahead->weight_unit != units.weight.unit ||
-        ahead->curvature_unit != units.curvature.unit) {
-      return false;
-    }
+    if (!ahead || ahead->unfit > 0.0 || !ahead->units.same(margins.cell_units()[0])) return false;
     search_.histogram().set_units(margins.cell_units());
     return !effective_ || effective_->are_in_units_of(margins.most_weight(0));
   }
@@ -216,7 +211,8 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   // The units that sums were made in before it was known, and whether any process's do not fit.
   struct Ahead {
-    double weight_unit, curvature_unit, unfit;
+    CellUnits units;
+    double unfit;
   };
 
   const bool in_turn_;

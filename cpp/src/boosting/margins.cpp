@@ -391,9 +391,11 @@ class Margins::Pass {
     };
     const Bounds most = m_.bounds_ahead(k, 0.0);
     const double s = std::max(1.0, m_.most_sample_weight_);
-    return {at_most(weight_units_, totals.weight),
-            m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,
-            s * most.weight, s * most.curvature};
+    CellUnits units{at_most(weight_units_, totals.weight),
+                    m_.needs_curvature_ ? at_most(curvature_units_, totals.curvature) : 0.0,
+                    s * most.weight, s * most.curvature};
+    units.round_rows(most.weight, most.curvature, m_.training_weight_[k]);
+    return units;
   }
 
   template <class PassBlock>

@@ -1,7 +1,9 @@
 #include "properboost/histogram/histogram.hpp"
 
+#include <array>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -9,6 +11,10 @@
 #include "properboost/core/prefetch.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/histogram/bundles.hpp"
+#include "properboost/histogram/flush.hpp"
+#include "properboost/histogram/flush_schedule.hpp"
+#include "properboost/histogram/joint_cells.hpp"
+#include "properboost/histogram/narrow_terms.hpp"
 #include "properboost/histogram/terms.hpp"
 
 namespace properboost {
@@ -21,32 +27,10 @@ void prefetch_codes(const Bundle& bundle, const Codes& codes, std::size_t begin,
   for (const std::size_t f : bundle.features) prefetch(codes.feature(f) + begin, n);
 }
 
-// joint[i] = the joint cell of row begin + i, i < n.
-void find_joint_cells(const Bundle& bundle, const Bins& bins, const Codes& codes, std::size_t begin,
-                      std::size_t n, std::uint16_t* __restrict joint) {
-  const auto code = [&](std::size_t k) { return codes.feature(bundle.features[k]) + begin; };
-  const auto width = [&](std::size_t k) {
-    return static_cast<std::uint16_t>(bins[bundle.features[k]].width());
-  };
-  const std::uint8_t* const first = code(0);
-  const std::uint8_t* const second = code(1);
-  const std::uint16_t second_width = width(1);
-  for (std::size_t i = 0; i < n; ++i) {
-    joint[i] = static_cast<std::uint16_t>(first[i] * second_width + second[i]);
-  }
-  for (std::size_t k = 2; k < bundle.features.size(); ++k) {
-    const std::uint8_t* const next = code(k);
-    const std::uint16_t its_width = width(k);
-    for (std::size_t i = 0; i < n; ++i) {
-      joint[i] = static_cast<std::uint16_t>(joint[i] * its_width + next[i]);
-    }
-  }
-}
-
 // Sums over `first` times `rest` joint cells of kNumbers numbers each: own[a] of the cells with
 // first index a, others[r] of those with second index r.
-template <std::size_t kNumbers>
-void marginalize(const std::int64_t* joint, std::size_t first, std::size_t rest, std::int64_t* own,
+template <std::size_t kNumbers, class Number>
+void marginalize(const Number* joint, std::size_t first, std::size_t rest, std::int64_t* own,
                  std::int64_t* others) {
   using To = std::int64_t;
   // Works on a block of numbers at a time, over all first indices, so that no sum waits for the one
@@ -58,9 +42,9 @@ void marginalize(const std::int64_t* joint, std::size_t first, std::size_t rest,
   const auto add_block = [&](std::size_t j, std::size_t size) {
     To sums[kSums] = {};
     for (std::size_t a = 0; a < first; ++a) {
-      const To* const from = joint + a * n + j;
+      const Number* const from = joint + a * n + j;
       for (std::size_t k = 0; k < kSums; ++k) {
-        const To x = k < size ? from[k] : To{0};
+        const To x = k < size ? static_cast<To>(from[k]) : To{0};
         sums[k] += x;
         parts[a][k] += x;
       }
@@ -113,11 +97,12 @@ void add_joint_terms(const Bundle* bundles, const Bins& bins, const Codes& codes
 
 // flush for joint cells and the features of their bundle.
 template <class Sum>
-void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const SegmentRoles& roles,
+void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Reading<Sum::kLanes>& how,
                  Histogram& histogram, Aligned<unsigned char>& scratch) {
   using Total = std::int64_t;
   using Own = TotalSums<Sum::kLanes, Sum::kHasCurvature>;
-  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Total);
+  using Number = typename Sum::Number;
+  constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
   // The sums of feature k alone, the joint sums of it and later features, and those of the later
   // features only.
   const std::size_t half = bundle.cells * kNumbers / 2;
@@ -132,11 +117,11 @@ void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Segmen
     const auto width = static_cast<std::size_t>(bins[f].width());
     left /= width;
     if (k == 0) {
-      marginalize<kNumbers>(reinterpret_cast<const Total*>(sums), width, left, own, next);
+      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, own, next);
     } else if (left > 1) {
       marginalize<kNumbers>(rest, width, left, own, next);
     }
-    flush_sums(reinterpret_cast<Own*>(left > 1 ? own : rest), width, roles, histogram, f);
+    flush_sums(reinterpret_cast<Own*>(left > 1 ? own : rest), width, how, histogram, f);
     std::swap(rest, next);
   }
   std::fill_n(sums, bundle.cells, Sum());
@@ -193,7 +178,7 @@ void add_set(const BundleSet& set, const Codes& codes, const Bins& bins, const T
 
 // Adds a set's sums to the cells of its features, and clears them.
 template <class Sum>
-void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles, Sum* sums,
+void flush_set(const BundleSet& set, const Bins& bins, const Reading<Sum::kLanes>& how, Sum* sums,
                Aligned<unsigned char>& scratch, Histogram& histogram) {
   const std::size_t size = set.bundles.size();
   for (std::size_t k = 0; k < size; ++k) {
@@ -208,12 +193,32 @@ void flush_set(const BundleSet& set, const Bins& bins, const SegmentRoles& roles
       });
     }
     if (bundle.joint()) {
-      vectorized([&, to] { flush_joint(to, bundle, bins, roles, histogram, scratch); });
+      vectorized([&, to] { flush_joint(to, bundle, bins, how, histogram, scratch); });
     } else {
       const std::size_t f = bundle.features.front();
-      vectorized([&, f, width = bundle.cells, to] { flush_sums(to, width, roles, histogram, f); });
+      vectorized([&, f, width = bundle.cells, to] { flush_sums(to, width, how, histogram, f); });
     }
   }
+}
+
+// The same of the cells that are due after a chunk; returns what is due next.
+template <class Sum>
+const FlushSchedule::Due* flush_due(const FlushSchedule::Due* due, std::size_t chunk,
+                                    const BundleSet& set, const Bins& bins,
+                                    const Reading<Sum::kLanes>& how, Sum* sums,
+                                    Histogram& histogram) {
+  for (; due->chunk == chunk; ++due) {
+    const Bundle& bundle = set.bundles[due->place / set.stride];
+    for (std::size_t copy = 0; copy < set.copies; ++copy) {
+      Sum& sum = sums[copy * set.bundles.size() * set.stride + due->place];
+      visit_codes(bundle, bins, due->place % set.stride, [&](std::size_t f, std::size_t code) {
+        Sum own = sum;
+        vectorized([&, code] { flush_sums(&own, 1, how, histogram, f, code); });
+      });
+      sum = Sum();
+    }
+  }
+  return due;
 }
 
 }  // namespace
@@ -235,7 +240,11 @@ class HistogramBuilder::State {
         adds_(features.size() * rows_),
         sets_(bundle_features(rows.bins, std::move(features), lanes, has_curvature, blocks,
                               crowding)),
-        memory_(std::move(memory)) {}
+        memory_(std::move(memory)) {
+    for (const AccumulationBlock& block : blocks_) {
+      for (std::size_t k = 0; k < lanes_; ++k) trains_[k] = trains_[k] || block.roles->trained[k];
+    }
+  }
 
   // A task owns its features' cells in one part of the rows and walks them in order, and parts are
   // added in order.
@@ -244,10 +253,18 @@ class HistogramBuilder::State {
     histogram.set_units(units);
     const double nanoseconds =
         (0.3 + 0.06 * static_cast<double>(lanes_)) * static_cast<double>(adds_);
-    visit_kind(curvature != nullptr, [&](auto kind) {
+    // To fill once, a schedule would take longer than it saves.
+    const bool narrow = fills_++ > 0 && are_narrow(units, curvature != nullptr);
+    visit_kind(curvature != nullptr, narrow, [&](auto kind) {
       using Terms = decltype(kind);
+      if (Terms::kScheduled && !schedule_) {
+        schedule_ = std::make_unique<FlushSchedule>(sets_, bins_, codes_, blocks_, team);
+      }
       const auto terms = [&](const SegmentRoles& roles) {
         return kind.of(weight, curvature, sample_weight_, units.data(), roles);
+      };
+      const auto reading = [&](const SegmentRoles& roles) {
+        return kind.reading(units.data(), roles);
       };
       const Division into = divide(Terms::kFeaturesPerTask, team.size());
       set_tasks(into.tasks * into.parts);
@@ -263,7 +280,7 @@ class HistogramBuilder::State {
       }
       team.for_each(into.tasks * into.parts, nanoseconds, [&](std::size_t t) {
         const std::size_t part = t % into.parts;
-        fill_sets<Terms>(terms, t / into.parts, into.tasks, part,
+        fill_sets<Terms>(terms, reading, t / into.parts, into.tasks, part,
                          part == 0 ? histogram : *others[part - 1]);
       });
       add_parts(into.parts, histogram, team);
@@ -323,9 +340,24 @@ class HistogramBuilder::State {
     });
   }
 
+  // Whether all lanes that train have grains, and rows no sample weight.
+  bool are_narrow(const LaneUnits& units, bool has_curvature) const {
+    if (lanes_ == 1 || !sample_weight_.all_ones()) return false;
+    for (std::size_t k = 0; k < lanes_; ++k) {
+      if (!trains_[k]) continue;
+      if (!units[k].weight_grain.rounds()) return false;
+      if (has_curvature && !units[k].curvature_grain.rounds()) return false;
+    }
+    return true;
+  }
+
   template <class Visitor>
-  void visit_kind(bool has_curvature, const Visitor& visitor) const {
+  void visit_kind(bool has_curvature, bool narrow, const Visitor& visitor) const {
     visit_width(lanes_, [&](auto width) {
+      if constexpr (width > 1) {
+        if (narrow && has_curvature) return visitor(NarrowTerms<width, true>());
+        if (narrow) return visitor(NarrowTerms<width, false>());
+      }
       visit_terms<width>(has_curvature, !sample_weight_.all_ones(), visitor);
     });
   }
@@ -350,8 +382,8 @@ class HistogramBuilder::State {
 
   // Makes what all features add of the rows from `begin` to `end`.
   template <class Terms>
-  static typename Terms::Made make(const Terms& terms, std::size_t begin, std::size_t end,
-                                   Aligned<unsigned char>& memory) {
+  static MadeTerms<typename Terms::Sum> make(const Terms& terms, std::size_t begin, std::size_t end,
+                                             Aligned<unsigned char>& memory) {
     using Sum = typename Terms::Sum;
     const std::size_t bytes = Terms::kRows * sizeof(Sum);
     if (memory.size() < bytes) memory.resize(bytes);
@@ -361,10 +393,11 @@ class HistogramBuilder::State {
   }
 
   // The cells of the features of every `tasks`-th set, from the task's on, in one part of the rows;
-  // terms_of(roles) are those of rows of segments with such roles.
-  template <class Terms, class TermsOf>
-  void fill_sets(const TermsOf& terms_of, std::size_t task, std::size_t tasks, std::size_t part,
-                 Histogram& histogram) {
+  // terms_of(roles) are those of rows of segments with such roles, and reading_of(roles) is how
+  // their sums are read.
+  template <class Terms, class TermsOf, class ReadingOf>
+  void fill_sets(const TermsOf& terms_of, const ReadingOf& reading_of, std::size_t task,
+                 std::size_t tasks, std::size_t part, Histogram& histogram) {
     const std::size_t place_of_task = task * parts_.size() + part;
     std::vector<const BundleSet*> sets;
     std::vector<std::size_t> place{0};  // of each set's sums
@@ -382,27 +415,37 @@ class HistogramBuilder::State {
     const auto sums_of = [&](std::size_t g) {
       return reinterpret_cast<typename Terms::Sum*>(memory + place[g]);
     };
+    std::size_t chunk = 0;
+    std::vector<const FlushSchedule::Due*> due;  // next, in each set
+    if (Terms::kScheduled && !parts_[part].empty()) {
+      chunk = schedule_->chunk_of(static_cast<std::size_t>(parts_[part].front() - blocks_.data()));
+      for (std::size_t g = task; g < sets_.size(); g += tasks) {
+        due.push_back(schedule_->due_from(g, chunk));
+      }
+    }
     SegmentRoles roles;  // of the rows whose sums have not been read off
+    auto reading = reading_of(roles);
     const auto flush = [&] {
       for (std::size_t g = 0; g < sets.size(); ++g) {
-        flush_set(*sets[g], bins_, roles, sums_of(g), scratch, histogram);
+        flush_set(*sets[g], bins_, reading, sums_of(g), scratch, histogram);
       }
       roles = {};
     };
     for (const AccumulationBlock* const block : parts_[part]) {
       if (!roles.may_join(*block->roles)) flush();
       roles.join(*block->roles);
+      reading = reading_of(roles);
       const Terms terms = terms_of(*block->roles);
-      for (const auto& [begin_range, end_range] : block->ranges) {
-        for (std::size_t begin = begin_range; begin < end_range;) {
-          const std::size_t end = begin + std::min(Terms::kRows, end_range - begin);
-          const typename Terms::Made made = make(terms, begin, end, memory_->terms[place_of_task]);
-          for (std::size_t g = 0; g < sets.size(); ++g) {
-            add_set(*sets[g], codes_, bins_, made, begin, end, sums_of(g));
+      visit_chunks(*block, Terms::kRows, [&](std::size_t begin, std::size_t end) {
+        const auto made = make(terms, begin, end, memory_->terms[place_of_task]);
+        for (std::size_t g = 0; g < sets.size(); ++g) {
+          add_set(*sets[g], codes_, bins_, made, begin, end, sums_of(g));
+          if constexpr (Terms::kScheduled) {
+            due[g] = flush_due(due[g], chunk, *sets[g], bins_, reading, sums_of(g), histogram);
           }
-          begin = end;
         }
-      }
+        ++chunk;
+      });
     }
     flush();
   }
@@ -412,8 +455,11 @@ class HistogramBuilder::State {
   const RowSampleWeights sample_weight_;
   const std::vector<AccumulationBlock> blocks_;
   std::size_t rows_, lanes_, features_, adds_;
+  std::array<bool, kMostLanes> trains_{};
   std::vector<BundleSet> sets_;
   std::vector<std::vector<const AccumulationBlock*>> parts_;
+  std::size_t fills_ = 0;
+  std::unique_ptr<const FlushSchedule> schedule_;  // once it is needed
   const std::shared_ptr<HistogramMemory> memory_;
 };
 

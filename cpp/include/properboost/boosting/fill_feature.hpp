@@ -42,7 +42,7 @@ void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
           for (std::size_t i = 0; i < n; i += kTogether) {
             const std::size_t end = std::min(n, i + kTogether);
             terms.make(i, end, to);
-            add_terms<1, kMaxCodes>(&code, typename Terms::Made{to, i}, i, end, own);
+            add_terms<1, kMaxCodes>(&code, MadeTerms<Sum>{to, i}, i, end, own);
           }
         });
       };
@@ -56,7 +56,8 @@ void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
       const SegmentRoles& of_block = roles[blocks[c].segment];
       if (!of_block.trains) continue;
       Sum* const own = sums.data() + c * width;
-      vectorized([&, own] { flush_sums(own, width, of_block, cells.histogram, f); });
+      const auto how = kind.reading(units.data(), of_block);
+      vectorized([&, own] { flush_sums(own, width, how, cells.histogram, f); });
     }
   });
 }

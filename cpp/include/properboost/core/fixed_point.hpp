@@ -36,12 +36,35 @@ struct FixedPoint {
   double value(std::int64_t sum) const { return static_cast<double>(sum) * unit; }
 };
 
+// The multiples that rows' numbers are rounded to, so that sums of hundreds of rows take 32 bits.
+struct Grain {
+  static constexpr int kBits = 23;  // of a number in grains
+  double size = 0.0;                // a power of two, or 0 if numbers are not rounded
+
+  Grain() = default;
+  // For numbers of at most `most` and of `mean` on average.  They are not rounded if the few that
+  // are large would leave the others too few bits.
+  Grain(double most, double mean) {
+    constexpr double kMostOverMean = 16.0, kLargest = 0x1p60;
+    if (mean * kMostOverMean >= most && most >= 1.0 / kLargest && most <= kLargest) {
+      // Bounds are found with rounding.
+      size = std::ldexp(1.0, std::ilogb(most * (1.0 + 0x1p-20)) + 1 - kBits);
+    }
+  }
+  bool rounds() const { return size > 0.0; }
+  // Adding this number and subtracting it again rounds.
+  double rounder() const { return 0x1.8p52 * size; }
+  // Grains, shifted by so many bits, are units.
+  int shift_to(const FixedPoint& unit) const { return std::ilogb(size * unit.per_unit); }
+};
+
 // What rows add to cells: units of their weights and curvatures, found from sums of these that no
 // order of rows changes.
 struct CellUnits {
   double total_weight = 0.0, total_curvature = 0.0;
   double most_weight = 0.0, most_curvature = 0.0;  // of a row, with its sample weight or without
   FixedPoint weight, curvature;
+  Grain weight_grain, curvature_grain;
 
   CellUnits() = default;
   // No more than these in total, and of a row.
@@ -53,9 +76,29 @@ struct CellUnits {
         weight(unit_for(weights)),
         curvature(unit_for(curvatures)) {}
 
+  // Rounds the numbers of rows, if there are so many that errors even out.  Without their sample
+  // weight they are at most so large.
+  void round_rows(double a_weight, double a_curvature, double rows) {
+    constexpr double kFewRows = 4096.0;
+    if (rows < kFewRows) return;
+    weight_grain = grain_of(weight, a_weight, total_weight / rows);
+    curvature_grain = grain_of(curvature, a_curvature, total_curvature / rows);
+  }
+
+  // Whether rows add the same to cells.
+  bool same(const CellUnits& other) const {
+    return weight.unit == other.weight.unit && curvature.unit == other.curvature.unit &&
+           weight_grain.size == other.weight_grain.size &&
+           curvature_grain.size == other.curvature_grain.size;
+  }
+
  private:
   static FixedPoint unit_for(double total) {
     return std::isfinite(total) ? FixedPoint(total) : FixedPoint::of_nothing();
+  }
+  static Grain grain_of(const FixedPoint& unit, double most, double mean) {
+    const Grain grain(most, mean);
+    return grain.size * unit.per_unit >= 1.0 ? grain : Grain();
   }
 };
 

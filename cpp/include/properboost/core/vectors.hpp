@@ -30,24 +30,24 @@ struct alignas(N < 16 ? 4 * N : 64) Floats {
 
 // N whole numbers side by side: vectors of a cache line, as the compiler would copy larger ones
 // through memory.
-template <std::size_t N>
-struct alignas(N < 8 ? 8 * N : 64) Wholes {
+template <std::size_t N, class Whole>
+struct alignas(sizeof(Whole) * N < 64 ? sizeof(Whole) * N : 64) Wholes {
 #if defined(__GNUC__)
-  static constexpr std::size_t kEach = N < 8 ? N : 8;
-  typedef std::int64_t Data __attribute__((vector_size(8 * kEach)));
+  static constexpr std::size_t kEach = sizeof(Whole) * N < 64 ? N : 64 / sizeof(Whole);
+  typedef Whole Data __attribute__((vector_size(sizeof(Whole) * kEach)));
   Data data[N / kEach];
 
   void operator+=(const Wholes& other) noexcept {
     for (std::size_t j = 0; j < N / kEach; ++j) data[j] += other.data[j];
   }
-  std::int64_t operator[](std::size_t k) const noexcept { return data[k / kEach][k % kEach]; }
+  Whole operator[](std::size_t k) const noexcept { return data[k / kEach][k % kEach]; }
 #else
-  std::int64_t data[N];
+  Whole data[N];
 
   void operator+=(const Wholes& other) noexcept {
     for (std::size_t k = 0; k < N; ++k) data[k] += other.data[k];
   }
-  std::int64_t operator[](std::size_t k) const noexcept { return data[k]; }
+  Whole operator[](std::size_t k) const noexcept { return data[k]; }
 #endif
 };
 

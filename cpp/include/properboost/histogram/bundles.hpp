@@ -32,9 +32,10 @@ struct BundleSet {
   // 64 bins, with missing and unseen values, do.
   static constexpr std::size_t kMostCells = 66 * 66;
   static constexpr std::size_t kBytes = 8 * kMostCells;
-  // What a cell's sums take: whole numbers of 64 bits.
+  // What a cell's sums take: whole numbers of 64 bits, or of 32 in most lanes.
   static constexpr std::size_t sum_bytes(std::size_t lanes, bool has_curvature) {
-    return lanes * sizeof(std::int64_t) * (has_curvature ? 2 : 1);
+    const std::size_t bytes = lanes == 1 ? sizeof(std::int64_t) : sizeof(std::int32_t);
+    return lanes * bytes * (has_curvature ? 2 : 1);
   }
   static constexpr std::size_t most_cells(std::size_t lanes, bool has_curvature) {
     return std::min(kMostCells, kBytes / sum_bytes(lanes, has_curvature));

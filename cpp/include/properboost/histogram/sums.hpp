@@ -8,15 +8,16 @@
 
 namespace properboost {
 
-// The numbers added to a cell in every lane, in whole units: W weights, then W curvatures if there
-// are any.
-template <std::size_t W, bool kCurvature>
+// The numbers added to a cell in every lane, in whole units or grains: W weights, then W curvatures
+// if there are any.
+template <std::size_t W, bool kCurvature, class Whole>
 struct LaneSums {
+  using Number = Whole;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = kCurvature;
 
-  Wholes<W> weights{};
-  Wholes<W> curvatures{};
+  Wholes<W, Whole> weights{};
+  Wholes<W, Whole> curvatures{};
 
   void operator+=(const LaneSums& other) noexcept {
     weights += other.weights;
@@ -25,12 +26,13 @@ struct LaneSums {
   std::int64_t weight(std::size_t lane) const noexcept { return weights[lane]; }
   std::int64_t curvature(std::size_t lane) const noexcept { return curvatures[lane]; }
 };
-template <std::size_t W>
-struct LaneSums<W, false> {
+template <std::size_t W, class Whole>
+struct LaneSums<W, false, Whole> {
+  using Number = Whole;
   static constexpr std::size_t kLanes = W;
   static constexpr bool kHasCurvature = false;
 
-  Wholes<W> weights{};
+  Wholes<W, Whole> weights{};
 
   void operator+=(const LaneSums& other) noexcept { weights += other.weights; }
   std::int64_t weight(std::size_t lane) const noexcept { return weights[lane]; }
@@ -39,6 +41,7 @@ struct LaneSums<W, false> {
 // The same for one lane: weight and curvature are one vector add.
 template <bool kCurvature>
 struct RowSums {
+  using Number = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = true;
 
@@ -52,6 +55,7 @@ struct RowSums {
 };
 template <>
 struct RowSums<false> {
+  using Number = std::int64_t;
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kHasCurvature = false;
 

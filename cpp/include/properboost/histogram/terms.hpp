@@ -13,7 +13,7 @@
 #include "properboost/core/words.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/histogram/bundles.hpp"
-#include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/flush.hpp"
 #include "properboost/histogram/sums.hpp"
 
 namespace properboost {
@@ -26,28 +26,17 @@ namespace properboost {
 // take turns with them.
 template <std::size_t W, bool kCurvature, bool kWeighted>
 struct RowTerms {
-  using Sum = std::conditional_t<W == 1, RowSums<kCurvature>, LaneSums<W, kCurvature>>;
-  static constexpr std::size_t kJointCells = BundleSet::most_cells(W, kCurvature);
+  static constexpr bool kScheduled = false;
+  using Sum =
+      std::conditional_t<W == 1, RowSums<kCurvature>, LaneSums<W, kCurvature, std::int64_t>>;
   static constexpr std::size_t kRows = W == 1 ? 4096 : 16'384 / W;   // 32 and 128 KiB
   static constexpr std::size_t kFeaturesPerTask = W == 1 ? 64 : 16;  // whose sums are in the second
-
-  // Terms of some rows, from `first` on, that have been made.
-  struct Made {
-    using Sum = RowTerms::Sum;
-    // Copies of many lanes would go through memory.
-    using Term = std::conditional_t<W == 1, Sum, const Sum&>;
-    static constexpr std::size_t kJointCells = RowTerms::kJointCells;
-
-    const Sum* terms;
-    std::size_t first;
-
-    Term operator[](std::size_t i) const noexcept { return terms[i - first]; }
-  };
 
   const float* weight = nullptr;  // [row][lane]
   const float* curvature = nullptr;
   RowSampleWeights sample_weight = {};
   std::array<double, W> weights_per_unit{}, curvatures_per_unit{};
+  std::array<double, W> weight_rounder{}, curvature_rounder{};  // 0 in lanes without grains
   std::array<double, W> most{};  // 0 in lanes that do not train on these rows
 
   // The same kind of terms of rows of segments with these roles, in these units of each lane.
@@ -57,6 +46,8 @@ struct RowTerms {
     for (std::size_t k = 0; k < W; ++k) {
       terms.weights_per_unit[k] = units[k].weight.per_unit;
       terms.curvatures_per_unit[k] = units[k].curvature.per_unit;
+      terms.weight_rounder[k] = units[k].weight_grain.rounder();
+      terms.curvature_rounder[k] = units[k].curvature_grain.rounder();
       terms.most[k] = roles.trained[k] ? 0x1p62 : 0.0;
     }
     return terms;
@@ -68,34 +59,54 @@ struct RowTerms {
     std::int64_t* __restrict to = reinterpret_cast<std::int64_t*>(made);
     if constexpr (W == 1 && kCurvature) {  // one store
       for (std::size_t i = begin; i < end; ++i) {
-        made[i - begin] =
-            Sum(round(weight, weights_per_unit, i, 0), round(curvature, curvatures_per_unit, i, 0));
+        made[i - begin] = Sum(weight_of(i, 0), curvature_of(i, 0));
       }
       return;
     }
     for (std::size_t i = begin; i < end; ++i, to += kNumbers) {
-      for (std::size_t k = 0; k < W; ++k) to[k] = round(weight, weights_per_unit, i, k);
+      for (std::size_t k = 0; k < W; ++k) to[k] = weight_of(i, k);
       if constexpr (kCurvature) {
-        for (std::size_t k = 0; k < W; ++k) {
-          to[W + k] = round(curvature, curvatures_per_unit, i, k);
-        }
+        for (std::size_t k = 0; k < W; ++k) to[W + k] = curvature_of(i, k);
       }
     }
   }
 
+  // Sums are in units.
+  Reading<W> reading(const CellUnits* /*units*/, const SegmentRoles& roles) const {
+    return Reading<W>(roles);
+  }
+
  private:
+  std::int64_t weight_of(std::size_t i, std::size_t k) const noexcept {
+    return round(weight[i * W + k], weight_rounder[k], weights_per_unit[k], i, k);
+  }
+  std::int64_t curvature_of(std::size_t i, std::size_t k) const noexcept {
+    return round(curvature[i * W + k], curvature_rounder[k], curvatures_per_unit[k], i, k);
+  }
   // As a fixed-point number does.  Numbers of lanes that do not train on a row have no bound, and
-  // count as 0.
-  std::int64_t round(const float* numbers, const std::array<double, W>& per_unit, std::size_t i,
+  // count as 0.  They are weighed in double and once they are rounded to grains, so that a weight
+  // of 3 adds what three rows add.
+  std::int64_t round(float number, double rounder, double per_unit, std::size_t i,
                      std::size_t k) const noexcept {
-    const double x = times_weight(numbers[i * W + k], i) * per_unit[k] + 0.5;
+    double x = (static_cast<double>(number) + rounder) - rounder;
+    if constexpr (kWeighted) x *= sample_weight.given(i);
+    x = x * per_unit + 0.5;
     return static_cast<std::int64_t>(W == 1 || x < most[k] ? x : 0.0);
   }
-  // In double, so that a weight of 3 adds what three rows add.
-  double times_weight(float x, std::size_t i) const noexcept {
-    if constexpr (kWeighted) return sample_weight.given(i) * static_cast<double>(x);
-    return static_cast<double>(x);
-  }
+};
+
+// Terms of some rows, from `first` on, that have been made.
+template <class SumOfTerms>
+struct MadeTerms {
+  using Sum = SumOfTerms;
+  // Copies of many lanes would go through memory.
+  using Term = std::conditional_t<Sum::kLanes == 1, Sum, const Sum&>;
+  static constexpr std::size_t kJointCells = BundleSet::most_cells(Sum::kLanes, Sum::kHasCurvature);
+
+  const Sum* terms;
+  std::size_t first;
+
+  Term operator[](std::size_t i) const noexcept { return terms[i - first]; }
 };
 
 // sums[g x Stride + codes[g][i]] += terms[i], g < Together, i in [begin, end).
@@ -117,32 +128,6 @@ void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t
   for (; i < end; ++i) {
     typename Terms::Term term = terms[i];
     for (std::size_t g = 0; g < Together; ++g) sums[g * Stride + codes[g][i]] += term;
-  }
-}
-
-// Adds the sums over rows of segments with these roles to the cells of feature f, and clears them.
-template <class Sum>
-void flush_sums(Sum* sums, std::size_t codes, const SegmentRoles& roles, Histogram& histogram,
-                std::size_t f) {
-  constexpr std::size_t W = Sum::kLanes;
-  std::int64_t* __restrict positive = histogram.positive(f);
-  std::int64_t* __restrict negative = histogram.negative(f);
-  std::int64_t* __restrict curvature = histogram.curvature(f);
-  std::array<std::int64_t, W> is_positive, is_negative;  // as masks
-  for (std::size_t k = 0; k < W; ++k) {
-    is_positive[k] = roles.positive(k) ? -1 : 0;
-    is_negative[k] = roles.negative(k) ? -1 : 0;
-  }
-  for (std::size_t b = 0; b < codes; ++b) {
-    for (std::size_t k = 0; k < W; ++k) {
-      const std::int64_t weight = sums[b].weight(k);
-      positive[b * W + k] += is_positive[k] & weight;
-      negative[b * W + k] += is_negative[k] & weight;
-      if constexpr (Sum::kHasCurvature) {
-        curvature[b * W + k] += sums[b].curvature(k);  // 0 in lanes that do not train on the rows
-      }
-    }
-    sums[b] = {};
   }
 }
 
