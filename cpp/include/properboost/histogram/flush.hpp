@@ -32,10 +32,8 @@ void flush_sums(Sum* sums, std::size_t codes, const Reading<Sum::kLanes>& how, H
   constexpr std::size_t W = Sum::kLanes;
   std::int64_t* __restrict positive = histogram.positive(f) + first * W;
   std::int64_t* __restrict negative = histogram.negative(f) + first * W;
-  std::int64_t* __restrict curvature = histogram.curvature(f);
-  if constexpr (Sum::kHasCurvature) {
-    if (curvature != nullptr) curvature += first * W;
-  }
+  std::int64_t* __restrict curvature =
+      Sum::kHasCurvature ? histogram.curvature(f) + first * W : nullptr;
   for (std::size_t b = 0; b < codes; ++b) {
     for (std::size_t k = 0; k < W; ++k) {
       const std::int64_t weight = sums[b].weight(k) << how.weight_shift[k];

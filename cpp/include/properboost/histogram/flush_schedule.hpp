@@ -40,16 +40,4 @@ class FlushSchedule {
   std::vector<std::vector<Due>> due_;  // by set
 };
 
-// add(begin, end) for the rows of a block, a chunk of at most so many after the other.
-template <class Add>
-void visit_chunks(const AccumulationBlock& block, std::size_t rows, const Add& add) {
-  for (const auto& [begin_range, end_range] : block.ranges) {
-    for (std::size_t begin = begin_range; begin < end_range;) {
-      const std::size_t end = begin + std::min(rows, end_range - begin);
-      add(begin, end);
-      begin = end;
-    }
-  }
-}
-
 }  // namespace properboost

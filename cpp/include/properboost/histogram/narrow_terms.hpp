@@ -1,7 +1,6 @@
 // Terms of lanes in 32 bits: whole grains.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
