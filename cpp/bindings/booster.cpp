@@ -131,7 +131,7 @@ class PyBoosting {
   }
 
   void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models, py::object progress,
-               bool report_each) {
+               bool report_each, bool keep_others) {
     std::vector<std::size_t> which;
     if (models) {
       for (py::ssize_t i = 0; i < models->size(); ++i) which.push_back(checked(models->at(i)));
@@ -140,7 +140,7 @@ class PyBoosting {
     }
     Reporter reporter(std::move(progress), report_each);
     run(n_threads_, boosting_->longest_loop(n),
-        [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team); });
+        [&](Team& team) { boosting_->advance(n, which, std::ref(reporter), team, keep_others); });
   }
 
   py::array_t<std::int64_t> n_estimators() const {
@@ -248,7 +248,8 @@ void bind_booster(pybind11::module_& m) {
       .def_property_readonly("cohorts", &PyBoosting::cohorts)
       .def("repeat", &PyBoosting::repeat, "rounds"_a, "n_estimators"_a)
       .def("advance", &PyBoosting::advance, "n_estimators"_a, "models"_a = py::none(),
-           "progress"_a = py::none(), py::kw_only(), "report_each"_a = false)
+           "progress"_a = py::none(), py::kw_only(), "report_each"_a = false,
+           "keep_others"_a = false)
       .def("separated", &PyBoosting::separated, "model"_a)
       .def("takes_turns", &PyBoosting::takes_turns, "model"_a)
       .def("curves", &PyBoosting::curves, "model"_a)

@@ -411,8 +411,11 @@ class Boosting(metaclass=_Bound):
         progress: Callable[[int, float], None] | None = ...,
         *,
         report_each: bool = ...,
+        keep_others: bool = ...,
     ) -> None:
         """Boost these models (by default all) by up to so many more estimators, while one helps.
+
+        Others can go on later with `keep_others` only: else their memory may be released.
 
         `progress` gets the number of estimators done in this call, over all models, and one model's
         training risk (without keep_rounds, its held-out log loss), at most ten times per second; or

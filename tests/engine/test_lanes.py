@@ -208,6 +208,27 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     np.testing.assert_allclose(thinned.held_out(0), whole.held_out(0), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
+def test_lanes_that_are_kept_go_on_later(selection):
+    codes, features, _y, _fold, _, segments = folded()
+    gains = np.geomspace(0.5, 8.0, 20)
+    glog = _core.Loss("glog", {})
+    roles = [roles_of(0)] * len(gains)
+    common = {"gain": gains, "selection": selection}
+    whole = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    whole.advance(9)
+    in_turns = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    first = np.array([0, 3, 5, 17])
+    others = np.setdiff1d(np.arange(20), first)
+    in_turns.advance(2, keep_others=True)
+    in_turns.advance(3, models=first, keep_others=True)
+    in_turns.advance(7, models=others, keep_others=True)
+    in_turns.advance(4, models=first)
+    for m in range(20):
+        np.testing.assert_array_equal(in_turns.curves(m), whole.curves(m))
+        np.testing.assert_array_equal(in_turns.held_out(m), whole.held_out(m))
+
+
 @given(
     n=st.integers(1, 40),
     n_threads=st.integers(1, 4),

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 import properboost as pb
 from helpers.searches import integers
 from properboost.model_selection import cross_validation
+from properboost.model_selection.fits import Fits
 
 X, Y = integers()
 GROUPS = np.arange(240) % 7
@@ -179,16 +180,6 @@ def test_the_same_is_refused(settings, message):
             search(X, Y, **settings)
 
 
-def test_a_score_of_nan_is_never_best():
-    scores = np.array([[0.9, np.nan], [0.2, 0.4], [0.1, 0.1]])
-    means = cross_validation.mean_scores(scores)
-    np.testing.assert_allclose(means, [-np.inf, 0.3, 0.1])
-    assert cross_validation.find_best(means) == 1
-    params = [{"a": k} for k in range(3)]
-    results = cross_validation.describe_results(params, params, scores)
-    assert results["rank_test_score"].tolist() == [3, 1, 2]
-
-
 @pytest.mark.parametrize("name", SEARCHES)
 def test_progress_counts_the_rounds_of_all_models(name, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
@@ -208,14 +199,8 @@ def test_all_searches_take_one_path(monkeypatch):
     for search, _, _ in SEARCHES.values():
         calls.clear()
         search(X, Y, cv=3)
-        assert all(isinstance(fits, cross_validation.Fits) for fits in calls)
+        assert all(isinstance(fits, Fits) for fits in calls)
         assert {split for fits in calls for split in fits.splits} == {0, 1, 2}
-
-
-def test_of_equals_the_last_preferred_is_best():
-    means = np.array([0.5, 0.75, 0.75, 0.75])
-    assert cross_validation.find_best(means) == 1
-    assert cross_validation.find_best(means, np.array([9.0, 1.0, 3.0, 3.0])) == 2
 
 
 def test_columns_are_masked_where_a_candidate_lacks_them():

@@ -6,6 +6,7 @@ from sklearn.datasets import load_wine, make_classification
 
 import properboost as pb
 from helpers.products import make_rows, search
+from properboost.model_selection import search_cv
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
@@ -120,6 +121,50 @@ def test_steps_go_beyond_the_ends_of_the_first_gains():
     assert model.best_score_ >= first.best_score_
     assert len(model.cv_results_["params"]) > len(first.cv_results_["params"])
     assert max(model.cv_results_["param_gain"]) > max(first.cv_results_["param_gain"])
+
+
+class Patient(search_cv.Race):
+    """A race that drops nobody."""
+
+    def choose_first(self, _n_splits):
+        return 0
+
+    def is_lost(self, _candidate, _most):
+        return False
+
+
+@pytest.mark.parametrize("given", [{}, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
+def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(given, monkeypatch):
+    X, y = make_rows(300) if not given else load_wine(return_X_y=True)
+    racing = search(cv=5, **given).fit(X, y)
+    monkeypatch.setattr(search_cv, "Race", Patient)
+    patient = search(cv=5, **given).fit(X, y)
+    assert not patient.cv_results_["dropped"].any()
+    known = dict(zip(map(str, patient.cv_results_["params"]), range(10**6), strict=False))
+    dropped = racing.cv_results_["dropped"]
+    assert 0 < dropped.sum() < len(dropped)
+    compared = 0
+    for k in np.flatnonzero(~dropped):
+        other = known.get(str(racing.cv_results_["params"][k]))
+        for s in range(5 if other is not None else 0):
+            name = f"split{s}_test_score"
+            assert racing.cv_results_[name][k] == patient.cv_results_[name][other]
+            compared += 1
+    assert compared >= 10
+
+
+def test_who_is_dropped_on_the_first_splits_has_no_score_on_the_others():
+    X, y = make_rows(300)
+    results = search(cv=5).fit(X, y).cv_results_
+    scores = np.stack([results[f"split{s}_test_score"] for s in range(5)])
+    early = np.isnan(scores[2:]).all(axis=0)
+    assert early.any()
+    assert results["dropped"][early].all()
+    assert np.isfinite(scores[:2]).all()
+    assert np.isfinite(scores[:, ~early]).all()
+    assert np.isnan(results["mean_test_score"][early]).all()
+    assert results["rank_test_score"][early].min() > results["rank_test_score"][~early].max()
+    assert {*results["family"][~early]} == {*NAMES}  # the report has one of each
 
 
 def test_a_search_does_not_depend_on_threads():

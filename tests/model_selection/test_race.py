@@ -10,10 +10,11 @@ from properboost.model_selection.race import Race
 def run(race, curves, most):
     """Show a race all curves side by side; return after how many estimators each is lost."""
     lost = {}
+    race.enter([0])
     for at in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30, 38, 48, 60, 75, 94, 118, 148, 185):
         for k, curve in enumerate(curves):
             if k not in lost:
-                race.see(k, at, np.array([curve(at)]))
+                race.see(k, at, np.array([[curve(at)]]))
         for k in range(len(curves)):
             if k not in lost and race.is_lost(k, most):
                 lost[k] = at
@@ -35,12 +36,14 @@ def test_what_is_known_of_one_step_drops_the_others_sooner():
     worse = decay(0.25, 20.0)
     alone, beside = Race(lambda: False), Race(lambda: False)
     for race in (alone, beside):
-        race.see(0, 1000, np.array([known(1000)]))
+        race.enter([0])
+        race.see(0, 1000, np.array([[known(1000)]]))
     alone.begin()
-    beside.begin(np.array([[known(at) for at in range(1, 1001)]]), [1.0, 0.5])
+    steps = np.array([[[known(at) for at in range(1, 1001)]]])
+    beside.begin(steps, [1.0, 0.5])
     late, soon = (run(race, [worse], 1000)[0] for race in (alone, beside))
     assert soon < late
-    beside.begin(np.array([[known(at) for at in range(1, 1001)]]), [0.5])
+    beside.begin(steps, [0.5])
     assert 0 not in run(beside, [decay(0.15, 40.0)], 1000)  # half as fast, and better in the end
 
 
@@ -52,25 +55,105 @@ def test_nothing_is_dropped_without_leave():
 
 def test_a_score_that_is_missing_decides_nothing():
     race = Race(lambda: False)
-    race.see(0, 8, np.array([np.nan]))
-    race.see(0, 20, np.array([np.nan]))
-    assert race.best is None
+    race.enter([0, 1])
+    race.see(0, 8, np.array([[np.nan, -0.2]]))
+    race.see(0, 20, np.array([[np.nan, -0.1]]))
+    assert race.leaders is None
     assert not race.is_lost(0, 100)
 
 
 def test_a_race_alone_begins_where_the_race_is():
     race = Race(Deadline.after(None))
+    race.enter([0])
     for at in (8, 16, 32):
-        race.see(0, at, np.array([-0.1]))
+        race.see(0, at, np.array([[-0.1]]))
     alone = race.alone(1)
     for at in (8, 16, 32):
-        alone.see(0, at, np.array([-0.9]))
+        alone.see(0, at, np.array([[-0.9]]))
     assert alone.is_lost(0, 100)
     alone.dropped.add(0)
     race.take(1, alone)
     assert race.dropped == {1}
-    assert race.best == -0.1
+    assert race.leaders == -0.1
     better = race.alone(0)
-    better.see(0, 8, np.array([-0.05]))
+    better.see(0, 8, np.array([[-0.05]]))
     race.take(0, better)
-    assert race.best == -0.05
+    assert race.leaders == -0.05
+
+
+LEADER = np.array([[-0.20, -0.30, -0.25, -0.20, -0.30]])
+
+
+def make_race(**own):
+    """Return a race whose best has the scores above, on five splits."""
+    race = Race(lambda: False, **own)
+    race.enter(range(5))
+    race.see(0, 10, LEADER)
+    return race
+
+
+def run_first(race, behind, apart=0.01):
+    """Let candidates run on the first two splits, so far behind the best; return who is dropped."""
+    assert race.choose_first(5) == 2
+    race.enter([0, 1])
+    for k, own in enumerate(behind):
+        race.see(k, 10, LEADER[:, :2] - own + [-apart, apart])
+    race.drop_behind(range(len(behind)))
+    return race.dropped
+
+
+def test_splits_come_in_two_parts_only_if_there_is_a_leader_and_there_are_enough():
+    assert Race(lambda: False).choose_first(5) == 0
+    assert make_race(drops=False).choose_first(5) == 0
+    race = make_race()
+    assert [race.choose_first(n) for n in (1, 2, 3, 4, 5, 10, 15)] == [0, 0, 0, 2, 2, 4, 6]
+
+
+def test_who_is_behind_on_the_first_splits_is_dropped():
+    race = make_race()
+    race.begin()
+    assert run_first(race, [0.1, -0.001, 0.002, 0.05]) == {0, 3}
+
+
+def test_how_far_candidates_may_be_behind_depends_on_how_far_splits_differ():
+    close, far = make_race(), make_race()
+    assert run_first(close, [0.0, 0.02], apart=0.001) == {1}
+    assert run_first(far, [0.0, 0.02], apart=0.1) == set()
+
+
+def test_of_those_that_are_all_behind_the_best_goes_on_but_for_steps_of_a_known_one():
+    race = make_race()
+    race.begin()
+    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 2}
+    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}  # one has gone on by now
+    race.begin(np.full((1, 5, 10), -0.25), [1.0] * 3)
+    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}
+
+
+def test_a_score_that_is_missing_on_the_first_splits_drops_nobody():
+    race = make_race()
+    race.begin()
+    race.enter([0, 1])
+    race.see(0, 10, LEADER[:, :2] - [0.09, 0.11])
+    race.see(1, 10, np.array([[-0.9, np.nan]]))
+    race.see(2, 10, LEADER[:, :2])
+    race.drop_behind(range(3))
+    assert race.dropped == {0}
+
+
+def test_only_scores_on_all_splits_lead():
+    race = make_race()
+    race.enter([0, 1])
+    race.see(0, 10, LEADER[:, :2] + 0.1)
+    np.testing.assert_array_equal(race.leaders, LEADER)
+    race.enter(range(5))
+    race.see(0, 10, LEADER + 0.01)
+    np.testing.assert_array_equal(race.leaders, LEADER + 0.01)
+
+
+def test_each_score_has_a_leader():
+    race = Race(lambda: False)
+    race.enter(range(2))
+    race.see(0, 10, np.array([[0.8, 0.9], [-0.3, -0.2]]))
+    race.see(1, 10, np.array([[0.7, 0.8], [-0.2, -0.1]]))
+    np.testing.assert_array_equal(race.leaders, [[0.8, 0.9], [-0.2, -0.1]])

@@ -62,7 +62,7 @@ class Boosting::State {
   }
 
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
-               Team& team) {
+               Team& team, bool keep_others) {
     team.join(peers_);
     prepare(team);
     std::vector<bool> asked(models_.size(), false);
@@ -71,7 +71,7 @@ class Boosting::State {
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
     std::vector<Cohort*> cohorts;
     for (Cohort& cohort : cohorts_) {
-      left_.merge(cohort.keep_only(asked));
+      if (!keep_others) left_.merge(cohort.keep_only(asked));
       if (std::any_of(cohort.models().begin(), cohort.models().end(),
                       [&](std::size_t m) { return asked[m]; })) {
         cohorts.push_back(&cohort);
@@ -401,8 +401,8 @@ void Boosting::repeat(const std::vector<Rounds>& rounds, std::size_t n_estimator
   state_->repeat(rounds, n_estimators, team);
 }
 void Boosting::advance(std::size_t n, const std::vector<std::size_t>& models,
-                       const Progress& progress, Team& team) {
-  state_->advance(n, models, progress, team);
+                       const Progress& progress, Team& team, bool keep_others) {
+  state_->advance(n, models, progress, team, keep_others);
 }
 std::size_t Boosting::size() const noexcept { return state_->states().size(); }
 std::size_t Boosting::cohorts() const noexcept { return state_->cohorts(); }

@@ -158,7 +158,9 @@ class _Engine:
         rows = replace(self._trainings[training], seed=seed)
         self._boostings[number] = start(rows, roles, options, losses, base=base, **settings)
 
-    def advance(self, number: int, n_estimators: int, models: Any, reports: bool) -> None:
+    def advance(
+        self, number: int, n_estimators: int, models: Any, reports: bool, keep_others: bool
+    ) -> None:
         """Boost models."""
 
         def report(done: int, risk: float) -> None:
@@ -167,7 +169,11 @@ class _Engine:
 
         with suppress(_Over):
             self._boostings[number].advance(
-                n_estimators, models, report if reports else None, report_each=reports
+                n_estimators,
+                models,
+                report if reports else None,
+                report_each=reports,
+                keep_others=keep_others,
             )
 
     def weigh(

@@ -118,7 +118,7 @@ class _Models:
         self._earlier: Sequence[Rounds] = self._settings.pop("earlier")
         self._repeated = self._first = int(self._settings.pop("repeated"))
         self._found: list[Rounds] = []  # of each model, before a worker was lost
-        self._calls: list[tuple[int, Any]] = []  # of `advance`, that were done
+        self._calls: list[tuple[int, Any, bool]] = []  # of `advance`, that were done
         self._number = self._fleet.new_number()
         self._fleet.run("start", make=self._describe)
         self._fleet.register(self._number, self)
@@ -202,6 +202,7 @@ class _Models:
         progress: Callable[[int, float], None] | None = None,
         *,
         report_each: bool = False,  # noqa: ARG002  # parties would not report at the same time
+        keep_others: bool = False,
     ) -> None:
         begun = int(self.n_estimators.max())
         reported = skipped = 0
@@ -216,8 +217,9 @@ class _Models:
         more = n_estimators
         while more > 0:
             try:
+                reports = progress is not None
                 self._fleet.run_once(
-                    "advance", self._number, more, models, progress is not None, report=report
+                    "advance", self._number, more, models, reports, keep_others, report=report
                 )
                 break
             except Lost as lost:
@@ -226,7 +228,7 @@ class _Models:
                 more, skipped = n_estimators - done, min(done, reported)
                 if done > reported:  # the last estimator was finished, and not reported
                     report(done, math.nan)
-        self._calls.append((n_estimators, models))
+        self._calls.append((n_estimators, models, keep_others))
 
     def _get(self, name: str, *arguments: Any) -> Any:
         return self._fleet.ask_one("get", self._number, name, *arguments)
@@ -252,5 +254,5 @@ class _Models:
         """Set the models up, as far as they were, on parties that are new or know nothing."""
         self._fleet.run_once("start", *self._describe())
         if self._repeated == self._first:
-            for n, models in self._calls:
-                self._fleet.run_once("advance", self._number, n, models, False)
+            for n, models, keep_others in self._calls:
+                self._fleet.run_once("advance", self._number, n, models, False, keep_others)

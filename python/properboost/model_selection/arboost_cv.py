@@ -17,16 +17,14 @@ from properboost.data.labels import SortedRows, read_rows
 from properboost.estimators.arboost import ARBoostClassifier, VotingClassifier, check_voting
 from properboost.model_selection.cross_validation import (
     CVTask,
-    Fits,
-    SplitFits,
     check_found,
     cross_validate,
     describe_results,
-    find_best,
-    mean_scores,
     read_task,
 )
+from properboost.model_selection.cv_scores import find_best, mean_scores
 from properboost.model_selection.cv_splits import TEST, TRAIN
+from properboost.model_selection.fits import Fits, SplitFits
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import CV, Scoring
@@ -204,7 +202,7 @@ def _fit_on_splits(
         own = training.of_rows(role == TRAIN)
         codes = np.compress(role == TEST, training.codes, axis=1)
         fit = partial(_fit, models, own, codes)
-        yield SplitFits(split, held_out, links, models[0].n_estimators, fit)
+        yield SplitFits(split.index, held_out, links, models[0].n_estimators, fit)
 
 
 def _fit(

@@ -16,8 +16,8 @@ from properboost.boosting.engine import (
     start,
 )
 from properboost.losses.probabilities import Link
-from properboost.model_selection.cross_validation import Fits, Progress
 from properboost.model_selection.cv_splits import TEST, TRAIN
+from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.search_space import Candidate
 from properboost.model_selection.split_rows import SplitRows, count_models
 from properboost.parameters.shared import SOLVED, BoostingOptions
@@ -92,34 +92,58 @@ class _BoostedFits(Fits):
         by_engine = len(rows.classes) == 2 and not apart
         self.measured = frozenset(BUILT_IN.values()) if by_engine else frozenset()
         self._own = candidates
-        self._batches = [_BatchModels(candidates, rows) for rows in split_rows]
-        self._place = [(batch, s) for batch in self._batches for s in range(len(batch.rows.splits))]
+        self._split_rows = split_rows
+        self._rows_of = [(own, s) for own in split_rows for s in range(len(own.splits))]
+        self._batches: list[_BatchModels] = []
+        self._places: dict[ModelOf, tuple[_BatchModels, ModelOf]] = {}
 
-    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
-        own = [c - self.candidates.start for c in active]
+    def advance(self, models: Sequence[ModelOf], before: int, at: int, progress: Progress) -> None:
+        self._set_up([own for own in models if own not in self._places])
         for batch in self._batches:
+            own = self._find(models, batch)
             progress.done += batch.advance(before, at, own, progress.from_here())
 
     def held_out(self, split: int) -> HeldOut:
-        batch, s = self._place[split]
-        return batch.rows.held_out[s]
+        rows, s = self._rows_of[split]
+        return rows.held_out[s]
 
     def link(self, candidate: int) -> Link:
         own = self._own[candidate - self.candidates.start]
-        return Link(own.loss, own.coupling, self._batches[0].rows.training.n_threads)
+        return Link(own.loss, own.coupling, self._split_rows[0].training.n_threads)
 
     def raw(self, candidate: int, split: int) -> Array:
-        batch, s = self._place[split]
-        return batch.raw_held_out(candidate - self.candidates.start, s)
+        batch, own = self._places[candidate, split]
+        return batch.raw_held_out(*own)
 
     def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
-        batch, s = self._place[split]
-        curves = batch.curves(candidate - self.candidates.start, s)
-        return read_curves(curves, batch.rows.held_out[s], self._factored, scores)
+        batch, own = self._places[candidate, split]
+        return read_curves(batch.curves(*own), self.held_out(split), self._factored, scores)
 
-    def goes_on(self, candidate: int, at: int) -> bool:
-        own = [candidate - self.candidates.start]
-        return any(batch.still_learning(own, at).size > 0 for batch in self._batches)
+    def goes_on(self, models: Sequence[ModelOf], at: int) -> bool:
+        return any(
+            batch.still_learning(self._find(models, batch), at).size > 0 for batch in self._batches
+        )
+
+    def _set_up(self, models: Sequence[ModelOf]) -> None:
+        """Set up models, those of some candidates on some splits that are neighbours."""
+        candidates, splits = (sorted({own[k] for own in models}) for k in range(2))
+        all_at_once = len(models) == len(self.candidates) * len(self.splits)
+        own = [self._own[c - self.candidates.start] for c in candidates]
+        for rows in self._split_rows:
+            begin = rows.splits.first
+            there = [s for s in splits if begin <= s < begin + len(rows.splits)]
+            if not there:
+                continue
+            part = rows.part(there[0] - begin, there[-1] + 1 - begin)
+            batch = _BatchModels(own, part, keep_others=not all_at_once)
+            self._batches.append(batch)
+            for k, c in enumerate(candidates):
+                self._places |= {(c, s): (batch, (k, s - there[0])) for s in there}
+
+    def _find(self, models: Sequence[ModelOf], batch: "_BatchModels") -> list[ModelOf]:
+        """Return the models of a batch, by its own numbers."""
+        places = (self._places[own] for own in models)
+        return [own for found, own in places if found is batch]
 
 
 class _BatchModels:
@@ -129,8 +153,12 @@ class _BatchModels:
     The classes of a joint model are neighbours, and all of them are in every split.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], rows: SplitRows) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], rows: SplitRows, *, keep_others: bool = False
+    ) -> None:
+        """Set them up; `keep_others` if those that are not asked for are later."""
         self.rows = rows
+        self._keep_others = keep_others
         training = rows.training
         signs = find_signs(training.class_of, len(training.classes))
         shape = (len(candidates), len(rows.splits), len(signs))
@@ -172,6 +200,10 @@ class _BatchModels:
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)
 
+    def of_candidate(self, candidate: int) -> list[ModelOf]:
+        """Return a candidate's models on all splits."""
+        return [(candidate, s) for s in range(self.models.shape[1])]
+
     def raw(self, split: int) -> Array:
         """Return what the first candidate predicts of all rows, (n_classes or 1, n_rows)."""
         n_rows = self.rows.training.n_rows
@@ -204,18 +236,18 @@ class _BatchModels:
             )
         return curves
 
-    def still_learning(self, some: Sequence[int], at: int) -> NDArray[np.int64]:
-        """Return the models of some candidates that have as many estimators as were asked."""
-        models = np.sort(self.models[some].ravel())
+    def still_learning(self, some: Sequence[ModelOf], at: int) -> NDArray[np.int64]:
+        """Return the engine's numbers of models that have as many estimators as were asked."""
+        models = np.sort(np.array([k for own in some for k in self.models[own]], dtype=np.int64))
         models = models[models >= 0]
         learning: NDArray[np.int64] = models[self.estimators[models] == at]
         return learning
 
-    def advance(self, before: int, at: int, active: Sequence[int], report: Report | None) -> int:
-        """Boost what is active and still learns from `before` estimators to `at`."""
-        models = self.still_learning(active, before)
+    def advance(self, before: int, at: int, some: Sequence[ModelOf], report: Report | None) -> int:
+        """Boost those models that still learn from `before` estimators to `at`."""
+        models = self.still_learning(some, before)
         if len(models):
-            self.boosting.advance(at - before, models, report)
+            self.boosting.advance(at - before, models, report, keep_others=self._keep_others)
             self.estimators = np.asarray(self.boosting.n_estimators)
         return len(models) * (at - before)
 
@@ -231,7 +263,7 @@ def predict_held_out(
     rows, raws = [], []
     for own in split_rows:
         models = _BatchModels([candidate], own)
-        models.advance(0, n_estimators, [0], None)
+        models.advance(0, n_estimators, models.of_candidate(0), None)
         rows += own.held_out
         raws += [models.raw_held_out(0, s) for s in range(len(own.splits))]
     return rows, raws
@@ -252,7 +284,7 @@ def split_pairs(
     link = Link(candidate.loss, candidate.coupling)
     for rows in split_rows:
         models = _BatchModels([candidate], rows)
-        models.advance(0, n_estimators, [0], None)
+        models.advance(0, n_estimators, models.of_candidate(0), None)
         for s, roles in enumerate(rows.segment_roles):
             learns = roles == TRAIN
             training, raw = rows.training, models.raw(s)
@@ -260,5 +292,6 @@ def split_pairs(
             trained = np.isfinite(raw[:, 0])
             pairs = find_pairs(link, training, raw, weights, n_pairs, learns, models=trained)
             of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
-            found.append(replace(rows, splits=rows.splits.only(s), training=of_pairs, base=raw))
+            own = rows.part(s, s + 1)
+            found.append(replace(own, training=of_pairs, base=raw))
     return found

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.cross_validation import CVScores
+from properboost.model_selection.cv_scores import CVScores
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, Step
 
@@ -85,12 +85,12 @@ class Compared:
             "seconds": np.array(self.seconds),
         }
 
-    def curve(self, candidate: int) -> NDArray[np.float64]:
-        """Return the mean scores of a candidate, (n_scores, estimators run)."""
+    def curves(self, candidate: int) -> NDArray[np.float64]:
+        """Return the scores of a candidate, (n_scores, n_splits, estimators run)."""
         for part in self.parts:
             if candidate < part.values.shape[1]:
-                means: NDArray[np.float64] = part.values[:, candidate].mean(axis=1)
-                return means
+                own: NDArray[np.float64] = part.values[:, candidate]
+                return own
             candidate -= part.values.shape[1]
         raise IndexError(candidate)
 
@@ -146,7 +146,7 @@ def compare(
                 race.begin()
             else:
                 pace = found.candidates[known].pace
-                race.begin(found.curve(known), [c.pace / pace for c in own])
+                race.begin(found.curves(known), [c.pace / pace for c in own])
         try:
             scores = evaluate(own, family)
         except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.cross_validation import CVScores, find_best, mean_scores
+from properboost.model_selection.cv_scores import CVScores, find_best, mean_scores
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, for_pairs
 from properboost.model_selection.split_rows import SplitRows

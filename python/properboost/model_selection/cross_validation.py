@@ -4,7 +4,6 @@ How models are fitted differs from family to family: each has `Fits` of its own.
 stopping, progress, results and the choice of the best are the same for all.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,9 @@ from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows
 from properboost.data.table import Table
 from properboost.losses.probabilities import Link
+from properboost.model_selection.cv_scores import CVScores, lengthen, mean_scores
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
+from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.race import Race
 from properboost.model_selection.temperature import fit_temperature
 from properboost.parameters.kinds import CV, Scoring
@@ -26,17 +27,11 @@ from properboost.progress import Report
 from properboost.scoring import HeldOut, Score, find_score, name_score
 
 __all__ = [
-    "CVScores",
     "CVTask",
-    "Fits",
     "MakePatience",
-    "Progress",
-    "SplitFits",
     "check_found",
     "cross_validate",
     "describe_results",
-    "find_best",
-    "mean_scores",
     "read_task",
 ]
 
@@ -72,140 +67,6 @@ def read_task(
     """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
     score = find_score(scoring, rows.classes, table.source)
     return CVTask(rows, find_splits(cv, table, rows, groups), score, name_score(scoring))
-
-
-@dataclass(frozen=True, eq=False)
-class CVScores:
-    """What cross-validation finds."""
-
-    values: Array
-    """Every score of each candidate in each split after each estimator, shape (n_scores,
-    n_candidates, n_splits, estimators run), with NaN for none.  More is better."""
-    temperatures: Array
-    """The temperature with which a one-vs-rest candidate has these scores, shape (n_candidates,
-    estimators run); NaN where probabilities are divided by their sum, and where there are none."""
-
-    @classmethod
-    def join(cls, parts: Sequence["CVScores"]) -> "CVScores":
-        """Put the scores of some candidates after those of others, on the same splits."""
-        longest = max(part.values.shape[3] for part in parts)
-        return cls(
-            np.concatenate([_lengthen(part.values, longest) for part in parts], axis=1),
-            np.concatenate([_lengthen(part.temperatures, longest) for part in parts]),
-        )
-
-
-def _lengthen(values: Array, size: int) -> Array:
-    """Return values with NaN at the end of the last axis."""
-    more = [(0, 0)] * (values.ndim - 1) + [(0, size - values.shape[-1])]
-    return np.pad(values, more, constant_values=np.nan)
-
-
-class Progress:
-    """Tells how far a search is, and the best mean score so far."""
-
-    def __init__(self, report: Report | None) -> None:
-        self.report = report
-        self.done = 0
-        self.best = -np.inf
-
-    def from_here(self) -> Report | None:
-        """Return what the engine calls; None where there is nothing to show."""
-        report, done, best = self.report, self.done, self.best
-        if report is None or best == -np.inf:
-            return None
-        return lambda more, _: report(done + more, best)
-
-    def show(self) -> None:
-        """Tell it now."""
-        if self.report is not None and self.best > -np.inf:
-            self.report(self.done, self.best)
-
-
-class Fits(ABC):
-    """Models of some candidates on some splits, which are fitted together.
-
-    Candidates and splits have the numbers that they have in the whole search.
-    """
-
-    candidates: range
-    splits: range
-    n_estimators: int
-    """Estimators of each model, at most."""
-    models_each: int
-    """Models of a candidate: one or more for each split."""
-    in_steps: bool
-    """Whether fits can stop to be scored, and go on."""
-    measured: frozenset[Score]
-    """Scores that fitting measures after every estimator."""
-
-    @abstractmethod
-    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
-        """Take the models of some candidates from `before` estimators to `at`."""
-
-    @abstractmethod
-    def held_out(self, split: int) -> HeldOut:
-        """Return the rows that a split holds out."""
-
-    @abstractmethod
-    def link(self, candidate: int) -> Link:
-        """Return what makes a candidate's probabilities."""
-
-    @abstractmethod
-    def raw(self, candidate: int, split: int) -> Array:
-        """Return a model's raw predictions of the rows held out, in their order."""
-
-    def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
-        """Return measured scores after each estimator, (n_scores, n); none if a model has none."""
-        raise NotImplementedError
-
-    def goes_on(self, candidate: int, at: int) -> bool:
-        """Whether any model of a candidate with `at` estimators can still learn."""
-        raise NotImplementedError
-
-
-class SplitFits(Fits):
-    """Models of all candidates on one split, each fitted from beginning to end."""
-
-    models_each = 1
-    in_steps = False
-    measured = frozenset()
-
-    def __init__(
-        self,
-        split: CVSplit,
-        held_out: HeldOut,
-        links: Sequence[Link],
-        n_estimators: int,
-        fit: Callable[[int], Array],
-    ) -> None:
-        """Take the link of each candidate; `fit` returns its raw predictions of `held_out`."""
-        self.candidates = range(len(links))
-        self.splits = range(split.index, split.index + 1)
-        self.n_estimators = n_estimators
-        self._held_out = {split.index: held_out}
-        self._links = links
-        self._fit = fit
-        self._raw: dict[tuple[int, int], Array] = {}
-
-    def advance(self, active: Sequence[int], before: int, at: int, progress: Progress) -> None:
-        """Fit some candidates."""
-        for candidate in active:
-            self._raw[candidate, self.splits.start] = self._fit(candidate)
-            progress.done += at - before
-            progress.show()
-
-    def held_out(self, split: int) -> HeldOut:
-        """Return the rows that the split holds out."""
-        return self._held_out[split]
-
-    def link(self, candidate: int) -> Link:
-        """Return a candidate's link."""
-        return self._links[candidate]
-
-    def raw(self, candidate: int, split: int) -> Array:
-        """Return what a fitted candidate predicts."""
-        return self._raw[candidate, split]
 
 
 def cross_validate(
@@ -261,53 +122,127 @@ def _run(
     progress: Progress,
     race: Race | None,
 ) -> CVScores:
-    """Fit all candidates with `n_estimators`, or until they improve no more; return the scores."""
-    watches = {c: (stop or _never_over)(len(scores)) for c in fits.candidates}
+    """Fit all candidates with `n_estimators`, or until they improve no more; return the scores.
+
+    In a race they run on the first splits first, and only those that may yet win on the others.
+    One-vs-rest candidates, whose temperature is fitted to all splits together, run on all at once.
+    """
+    run = _Run(fits, scores, stop, progress, race)
     active = list(fits.candidates)
-    fitted: dict[int, float] = {}  # the temperature of each candidate so far
-    blocks: list[CVScores] = []
-    before, first_done = 0, progress.done
-    watched = stop is not None or progress.report is not None
-    measured = fits.measured.issuperset(scores)
-    # Without scores on the way, models are fitted in one go.
-    at_once = not fits.in_steps or (measured and not watched)
-    for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
-        fits.advance(active, before, at, progress)
-        shape = (len(scores), len(fits.candidates), len(fits.splits), at - before)
-        block = CVScores(np.full(shape, np.nan), np.full((shape[1], shape[3]), np.nan))
-        for c in active:
-            own = block.values[:, c - fits.candidates.start]
+    if race is not None and stop is not None:
+        first = fits.splits[: race.choose_first(len(fits.splits))]
+        apart = [c for c in active if fits.link(c).multiclass != "one_vs_rest"]
+        if first and apart:
+            run.go(apart, first)
+            race.drop_behind(apart)
+            active = [c for c in active if c not in race.dropped]
+    run.go(active, fits.splits)
+    return run.found
+
+
+class _Run:
+    """Candidates that are fitted together, and scored on the way."""
+
+    def __init__(
+        self,
+        fits: Fits,
+        scores: Sequence[Score],
+        stop: MakePatience | None,
+        progress: Progress,
+        race: Race | None,
+    ) -> None:
+        self._fits = fits
+        self._scores = scores
+        self._stop = stop
+        self._progress = progress
+        self._race = race
+        self._watched = stop is not None or progress.report is not None
+        self._measured = fits.measured.issuperset(scores)
+        self._first_done = progress.done
+        n_candidates, n_splits = len(fits.candidates), len(fits.splits)
+        self._reached = np.zeros((n_candidates, n_splits), dtype=np.int64)
+        self._fitted: dict[int, float] = {}  # the temperature of each candidate so far
+        self._values = np.full((len(scores), n_candidates, n_splits, 0), np.nan)
+        self._temperatures = np.full((n_candidates, 0), np.nan)
+
+    @property
+    def found(self) -> CVScores:
+        """What is known of all candidates."""
+        return CVScores(self._values, self._temperatures)
+
+    def go(self, active: Sequence[int], splits: Sequence[int]) -> None:
+        """Fit candidates on splits until they improve no more; what is fitted there is not again.
+
+        In a race some of them are dropped on the way.
+        """
+        fits, race = self._fits, self._race
+        others = set(fits.candidates) - {*active}
+        watches = {c: (self._stop or _never_over)(len(self._scores)) for c in active}
+        columns = [s - fits.splits.start for s in splits]
+        if race is not None:
+            race.enter(columns)
+        before = 0
+        # Without scores on the way, models are fitted in one go.
+        at_once = not fits.in_steps or (self._measured and not self._watched)
+        for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
+            if not active:
+                break
+            self._advance([(c, s) for c in active for s in splits], before, at)
+            for c in active:
+                own = self._values[:, c - fits.candidates.start, columns]
+                if self._watched:
+                    watches[c].see(before, own[..., before:at].mean(axis=1))
+                if race is not None:
+                    race.see(c, at, own[..., at - 1])
+            before = at
+            self._progress.best = max([self._progress.best, *(watches[c].best for c in active)])
+            if self._stop is not None:
+                active = [
+                    c for c in active
+                    if not watches[c].is_over(at) and fits.goes_on([(c, s) for s in splits], at)
+                ]  # fmt: skip
+                if race is not None:
+                    lost = {c for c in active if race.is_lost(c, fits.n_estimators)}
+                    race.dropped |= lost
+                    active = [c for c in active if c not in lost and not race.is_over()]
+            self._tell(({*watches} - {*active}) | others, splits)
+
+    def _advance(self, models: Sequence[ModelOf], before: int, at: int) -> None:
+        """Fit models, and score those that were not fitted so far before."""
+        fits = self._fits
+        first_candidate, first_split = fits.candidates.start, fits.splits.start
+        new = [
+            (c, s) for c, s in models if self._reached[c - first_candidate, s - first_split] < at
+        ]
+        fits.advance(new, before, at, self._progress)
+        more = max(at - self._values.shape[3], 0)
+        self._values = lengthen(self._values, self._values.shape[3] + more)
+        self._temperatures = lengthen(self._temperatures, self._temperatures.shape[1] + more)
+        for c, s in new:
+            c_at, s_at = c - first_candidate, s - first_split
+            self._reached[c_at, s_at] = at
+            if fits.link(c).multiclass != "one_vs_rest":
+                self._values[:, c_at, s_at, before:at] = _look(
+                    fits, self._scores, self._measured, c, s, before, at
+                )
+        for c in dict.fromkeys(c for c, _ in new):
             if fits.link(c).multiclass == "one_vs_rest":
-                both = _look_both_ways(fits, scores, c, fitted.get(c, 1.0))
-                own[..., -1], block.temperatures[c - fits.candidates.start, -1] = both.better
-                fitted[c] = both.temperature or 1.0
-            else:
-                for k, split in enumerate(fits.splits):
-                    own[:, k] = _look(fits, scores, measured, c, split, before, at)
-            if watched:
-                watches[c].see(before, own.mean(axis=1))
-            if race is not None:
-                race.see(c, at, own[..., -1].mean(axis=1))
-        blocks.append(block)
-        before = at
-        progress.best = max([progress.best, *(watches[c].best for c in active)])
-        if stop is not None:
-            active = [c for c in active if not watches[c].is_over(at) and fits.goes_on(c, at)]
-            if race is not None:
-                lost = {c for c in active if race.is_lost(c, fits.n_estimators)}
-                race.dropped |= lost
-                active = [c for c in active if c not in lost and not race.is_over()]
-        # What has stopped counts as done.
-        stopped = len(fits.candidates) - len(active)
-        rounds = stopped * fits.n_estimators + len(active) * at
-        progress.done = first_done + fits.models_each * rounds
-        progress.show()
-        if not active:
-            break
-    return CVScores(
-        np.concatenate([block.values for block in blocks], axis=3),
-        np.concatenate([block.temperatures for block in blocks], axis=1),
-    )
+                both = _look_both_ways(fits, self._scores, c, self._fitted.get(c, 1.0))
+                better, self._temperatures[c - first_candidate, at - 1] = both.better
+                self._values[:, c - first_candidate, :, at - 1] = better
+                self._fitted[c] = both.temperature or 1.0
+
+    def _tell(self, ended: set[int], splits: Sequence[int]) -> None:
+        """Show how far the models are; what has ended on these splits counts as done there."""
+        fits = self._fits
+        rounds = self._reached.copy()
+        for c in ended:
+            rounds[c - fits.candidates.start, [s - fits.splits.start for s in splits]] = (
+                fits.n_estimators
+            )
+        done = fits.models_each * int(rounds.sum()) // len(fits.splits)
+        self._progress.done = self._first_done + done
+        self._progress.show()
 
 
 _never_over: MakePatience = partial(Patience, n_iter_no_change=LARGEST_INT, tol=0.0)
@@ -388,18 +323,6 @@ def _score(scores: Sequence[Score], held_out: HeldOut, link: Link, raw: Array) -
 
 
 # -- what is found --------------------------------------------------------------------------------
-
-
-def mean_scores(scores: Array) -> Array:
-    """Return the means over the splits, the second axis; -inf where a split's is not known."""
-    means: Array = scores.mean(axis=1)
-    return np.where(np.isnan(means), -np.inf, means)
-
-
-def find_best(means: Array, preference: Array | None = None) -> int:
-    """Return where means are largest; of several places, the first where `preference` is."""
-    tied = np.flatnonzero(means == means.max())
-    return int(tied[0] if preference is None else tied[preference[tied].argmax()])
 
 
 def check_found(mean: float, scoring: Scoring) -> None:

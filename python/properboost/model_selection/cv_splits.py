@@ -70,9 +70,9 @@ class SplitBatch:
         for s, roles in enumerate(self.roles):
             yield CVSplit(self.first + s, find_entries(roles, self.part))
 
-    def only(self, s: int) -> "SplitBatch":
-        """Return a batch of one of the splits."""
-        return SplitBatch(self.first + s, self.part, self.roles[s : s + 1])
+    def only(self, begin: int, end: int) -> "SplitBatch":
+        """Return a batch of some of the splits."""
+        return SplitBatch(self.first + begin, self.part, self.roles[begin:end])
 
 
 FOLDS = 5

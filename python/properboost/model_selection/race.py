@@ -5,6 +5,7 @@ from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 __all__ = ["Race"]
 
@@ -18,67 +19,157 @@ class Race:
     first few of them.  One that would not reach the best so far even if it went on at its present
     pace, and half as fast again, is dropped.  So is one that differs from a candidate known before
     in one step, and would not even if it had half as much again left to learn as that one had then.
+
+    Candidates run on the first splits first.  One that is behind there by more than splits differ
+    is dropped, too, but the best of those that come together, if none of them is known by now.
     """
 
     FIRST = 64
     """The share of the estimators from which on paces are judged, as a divisor."""
     PACE = 1.5
     """What a pace is multiplied by, and the factor of estimators that it is measured over."""
+    FIRST_SPLITS = 0.4
+    """The share of the splits that candidates run on first, ..."""
+    FEWEST_SPLITS = 2
+    """... which are at least so many, beside at least as many others."""
+    ERRORS = 0.5
+    """Standard errors by which a candidate may be behind on the first splits."""
 
     def __init__(self, is_over: Callable[[], bool], *, drops: bool = True) -> None:
         """Take what says that the time is up, and whether any candidate may be dropped before."""
         self.is_over = is_over
         self._drops = drops
-        self.best: Array | None = None
-        self._seen: dict[int, list[tuple[int, Array]]] = {}
+        self.leaders: Array | None = None
+        """The best values of each score in the mean, on each split, (n_scores, n_splits)."""
         self.dropped: set[int] = set()
+        self._seen: dict[int, list[tuple[int, Array]]] = {}
+        self._columns: Sequence[int] = ()
+        self._best: Array | None = None
         self._known: Array | None = None
         self._speeds: Sequence[float] = ()
-
-    def see(self, candidate: int, at: int, means: Array) -> None:
-        """Take the mean scores of a candidate after so many estimators."""
-        self._seen.setdefault(candidate, []).append((at, means))
-        if not np.isnan(means).any():
-            self.best = means if self.best is None else np.maximum(self.best, means)
-
-    def is_lost(self, candidate: int, most: int) -> bool:
-        """Whether a candidate cannot be the best after `most` estimators."""
-        at, last = self._seen[candidate][-1]
-        earlier = [own for own in self._seen[candidate] if own[0] * self.PACE <= at]
-        if not self._drops or self.best is None or at < most / self.FIRST or not earlier:
-            return False
-        before, then = earlier[-1]
-        pace = np.maximum((last - then) / np.log(at / before), 0.0)
-        reached = np.max([own for _, own in self._seen[candidate]], axis=0)
-        more = pace * np.log(most / at)
-        if self._known is not None:
-            then = min(max(round(at * self._speeds[candidate]), 1), self._known.shape[1]) - 1
-            more = np.minimum(more, self._known.max(axis=1) - self._known[:, then])
-        hoped = np.maximum(reached, last + self.PACE * more)
-        return bool((hoped < self.best).all())
+        self._apart: list[tuple[float, Array]] = []
+        self._margin: Array | float = 0.0
+        self._has_any = False
 
     def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
         """Forget the candidates, but for what the best has reached: others come.
 
-        `known` are the mean scores after each estimator, (n_scores, n_estimators), of one that they
-        are a step from, and `speeds` how many times as fast as that one each learns.
+        `known` are the scores after each estimator, (n_scores, n_splits, n_estimators), of one that
+        they are a step from, and `speeds` how many times as fast as that one each learns.
         """
         self._seen, self.dropped = {}, set()
         self._known, self._speeds = None, speeds
-        if known is not None and not np.isnan(known[:, 0]).any():
-            places = np.where(np.isnan(known[0]), 0, np.arange(known.shape[1]))
-            self._known = known[:, np.maximum.accumulate(places)]  # what was known last
+        self._has_any = known is not None
+        if known is not None and not np.isnan(known[..., 0]).any():
+            places = np.where(np.isnan(known[0]).any(axis=0), 0, np.arange(known.shape[2]))
+            self._known = known[..., np.maximum.accumulate(places)]  # what was known last
+
+    def choose_first(self, n_splits: int) -> int:
+        """Return on how many splits candidates run first, 0 if on all at once."""
+        n = max(self.FEWEST_SPLITS, round(self.FIRST_SPLITS * n_splits))
+        may = self._drops and self.leaders is not None
+        return n if may and n + self.FEWEST_SPLITS <= n_splits else 0
+
+    def enter(self, columns: Sequence[int]) -> None:
+        """Let candidates run on some splits, given as columns of the scores of all."""
+        self._learn_spread()
+        self._columns, self._seen = columns, {}
+        self._best = None if self.leaders is None else self.leaders[:, columns].mean(axis=1)
+        self._margin = self._find_margin()
+
+    def see(self, candidate: int, at: int, scores: Array) -> None:
+        """Take every score of a candidate after so many estimators, on the splits it runs on."""
+        self._seen.setdefault(candidate, []).append((at, scores))
+        if np.isnan(scores).any():
+            return
+        means = scores.mean(axis=1)
+        if self.leaders is None:
+            self.leaders, self._best = scores, means
+        elif self.leaders.shape == scores.shape:
+            # Only scores on all splits lead: on the first ones some are ahead by chance.
+            better = means > self.leaders.mean(axis=1)
+            self.leaders = np.where(better[:, None], scores, self.leaders)
+            self._best = self.leaders.mean(axis=1)
+
+    def is_lost(self, candidate: int, most: int) -> bool:
+        """Whether a candidate cannot be the best after `most` estimators."""
+        seen = [(at, scores.mean(axis=1)) for at, scores in self._seen[candidate]]
+        at, last = seen[-1]
+        earlier = [own for own in seen if own[0] * self.PACE <= at]
+        if not self._drops or self._best is None or at < most / self.FIRST or not earlier:
+            return False
+        before, then = earlier[-1]
+        pace = np.maximum((last - then) / np.log(at / before), 0.0)
+        reached = np.max([own for _, own in seen], axis=0)
+        more = pace * np.log(most / at)
+        if self._known is not None:
+            known = self._known[:, self._columns].mean(axis=1)
+            then = min(max(round(at * self._speeds[candidate]), 1), known.shape[1]) - 1
+            more = np.minimum(more, known.max(axis=1) - known[:, then])
+        hoped = np.maximum(reached, last + self.PACE * more)
+        return bool((hoped < self._best - self._margin).all())
+
+    def drop_behind(self, candidates: Sequence[int]) -> None:
+        """Drop those that are so far behind on some splits that others will not help."""
+        assert self._best is not None
+        self._learn_spread()
+        behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
+        margin = self._find_margin()
+        lost = {c for c in candidates if c in self.dropped or bool((behind[c] > margin).all())}
+        if not self._has_any and lost.issuperset(candidates):
+            lost.remove(min(candidates, key=lambda c: behind[c][0]))
+        self._has_any = True
+        self.dropped = (self.dropped - {*candidates}) | lost
+
+    def _find_best(self, candidate: int) -> Array:
+        """Return the best values of each score in the mean, (n_scores, n_splits); NaN is best."""
+        seen = np.stack([scores for _, scores in self._seen[candidate]])
+        at = np.argmax(seen.mean(axis=2), axis=0)
+        best: Array = seen[at, np.arange(len(at))]
+        return best
+
+    def _learn_spread(self) -> None:
+        """Learn by how much splits differ in how far behind candidates are."""
+        n = len(self._columns)
+        if self.leaders is None or n < 2:
+            return
+        # A variance of few values is skewed: its median is too small.
+        skewed = chi2.ppf(0.5, n - 1) / (n - 1)
+        for candidate in self._seen:
+            apart = self.leaders[:, self._columns] - self._find_best(candidate)
+            variances = apart.var(axis=1, ddof=1)
+            if (variances > 0.0).all():  # it is no leader
+                self._apart.append((abs(float(apart[0].mean())), variances / skewed))
+
+    def _find_margin(self) -> Array | float:
+        """Return by how much those may be behind here that are as good on all splits."""
+        n = len(self._columns)
+        n_splits = n if self.leaders is None else self.leaders.shape[1]
+        if n == n_splits:
+            return 0.0
+        if not self._apart:
+            return np.inf
+        # Those that are far behind are so by very different amounts.
+        near = sorted(self._apart, key=lambda own: own[0])[: -(-len(self._apart) // 4)]
+        typical = np.median([variances for _, variances in near], axis=0)
+        margin: Array = self.ERRORS * np.sqrt(typical * (1.0 / n - 1.0 / n_splits))
+        return margin
 
     def alone(self, candidate: int) -> "Race":
         """Return a race of one candidate, number 0 there, against the best so far."""
         own = copy(self)
-        own._seen, own.dropped = {}, set()
+        own._seen, own.dropped, own._apart = {}, set(), [*self._apart]
         own._speeds = self._speeds[candidate : candidate + 1]
         return own
 
     def take(self, candidate: int, alone: "Race") -> None:
         """Take what a candidate's own race has seen."""
-        if alone.best is not None:
-            self.best = alone.best if self.best is None else np.maximum(self.best, alone.best)
+        if alone.leaders is not None:
+            better = alone.leaders
+            if self.leaders is not None:
+                ahead = better.mean(axis=1) > self.leaders.mean(axis=1)
+                better = np.where(ahead[:, None], better, self.leaders)
+            self.leaders = better
         if alone.dropped:
             self.dropped.add(candidate)
+        self._apart += alone._apart[len(self._apart) :]

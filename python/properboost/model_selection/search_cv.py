@@ -22,7 +22,6 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import Link
 from properboost.model_selection.boosted_together import (
     boost_candidates,
     predict_held_out,
@@ -39,16 +38,14 @@ from properboost.model_selection.compare_families import (
 )
 from properboost.model_selection.compare_pairs import Winner, compare_pairs
 from properboost.model_selection.cross_validation import (
-    CVScores,
     CVTask,
     MakePatience,
     check_found,
     cross_validate,
     describe_results,
-    find_best,
-    mean_scores,
     read_task,
 )
+from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
 from properboost.model_selection.cv_splits import choose_folds, choose_split
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
@@ -91,6 +88,9 @@ from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, Score
 
 __all__ = ["ProperBoostClassifierCV"]
+
+FOLDS_FROM = 3
+"""The effort from which "auto" has folds, not one split."""
 
 SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 """Parameters of a search that the candidates have settled, or leave at the classifier's default."""
@@ -151,7 +151,9 @@ class ProperBoostClassifierCV(
         param_alpha; for several classes one against the rest param_temperature (None where
         probabilities are divided by their sum); n_estimators, the number that was best; and
         split0_test_score, ..., mean_test_score, std_test_score and rank_test_score with that
-        number.
+        number.  Where families were compared, family, dropped (whether it fell behind) and seconds,
+        too; one that fell behind on the first two of five splits (of more, on two fifths) has no
+        other scores, and NaN as its mean.
     validation_curves_ : ndarray of shape (n_candidates, n_splits, n_estimators run)
         ``validation_curves_[c, s, t]`` is the score of candidate c on the rows split s holds
         out, after t + 1 estimators; NaN where it is not known.  It is the better of the two
@@ -361,7 +363,7 @@ class ProperBoostClassifierCV(
         """Return how rows are split."""
         if not (isinstance(self.cv, str) and self.cv == "auto"):
             return self.cv
-        cheap = (self.effort or 3) < 3 and not self.one_standard_error
+        cheap = (self.effort or FOLDS_FROM) < FOLDS_FROM and not self.one_standard_error
         return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
 
     def _deal_to_bags(
@@ -476,7 +478,8 @@ class ProperBoostClassifierCV(
         else:
             # Scores that know labels only tie often.
             others = mean_scores(log_losses)
-            best_at = np.array([find_best(*pair) for pair in zip(means, others, strict=True)])
+            on_their_own = (mean_known(array) for array in (curves, log_losses))
+            best_at = np.array([find_best(*pair) for pair in zip(*on_their_own, strict=True)])
             c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
         tuned = [
             candidate.with_temperature(scores.temperatures[k, best_at[k]])
@@ -700,8 +703,7 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
     """
     chosen, split_rows = winner.candidate, winner.split_rows
     rows, raws = predict_held_out(chosen, winner.n_estimators, split_rows)
-    n_threads = split_rows[0].training.n_threads
-    link = Link(chosen.loss, chosen.coupling, n_threads, chosen.params.get("temperature"))
+    link = chosen.link(split_rows[0].training.n_threads)
     found = calibrate(link, rows, raws, task.rows.training_weight)
     kept = found is not None and found.helps
     if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:

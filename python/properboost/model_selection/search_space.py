@@ -118,6 +118,10 @@ class Candidate:
         """How features are selected."""
         return self.options.selection
 
+    def link(self, n_threads: int) -> Link:
+        """Return what makes probabilities of its raw predictions."""
+        return Link(self.loss, self.coupling, n_threads, self.params.get("temperature"))
+
     def with_temperature(self, temperature: float) -> "Candidate":
         """Return it with the temperature of its scores, if it is one-vs-rest; NaN is None."""
         if self.coupling != "one_vs_rest":
@@ -226,11 +230,11 @@ class SearchParameters(
         their leaves, with settings that are good on most tables, and 2 also stumps and trees; both
         choose on one split (see `cv`).  3 has all families, pairs of features and five folds, and
         moves the settings of the best family one step in each direction, twice if that helped; 4
-        and 5 take more steps, with more of the families.  Candidates that
-        cannot catch up with the best any more are dropped.  A parameter that is given counts in all
-        families that have it, and no step changes it; one that a family contradicts excludes that
-        family.  None compares nothing but the combinations of the search's lists, each to its end,
-        of ``weak_learner="histogram"`` unless another is named.
+        and 5 take more steps, with more of the families.  Candidates run on two of the five folds
+        first, and are dropped when they cannot catch up with the best any more.  A parameter that
+        is given counts in all families that have it, and no step changes it; one that a family
+        contradicts excludes that family.  None compares nothing but the combinations of the
+        search's lists, each to its end, of ``weak_learner="histogram"`` unless another is named.
         """,
         option="how far the search goes, 1 to 5; none compares lists alone",
     )

@@ -1,7 +1,7 @@
 """The rows of a search, in the orders that its splits need."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ class SplitRows:
     def segment_roles(self) -> NDArray[np.int8]:
         """What each segment of the order is to each split, (n_splits, n_segments)."""
         return self.splits.roles[:, self.order.part_of]
+
+    def part(self, begin: int, end: int) -> "SplitRows":
+        """Return the rows for some of the splits."""
+        return replace(self, splits=self.splits.only(begin, end))
 
 
 def arrange(

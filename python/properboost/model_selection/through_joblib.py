@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 import joblib
 
-from properboost.model_selection.cross_validation import CVScores
+from properboost.model_selection.cv_scores import CVScores
 from properboost.model_selection.race import Race
 
 __all__ = ["has_workers", "score_outside"]

@@ -18,16 +18,14 @@ from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import (
     CVTask,
-    Fits,
-    SplitFits,
     check_found,
     cross_validate,
     describe_results,
-    find_best,
-    mean_scores,
     read_task,
 )
+from properboost.model_selection.cv_scores import find_best, mean_scores
 from properboost.model_selection.cv_splits import TEST, TRAIN
+from properboost.model_selection.fits import Fits, SplitFits
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
@@ -177,7 +175,7 @@ def _fit_on_splits(
             )
         fit = partial(_fit, models, rows, own, rados, held_out, sizes[:, split.index])
         links = [Link(GLog(1.0))] * len(models)
-        yield SplitFits(split, HeldOut.of(task.rows, test), links, first.n_estimators, fit)
+        yield SplitFits(split.index, HeldOut.of(task.rows, test), links, first.n_estimators, fit)
 
 
 def _fit(

@@ -48,9 +48,10 @@ class Boosting {
   // before the first advance, and not for steps that are solved for.
   void repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team);
 
-  // Boosts these models by n more estimators each, or until no round lowers their risk.
+  // Boosts these models by n more estimators each, or until no round lowers their risk.  Others are
+  // done, unless they are kept to go on later.
   void advance(std::size_t n, const std::vector<std::size_t>& models, const Progress& progress,
-               Team& team);
+               Team& team, bool keep_others = false);
 
   std::size_t size() const noexcept;
   // Groups of models that advance in step; progress is called from one of them.
