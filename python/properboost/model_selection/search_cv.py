@@ -18,6 +18,7 @@ from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
+from properboost.data.table import Table
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier
@@ -59,6 +60,7 @@ from properboost.model_selection.families import (
     list_plans,
 )
 from properboost.model_selection.race import Race
+from properboost.model_selection.row_order import OrderEffect, hold_out_by_chance
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import (
     Candidate,
@@ -325,6 +327,12 @@ class ProperBoostClassifierCV(
         if found.ended is None and limit() and wants_pairs(self):
             found.ended = "time_limit"  # before pairs
         winner = self._choose(found, plans, split_rows)
+        if found.ended is None and self._cuts_blocks(groups) and not limit():
+            try:
+                self._look_at_order(found, winner, task, table)
+            except KeyboardInterrupt:
+                found.ended = "interrupted"
+                self._cut_short(found.ended)
         base = self._find_base(found, plans, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, task, race, limit)
@@ -365,6 +373,26 @@ class ProperBoostClassifierCV(
             return self.cv
         cheap = (self.effort or FOLDS_FROM) < FOLDS_FROM and not self.one_standard_error
         return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
+
+    def _cuts_blocks(self, groups: Any) -> bool:
+        """Whether families are compared on blocks of rows that nobody asked for."""
+        automatic = isinstance(self.cv, str) and self.cv == "auto"
+        return automatic and groups is None and (self.effort or 0) >= FOLDS_FROM
+
+    def _look_at_order(self, found: Compared, winner: Winner, task: CVTask, table: Table) -> None:
+        """Warn if the chosen candidate would be much better on rows held out by chance."""
+        mixed = hold_out_by_chance(winner.split_rows[0], table)
+        if mixed is None:
+            return
+        blocks = mean_scores(found.curves(winner.index)[1][None])[0]
+        chosen = winner.candidate
+        by_chance = self._boost([chosen], [mixed], task, "rows by chance").values[1, 0, 0]
+        n_estimators = int(np.nanargmax(by_chance)) + 1
+        (held_out,), (raw,) = predict_held_out(chosen, n_estimators, [mixed])
+        link = chosen.link(mixed.training.n_threads)
+        effect = OrderEffect.of(-float(blocks.max()), held_out, link, raw)
+        if effect.is_clear:
+            warn(str(effect))
 
     def _deal_to_bags(
         self, chosen: dict[str, Any], rows: Rows, groups: NDArray[Any] | None
@@ -522,6 +550,11 @@ class ProperBoostClassifierCV(
         self.prior_ = chosen.options.prior
         self.selection_ = chosen.selection
 
+    def _cut_short(self, ended: str) -> None:
+        """Set why the search ends before its end, and warn."""
+        self.ended_ = ended
+        self._warn_if_cut_short()
+
     def _warn_if_cut_short(self) -> None:
         """Warn of a search that was cut short."""
         if self.ended_ is not None:
@@ -585,8 +618,7 @@ class ProperBoostClassifierCV(
             race=race,
         )
         if limit():
-            self.ended_ = "time_limit"
-            self._warn_if_cut_short()
+            self._cut_short("time_limit")
         self.interaction_results_ = found.columns
         best = found.find_best()
         taken = found.tried[best]

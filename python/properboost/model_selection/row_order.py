@@ -1,0 +1,72 @@
+"""Whether rows that lie together tell of each other, so that it matters how folds are cut."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.boosting.engine import reorder
+from properboost.data.table import Table
+from properboost.losses.probabilities import Link, log_losses
+from properboost.model_selection.cv_splits import choose_split, find_splits
+from properboost.model_selection.split_rows import SplitRows
+from properboost.scoring import HeldOut
+
+__all__ = ["OrderEffect", "hold_out_by_chance"]
+
+ERRORS = 4.0
+"""Standard errors of chance, ..."""
+
+SHARE = 0.1
+"""... and the share of the log loss by which blocks must be worse to be told of."""
+
+BLOCKS = 5
+"""Rows that blocks hold out, for each that is held out by chance."""
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """The log loss of rows held out in blocks, and of a fifth of them held out by chance."""
+
+    blocks: float
+    mixed: float
+    error: float
+    """The standard error of their difference, if the order of rows does not matter."""
+
+    @classmethod
+    def of(
+        cls, blocks: float, held_out: HeldOut, link: Link, raw: NDArray[np.float64]
+    ) -> "OrderEffect":
+        """Take the raw predictions of the rows held out by chance."""
+        losses = log_losses(link.probabilities(raw), held_out.codes)
+        weight = np.ones(len(losses)) if held_out.weight is None else held_out.weight
+        mean = float(np.average(losses, weights=weight))
+        variance = float(np.average((losses - mean) ** 2, weights=weight))
+        alike = weight.sum() ** 2 / (weight**2).sum()  # rows of equal weight that scatter as much
+        return cls(blocks, mean, float(variance * (1.0 + 1.0 / BLOCKS) / alike) ** 0.5)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether blocks are worse by more than chance."""
+        apart = self.blocks - self.mixed
+        return bool(np.isfinite(apart) and apart > max(ERRORS * self.error, SHARE * self.blocks))
+
+    def __str__(self) -> str:
+        """Say it, and what to do."""
+        return (
+            "rows that lie together tell of each other: the log loss of the chosen candidate is "
+            f"{self.blocks:.4g} on the blocks of rows that the search holds out, and "
+            f"{self.mixed:.4g} on rows drawn by chance.  If new rows will be of other persons, "
+            "places or times than these, cv=5 keeps the blocks, without this warning; if of the "
+            "same, cv=StratifiedKFold(5, shuffle=True) chooses for them"
+        )
+
+
+def hold_out_by_chance(blocks: SplitRows, table: Table) -> SplitRows | None:
+    """Return the rows for a split that is drawn by chance; None if they are too few for one."""
+    split = choose_split(blocks.rows, grouped=False)
+    if not hasattr(split, "test_size"):  # it would be folds
+        return None
+    (batch,) = find_splits(split, table, blocks.rows, None)
+    order = blocks.rows.sort(batch.part, batch.roles.shape[1])
+    return SplitRows(blocks.rows, order, batch, reorder(blocks.training, blocks.order, order))

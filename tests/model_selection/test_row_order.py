@@ -1,0 +1,84 @@
+"""A search whose folds are blocks of rows says if it matters which rows lie together."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+import properboost as pb
+from properboost.model_selection import search_cv
+from properboost.model_selection.row_order import OrderEffect
+
+
+def visits(n_persons=50, each=40, seed=0):
+    """Return rows by person: each has a place of their own, where the class is mostly the same."""
+    random = np.random.default_rng(seed)
+    place, sick = random.normal(size=(n_persons, 3)), random.random(n_persons) < 0.5
+    person = np.repeat(np.arange(n_persons), each)
+    X = place[person] + 0.05 * random.normal(size=(len(person), 3))
+    y = np.where(random.random(len(person)) < 0.95, sick[person], ~sick[person])
+    return X, y.astype(int)
+
+
+def search(X, y, **given):
+    model = pb.ProperBoostClassifierCV(
+        max_estimators=30, n_draws=1, interactions=0, refit=False, **given
+    )
+    return model.fit(X, y)
+
+
+def test_rows_sorted_by_person_are_told_of():
+    X, y = visits()
+    with pytest.warns(UserWarning, match="rows that lie together tell of each other") as told:
+        search(X, y)
+    assert len(told) == 1
+    assert "cv=StratifiedKFold(5, shuffle=True)" in str(told[0].message)
+
+
+def told(X, y, **given):
+    """Return what a search warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        search(X, y, **given)
+    return [str(own.message) for own in found]
+
+
+def test_who_has_chosen_the_folds_is_not_told():
+    X, y = visits()
+    assert told(X, y, cv=5) == []
+    assert told(X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)) == []
+    assert told(X, y, effort=2) == []  # one split, by chance
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_in_any_order_are_not_told_of(seed):
+    X, y = visits(seed=seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    assert told(X[order], y[order]) == []
+
+
+def test_few_rows_cannot_tell():
+    X, y = visits(10, 20)
+    assert told(X, y) == []
+
+
+@pytest.mark.parametrize(
+    ("blocks", "mixed", "error", "clear"),
+    [(0.5, 0.3, 0.01, True), (0.5, 0.46, 0.001, False), (0.5, 0.3, 0.06, False),
+     (0.3, 0.5, 0.01, False), (np.nan, 0.3, 0.01, False), (np.inf, 0.3, 0.01, False)],
+)  # fmt: skip
+def test_an_effect_is_clear_beyond_chance_and_a_tenth(blocks, mixed, error, clear):
+    assert OrderEffect(blocks, mixed, error).is_clear == clear
+
+
+def test_an_interrupt_while_it_looks_leaves_the_best_so_far(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_cv, "hold_out_by_chance", interrupt)
+    X, y = visits()
+    with pytest.warns(UserWarning, match="the search was interrupted"):
+        model = search(X, y)
+    assert model.ended_ == "interrupted"
+    assert model.best_params_["n_estimators"] >= 1
