@@ -33,7 +33,9 @@ class Race:
     FEWEST_SPLITS = 2
     """... which are at least so many, beside at least as many others."""
     ERRORS = 0.5
-    """Standard errors by which a candidate may be behind on the first splits."""
+    """Standard errors by which a candidate may be behind at the end of the first splits, ..."""
+    ERRORS_BEFORE = 0.25
+    """... and by which it may remain behind there, at the pace that it has."""
 
     def __init__(self, is_over: Callable[[], bool], *, drops: bool = True) -> None:
         """Take what says that the time is up, and whether any candidate may be dropped before."""
@@ -75,7 +77,7 @@ class Race:
         self._learn_spread()
         self._columns, self._seen = columns, {}
         self._best = None if self.leaders is None else self.leaders[:, columns].mean(axis=1)
-        self._margin = self._find_margin()
+        self._margin = self._find_margin(self.ERRORS_BEFORE)
 
     def see(self, candidate: int, at: int, scores: Array) -> None:
         """Take every score of a candidate after so many estimators, on the splits it runs on."""
@@ -83,13 +85,12 @@ class Race:
         if np.isnan(scores).any():
             return
         means = scores.mean(axis=1)
+        self._best = means if self._best is None else np.maximum(self._best, means)
         if self.leaders is None:
-            self.leaders, self._best = scores, means
+            self.leaders = scores
         elif self.leaders.shape == scores.shape:
-            # Only scores on all splits lead: on the first ones some are ahead by chance.
             better = means > self.leaders.mean(axis=1)
             self.leaders = np.where(better[:, None], scores, self.leaders)
-            self._best = self.leaders.mean(axis=1)
 
     def is_lost(self, candidate: int, most: int) -> bool:
         """Whether a candidate cannot be the best after `most` estimators."""
@@ -114,7 +115,7 @@ class Race:
         assert self._best is not None
         self._learn_spread()
         behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
-        margin = self._find_margin()
+        margin = self._find_margin(self.ERRORS)
         lost = {c for c in candidates if c in self.dropped or bool((behind[c] > margin).all())}
         if not self._has_any and lost.issuperset(candidates):
             lost.remove(min(candidates, key=lambda c: behind[c][0]))
@@ -141,7 +142,7 @@ class Race:
             if (variances > 0.0).all():  # it is no leader
                 self._apart.append((abs(float(apart[0].mean())), variances / skewed))
 
-    def _find_margin(self) -> Array | float:
+    def _find_margin(self, errors: float) -> Array | float:
         """Return by how much those may be behind here that are as good on all splits."""
         n = len(self._columns)
         n_splits = n if self.leaders is None else self.leaders.shape[1]
@@ -152,7 +153,7 @@ class Race:
         # Those that are far behind are so by very different amounts.
         near = sorted(self._apart, key=lambda own: own[0])[: -(-len(self._apart) // 4)]
         typical = np.median([variances for _, variances in near], axis=0)
-        margin: Array = self.ERRORS * np.sqrt(typical * (1.0 / n - 1.0 / n_splits))
+        margin: Array = errors * np.sqrt(typical * (1.0 / n - 1.0 / n_splits))
         return margin
 
     def alone(self, candidate: int) -> "Race":
