@@ -59,7 +59,8 @@ class Race:
         `known` are the scores after each estimator, (n_scores, n_splits, n_estimators), of one that
         they are a step from, and `speeds` how many times as fast as that one each learns.
         """
-        self._seen, self.dropped = {}, set()
+        self._learn_spread()
+        self.dropped = set()
         self._known, self._speeds = None, speeds
         self._has_any = known is not None
         if known is not None and not np.isnan(known[..., 0]).any():
@@ -75,7 +76,7 @@ class Race:
     def enter(self, columns: Sequence[int]) -> None:
         """Let candidates run on some splits, given as columns of the scores of all."""
         self._learn_spread()
-        self._columns, self._seen = columns, {}
+        self._columns = columns
         self._best = None if self.leaders is None else self.leaders[:, columns].mean(axis=1)
         self._margin = self._find_margin(self.ERRORS_BEFORE)
 
@@ -113,8 +114,8 @@ class Race:
     def drop_behind(self, candidates: Sequence[int]) -> None:
         """Drop those that are so far behind on some splits that others will not help."""
         assert self._best is not None
-        self._learn_spread()
         behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
+        self._learn_spread()
         margin = self._find_margin(self.ERRORS)
         lost = {c for c in candidates if c in self.dropped or bool((behind[c] > margin).all())}
         if not self._has_any and lost.issuperset(candidates):
@@ -130,17 +131,17 @@ class Race:
         return best
 
     def _learn_spread(self) -> None:
-        """Learn by how much splits differ in how far behind candidates are."""
+        """Learn by how much splits differ in how far behind candidates are, and forget these."""
         n = len(self._columns)
-        if self.leaders is None or n < 2:
-            return
-        # A variance of few values is skewed: its median is too small.
-        skewed = chi2.ppf(0.5, n - 1) / (n - 1)
-        for candidate in self._seen:
-            apart = self.leaders[:, self._columns] - self._find_best(candidate)
-            variances = apart.var(axis=1, ddof=1)
-            if (variances > 0.0).all():  # it is no leader
-                self._apart.append((abs(float(apart[0].mean())), variances / skewed))
+        if self.leaders is not None and n > 1:
+            # A variance of few values is skewed: its median is too small.
+            skewed = chi2.ppf(0.5, n - 1) / (n - 1)
+            for candidate in self._seen:
+                apart = self.leaders[:, self._columns] - self._find_best(candidate)
+                variances = apart.var(axis=1, ddof=1)
+                if (variances > 0.0).all():  # it is no leader
+                    self._apart.append((abs(float(apart[0].mean())), variances / skewed))
+        self._seen = {}
 
     def _find_margin(self, errors: float) -> Array | float:
         """Return by how much those may be behind here that are as good on all splits."""
