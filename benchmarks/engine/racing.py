@@ -62,7 +62,7 @@ def compare(name: str, effort: int, threads: int) -> None:
         zip(name_candidates(patient), patient.cv_results_["mean_test_score"], strict=True)
     )
     dropped = np.flatnonzero(racing.cv_results_["dropped"])
-    best = racing.cv_results_["mean_test_score"].max()
+    best = np.nanmax(racing.cv_results_["mean_test_score"])
     names = name_candidates(racing)
     known = [names[k] for k in dropped if names[k] in reached]
     won = [key for key in known if reached[key] > best]

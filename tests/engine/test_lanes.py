@@ -208,16 +208,23 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     np.testing.assert_allclose(thinned.held_out(0), whole.held_out(0), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
-def test_lanes_that_are_kept_go_on_later(selection):
+KEPT = [
+    *({"selection": selection} for selection in ("greedy", "cyclic", "unbiased")),
+    {"step": "line_search"},
+    {"weak_learner": "tree", "response": "newton", "learning_rate": 0.3},
+]
+
+
+@pytest.mark.parametrize("settings", KEPT, ids=str)
+def test_lanes_that_are_kept_go_on_later(settings):
     codes, features, _y, _fold, _, segments = folded()
     gains = np.geomspace(0.5, 8.0, 20)
-    glog = _core.Loss("glog", {})
-    roles = [roles_of(0)] * len(gains)
-    common = {"gain": gains, "selection": selection}
-    whole = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    losses = [_core.Loss("glog", {})] * 12 + [_core.Loss("exponential", {})] * 8
+    roles = [roles_of(k % 3) for k in range(len(gains))]
+    common = {"gain": gains, **settings}
+    whole = make_boosting(codes, features, segments, roles, losses, **common)
     whole.advance(9)
-    in_turns = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
+    in_turns = make_boosting(codes, features, segments, roles, losses, **common)
     first = np.array([0, 3, 5, 17])
     others = np.setdiff1d(np.arange(20), first)
     in_turns.advance(2, keep_others=True)

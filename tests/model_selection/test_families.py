@@ -135,7 +135,13 @@ class Patient(search_cv.Race):
 
 @pytest.mark.parametrize("given", [{}, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
 def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(given, monkeypatch):
-    X, y = make_rows(300) if not given else load_wine(return_X_y=True)
+    X, y = (
+        make_rows(1000)
+        if not given
+        else make_classification(
+            700, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0
+        )
+    )
     racing = search(cv=5, **given).fit(X, y)
     monkeypatch.setattr(search_cv, "Race", Patient)
     patient = search(cv=5, **given).fit(X, y)
@@ -144,17 +150,49 @@ def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(give
     dropped = racing.cv_results_["dropped"]
     assert 0 < dropped.sum() < len(dropped)
     compared = 0
-    for k in np.flatnonzero(~dropped):
-        other = known.get(str(racing.cv_results_["params"][k]))
-        for s in range(5 if other is not None else 0):
-            name = f"split{s}_test_score"
-            assert racing.cv_results_[name][k] == patient.cv_results_[name][other]
-            compared += 1
-    assert compared >= 10
+    for k, params in enumerate(racing.cv_results_["params"]):
+        other = known.get(str(params))
+        if other is None:  # steps of another candidate
+            continue
+        ours, theirs = racing.validation_curves_[k], patient.validation_curves_[other]
+        ran = ~np.isnan(ours)
+        assert ran[:2].any(axis=1).all()
+        np.testing.assert_array_equal(ours[ran], theirs[:, : ours.shape[1]][ran])
+        compared += ran[2:].any()
+        if not dropped[k]:
+            for name in (f"split{s}_test_score" for s in range(5)):
+                assert racing.cv_results_[name][k] == patient.cv_results_[name][other]
+    assert compared >= 8
+
+
+def test_who_can_learn_no_more_on_the_last_splits_goes_on_on_the_first(monkeypatch):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    X = np.column_stack([y + random.normal(size=200), random.normal(size=200)])
+    X[:60, 0] = 0.0  # on these rows the last splits train
+    constant, others = np.arange(60), np.arange(60, 200)
+    X[constant] = 0.0
+    y[constant] = constant < 30
+    cv = [(np.setdiff1d(others, own), own) for own in (others[::2], others[1::2])]
+    cv += [(constant, others[k::3]) for k in range(3)]
+    monkeypatch.setattr(search_cv, "tell_enough", lambda _: True)
+    given = {"cv": cv, "effort": 2, "n_iter_no_change": 40, "refit": False, "calibrate": False}
+    racing = search(**given).fit(X, y)
+    monkeypatch.setattr(search_cv, "Race", Patient)
+    patient = search(**given).fit(X, y)
+    assert racing.family_ == patient.family_
+    assert racing.n_estimators_ == patient.n_estimators_ > 1
+    assert racing.best_score_ == patient.best_score_
+
+
+def test_few_rows_tell_little_on_some_of_the_splits():
+    results = search(cv=5).fit(*make_rows(300)).cv_results_
+    assert results["dropped"].any()
+    assert np.isfinite(results["mean_test_score"]).all()
 
 
 def test_who_is_dropped_on_the_first_splits_has_no_score_on_the_others():
-    X, y = make_rows(300)
+    X, y = make_rows(1000)
     results = search(cv=5).fit(X, y).cv_results_
     scores = np.stack([results[f"split{s}_test_score"] for s in range(5)])
     early = np.isnan(scores[2:]).all(axis=0)

@@ -81,6 +81,24 @@ def test_a_race_alone_begins_where_the_race_is():
     assert race.leaders == -0.05
 
 
+def test_what_races_alone_learn_of_spreads_is_known_to_the_race():
+    race = make_race()
+    race.begin()
+    for k in range(3):
+        alone = race.alone(k)
+        alone.enter(range(5))
+        alone.see(0, 10, LEADER - np.linspace(0.01, 0.02 + 0.01 * k, 5))
+        race.take(k, alone)
+    together = make_race()
+    together.begin()
+    together.enter(range(5))
+    for k in range(3):
+        together.see(k, 10, LEADER - np.linspace(0.01, 0.02 + 0.01 * k, 5))
+    for own in (race, together):
+        own.enter([0, 1])
+    assert 0.0 < race._find_margin(1.0) == together._find_margin(1.0) < 0.1
+
+
 LEADER = np.array([[-0.20, -0.30, -0.25, -0.20, -0.30]])
 
 
@@ -105,6 +123,7 @@ def run_first(race, behind, apart=0.01):
 def test_splits_come_in_two_parts_only_if_there_is_a_leader_and_there_are_enough():
     assert Race(lambda: False).choose_first(5) == 0
     assert make_race(drops=False).choose_first(5) == 0
+    assert make_race(in_parts=False).choose_first(5) == 0
     race = make_race()
     assert [race.choose_first(n) for n in (1, 2, 3, 4, 5, 10, 15)] == [0, 0, 0, 2, 2, 4, 6]
 

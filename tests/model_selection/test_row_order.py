@@ -22,10 +22,8 @@ def visits(n_persons=50, each=40, seed=0):
 
 
 def search(X, y, **given):
-    model = pb.ProperBoostClassifierCV(
-        max_estimators=30, n_draws=1, interactions=0, refit=False, **given
-    )
-    return model.fit(X, y)
+    own = {"max_estimators": 30, "n_draws": 1, "interactions": 0, "refit": False}
+    return pb.ProperBoostClassifierCV(**own | given).fit(X, y)
 
 
 def test_rows_sorted_by_person_are_told_of():
@@ -72,13 +70,14 @@ def test_an_effect_is_clear_beyond_chance_and_a_tenth(blocks, mixed, error, clea
     assert OrderEffect(blocks, mixed, error).is_clear == clear
 
 
-def test_an_interrupt_while_it_looks_leaves_the_best_so_far(monkeypatch):
+def test_an_interrupt_while_it_looks_leaves_out_what_would_come(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(search_cv, "hold_out_by_chance", interrupt)
     X, y = visits()
+    assert search(X, y).ended_ is None  # all were compared
     with pytest.warns(UserWarning, match="the search was interrupted"):
-        model = search(X, y)
+        model = search(X, y, interactions=[1])
     assert model.ended_ == "interrupted"
     assert model.best_params_["n_estimators"] >= 1

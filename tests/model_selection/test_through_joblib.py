@@ -7,6 +7,7 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import properboost as pb
+from properboost.model_selection import search_cv
 
 pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
 
@@ -58,6 +59,20 @@ def test_families_of_workers_find_the_same_model():
     assert there.best_params_ == here.best_params_
     assert there.ended_ is None
     np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+
+
+def test_families_of_workers_race_over_folds(monkeypatch):
+    """They do not see each other's scores: some go on that would be dropped here."""
+    X, y = two_classes()
+    monkeypatch.setattr(search_cv, "tell_enough", lambda _: True)
+    settings = {"effort": 3, "max_estimators": 20, "n_draws": 1, "interactions": 0, "cv": 5}
+    with joblib.parallel_config("threading", n_jobs=2):
+        there = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    results = there.cv_results_
+    scores = np.stack([results[f"split{s}_test_score"] for s in range(5)])
+    assert results["dropped"].any()
+    assert np.isfinite(scores[:, ~results["dropped"]]).all()
+    assert there.best_score_ == np.nanmax(results["mean_test_score"])
 
 
 def test_processes_find_the_same_with_weights_and_several_classes():

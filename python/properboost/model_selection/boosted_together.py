@@ -120,14 +120,14 @@ class _BoostedFits(Fits):
         return read_curves(batch.curves(*own), self.held_out(split), self._factored, scores)
 
     def goes_on(self, models: Sequence[ModelOf], at: int) -> bool:
-        return any(
-            batch.still_learning(self._find(models, batch), at).size > 0 for batch in self._batches
-        )
+        return any(batch.has_reached(self._find(models, batch), at) for batch in self._batches)
 
     def _set_up(self, models: Sequence[ModelOf]) -> None:
         """Set up models, those of some candidates on some splits that are neighbours."""
+        if not models:
+            return
         candidates, splits = (sorted({own[k] for own in models}) for k in range(2))
-        all_at_once = len(models) == len(self.candidates) * len(self.splits)
+        assert len(models) == len(candidates) * len(splits)
         own = [self._own[c - self.candidates.start] for c in candidates]
         for rows in self._split_rows:
             begin = rows.splits.first
@@ -135,7 +135,8 @@ class _BoostedFits(Fits):
             if not there:
                 continue
             part = rows.part(there[0] - begin, there[-1] + 1 - begin)
-            batch = _BatchModels(own, part, keep_others=not all_at_once)
+            # Candidates on the first splits wait for each other; later they may go on there.
+            batch = _BatchModels(own, part, keep_others=splits[-1] + 1 < self.splits.stop)
             self._batches.append(batch)
             for k, c in enumerate(candidates):
                 self._places |= {(c, s): (batch, (k, s - there[0])) for s in there}
@@ -211,7 +212,7 @@ class _BatchModels:
 
     def raw_held_out(self, candidate: int, split: int) -> Array:
         """Return the raw predictions of the rows held out, (n_rows,) or (n_rows, n_classes)."""
-        n_rows = len(self.rows.held_out[split].rows)
+        n_rows = self.rows.count_held_out(split)
         raw = self._of_models(candidate, split, n_rows, self.boosting.held_out)
         return raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
 
@@ -242,6 +243,11 @@ class _BatchModels:
         models = models[models >= 0]
         learning: NDArray[np.int64] = models[self.estimators[models] == at]
         return learning
+
+    def has_reached(self, some: Sequence[ModelOf], at: int) -> bool:
+        """Whether any of some models has so many estimators, or more."""
+        numbers = [k for own in some for k in self.models[own] if k >= 0]
+        return bool((self.estimators[numbers] >= at).any())
 
     def advance(self, before: int, at: int, some: Sequence[ModelOf], report: Report | None) -> int:
         """Boost those models that still learn from `before` estimators to `at`."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.cv_scores import CVScores, find_best, mean_scores
+from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, for_pairs
 from properboost.model_selection.split_rows import SplitRows
@@ -51,7 +51,7 @@ class ComparedPairs:
     def columns(self) -> dict[str, NDArray[Any]]:
         """Parameters and mean scores, a column each; NaN where there is none."""
         entries = [
-            {**params, "mean_test_score": own.score}
+            {**params, "mean_test_score": own.score if own.score > -np.inf else None}
             for params, own in zip(self.params, self.tried, strict=True)
         ]
         return {
@@ -95,9 +95,10 @@ def compare_pairs(
         candidates = [for_pairs(base.candidate, n, *values) for values in grid]
         scores = evaluate(candidates, rows, n)
         found.dropped += 0 if race is None else len(race.dropped)
-        means, others = map(mean_scores, scores.values)
-        for k, (mean, other) in enumerate(zip(means, others, strict=True)):
-            at = len(mean) - 1 if fixed_number else find_best(mean, other)
+        means = mean_scores(scores.values[0])
+        on_their_own = map(mean_known, scores.values)
+        for k, (mean, *their_own) in enumerate(zip(means, *on_their_own, strict=True)):
+            at = len(mean) - 1 if fixed_number else find_best(*their_own)
             own = candidates[k].with_temperature(scores.temperatures[k, at])
             by_split = scores.values[0, k, :, at]
             tried = Winner(base.index, own, at + 1, rows, by_split, float(mean[at]))

@@ -90,6 +90,8 @@ def cross_validate(
     held-out rows.  The way of the better mean first score counts.
     """
     progress = Progress(report)
+    if race is not None and race.leaders is not None:
+        progress.best = float(race.leaders[0].mean())
     parts: list[tuple[range, range, CVScores]] = []
     for fits in batches:
         if parts and race is not None and race.is_over():
@@ -134,9 +136,13 @@ def _run(
         apart = [c for c in active if fits.link(c).multiclass != "one_vs_rest"]
         if first and apart:
             run.go(apart, first)
-            race.drop_behind(apart)
-            active = [c for c in active if c not in race.dropped]
+            if race.is_over():
+                active = [race.find_first(apart)]
+            else:
+                race.drop_behind(apart)
+                active = [c for c in active if c not in race.dropped]
     run.go(active, fits.splits)
+    run.tell(fits.candidates)
     return run.found
 
 
@@ -176,7 +182,6 @@ class _Run:
         In a race some of them are dropped on the way.
         """
         fits, race = self._fits, self._race
-        others = set(fits.candidates) - {*active}
         watches = {c: (self._stop or _never_over)(len(self._scores)) for c in active}
         columns = [s - fits.splits.start for s in splits]
         if race is not None:
@@ -193,9 +198,11 @@ class _Run:
                 if self._watched:
                     watches[c].see(before, own[..., before:at].mean(axis=1))
                 if race is not None:
-                    race.see(c, at, own[..., at - 1])
+                    race.see(c, at, own[..., at - 1].copy())
             before = at
-            self._progress.best = max([self._progress.best, *(watches[c].best for c in active)])
+            if len(splits) == len(fits.splits):  # on fewer, scores are no one's to compare with
+                best = (watches[c].best for c in active)
+                self._progress.best = max([self._progress.best, *best])
             if self._stop is not None:
                 active = [
                     c for c in active
@@ -205,7 +212,8 @@ class _Run:
                     lost = {c for c in active if race.is_lost(c, fits.n_estimators)}
                     race.dropped |= lost
                     active = [c for c in active if c not in lost and not race.is_over()]
-            self._tell(({*watches} - {*active}) | others, splits)
+            on_all = len(splits) == len(fits.splits)
+            self.tell({*fits.candidates} - {*active} if on_all else ())
 
     def _advance(self, models: Sequence[ModelOf], before: int, at: int) -> None:
         """Fit models, and score those that were not fitted so far before."""
@@ -232,14 +240,12 @@ class _Run:
                 self._values[:, c - first_candidate, :, at - 1] = better
                 self._fitted[c] = both.temperature or 1.0
 
-    def _tell(self, ended: set[int], splits: Sequence[int]) -> None:
-        """Show how far the models are; what has ended on these splits counts as done there."""
+    def tell(self, ended: Iterable[int]) -> None:
+        """Show how far the models are; what has ended counts as done."""
         fits = self._fits
         rounds = self._reached.copy()
         for c in ended:
-            rounds[c - fits.candidates.start, [s - fits.splits.start for s in splits]] = (
-                fits.n_estimators
-            )
+            rounds[c - fits.candidates.start] = fits.n_estimators
         done = fits.models_each * int(rounds.sum()) // len(fits.splits)
         self._progress.done = self._first_done + done
         self._progress.show()

@@ -29,6 +29,7 @@ __all__ = [
     "choose_folds",
     "choose_split",
     "find_splits",
+    "tell_enough",
 ]
 
 MOST_PARTS = 64
@@ -78,7 +79,7 @@ class SplitBatch:
 FOLDS = 5
 
 ENOUGH_ROWS, ENOUGH_OF_CLASS = 2_000, 20
-"""Rows times classes, and rows of the rarest class, from which on one split tells enough."""
+"""Rows times classes, and rows of the rarest class, from which on a part of them tells enough."""
 
 
 def choose_folds(rows: Rows, *, grouped: bool) -> CV:
@@ -96,10 +97,15 @@ def choose_split(rows: Rows, *, grouped: bool) -> CV:
 
     A single fold of rows that are sorted would be at the mercy of where they are cut.
     """
-    counts = _count_rows(rows)
-    if grouped or counts.sum() * len(counts) < ENOUGH_ROWS or counts.min() < ENOUGH_OF_CLASS:
+    if grouped or not tell_enough(rows):
         return choose_folds(rows, grouped=grouped)
     return StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
+
+
+def tell_enough(rows: Rows) -> bool:
+    """Whether a part of the rows, a fifth or two, tells enough of them."""
+    counts = _count_rows(rows)
+    return bool(counts.sum() * len(counts) >= ENOUGH_ROWS and counts.min() >= ENOUGH_OF_CLASS)
 
 
 def _count_rows(rows: Rows) -> NDArray[np.int64]:

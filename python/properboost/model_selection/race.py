@@ -37,10 +37,16 @@ class Race:
     ERRORS_BEFORE = 0.25
     """... and by which it may remain behind there, at the pace that it has."""
 
-    def __init__(self, is_over: Callable[[], bool], *, drops: bool = True) -> None:
-        """Take what says that the time is up, and whether any candidate may be dropped before."""
+    def __init__(
+        self, is_over: Callable[[], bool], *, drops: bool = True, in_parts: bool = True
+    ) -> None:
+        """Take what says that the time is up, and what candidates may be dropped before.
+
+        They are if the race `drops` any, also after some of the splits if it is `in_parts`.
+        """
         self.is_over = is_over
         self._drops = drops
+        self._in_parts = drops and in_parts
         self.leaders: Array | None = None
         """The best values of each score in the mean, on each split, (n_scores, n_splits)."""
         self.dropped: set[int] = set()
@@ -52,6 +58,7 @@ class Race:
         self._apart: list[tuple[float, Array]] = []
         self._margin: Array | float = 0.0
         self._has_any = False
+        self._n_before = 0
 
     def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
         """Forget the candidates, but for what the best has reached: others come.
@@ -70,7 +77,7 @@ class Race:
     def choose_first(self, n_splits: int) -> int:
         """Return on how many splits candidates run first, 0 if on all at once."""
         n = max(self.FEWEST_SPLITS, round(self.FIRST_SPLITS * n_splits))
-        may = self._drops and self.leaders is not None
+        may = self._in_parts and self.leaders is not None
         return n if may and n + self.FEWEST_SPLITS <= n_splits else 0
 
     def enter(self, columns: Sequence[int]) -> None:
@@ -111,10 +118,15 @@ class Race:
         hoped = np.maximum(reached, last + self.PACE * more)
         return bool((hoped < self._best - self._margin).all())
 
+    def find_first(self, candidates: Sequence[int]) -> int:
+        """Return the candidate that is ahead of the others so far."""
+        return max(candidates, key=lambda c: tuple(self._find_best(c).mean(axis=1)))
+
     def drop_behind(self, candidates: Sequence[int]) -> None:
         """Drop those that are so far behind on some splits that others will not help."""
         assert self._best is not None
-        behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
+        with np.errstate(invalid="ignore"):  # scores may be infinite
+            behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
         self._learn_spread()
         margin = self._find_margin(self.ERRORS)
         lost = {c for c in candidates if c in self.dropped or bool((behind[c] > margin).all())}
@@ -137,8 +149,9 @@ class Race:
             # A variance of few values is skewed: its median is too small.
             skewed = chi2.ppf(0.5, n - 1) / (n - 1)
             for candidate in self._seen:
-                apart = self.leaders[:, self._columns] - self._find_best(candidate)
-                variances = apart.var(axis=1, ddof=1)
+                with np.errstate(invalid="ignore"):  # scores may be infinite
+                    apart = self.leaders[:, self._columns] - self._find_best(candidate)
+                    variances = apart.var(axis=1, ddof=1)
                 if (variances > 0.0).all():  # it is no leader
                     self._apart.append((abs(float(apart[0].mean())), variances / skewed))
         self._seen = {}
@@ -161,11 +174,13 @@ class Race:
         """Return a race of one candidate, number 0 there, against the best so far."""
         own = copy(self)
         own._seen, own.dropped, own._apart = {}, set(), [*self._apart]
+        own._n_before = len(self._apart)
         own._speeds = self._speeds[candidate : candidate + 1]
         return own
 
     def take(self, candidate: int, alone: "Race") -> None:
         """Take what a candidate's own race has seen."""
+        alone._learn_spread()
         if alone.leaders is not None:
             better = alone.leaders
             if self.leaders is not None:
@@ -174,4 +189,4 @@ class Race:
             self.leaders = better
         if alone.dropped:
             self.dropped.add(candidate)
-        self._apart += alone._apart[len(self._apart) :]
+        self._apart += alone._apart[alone._n_before :]

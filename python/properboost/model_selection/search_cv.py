@@ -47,7 +47,7 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
-from properboost.model_selection.cv_splits import choose_folds, choose_split
+from properboost.model_selection.cv_splits import choose_folds, choose_split, tell_enough
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
     GRID,
@@ -206,7 +206,8 @@ class ProperBoostClassifierCV(
 
     *Memory*: the codes, and 8 bytes per row and model (32 where steps are solved for).  As many
     candidates are boosted at a time as fit into 2 GiB (always one).  Splits that cut the rows into
-    more than 64 parts (6 or more that are random) need further copies of the codes.
+    more than 64 parts (6 or more that are random) need further copies of the codes; trees need one,
+    or two while models wait for those of other splits; so does the look at how rows are ordered.
 
     References
     ----------
@@ -236,7 +237,8 @@ class ProperBoostClassifierCV(
         classes; with several classes, one that it does not train on has probability 0 in that
         split.  "auto" is 5 (of whole groups if there are `groups`); with `effort=1` or 2 it is one
         split that holds out a fifth by chance, the same in every fit, where rows times classes are
-        at least 2,000 and no class is rare.
+        at least 2,000 and no class is rare.  A search that compares families on "auto" folds warns
+        if it matters which rows lie together.
         """,
         option="stratified folds",
     )
@@ -322,17 +324,18 @@ class ProperBoostClassifierCV(
 
         split_rows = list(arrange(rows, task.split_batches, order, training))
         limit = Deadline.after(self.time_limit)
-        race = self._make_race(limit)
+        race = self._make_race(plans, rows, limit)
         found = self._compare(plans, split_rows, task, race)
-        if found.ended is None and limit() and wants_pairs(self):
-            found.ended = "time_limit"  # before pairs
         winner = self._choose(found, plans, split_rows)
+        interrupted = False
         if found.ended is None and self._cuts_blocks(groups) and not limit():
             try:
                 self._look_at_order(found, winner, task, table)
             except KeyboardInterrupt:
-                found.ended = "interrupted"
-                self._cut_short(found.ended)
+                interrupted = True
+        if found.ended is None and wants_pairs(self) and (interrupted or limit()):
+            found.ended = "interrupted" if interrupted else "time_limit"
+            self._cut_short(found.ended)
         base = self._find_base(found, plans, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, task, race, limit)
@@ -428,10 +431,12 @@ class ProperBoostClassifierCV(
             raise ValueError("no families were compared: effort=None, or none has what was asked")
         return tell_families(self.family_results_)
 
-    def _make_race(self, limit: Callable[[], bool]) -> Race | None:
+    def _make_race(
+        self, plans: Sequence[Plan], rows: Rows, limit: Callable[[], bool]
+    ) -> Race | None:
         """Return what drops candidates, or ends the comparison when the time is up, if any may."""
-        if self.effort is not None and not self.one_standard_error:
-            return Race(limit)
+        if plans[0].family is not GRID and not self.one_standard_error:
+            return Race(limit, in_parts=tell_enough(rows))
         return None if self.time_limit is None else Race(limit, drops=False)
 
     def _compare(

@@ -40,6 +40,10 @@ class SplitRows:
         """What each segment of the order is to each split, (n_splits, n_segments)."""
         return self.splits.roles[:, self.order.part_of]
 
+    def count_held_out(self, split: int) -> int:
+        """Return how many rows a split tests on."""
+        return int(np.diff(self.order.segments)[self.segment_roles[split] == TEST].sum())
+
     def part(self, begin: int, end: int) -> "SplitRows":
         """Return the rows for some of the splits."""
         return replace(self, splits=self.splits.only(begin, end))
