@@ -140,13 +140,19 @@ def test_how_far_candidates_may_be_behind_depends_on_how_far_splits_differ():
     assert run_first(far, [0.0, 0.02], apart=0.1) == set()
 
 
-def test_of_those_that_are_all_behind_the_best_goes_on_but_for_steps_of_a_known_one():
+def test_of_those_that_are_all_behind_the_best_goes_on():
     race = make_race()
     race.begin()
     assert run_first(race, [0.2, 0.1, 0.3]) == {0, 2}
     assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}  # one has gone on by now
+
+
+def test_steps_run_on_all_splits_at_once():
+    race = make_race()
     race.begin(np.full((1, 5, 10), -0.25), [1.0] * 3)
-    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}
+    assert race.choose_first(5) == 0
+    race.begin()
+    assert race.choose_first(5) == 2
 
 
 def test_a_score_that_is_missing_on_the_first_splits_drops_nobody():

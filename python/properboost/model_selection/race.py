@@ -20,8 +20,9 @@ class Race:
     pace, and half as fast again, is dropped.  So is one that differs from a candidate known before
     in one step, and would not even if it had half as much again left to learn as that one had then.
 
-    Candidates run on the first splits first.  One that is behind there by more than splits differ
-    is dropped, too, but the best of those that come together, if none of them is known by now.
+    Candidates run on the first splits first, unless they are steps, which differ by too little.
+    One that is behind there by more than splits differ is dropped, too, but the best of those that
+    come together, if none of them is known by now.
     """
 
     FIRST = 64
@@ -57,7 +58,7 @@ class Race:
         self._speeds: Sequence[float] = ()
         self._apart: list[tuple[float, Array]] = []
         self._margin: Array | float = 0.0
-        self._has_any = False
+        self._are_steps = self._has_any = False
         self._n_before = 0
 
     def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
@@ -69,7 +70,7 @@ class Race:
         self._learn_spread()
         self.dropped = set()
         self._known, self._speeds = None, speeds
-        self._has_any = known is not None
+        self._are_steps, self._has_any = known is not None, False
         if known is not None and not np.isnan(known[..., 0]).any():
             places = np.where(np.isnan(known[0]).any(axis=0), 0, np.arange(known.shape[2]))
             self._known = known[..., np.maximum.accumulate(places)]  # what was known last
@@ -77,7 +78,7 @@ class Race:
     def choose_first(self, n_splits: int) -> int:
         """Return on how many splits candidates run first, 0 if on all at once."""
         n = max(self.FEWEST_SPLITS, round(self.FIRST_SPLITS * n_splits))
-        may = self._in_parts and self.leaders is not None
+        may = self._in_parts and self.leaders is not None and not self._are_steps
         return n if may and n + self.FEWEST_SPLITS <= n_splits else 0
 
     def enter(self, columns: Sequence[int]) -> None:

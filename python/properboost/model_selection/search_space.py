@@ -230,9 +230,9 @@ class SearchParameters(
         their leaves, with settings that are good on most tables, and 2 also stumps and trees; both
         choose on one split (see `cv`).  3 has all families, pairs of features and five folds, and
         moves the settings of the best family one step in each direction, twice if that helped; 4
-        and 5 take more steps, with more of the families.  Candidates run on two of the five folds
-        first, where rows are not few, and are dropped when they cannot catch up with the best any
-        more.  A parameter that is given counts in all families that have it, and no step changes
+        and 5 take more steps, with more of the families.  Candidates are dropped when they cannot
+        catch up with the best any more, the first ones after two of the five folds where rows are
+        not few.  A parameter that is given counts in all families that have it, and no step changes
         it; one that a family contradicts excludes that family.  None compares nothing but the
         combinations of the search's lists, each to its end, of ``weak_learner="histogram"`` unless
         another is named.
