@@ -95,11 +95,16 @@ class Race:
             return
         means = scores.mean(axis=1)
         self._best = means if self._best is None else np.maximum(self._best, means)
+        if self.leaders is None or self.leaders.shape == scores.shape:  # on all splits
+            self._lead(scores)
+
+    def _lead(self, scores: Array) -> None:
+        """Let those scores lead that are better than the leaders', in the mean over all splits."""
         if self.leaders is None:
             self.leaders = scores
-        elif self.leaders.shape == scores.shape:
-            better = means > self.leaders.mean(axis=1)
-            self.leaders = np.where(better[:, None], scores, self.leaders)
+            return
+        better = scores.mean(axis=1) > self.leaders.mean(axis=1)
+        self.leaders = np.where(better[:, None], scores, self.leaders)
 
     def is_lost(self, candidate: int, most: int) -> bool:
         """Whether a candidate cannot be the best after `most` estimators."""
@@ -183,11 +188,7 @@ class Race:
         """Take what a candidate's own race has seen."""
         alone._learn_spread()
         if alone.leaders is not None:
-            better = alone.leaders
-            if self.leaders is not None:
-                ahead = better.mean(axis=1) > self.leaders.mean(axis=1)
-                better = np.where(ahead[:, None], better, self.leaders)
-            self.leaders = better
+            self._lead(alone.leaders)
         if alone.dropped:
             self.dropped.add(candidate)
         self._apart += alone._apart[alone._n_before :]

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import reorder
 from properboost.data.table import Table
 from properboost.losses.probabilities import Link, log_losses
-from properboost.model_selection.cv_splits import choose_split, find_splits
+from properboost.model_selection.cv_splits import choose_split, find_splits, tell_enough
 from properboost.model_selection.split_rows import SplitRows
 from properboost.scoring import HeldOut
 
@@ -45,11 +44,16 @@ class OrderEffect:
         alike = weight.sum() ** 2 / (weight**2).sum()  # rows of equal weight that scatter as much
         return cls(blocks, mean, float(variance * (1.0 + 1.0 / BLOCKS) / alike) ** 0.5)
 
+    @staticmethod
+    def may_be_clear(blocks: float, mixed: float) -> bool:
+        """Whether blocks are worse by so much that chance is worth a look."""
+        return bool(np.isfinite(blocks - mixed) and blocks - mixed > SHARE * blocks)
+
     @property
     def is_clear(self) -> bool:
         """Whether blocks are worse by more than chance."""
-        apart = self.blocks - self.mixed
-        return bool(np.isfinite(apart) and apart > max(ERRORS * self.error, SHARE * self.blocks))
+        beyond_chance = self.blocks - self.mixed > ERRORS * self.error
+        return self.may_be_clear(self.blocks, self.mixed) and beyond_chance
 
     def __str__(self) -> str:
         """Say it, and what to do."""
@@ -64,9 +68,8 @@ class OrderEffect:
 
 def hold_out_by_chance(blocks: SplitRows, table: Table) -> SplitRows | None:
     """Return the rows for a split that is drawn by chance; None if they are too few for one."""
-    split = choose_split(blocks.rows, grouped=False)
-    if not hasattr(split, "test_size"):  # it would be folds
+    rows = blocks.rows
+    if not tell_enough(rows):
         return None
-    (batch,) = find_splits(split, table, blocks.rows, None)
-    order = blocks.rows.sort(batch.part, batch.roles.shape[1])
-    return SplitRows(blocks.rows, order, batch, reorder(blocks.training, blocks.order, order))
+    (batch,) = find_splits(choose_split(rows, grouped=False), table, rows, None)
+    return blocks.for_splits(batch)

@@ -372,28 +372,29 @@ class ProperBoostClassifierCV(
 
     def _choose_cv(self, rows: Rows, *, grouped: bool) -> CV:
         """Return how rows are split."""
-        if not (isinstance(self.cv, str) and self.cv == "auto"):
+        if not is_auto(self, "cv"):
             return self.cv
         cheap = (self.effort or FOLDS_FROM) < FOLDS_FROM and not self.one_standard_error
         return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
 
     def _cuts_blocks(self, groups: Any) -> bool:
         """Whether families are compared on blocks of rows that nobody asked for."""
-        automatic = isinstance(self.cv, str) and self.cv == "auto"
-        return automatic and groups is None and (self.effort or 0) >= FOLDS_FROM
+        return is_auto(self, "cv") and groups is None and (self.effort or 0) >= FOLDS_FROM
 
     def _look_at_order(self, found: Compared, winner: Winner, task: CVTask, table: Table) -> None:
         """Warn if the chosen candidate would be much better on rows held out by chance."""
         mixed = hold_out_by_chance(winner.split_rows[0], table)
         if mixed is None:
             return
-        blocks = mean_scores(found.curves(winner.index)[1][None])[0]
+        blocks = -float(mean_scores(found.curves(winner.index)[1][None]).max())
         chosen = winner.candidate
         by_chance = self._boost([chosen], [mixed], task, "rows by chance").values[1, 0, 0]
-        n_estimators = int(np.nanargmax(by_chance)) + 1
-        (held_out,), (raw,) = predict_held_out(chosen, n_estimators, [mixed])
+        at = int(np.nanargmax(by_chance))
+        if not OrderEffect.may_be_clear(blocks, -float(by_chance[at])):
+            return
+        (held_out,), (raw,) = predict_held_out(chosen, at + 1, [mixed])
         link = chosen.link(mixed.training.n_threads)
-        effect = OrderEffect.of(-float(blocks.max()), held_out, link, raw)
+        effect = OrderEffect.of(blocks, held_out, link, raw)
         if effect.is_clear:
             warn(str(effect))
 

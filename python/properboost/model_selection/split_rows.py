@@ -40,6 +40,11 @@ class SplitRows:
         """What each segment of the order is to each split, (n_splits, n_segments)."""
         return self.splits.roles[:, self.order.part_of]
 
+    def for_splits(self, batch: SplitBatch) -> "SplitRows":
+        """Return the same rows in the order that other splits need."""
+        order = self.rows.sort(batch.part, batch.roles.shape[1])
+        return SplitRows(self.rows, order, batch, reorder(self.training, self.order, order))
+
     def count_held_out(self, split: int) -> int:
         """Return how many rows a split tests on."""
         return int(np.diff(self.order.segments)[self.segment_roles[split] == TEST].sum())
@@ -53,10 +58,10 @@ def arrange(
     rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: Training
 ) -> Iterator[SplitRows]:
     """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
-    yield SplitRows(rows, order, batches[0], training)
+    first = SplitRows(rows, order, batches[0], training)
+    yield first
     for batch in batches[1:]:
-        other = rows.sort(batch.part, batch.roles.shape[1])
-        yield SplitRows(rows, other, batch, reorder(training, order, other))
+        yield first.for_splits(batch)
 
 
 def count_models(split_rows: Sequence[SplitRows]) -> int:
