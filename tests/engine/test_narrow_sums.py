@@ -1,6 +1,6 @@
 """Lanes are summed in 32 bits where rows are many: the sums of one model by itself, in 64.
 
-A cell's sums have room for 511 rows of the largest weight.
+A cell's sums have room for 1,023 rows of the largest weight.
 """
 
 from itertools import pairwise

@@ -25,7 +25,7 @@ from helpers.engine import (
 from helpers.instruction_sets import other_sets, run_with
 from helpers.models import same_model
 from helpers.searches import assert_same_scores, integers
-from helpers.trees import fit_tree, noisy
+from helpers.trees import fit_tree, held_by_nodes, noisy
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
 from properboost.data.frames import open_table
@@ -132,11 +132,7 @@ def test_every_option_equals_the_reference(options, response, loss, step):
 
 def assert_equal_nodes(ours, theirs, y, weight):
     """The weight of the rows that each node was grown from, and what its split saved."""
-    held = [
-        [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
-        for r in theirs
-        for rows in r.tree.rows
-    ]
+    held = held_by_nodes(theirs, y, weight)
     np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
     saving = np.concatenate([r.tree.saving for r in theirs])
     # It is a difference of two sums over the node's rows.

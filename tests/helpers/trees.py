@@ -18,3 +18,12 @@ def fit_tree(X, y, weight=None, **settings):
         "selection": "greedy", **settings,
     }  # fmt: skip
     return pb.ProperBoostClassifier(**settings).fit(X, y, weight)
+
+
+def held_by_nodes(theirs, y, weight):
+    """The weight of the rows that each node was grown from, by class."""
+    return [
+        [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
+        for r in theirs
+        for rows in r.tree.rows
+    ]

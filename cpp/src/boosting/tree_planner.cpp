@@ -70,7 +70,7 @@ class TreePlanner final : public Planner {
 
   // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
   // from a screen, there may be rows whose codes it says nothing of.
-  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower, bool by_screen,
+  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, TreeGrower& grower, bool by_screen,
                     Team& team) {
     RoundUpdate update;
     update.tree = std::move(tree);
@@ -118,7 +118,7 @@ class TreePlanner final : public Planner {
     }
   }
 
-  void add_lines(RoundUpdate& update, const TreeGrower& grower, Team& team) {
+  void add_lines(RoundUpdate& update, TreeGrower& grower, Team& team) {
     const LeafLines lines = grower.lines(update.tree, line_limits_, team);
     FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
                                    at_.batch.regularizers[0], update.table);

@@ -30,7 +30,7 @@ class VoteRows {
   }
 
   void weigh(const RowWeights& rows, Team& team) {
-    units_.begin(rows, codes_.rows, 1);
+    units_.begin(rows, codes_.rows, 1, false);
     units_.set(rows, blocks_, team);
   }
   double unit() const noexcept { return units_.unit_of_weight(); }

@@ -342,7 +342,7 @@ class HistogramBuilder::State {
 
   // Whether all lanes that train have grains, and rows no sample weight.
   bool are_narrow(const LaneUnits& units, bool has_curvature) const {
-    if (lanes_ == 1 || !sample_weight_.all_ones()) return false;
+    if ((lanes_ == 1 && !has_curvature) || !sample_weight_.all_ones()) return false;
     for (std::size_t k = 0; k < lanes_; ++k) {
       if (!trains_[k]) continue;
       if (!units[k].weight_grain.rounds()) return false;
@@ -354,8 +354,8 @@ class HistogramBuilder::State {
   template <class Visitor>
   void visit_kind(bool has_curvature, bool narrow, const Visitor& visitor) const {
     visit_width(lanes_, [&](auto width) {
+      if (narrow && has_curvature) return visitor(NarrowTerms<width, true>());
       if constexpr (width > 1) {
-        if (narrow && has_curvature) return visitor(NarrowTerms<width, true>());
         if (narrow) return visitor(NarrowTerms<width, false>());
       }
       visit_terms<width>(has_curvature, !sample_weight_.all_ones(), visitor);
@@ -438,13 +438,22 @@ class HistogramBuilder::State {
       const Terms terms = terms_of(*block->roles);
       visit_chunks(*block, Terms::kRows, [&](std::size_t begin, std::size_t end) {
         const auto made = make(terms, begin, end, memory_->terms[place_of_task]);
+        const std::size_t next = chunk + divide_up(end - begin, FlushSchedule::kRows);
         for (std::size_t g = 0; g < sets.size(); ++g) {
-          add_set(*sets[g], codes_, bins_, made, begin, end, sums_of(g));
-          if constexpr (Terms::kScheduled) {
-            due[g] = flush_due(due[g], chunk, *sets[g], bins_, reading, sums_of(g), histogram);
+          std::size_t from = begin;
+          if constexpr (Terms::kScheduled) {  // chunks are added together until something is due
+            for (; due[g]->chunk < next;) {
+              const std::size_t last = due[g]->chunk;
+              const std::size_t to =
+                  std::min(end, begin + (last + 1 - chunk) * FlushSchedule::kRows);
+              add_set(*sets[g], codes_, bins_, made, from, to, sums_of(g));
+              due[g] = flush_due(due[g], last, *sets[g], bins_, reading, sums_of(g), histogram);
+              from = to;
+            }
           }
+          if (from < end) add_set(*sets[g], codes_, bins_, made, from, end, sums_of(g));
         }
-        ++chunk;
+        chunk = next;
       });
     }
     flush();

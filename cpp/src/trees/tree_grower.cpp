@@ -7,6 +7,7 @@
 
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/histogram/code_weights.hpp"
 #include "properboost/trees/best_first_growth.hpp"
 #include "properboost/trees/class_adder.hpp"
 #include "properboost/trees/class_cells.hpp"
@@ -40,14 +41,19 @@ class TreeGrower::State {
             const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
             const std::function<void()>& progress, Team& team) {
     const auto grow_by = [&](auto& units) {
-      take(slots, units, rows, 0, key, team);
-      auto grown =
-          grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
-                     ClassAdder(packed_, bins_, slots, units), limits, key, progress, team);
+      units.begin(rows, codes_.rows, 0, true);
+      take(slots, units, rows, key, team);
+      if (units.is_narrow() && most_alike_.empty()) count_alike(team);
+      auto grown = grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
+                              ClassAdder(codes_, packed_, bins_, slots, units, most_alike_), limits,
+                              key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       if (rows.screen != nullptr) {
         take_all(grown.tree, team);
         grown.tree.cell = sum_all(grown.tree, slots, rows, criterion.needs_curvature(), team);
+      } else if (units.is_narrow()) {
+        grown.tree.cell =
+            sum_classes(grown.tree, slots, {rows}, criterion.needs_curvature(), team)[0];
       }
       return std::move(grown.tree);
     };
@@ -57,10 +63,11 @@ class TreeGrower::State {
   VoteTree grow(const Slots& slots, const RowWeights& rows, const Vote& vote,
                 const TreeLimits& limits, std::uint64_t key, const std::function<void()>& progress,
                 Team& team) {
-    take(slots, weights_, rows, 1, key, team);
+    weights_.begin(rows, codes_.rows, 1, false);
+    take(slots, weights_, rows, key, team);
     const VoteCells cells(vote, limits, weights_);
-    auto grown =
-        grow_cells(cells, ClassAdder(packed_, bins_, slots, weights_), limits, key, progress, team);
+    auto grown = grow_cells(cells, ClassAdder(codes_, packed_, bins_, slots, weights_, most_alike_),
+                            limits, key, progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
       const std::vector<double> own = cells.vote().weights(total);
@@ -80,7 +87,10 @@ class TreeGrower::State {
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
-    if (first.screen != nullptr) take_all(tree.tree, team);
+    if (first.screen != nullptr) {
+      take_all(tree.tree, team);
+      place_all(team);
+    }
     tree.cells = sum_classes(tree.tree, slots, classes, criterion.needs_curvature(), team);
     return tree;
   }
@@ -101,31 +111,40 @@ class TreeGrower::State {
     });
   }
 
-  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) const {
+  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) {
+    place_all(team);
     return {tree, rows_, packed_, bins_, limits, team};
   }
 
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           double total, Team& team) const {
     const FixedPoint units(total);
-    using Sums = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
+    const bool all_ones = sample_weight.all_ones();
+    using Sums = std::array<std::int64_t, 2>;  // by class
+    const auto place_of = [](std::size_t slot) { return slot == Slots::kPositive ? 1 : 0; };
     std::vector<Sums> sums(tree.size(), Sums{});
-    team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
-      const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
-      const std::uint32_t* const row = rows_.rows(node);
-      for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        std::int64_t& sum = sums[node][slots.of_segment[s] == Slots::kPositive ? 1 : 0];
-        if (sample_weight.all_ones()) {
-          sum += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
-          continue;
+    if (!are_placed()) {
+      sums = sum_nodes(tree, slots, Sums{}, team, [&](std::size_t i, std::size_t slot, Sums& own) {
+        own[place_of(slot)] += all_ones ? 1 : units.round(sample_weight[i]);
+      });
+    } else {
+      team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
+        const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
+        const std::uint32_t* const row = rows_.rows(node);
+        for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+          std::int64_t& sum = sums[node][place_of(slots.of_segment[s])];
+          if (all_ones) {
+            sum += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
+            continue;
+          }
+          for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
+            sum += units.round(sample_weight[row[i]]);
+          }
         }
-        for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-          sum += units.round(sample_weight[row[i]]);
-        }
-      }
-    });
+      });
+    }
     team.share().sum(sums.front().data(), 2 * sums.size()).go();
-    const double unit = sample_weight.all_ones() ? 1.0 : units.unit;
+    const double unit = all_ones ? 1.0 : units.unit;
     std::vector<Cell> weight;
     for (const Sums& own : sums) {
       weight.push_back(
@@ -146,19 +165,31 @@ class TreeGrower::State {
   void begin(const Slots& slots) {
     rows_.set_segments(slots.segments);
     nodes_.clear();
+    placed_ = false;
   }
 
   template <bool kCurvature>
   void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
-            std::int64_t least, std::uint64_t key, Team& team) {
+            std::uint64_t key, Team& team) {
     begin(slots);
-    units.begin(rows, codes_.rows, least);
     if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
-    const auto counts = [&](std::size_t i) {
-      units.set(rows, i);
-      return units.counts(i);
-    };
+    const auto counts = [&](std::size_t i) { return units.set(rows, i); };
     take(rows, key, counts, team);
+  }
+
+  // Counts the rows of the commonest code of each feature.
+  void count_alike(Team& team) {
+    const std::vector<std::size_t> counts = count_codes(codes_, bins_, team);
+    most_alike_.assign(bins_.size(), 0);
+    for (std::size_t f = 0; f < bins_.size(); ++f) {
+      for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[f].width()); ++b) {
+        std::size_t alike = 0;
+        for (std::size_t at = bins_.offset(f) + b; at < counts.size(); at += bins_.total_width()) {
+          alike += counts[at];
+        }
+        most_alike_[f] = std::max(most_alike_[f], alike);
+      }
+    }
   }
 
   // The blocks of the rows that a tree may be grown from.
@@ -187,36 +218,51 @@ class TreeGrower::State {
     rows_.take(draw, counts, team);
   }
 
-  // Puts all rows at the leaves of a tree that was grown from some.
+  // Finds the nodes of all rows in a tree that was grown from some.
   void take_all(const Tree& tree, Team& team) {
     nodes_.resize(codes_.rows);
     properboost::find_nodes(tree, codes_, &bins_, nodes_.data(), team);
-    rows_.place(nodes_.data(), team);
+  }
+  // Whether a node's rows are known, rather than the rows' nodes alone.
+  bool are_placed() const { return nodes_.empty() || placed_; }
+  void place_all(Team& team) {
+    if (!are_placed()) rows_.place(nodes_.data(), team);
+    placed_ = true;
   }
 
-  // The sums of all rows that end at each node, once these are known: in the order of the table,
-  // which takes a third of the time that nodes take one by one.
-  std::vector<Cell> sum_all(const Tree& tree, const Slots& slots, const RowWeights& rows,
-                            bool needs_curvature, Team& team) const {
+  // Whole numbers of all rows that end at each node, once these are known: in the order of the
+  // table, which takes a third of the time that nodes take one by one.  add(row, slot, sums).
+  template <class Sums, class Add>
+  std::vector<Sums> sum_nodes(const Tree& tree, const Slots& slots, const Sums& none, Team& team,
+                              const Add& add) const {
     const std::vector<RowBlock>& blocks = rows_.blocks();
     const std::vector<std::size_t> slot_of = slots.by_segment(codes_);
-    using Sums = std::array<std::int64_t, 3>;  // weights by slot, curvature
     std::vector<std::vector<Sums>> parts(blocks.size());
     team.for_each(blocks.size(), 2.0 * static_cast<double>(codes_.rows), [&](std::size_t c) {
-      parts[c].assign(tree.size(), Sums{});
+      parts[c].assign(tree.size(), none);
       const std::size_t slot = slot_of[blocks[c].segment];
       for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-        Sums& own = parts[c][nodes_[i]];
-        own[slot] += rows.units.weight.round(rows.weight_of(i));
-        if (needs_curvature) own[2] += rows.units.curvature.round(rows.curvature_of(i));
+        add(i, slot, parts[c][nodes_[i]]);
       }
     });
-    std::vector<Sums> sums(tree.size(), Sums{});
+    std::vector<Sums> sums(tree.size(), none);
     for (const std::vector<Sums>& part : parts) {
       for (std::size_t node = 0; node < sums.size(); ++node) {
-        for (std::size_t j = 0; j < part[node].size(); ++j) sums[node][j] += part[node][j];
+        for (std::size_t j = 0; j < none.size(); ++j) sums[node][j] += part[node][j];
       }
     }
+    return sums;
+  }
+
+  // The sums of all rows that end at each node.
+  std::vector<Cell> sum_all(const Tree& tree, const Slots& slots, const RowWeights& rows,
+                            bool needs_curvature, Team& team) const {
+    using Sums = std::array<std::int64_t, 3>;  // weights by slot, curvature
+    std::vector<Sums> sums =
+        sum_nodes(tree, slots, Sums{}, team, [&](std::size_t i, std::size_t slot, Sums& own) {
+          own[slot] += rows.units.weight.round(rows.weight_of(i));
+          if (needs_curvature) own[2] += rows.units.curvature.round(rows.curvature_of(i));
+        });
     team.share().sum(sums.front().data(), 3 * sums.size()).go();
     std::vector<Cell> cells;
     for (const Sums& own : sums) {
@@ -282,7 +328,7 @@ class TreeGrower::State {
                           const std::function<void()>& progress, Team& team) {
     using Sums = LeafSums<typename Cells::Adder>;
     auto& spare = std::get<std::vector<typename Sums::Sums>>(spare_);
-    Sums sums(codes_, packed_, bins_, rows_, adder, spare, team);
+    Sums sums(codes_, bins_, rows_, adder, spare, team);
     Growth<Cells> growth(cells, rows_, sums, codes_, bins_, limits, team);
     auto root = growth.begin();
     if (limits.by_level) {
@@ -300,10 +346,12 @@ class TreeGrower::State {
   const Bins& bins_;
   // Kept from tree to tree, for their memory.
   LeafRows rows_;
-  RowUnits<false> weights_;  // or these
+  std::vector<std::size_t> most_alike_;  // rows of the commonest code of each feature
+  RowUnits<false> weights_;              // or these
   RowUnits<true> with_curvature_;
   JointUnits joint_;
   Aligned<std::uint8_t> nodes_;  // of all rows, if the last tree was grown from a screen
+  bool placed_ = false;          // whether they are in rows_, too
   std::tuple<SpareSums<ClassAdder<false>>, SpareSums<ClassAdder<true>>, SpareSums<JointAdder>>
       spare_;
 };
@@ -346,7 +394,7 @@ JointTree TreeGrower::grow(const Slots& slots, const std::vector<RowWeights>& cl
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
 }
-LeafLines TreeGrower::lines(const Tree& tree, const LineLimits& limits, Team& team) const {
+LeafLines TreeGrower::lines(const Tree& tree, const LineLimits& limits, Team& team) {
   return state_->lines(tree, limits, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,

@@ -38,7 +38,7 @@ struct FixedPoint {
 
 // The multiples that rows' numbers are rounded to, so that sums of hundreds of rows take 32 bits.
 struct Grain {
-  static constexpr int kBits = 23;  // of a number in grains
+  static constexpr int kBits = 22;  // of a number in grains
   double size = 0.0;                // a power of two, or 0 if numbers are not rounded
 
   Grain() = default;
@@ -63,6 +63,7 @@ struct Grain {
 struct CellUnits {
   double total_weight = 0.0, total_curvature = 0.0;
   double most_weight = 0.0, most_curvature = 0.0;  // of a row, with its sample weight or without
+  double rows = 0.0;  // by sample weight; 0 if they are few, so that errors do not even out
   FixedPoint weight, curvature;
   Grain weight_grain, curvature_grain;
 
@@ -78,9 +79,10 @@ struct CellUnits {
 
   // Rounds the numbers of rows, if there are so many that errors even out.  Without their sample
   // weight they are at most so large.
-  void round_rows(double a_weight, double a_curvature, double rows) {
+  void round_rows(double a_weight, double a_curvature, double training) {
     constexpr double kFewRows = 4096.0;
-    if (rows < kFewRows) return;
+    if (training < kFewRows) return;
+    rows = training;
     weight_grain = grain_of(weight, a_weight, total_weight / rows);
     curvature_grain = grain_of(curvature, a_curvature, total_curvature / rows);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace properboost {
 
@@ -72,6 +73,26 @@ struct alignas(2 * sizeof(Real)) Two {
     data[1] -= other.data[1];
   }
 #endif
+};
+
+// Two whole numbers of 32 bits that are added as one of 64; neither may overflow.
+struct Halves {
+  std::uint64_t both = 0;
+
+  Halves() = default;
+  Halves(std::uint32_t first, std::uint32_t second) noexcept {
+    const std::uint32_t halves[2] = {first, second};
+    std::memcpy(&both, halves, sizeof both);
+  }
+  void operator+=(const Halves& other) noexcept { both += other.both; }
+  Two<std::int64_t> widened() const noexcept {
+    std::uint32_t halves[2];
+    std::memcpy(halves, &both, sizeof both);
+    Two<std::int64_t> wide;
+    wide.data[0] = halves[0];
+    wide.data[1] = halves[1];
+    return wide;
+  }
 };
 
 }  // namespace properboost

@@ -50,6 +50,11 @@ class PackedCodes {
   std::size_t stride() const noexcept { return stride_; }
   const std::uint8_t* row(std::size_t i) const noexcept { return bytes_.data() + i * stride_; }
 
+  // A block of rows whose codes stay in the cache while others take turns: at most so many.
+  std::size_t block(std::size_t most) const noexcept {
+    constexpr std::size_t kBytes = 1u << 14, kFewest = 64;
+    return std::clamp(kBytes / stride_, kFewest, most);
+  }
   // Prefetches row i.
   void prefetch(std::size_t i) const noexcept { properboost::prefetch(row(i), stride_); }
 

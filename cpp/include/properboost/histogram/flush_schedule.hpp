@@ -19,7 +19,7 @@ namespace properboost {
 
 class FlushSchedule {
  public:
-  static constexpr std::size_t kRows = 256;  // of a chunk, whose rows are added without a look
+  static constexpr std::size_t kRows = 512;  // of a chunk, whose rows are added without a look
   static constexpr std::size_t kMostRows = std::size_t{1} << (32 - Grain::kBits);  // of a cell
 
   // A set's sums at this place are read off after this chunk.

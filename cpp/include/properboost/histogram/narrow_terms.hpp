@@ -1,10 +1,12 @@
 // Terms of lanes in 32 bits: whole grains.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "properboost/core/fixed_point.hpp"
 #include "properboost/histogram/flush_schedule.hpp"
@@ -17,9 +19,10 @@ namespace properboost {
 template <std::size_t W, bool kCurvature>
 struct NarrowTerms {
   static constexpr bool kScheduled = true;
-  using Sum = LaneSums<W, kCurvature, std::uint32_t>;
-  static constexpr std::size_t kRows = FlushSchedule::kRows;
-  static constexpr std::size_t kFeaturesPerTask = 16;  // whose sums are in the second cache
+  using Sum = std::conditional_t<W == 1, HalfSums, LaneSums<W, kCurvature, std::uint32_t>>;
+  static constexpr std::size_t kRows = std::min<std::size_t>(4096, 16'384 / W);  // whole chunks
+  static_assert(kRows % FlushSchedule::kRows == 0);
+  static constexpr std::size_t kFeaturesPerTask = W == 1 ? 64 : 16;  // sums in the second cache
 
   const float* weight = nullptr;  // [row][lane]
   const float* curvature = nullptr;

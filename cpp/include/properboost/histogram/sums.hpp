@@ -67,6 +67,19 @@ struct RowSums<false> {
   std::int64_t weight(std::size_t) const noexcept { return sum; }
 };
 
+// The same for one lane in half the room: weight and curvature are one add of a whole number.
+struct HalfSums {
+  using Number = std::uint32_t;
+  static constexpr std::size_t kLanes = 1;
+  static constexpr bool kHasCurvature = true;
+
+  Halves both{};
+
+  void operator+=(const HalfSums& other) noexcept { both += other.both; }
+  std::int64_t weight(std::size_t) const noexcept { return both.widened().data[0]; }
+  std::int64_t curvature(std::size_t) const noexcept { return both.widened().data[1]; }
+};
+
 // The same for every lane, as numbers side by side.
 template <std::size_t W, bool kCurvature>
 struct TotalSums {

@@ -4,14 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/fixed_point.hpp"
 #include "properboost/core/vectors.hpp"
-#include "properboost/core/words.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/histogram/add_by_codes.hpp"
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/flush.hpp"
 #include "properboost/histogram/sums.hpp"
@@ -113,22 +112,10 @@ struct MadeTerms {
 template <std::size_t Together, std::size_t Stride, class Terms>
 void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t begin,
                std::size_t end, typename Terms::Sum* sums) {
-  constexpr unsigned kUnrolled = 8;
-  std::size_t i = begin;
-  for (; i + kUnrolled <= end; i += kUnrolled) {
-    std::uint64_t words[Together];
-    for (std::size_t g = 0; g < Together; ++g)
-      std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
-    for (unsigned j = 0; j < kUnrolled; ++j) {
-      typename Terms::Term term = terms[i + j];
-      for (std::size_t g = 0; g < Together; ++g)
-        sums[g * Stride + unpack<std::uint8_t>(words[g], j)] += term;
-    }
-  }
-  for (; i < end; ++i) {
-    typename Terms::Term term = terms[i];
-    for (std::size_t g = 0; g < Together; ++g) sums[g * Stride + codes[g][i]] += term;
-  }
+  typename Terms::Sum* cells[Together];
+  for (std::size_t g = 0; g < Together; ++g) cells[g] = sums + g * Stride;
+  add_by_codes<Together>(codes, begin, end, cells,
+                         [&](std::size_t i) -> typename Terms::Term { return terms[i]; });
 }
 
 // Calls visitor(RowTerms()) with the kind of terms that rows of W lanes have.

@@ -2,6 +2,7 @@
 // there the numbers of a row.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,8 +26,45 @@ class JointAdder {
   std::size_t per_code() const noexcept { return units_.stride(); }
   std::size_t per_row() const noexcept { return units_.stride(); }
 
-  void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/, Aligned<Unit>& sums,
-           std::size_t ahead) const {
+  struct Memory {};  // none
+
+  // Makes the sums of all features of rows that are added.
+  class Run {
+   public:
+    Run(const JointAdder& adder, Aligned<Unit>& sums, std::size_t /*rows*/, Memory& /*none*/)
+        : adder_(adder), sums_(sums) {
+      std::fill(sums.begin(), sums.end(), Unit{});
+    }
+    void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/) {
+      const std::size_t most = adder_.packed_.block(kMostRows);
+      for (std::size_t i = 0; i < n; i += most) {
+        const std::size_t size = std::min(most, n - i);
+        adder_.add_block(rows + i, size, sums_, std::min(most, n - i - size));
+      }
+    }
+    void end() {}
+
+   private:
+    const JointAdder& adder_;
+    Aligned<Unit>& sums_;
+  };
+
+  void add_feature(const std::uint8_t* code, std::size_t /*f*/, const std::uint32_t* rows,
+                   std::size_t n, std::size_t /*segment*/, Unit* sums) const {
+    const std::size_t stride = units_.stride();
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t* const from = units_.row(rows[i]);
+      Unit* const to = sums + code[rows[i]] * stride;
+      for (std::size_t j = 0; j < stride; ++j) to[j] += from[j];
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostRows = 128;  // of a block
+
+  // `ahead` rows after them will come next.
+  void add_block(const std::uint32_t* rows, std::size_t n, Aligned<Unit>& sums,
+                 std::size_t ahead) const {
     for (std::size_t i = 0; i < ahead; ++i) {
       packed_.prefetch(rows[n + i]);
       prefetch(units_.row(rows[n + i]), units_.stride() * sizeof(std::int32_t));
@@ -44,19 +82,6 @@ class JointAdder {
     }
   }
 
-  void add_feature(const std::uint8_t* code, std::size_t /*f*/, const std::uint32_t* rows,
-                   std::size_t n, std::size_t /*segment*/, Unit* sums) const {
-    const std::size_t stride = units_.stride();
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int32_t* const from = units_.row(rows[i]);
-      Unit* const to = sums + code[rows[i]] * stride;
-      for (std::size_t j = 0; j < stride; ++j) to[j] += from[j];
-    }
-  }
-
-  static constexpr std::size_t kMostRows = 128;  // of a block
-
- private:
   template <std::size_t Vectors>
   void add_vectors(const std::uint32_t* rows, std::size_t n, std::size_t first_vector,
                    Unit* sums) const {

@@ -12,7 +12,6 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
-#include "properboost/data/packed_codes.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 
 namespace properboost {
@@ -24,15 +23,9 @@ class LeafSums {
   using Sums = Aligned<Unit>;
 
   // `spare` is memory of the sums of other trees; what they leave is for those to come.
-  LeafSums(const Codes& codes, const PackedCodes& packed, const Bins& bins, const LeafRows& rows,
-           const Adder& adder, std::vector<Sums>& spare, Team& team)
-      : codes_(codes),
-        bins_(bins),
-        rows_(rows),
-        adder_(adder),
-        spare_(spare),
-        team_(team),
-        block_(std::clamp<std::size_t>(kBlockBytes / packed.stride(), 64, Adder::kMostRows)) {}
+  LeafSums(const Codes& codes, const Bins& bins, const LeafRows& rows, const Adder& adder,
+           std::vector<Sums>& spare, Team& team)
+      : codes_(codes), bins_(bins), rows_(rows), adder_(adder), spare_(spare), team_(team) {}
   LeafSums(const LeafSums&) = delete;
   LeafSums& operator=(const LeafSums&) = delete;
   ~LeafSums() { spare_.resize(std::min(spare_.size(), kMostSpare / bytes())); }
@@ -99,17 +92,15 @@ class LeafSums {
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
     std::vector<Sums> sums(parts);
     for (Sums& part : sums) part = take();
+    memory_.resize(std::max(parts, memory_.size()));
     team_.for_each(parts, nanoseconds, [&](std::size_t part) {
-      std::fill(sums[part].begin(), sums[part].end(), Unit{});
+      typename Adder::Run run(adder_, sums[part], n / parts, memory_[part]);
       for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
         const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
         const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
-        for (std::size_t i = from; i < end; i += block_) {
-          const std::size_t size = std::min(block_, end - i);
-          const std::size_t ahead = std::min(block_, end - i - size);
-          adder_.add(row + i, size, s, sums[part], ahead);
-        }
+        if (from < end) run.add(row + from, end - from, s);
       }
+      run.end();
     });
     for (std::size_t part = 1; part < parts; ++part) {
       for (std::size_t i = 0; i < size(); ++i) sums[0][i] += sums[part][i];
@@ -148,8 +139,7 @@ class LeafSums {
 
  private:
   static constexpr std::size_t kRowsForParts = 2048;
-  static constexpr std::size_t kBlockBytes = 1u << 14;  // of codes
-  static constexpr std::size_t kMostSpare = 1u << 24;   // bytes, from tree to tree
+  static constexpr std::size_t kMostSpare = 1u << 24;  // bytes, from tree to tree
 
   Sums take() {
     if (spare_.empty()) return Sums(size());
@@ -165,7 +155,7 @@ class LeafSums {
   const Adder& adder_;
   std::vector<Sums>& spare_;
   Team& team_;
-  const std::size_t block_;
+  std::vector<typename Adder::Memory> memory_;  // of each part
 };
 
 }  // namespace properboost

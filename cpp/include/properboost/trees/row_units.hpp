@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -11,6 +12,7 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/fixed_point.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
@@ -48,30 +50,88 @@ struct RowWeights {
 // The numbers that a row adds to its cells: its weight and, if needed, its curvature.
 template <bool kCurvature>
 using Units = std::conditional_t<kCurvature, Two<std::int64_t>, std::int64_t>;
+// The same in half the room, for sums of not too many rows.
+template <bool kCurvature>
+using NarrowUnits = std::conditional_t<kCurvature, Halves, std::uint32_t>;
+
+// The units of narrow numbers, for a search.
+struct NarrowScale {
+  FixedPoint weight, curvature;
+  std::int64_t most = 0;      // of a number
+  std::size_t most_rows = 0;  // whose numbers may be added up; 0: nothing is narrow
+
+  NarrowScale() = default;
+  NarrowScale(const CellUnits& units, bool needs_curvature) {
+    if (!(units.rows > 0.0)) return;
+    int bits = bits_for(units.most_weight, units.total_weight / units.rows);
+    if (needs_curvature) {
+      bits = std::max(bits, bits_for(units.most_curvature, units.total_curvature / units.rows));
+    }
+    if (bits > kMostBits) return;
+    weight = scale(units.most_weight, bits);
+    if (needs_curvature) curvature = scale(units.most_curvature, bits);
+    most = std::int64_t{1} << bits;
+    most_rows = (std::size_t{1} << (32 - bits)) - 1;
+  }
+
+ private:
+  // What rows lose by rounding does not even out where many have the same weight.
+  static constexpr int kFewestBits = 20, kMostBits = 22, kBitsOfMean = 15;
+
+  // For the largest number, so that the mean has enough.
+  static int bits_for(double most, double mean) {
+    constexpr double kLargest = 0x1p60;
+    if (!(most <= kLargest) || !(mean >= 1.0 / kLargest)) return kMostBits + 1;
+    return std::max(kFewestBits, kBitsOfMean + std::ilogb(most / mean) + 1);
+  }
+  // Bounds are found with rounding.
+  static FixedPoint scale(double most, int bits) {
+    return FixedPoint(most * (1.0 + 0x1p-20), bits);
+  }
+};
 
 template <bool kCurvature>
 class RowUnits {
  public:
   using Numbers = Units<kCurvature>;
+  using Narrow = NarrowUnits<kCurvature>;
 
-  // Takes the units of so many rows, which must be set one by one.  `least` is the least number of
-  // units of a positive weight: with 0, rows much lighter than the others do not count.
-  void begin(const RowWeights& rows, std::size_t all_rows, std::int64_t least) {
-    weight_ = rows.units.weight;
-    curvature_ = rows.units.curvature;
+  // Takes the units of so many rows, which must be set one by one: narrow ones where that is
+  // allowed and possible.  Others are at least `least` for a positive weight; with 0, rows much
+  // lighter than the others do not count.
+  void begin(const RowWeights& rows, std::size_t all_rows, std::int64_t least, bool narrow) {
+    scale_ = narrow ? NarrowScale(rows.units, kCurvature) : NarrowScale();
+    weight_ = is_narrow() ? scale_.weight : rows.units.weight;
+    curvature_ = is_narrow() ? scale_.curvature : rows.units.curvature;
     least_ = least;
-    units_.resize(all_rows);
+    if (is_narrow()) {
+      narrow_.resize(all_rows);
+    } else {
+      units_.resize(all_rows);
+    }
   }
-  // Rounds the weights of a row.
-  void set(const RowWeights& rows, std::size_t i) noexcept {
+  // Rounds the weights of a row; returns whether it counts.
+  bool set(const RowWeights& rows, std::size_t i) noexcept {
     const double x = rows.weight_of(i);
-    const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least_ : 0);
+    std::int64_t weight = weight_.round(x), curvature = 0;
+    bool counts = x > 0.0;
+    if constexpr (kCurvature) {
+      const double y = rows.curvature_of(i);
+      curvature = curvature_.round(y);
+      counts = counts || y > 0.0;
+    }
+    if (is_narrow()) {
+      narrow_[i] = narrowed(weight, curvature);
+      return counts;
+    }
+    weight = std::max(weight, x > 0.0 ? least_ : 0);
     if constexpr (kCurvature) {
       units_[i].data[0] = weight;
-      units_[i].data[1] = curvature_.round(rows.curvature_of(i));
+      units_[i].data[1] = curvature;
     } else {
       units_[i] = weight;
     }
+    return weight > 0 || curvature > 0;
   }
   // And those of all rows of these blocks.
   void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, Team& team) {
@@ -82,20 +142,45 @@ class RowUnits {
     });
   }
 
+  bool is_narrow() const noexcept { return scale_.most_rows > 0; }
+  // How many rows' narrow numbers may be added up.
+  std::size_t most_rows() const noexcept { return scale_.most_rows; }
   const Numbers* data() const noexcept { return units_.data(); }
-  const Numbers& operator[](std::size_t row) const noexcept { return units_[row]; }
-  bool counts(std::size_t row) const noexcept {
+  const Narrow* narrow() const noexcept { return narrow_.data(); }
+  Numbers operator[](std::size_t row) const noexcept {
+    return is_narrow() ? widen(narrow_[row]) : units_[row];
+  }
+  static Numbers widen(const Narrow& narrow) noexcept {
     if constexpr (kCurvature) {
-      return units_[row].data[0] > 0 || units_[row].data[1] > 0;
+      return narrow.widened();
     } else {
-      return units_[row] > 0;
+      return narrow;
+    }
+  }
+  void prefetch(std::size_t row) const noexcept {
+    if (is_narrow()) {
+      properboost::prefetch(&narrow_[row]);
+    } else {
+      properboost::prefetch(&units_[row]);
     }
   }
   double unit_of_weight() const noexcept { return weight_.unit; }
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
-  Aligned<Numbers> units_;
+  // No number is above its bound by more than rounding.
+  Narrow narrowed(std::int64_t weight, [[maybe_unused]] std::int64_t curvature) const noexcept {
+    const auto first = static_cast<std::uint32_t>(std::min(weight, scale_.most));
+    if constexpr (kCurvature) {
+      return {first, static_cast<std::uint32_t>(std::min(curvature, scale_.most))};
+    } else {
+      return first;
+    }
+  }
+
+  Aligned<Numbers> units_;  // or these:
+  Aligned<Narrow> narrow_;
+  NarrowScale scale_;
   FixedPoint weight_, curvature_;
   std::int64_t least_ = 0;
 };

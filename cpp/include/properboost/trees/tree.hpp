@@ -32,7 +32,7 @@ struct Tree {
   // it, stays at the node.
   std::vector<CodeSet> goes_left, goes_right;
   std::vector<Cell> cell;      // training rows
-  std::vector<double> saving;  // how much the split lowers the cost
+  std::vector<double> saving;  // how much the split lowers the cost, as the search sees it
 
   std::size_t size() const noexcept { return feature.size(); }
   bool is_leaf(std::size_t node) const noexcept { return feature[node] == kLeaf; }

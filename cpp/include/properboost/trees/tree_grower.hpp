@@ -73,7 +73,7 @@ class TreeGrower {
   static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // Lines in its leaves, to be fitted before the next tree is grown.
-  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) const;
+  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team);
   // The sample weight of its rows, by class and node; `total` is that of all rows.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           double total, Team& team) const;

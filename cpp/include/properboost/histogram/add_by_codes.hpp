@@ -1,0 +1,34 @@
+// The loop that adds what rows have to the cells of their codes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "properboost/core/words.hpp"
+
+namespace properboost {
+
+// cells[g][codes[g][i]] += term(i), g < Together, i in [begin, end).
+template <std::size_t Together, class Sum, class TermOf>
+void add_by_codes(const std::uint8_t* const* codes, std::size_t begin, std::size_t end,
+                  Sum* const* cells, const TermOf& term_of) {
+  constexpr unsigned kUnrolled = 8;
+  std::size_t i = begin;
+  for (; i + kUnrolled <= end; i += kUnrolled) {
+    std::uint64_t words[Together];
+    for (std::size_t g = 0; g < Together; ++g)
+      std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
+    for (unsigned j = 0; j < kUnrolled; ++j) {
+      decltype(auto) term = term_of(i + j);
+      for (std::size_t g = 0; g < Together; ++g)
+        cells[g][unpack<std::uint8_t>(words[g], j)] += term;
+    }
+  }
+  for (; i < end; ++i) {
+    decltype(auto) term = term_of(i);
+    for (std::size_t g = 0; g < Together; ++g) cells[g][codes[g][i]] += term;
+  }
+}
+
+}  // namespace properboost

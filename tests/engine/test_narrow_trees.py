@@ -1,0 +1,120 @@
+"""Trees of many rows are searched by sums of 32 bits; what their leaves hold is exact all the same.
+
+A cell's sums have room for 65,535 rows of the largest weight, or fewer if that is far above the
+mean.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import helpers.reference as ref
+from helpers.engine import (
+    LOSSES,
+    assert_equal_models,
+    assert_identical,
+    make_boosting,
+    problem,
+    train,
+)
+from helpers.instruction_sets import assert_same_in_all_sets
+from helpers.trees import held_by_nodes
+from properboost import _core
+
+ROWS = 9_001
+GROWTHS = {"leaves": {"max_leaves": 12}, "levels": {"by_level": True, "max_depth": 4}}
+
+
+def draw(n, *, weighted):
+    """A problem in the engine's order: one code of the first feature has nearly all rows."""
+    codes, features, bins, y = problem(3, n)
+    codes[0] = np.where(np.arange(n) % 50 == 0, codes[0], 3)
+    order = np.argsort(y, kind="stable")
+    weight = np.random.default_rng(0).uniform(2.0, 8.0, n) if weighted else np.ones(n)
+    weight[:: n // 9] = 0.0
+    return codes[:, order], features, bins, y[order], weight
+
+
+def compare_with_reference(n, weighted, loss, **given):
+    codes, features, bins, y, weight = draw(n, weighted=weighted)
+    common = {key: given.pop(key) for key in ("response", "n_estimators")}
+    ours = train(codes, features, y, weight, loss=loss, weak_learner="tree", **given, **common)
+    theirs = ref.fit(
+        codes, bins, y, weight, loss=ref.make_loss(loss, 1.0), learner="tree",
+        tree=ref.TreeSettings(**{"max_leaves": 6, **given}), **common,
+    )  # fmt: skip
+    assert_equal_models(ours, theirs)
+    held = held_by_nodes(theirs, y[weight > 0], weight[weight > 0])
+    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
+    # What a split saves is told as the search sees it.
+    saving = np.concatenate([r.tree.saving for r in theirs])
+    error = np.abs(ours.trees.saving - saving)
+    assert (error <= 1e-5 * np.sum(held, axis=1) + 1e-3 * saving).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("response", _core.response_names())
+@pytest.mark.parametrize("growth", GROWTHS)
+@pytest.mark.parametrize("loss", ["glog", "savage", "exponential"])
+def test_trees_of_many_rows_equal_the_reference(loss, growth, response, weighted):
+    compare_with_reference(
+        ROWS, weighted, loss, response=response, n_estimators=3, **GROWTHS[growth]
+    )
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_cells_of_more_rows_than_fit_are_read_off(response):
+    """A code of the first feature has nearly 6 x 10^5 rows, whose sums are beyond 32 bits."""
+    compare_with_reference(600_000, False, "glog", response=response, n_estimators=1, max_leaves=3)
+
+
+def boost(n, order=None, weighted=False, loss="glog", rounds=4, **settings):
+    codes, features, _, y, weight = draw(n, weighted=weighted)
+    segments = [0, int((y < 0).sum()), n]
+    if order is not None:
+        rng = np.random.default_rng(order)
+        at = np.concatenate([rng.permutation(np.arange(*ends)) for ends in pairwise(segments)])
+        codes, weight = codes[:, at], weight[at]
+    boosting = make_boosting(
+        codes, features, segments, [[-1, 1]], [_core.Loss(loss, LOSSES[loss])],
+        weight if weighted else None, weak_learner="tree", **settings,
+    )  # fmt: skip
+    boosting.advance(rounds)
+    return boosting.rounds(0)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize("growth", GROWTHS)
+def test_neither_the_order_of_rows_nor_threads_matter(growth, response, weighted):
+    given = {"response": response, "weighted": weighted, **GROWTHS[growth]}
+    one = boost(150_000, **given)
+    assert_identical(one, boost(150_000, n_threads=3, **given))
+    assert_identical(one, boost(150_000, order=1, **given))
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_weights_that_differ_too_much_are_summed_in_64_bits(response):
+    """Those of AdaBoost's loss soon do: no row that learns may be rounded to nothing."""
+    rounds = boost(
+        ROWS, loss="exponential", rounds=40, response=response, max_leaves=60, step="line_search"
+    )
+    assert (np.diff(rounds.risk[rounds.step != 0]) <= 1e-6).all()
+
+
+DIGEST = """
+import hashlib
+from properboost import _core
+from engine.test_narrow_trees import boost
+
+digest = hashlib.sha256()
+for response in ("real", "newton"):
+    rounds = boost(9_001, response=response, max_leaves=20, weighted=True)
+    digest.update(rounds.values.tobytes() + rounds.trees.saving.tobytes())
+result = digest.hexdigest()
+"""
+
+
+def test_every_instruction_set_grows_the_same_trees():
+    assert_same_in_all_sets(DIGEST)
