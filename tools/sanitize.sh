@@ -30,6 +30,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 if [ $short = yes ]; then
   rows=8000
   tests="tests/engine/test_binning.py tests/engine/test_bundles.py tests/engine/test_narrow_sums.py
+    tests/engine/test_narrow_trees.py
     tests/engine/test_peers.py tests/engine/test_prediction.py tests/boosting/test_tree.py"
 else
   rows=60000

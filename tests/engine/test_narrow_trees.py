@@ -1,7 +1,7 @@
 """Trees of many rows are searched by sums of 32 bits; what their leaves hold is exact all the same.
 
-A cell's sums have room for 65,535 rows of the largest weight, or fewer if that is far above the
-mean.
+A cell's sums have room for 4,095 rows of the largest weight, or down to 1,023 if that is far above
+the mean.
 """
 
 from itertools import pairwise
@@ -21,6 +21,7 @@ from helpers.engine import (
 from helpers.instruction_sets import assert_same_in_all_sets
 from helpers.trees import held_by_nodes
 from properboost import _core
+from properboost.boosting.ensemble import Rounds
 
 ROWS = 9_001
 GROWTHS = {"leaves": {"max_leaves": 12}, "levels": {"by_level": True, "max_depth": 4}}
@@ -101,6 +102,24 @@ def test_weights_that_differ_too_much_are_summed_in_64_bits(response):
         ROWS, loss="exponential", rounds=40, response=response, max_leaves=60, step="line_search"
     )
     assert (np.diff(rounds.risk[rounds.step != 0]) <= 1e-6).all()
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize("growth", GROWTHS)
+def test_rows_of_next_to_no_weight_end_at_leaves(growth, response):
+    """A category that only they have, and missing values that only they miss, have branches."""
+    codes, features, _, y, _ = draw(ROWS, weighted=False)
+    light = np.arange(ROWS) % 500 == 0
+    codes[2] = np.where(light, 4, codes[2])
+    codes[3] = np.where(light, 3, np.minimum(codes[3], 2))
+    rounds = train(
+        codes, features, y, np.where(light, 1e-8, 1.0), weak_learner="tree", response=response,
+        n_estimators=3, **GROWTHS[growth],
+    )  # fmt: skip
+    rounds = Rounds.from_native(rounds)
+    for t in range(len(rounds)):
+        nodes = rounds.find_codes(t, codes.astype(np.uint8), 1)
+        assert (rounds.trees.feature[rounds.offsets[t] + nodes] == -1).all()
 
 
 DIGEST = """

@@ -63,7 +63,7 @@ struct Grain {
 struct CellUnits {
   double total_weight = 0.0, total_curvature = 0.0;
   double most_weight = 0.0, most_curvature = 0.0;  // of a row, with its sample weight or without
-  double rows = 0.0;  // by sample weight; 0 if they are few, so that errors do not even out
+  double rows = 0.0;  // by sample weight; 0 if nothing may be rounded, as errors would not even out
   FixedPoint weight, curvature;
   Grain weight_grain, curvature_grain;
 

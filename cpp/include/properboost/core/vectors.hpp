@@ -76,21 +76,22 @@ struct alignas(2 * sizeof(Real)) Two {
 };
 
 // Two whole numbers of 32 bits that are added as one of 64; neither may overflow.
-struct Halves {
-  std::uint64_t both = 0;
+struct alignas(8) Halves {
+  std::uint32_t data[2] = {0, 0};
 
   Halves() = default;
-  Halves(std::uint32_t first, std::uint32_t second) noexcept {
-    const std::uint32_t halves[2] = {first, second};
-    std::memcpy(&both, halves, sizeof both);
+  Halves(std::uint32_t first, std::uint32_t second) noexcept : data{first, second} {}
+  void operator+=(const Halves& other) noexcept {
+    std::uint64_t own, more;
+    std::memcpy(&own, data, sizeof own);
+    std::memcpy(&more, other.data, sizeof more);
+    own += more;
+    std::memcpy(data, &own, sizeof own);
   }
-  void operator+=(const Halves& other) noexcept { both += other.both; }
   Two<std::int64_t> widened() const noexcept {
-    std::uint32_t halves[2];
-    std::memcpy(halves, &both, sizeof both);
     Two<std::int64_t> wide;
-    wide.data[0] = halves[0];
-    wide.data[1] = halves[1];
+    wide.data[0] = data[0];
+    wide.data[1] = data[1];
     return wide;
   }
 };

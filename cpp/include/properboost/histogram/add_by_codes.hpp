@@ -9,11 +9,13 @@
 
 namespace properboost {
 
-// cells[g][codes[g][i]] += term(i), g < Together, i in [begin, end).
+// given_cells[g][codes[g][i]] += term_of(i), g < Together, i in [begin, end).
 template <std::size_t Together, class Sum, class TermOf>
 void add_by_codes(const std::uint8_t* const* codes, std::size_t begin, std::size_t end,
-                  Sum* const* cells, const TermOf& term_of) {
+                  Sum* const* given_cells, const TermOf& term_of) {
   constexpr unsigned kUnrolled = 8;
+  Sum* cells[Together];  // copies, which no addition could change
+  for (std::size_t g = 0; g < Together; ++g) cells[g] = given_cells[g];
   std::size_t i = begin;
   for (; i + kUnrolled <= end; i += kUnrolled) {
     std::uint64_t words[Together];

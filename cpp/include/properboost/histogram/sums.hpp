@@ -76,8 +76,8 @@ struct HalfSums {
   Halves both{};
 
   void operator+=(const HalfSums& other) noexcept { both += other.both; }
-  std::int64_t weight(std::size_t) const noexcept { return both.widened().data[0]; }
-  std::int64_t curvature(std::size_t) const noexcept { return both.widened().data[1]; }
+  std::int64_t weight(std::size_t) const noexcept { return both.data[0]; }
+  std::int64_t curvature(std::size_t) const noexcept { return both.data[1]; }
 };
 
 // The same for every lane, as numbers side by side.

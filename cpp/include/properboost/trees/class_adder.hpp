@@ -42,6 +42,8 @@ class ClassAdder {
   std::size_t per_code() const noexcept { return slots_.n; }
   static constexpr std::size_t per_row() noexcept { return 1; }
 
+  static constexpr std::size_t kMostRows = 512;  // of a block
+
   // Narrow sums on their way: all 0 between runs.
   using Memory = Aligned<Narrow>;
 
@@ -90,9 +92,9 @@ class ClassAdder {
    private:
     // With fewer additions for each sum, reading it off would take the time that they save.
     static constexpr std::size_t kAddsPerSum = 6;
-    // Rows that follow each other, whose codes are read column by column; narrow sums always have
-    // room for so many.
+    // Rows that follow each other, whose codes are read column by column.
     static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
+    static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
 
     struct OfSlot {
       std::size_t rows = 0;  // since room was made
@@ -142,8 +144,6 @@ class ClassAdder {
   }
 
  private:
-  static constexpr std::size_t kMostRows = 512;  // of a block
-
   // Where the sums of a slot begin.
   std::size_t first(std::size_t f, std::size_t slot) const {
     return slots_.n * bins_.offset(f) + slot * static_cast<std::size_t>(bins_[f].width());
@@ -229,7 +229,9 @@ class ClassAdder {
   // Adds the numbers of n rows to the cells of the features of one word.
   template <std::size_t Features, class Number>
   static void add_to_cells(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
-                           const Number* numbers, std::size_t n, Number* const* cells) {
+                           const Number* numbers, std::size_t n, Number* const* given_cells) {
+    Number* cells[Features];  // copies, which no addition could change
+    for (std::size_t g = 0; g < Features; ++g) cells[g] = given_cells[g];
     for (std::size_t i = 0; i < n; ++i) {
       std::uint64_t word;
       std::memcpy(&word, first + rows[i] * stride, sizeof word);

@@ -56,9 +56,13 @@ using NarrowUnits = std::conditional_t<kCurvature, Halves, std::uint32_t>;
 
 // The units of narrow numbers, for a search.
 struct NarrowScale {
+  static constexpr int kFewestBits = 20, kMostBits = 22;  // of the largest number
+  static constexpr std::size_t kLeastRows = (std::size_t{1} << (32 - kMostBits)) - 1;
+
   FixedPoint weight, curvature;
-  std::int64_t most = 0;      // of a number
-  std::size_t most_rows = 0;  // whose numbers may be added up; 0: nothing is narrow
+  std::int64_t most = 0;  // of a number
+  // So many rows' numbers may be added up, at least kLeastRows; 0: nothing is narrow.
+  std::size_t most_rows = 0;
 
   NarrowScale() = default;
   NarrowScale(const CellUnits& units, bool needs_curvature) {
@@ -76,7 +80,7 @@ struct NarrowScale {
 
  private:
   // What rows lose by rounding does not even out where many have the same weight.
-  static constexpr int kFewestBits = 20, kMostBits = 22, kBitsOfMean = 15;
+  static constexpr int kBitsOfMean = 15;
 
   // For the largest number, so that the mean has enough.
   static int bits_for(double most, double mean) {
@@ -97,35 +101,34 @@ class RowUnits {
   using Narrow = NarrowUnits<kCurvature>;
 
   // Takes the units of so many rows, which must be set one by one: narrow ones where that is
-  // allowed and possible.  Others are at least `least` for a positive weight; with 0, rows much
-  // lighter than the others do not count.
+  // allowed and possible.  Then a row that counts has some, however light it is: without, its code
+  // would seem to have no rows.  Others are at least `least` for a positive weight; with 0, rows
+  // much lighter than the others do not count.
   void begin(const RowWeights& rows, std::size_t all_rows, std::int64_t least, bool narrow) {
     scale_ = narrow ? NarrowScale(rows.units, kCurvature) : NarrowScale();
     weight_ = is_narrow() ? scale_.weight : rows.units.weight;
     curvature_ = is_narrow() ? scale_.curvature : rows.units.curvature;
-    least_ = least;
+    least_ = is_narrow() ? 1 : least;
     if (is_narrow()) {
       narrow_.resize(all_rows);
+      Aligned<Numbers>().swap(units_);
     } else {
       units_.resize(all_rows);
+      Aligned<Narrow>().swap(narrow_);
     }
   }
   // Rounds the weights of a row; returns whether it counts.
   bool set(const RowWeights& rows, std::size_t i) noexcept {
     const double x = rows.weight_of(i);
-    std::int64_t weight = weight_.round(x), curvature = 0;
-    bool counts = x > 0.0;
+    const std::int64_t weight = std::max(weight_.round(x), x > 0.0 ? least_ : 0);
+    std::int64_t curvature = 0;
     if constexpr (kCurvature) {
       const double y = rows.curvature_of(i);
-      curvature = curvature_.round(y);
-      counts = counts || y > 0.0;
+      curvature = std::max<std::int64_t>(curvature_.round(y), is_narrow() && y > 0.0 ? 1 : 0);
     }
     if (is_narrow()) {
       narrow_[i] = narrowed(weight, curvature);
-      return counts;
-    }
-    weight = std::max(weight, x > 0.0 ? least_ : 0);
-    if constexpr (kCurvature) {
+    } else if constexpr (kCurvature) {
       units_[i].data[0] = weight;
       units_[i].data[1] = curvature;
     } else {
@@ -168,7 +171,7 @@ class RowUnits {
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
-  // No number is above its bound by more than rounding.
+  // A number is above its bound by rounding alone, unless a loss of the user's own is at fault.
   Narrow narrowed(std::int64_t weight, [[maybe_unused]] std::int64_t curvature) const noexcept {
     const auto first = static_cast<std::uint32_t>(std::min(weight, scale_.most));
     if constexpr (kCurvature) {
