@@ -120,7 +120,7 @@ class TreeGrower::State {
                           double total, Team& team) const {
     const FixedPoint units(total);
     const bool all_ones = sample_weight.all_ones();
-    using Sums = std::array<std::int64_t, 2>;  // by class
+    using Sums = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
     const auto place_of = [](std::size_t slot) { return slot == Slots::kPositive ? 1 : 0; };
     std::vector<Sums> sums(tree.size(), Sums{});
     if (!are_placed()) {
@@ -344,10 +344,10 @@ class TreeGrower::State {
   const Codes& codes_;
   const PackedCodes& packed_;
   const Bins& bins_;
+  std::vector<std::size_t> most_alike_;  // rows of the commonest code of each feature, once needed
   // Kept from tree to tree, for their memory.
   LeafRows rows_;
-  std::vector<std::size_t> most_alike_;  // rows of the commonest code of each feature
-  RowUnits<false> weights_;              // or these
+  RowUnits<false> weights_;  // or these
   RowUnits<true> with_curvature_;
   JointUnits joint_;
   Aligned<std::uint8_t> nodes_;  // of all rows, if the last tree was grown from a screen
