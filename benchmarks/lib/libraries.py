@@ -84,9 +84,9 @@ def make_properboost(setting: Setting, **parameters: Any) -> Any:
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = {"n_estimators": setting.rounds, **PUBLISHED, **parameters}
     if parameters.get("weak_learner") == "tree":
-        grown = {"max_leaf_nodes": setting.leaves}
+        grown: dict[str, Any] = {"max_leaf_nodes": setting.leaves, "selection": "unbiased"}
         if parameters.get("grow_policy") == "symmetric":
-            grown = {"max_depth": setting.levels}
+            grown = {"max_depth": setting.levels, "selection": "unbiased"}
         grown |= {"min_child_weight": 0.0, "max_features": 1.0}
         parameters |= {**grown, "subsample": setting.sample}
     return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)

@@ -5,6 +5,7 @@
 
 #include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
+#include "properboost/boosting/slope_along.hpp"
 #include "properboost/data/transpose.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
@@ -77,34 +78,14 @@ class ByCell final : public ShiftedRows {
 }  // namespace
 
 double CoupledBatch::slope_along(const Move& direction, Team& team) {
-  const std::size_t lane = direction.lane;
-  const std::vector<float> entries(direction.table.begin(), direction.table.end());
-  TermUnits units;
-  const double most = moved_.largest.weight * rows_.farthest(entries, direction.lines, team);
-  units.set(0, most, rows_.sample_weight, rows_.total_weight);
-  std::vector<WholeSums> parts(rows_.blocks.size(), WholeSums{});
-  team.for_each(parts.size(), static_cast<double>(rows_.codes.rows), [&](std::size_t c) {
-    const RowBlock& block = rows_.blocks[c];
-    const Role role = rows_.role(first_ + lane, block.segment);
-    if (!learns(role)) return;
-    const float* const w = weight_.data() + block.begin * width_ + lane;
-    const std::uint8_t* const code = direction.codes + block.begin;
-    const float* const lines = direction.lines == nullptr ? nullptr : direction.lines + block.begin;
-    add_rows<1>(block.end - block.begin, rows_.sample_weight.from(block.begin), units, parts[c],
-                [&](std::size_t i) {
-                  const float line = lines == nullptr ? 0.0F : lines[i];
-                  return wide(w[i * width_]) * wide(entries[code[i]] + line);
-                });
-    if (sign_of(role) < 0.0) parts[c][0] = -parts[c][0];
-  });
-  std::int64_t slope = 0;
-  for (const WholeSums& part : parts) slope += part[0];
-  TermUnits::Lost lost;
-  Share share = team.share();
-  units.share(share.sum(slope), lost);
-  share.go();
-  units.lose_if(lost);
-  return units.value(0, slope) / training_weight(lane);
+  LaneWeights weights{weight_.data() + direction.lane, width_, moved_.largest.weight, {}};
+  for (const RowBlock& block : rows_.blocks) {
+    const Role role = rows_.role(first_ + direction.lane, block.segment);
+    weights.signs.push_back(learns(role) ? sign_of(role) : 0.0);
+  }
+  return properboost::slope_along(direction, weights, rows_.blocks, rows_.sample_weight,
+                                  rows_.total_weight, team) /
+         training_weight(direction.lane);
 }
 
 std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const std::uint8_t* codes,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "properboost/boosting/slope_along.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
@@ -51,16 +52,7 @@ double CoupledRows::farthest(const std::vector<float>& table, const float* lines
                              Team& team) const {
   float most = 0.0F;
   for (const float x : table) most = std::max(most, std::abs(x));
-  if (lines == nullptr) return wide(most);
-  std::vector<float> parts(blocks.size(), 0.0F);
-  team.for_each(parts.size(), 0.2 * static_cast<double>(codes.rows), [&](std::size_t c) {
-    for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-      parts[c] = std::max(parts[c], std::abs(lines[i]));
-    }
-  });
-  double line = wide(largest_of(parts));
-  team.share().most(line).go();
-  return wide(most) + line;
+  return wide(most) + (lines == nullptr ? 0.0 : largest_line(lines, blocks, team));
 }
 
 TermBounds CoupledRows::bounds_ahead(float largest_score, double farthest) const {

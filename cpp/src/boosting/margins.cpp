@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "properboost/boosting/fill_feature.hpp"
+#include "properboost/boosting/slope_along.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
 #include "properboost/histogram/row_sums.hpp"
@@ -260,15 +261,7 @@ class Margins::Pass {
         own = std::max(own, wide(std::abs(move.table[i])));
       }
       if (W > 1 || move.lines == nullptr) continue;
-      std::vector<float> parts(m_.blocks_.size(), 0.0F);
-      m_.for_blocks(0.2, team, [&](std::size_t c) {
-        for (std::size_t i = m_.blocks_[c].begin; i < m_.blocks_[c].end; ++i) {
-          parts[c] = std::max(parts[c], std::abs(move.lines[i]));
-        }
-      });
-      double line = largest_of(parts);
-      team.share().most(line).go();
-      farthest[0] += wide(std::abs(move.t)) * line;
+      farthest[0] += wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
     }
     return farthest;
   }
@@ -675,6 +668,22 @@ void Margins::set_direction(const Move& direction, Team& team) {
       });
   farthest_ = largest_of(parts);
   team.share().most(farthest_).go();
+}
+
+double Margins::slope_along(const Move& direction, Team& team) {
+  // Weights of several lanes may be scratch by now.
+  if (!keeps_weights_ || lanes_ > 1 || !weighting_->is_derivative()) {
+    return Oracle(*this, direction, team).slope_at(0.0);
+  }
+  const std::size_t lane = direction.lane;
+  LaneWeights weights{weight_.data(), 1, most_weight(lane), {}};
+  for (const RowBlock& block : blocks_) {
+    const SegmentRoles& roles = roles_[block.segment];
+    weights.signs.push_back(roles.trained[lane] ? wide(roles.sign[lane]) : 0.0);
+  }
+  return properboost::slope_along(direction, weights, blocks_, sample_weight_, total_weight_,
+                                  team) /
+         training_weight_[lane];
 }
 
 double Margins::slope_ahead(std::size_t lane, double t, Team& team) {

@@ -89,6 +89,14 @@ void LeafRows::place(const std::uint8_t* node_of_row, Team& team) {
   });
 }
 
+std::vector<RowBlock> LeafRows::cut(const Place& place) {
+  std::vector<SegmentRange> ranges;
+  for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+    ranges.push_back({s, place.bounds[s], place.bounds[s + 1]});
+  }
+  return cut_into_row_blocks(ranges, kRowsAtOnce);
+}
+
 void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCode& branch,
                      Team& team) {
   std::array<std::uint8_t, kMaxCodes> goes_left;
@@ -98,7 +106,7 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
   const std::vector<std::size_t>& bounds = parent.bounds;
   const std::uint32_t* const from = buffers_[parent.buffer].data();
   std::uint32_t* const to = buffers_[1 - parent.buffer].data();
-  const std::vector<RowBlock> blocks = cut_into_row_blocks(bounds);
+  const std::vector<RowBlock> blocks = cut(parent);
   const double nanoseconds = 1.5 * static_cast<double>(parent.size());
   std::vector<std::size_t> go_left(blocks.size());
   team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
@@ -121,23 +129,18 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
     }
   }
   team.for_each(blocks.size(), nanoseconds, [&](std::size_t k) {
-    constexpr std::size_t kBlock = 1024;
-    std::array<std::uint32_t, kBlock> left, right;
-    std::array<std::size_t, 2> place = places[k];
-    for (std::size_t i = blocks[k].begin; i < blocks[k].end; i += kBlock) {
-      const std::size_t n = std::min(kBlock, blocks[k].end - i);
-      std::size_t lefts = 0;
-      for (std::size_t j = 0; j < n; ++j) {
-        const std::uint32_t row = from[i + j];
-        left[lefts] = row;
-        right[j - lefts] = row;
-        lefts += is_left(row);
-      }
-      std::copy_n(left.begin(), lefts, to + place[0]);
-      std::copy_n(right.begin(), n - lefts, to + place[1]);
-      place[0] += lefts;
-      place[1] += n - lefts;
+    std::array<std::uint32_t, kRowsAtOnce> left, right;
+    std::size_t lefts = 0, rights = 0;
+    for (std::size_t i = blocks[k].begin; i < blocks[k].end; ++i) {
+      const std::uint32_t row = from[i];
+      const std::size_t goes = is_left(row);
+      left[lefts] = row;
+      right[rights] = row;
+      lefts += goes;
+      rights += 1 - goes;
     }
+    std::copy_n(left.begin(), lefts, to + places[k][0]);
+    std::copy_n(right.begin(), rights, to + places[k][1]);
   });
   places_[node] = {{0, 0}, 0};
   for (Place& child : children) {

@@ -58,9 +58,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   double most_weight(std::size_t lane) const noexcept override {
     return bounds_ahead(lane, 0.0).weight;
   }
-  double slope_along(const Move& direction, Team& team) override {
-    return Oracle(*this, direction, team).slope_at(0.0);
-  }
+  double slope_along(const Move& direction, Team& team) override;
   std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                            const std::vector<RowShare>& shares, std::size_t n_cells,
                                            Team& team) override {

@@ -11,6 +11,8 @@ class RowWeighting {
  public:
   virtual ~RowWeighting() = default;
 
+  // Whether a row's weight is the derivative of the risk by its margin.
+  virtual bool is_derivative() const noexcept { return true; }
   // The rows have moved by a step t along a look-up table.
   virtual void settle(double /*t*/) {}
   // Gets the least argument of the loss; returns whether the loss must be evaluated at other

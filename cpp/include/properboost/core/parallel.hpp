@@ -129,22 +129,25 @@ struct Gate {
     }
   }
 
-  void wake() {
+  // Calls the helpers that wait; those that sleep are left alone if that is not `worth_waking`
+  // them.
+  void wake(bool worth_waking) {
     generation.fetch_add(1);
-    if (sleeping.load() > 0) {
+    if (worth_waking && sleeping.load() > 0) {
       const std::lock_guard<std::mutex> lock(mutex);
       work.notify_all();
     }
   }
 
   template <class AfterEach>
-  void share(std::size_t n, Call function, const void* argument, const AfterEach& after_each) {
+  void share(std::size_t n, bool worth_waking, Call function, const void* argument,
+             const AfterEach& after_each) {
     size = n;
     call = function;
     task = argument;
     next.store(0);
     state.store(kOpen);
-    wake();
+    wake(worth_waking);
     drain(after_each);
     state.fetch_and(~kOpen);
     const auto empty = [&] { return state.load() == 0; };
@@ -162,7 +165,7 @@ struct Gate {
 
   void dismiss() {
     stop.store(true);
-    wake();
+    wake(true);
   }
 };
 
@@ -205,7 +208,7 @@ class Team {
 #if defined(_OPENMP)
     // More than a few threads per processor do not help.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
-    if (n_threads > 1 && nanoseconds >= kWorthSharing && !detail::forked().load()) {
+    if (n_threads > 1 && nanoseconds >= kWorthWaking && !detail::forked().load()) {
       // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
       // which another process on the same processors pays for; it does not if it has more threads
       // than processors.  So if all processors are used, one more thread is requested, which does
@@ -248,7 +251,7 @@ class Team {
     const auto look = [watch = watch_, each = nanoseconds / static_cast<double>(n)] {
       if (watch != nullptr) watch->pass(each);
     };
-    if (gate_ == nullptr || n < 2 || nanoseconds < kWorthSharing) {
+    if (gate_ == nullptr || n < 2 || !is_worth_sharing(nanoseconds)) {
       for (std::size_t i = 0; i < n; ++i) {
         task(i);
         look();
@@ -256,11 +259,19 @@ class Team {
       return;
     }
     gate_->share(
-        n, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task, look);
+        n, nanoseconds >= kWorthWaking,
+        [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task, look);
   }
 
  private:
-  static constexpr double kWorthSharing = 50'000.0;
+  static constexpr double kWorthWaking = 50'000.0;  // threads that sleep
+  static constexpr double kWorthSharing = 5'000.0;  // with threads that are awake
+
+  bool is_worth_sharing(double nanoseconds) const noexcept {
+    if (nanoseconds >= kWorthWaking) return true;
+    const auto helpers = static_cast<int>(size_) - 1;
+    return nanoseconds >= kWorthSharing && gate_->sleeping.load() < helpers;
+  }
 
   Team(detail::Gate* gate, std::size_t size, Watch* watch) noexcept
       : gate_(gate), size_(size), watch_(watch) {}

@@ -41,11 +41,13 @@ struct RowBlock {
   std::size_t segment, begin, end;
 };
 
-inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges) {
+// Those of sums that do not depend on it may be of any other number of rows.
+inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges,
+                                                 std::size_t rows = RowBlock::kRows) {
   std::vector<RowBlock> blocks;
   for (const auto& [segment, first, end] : ranges) {
-    for (std::size_t begin = first; begin < end; begin += RowBlock::kRows) {
-      blocks.push_back({segment, begin, std::min(begin + RowBlock::kRows, end)});
+    for (std::size_t begin = first; begin < end; begin += rows) {
+      blocks.push_back({segment, begin, std::min(begin + rows, end)});
     }
   }
   return blocks;

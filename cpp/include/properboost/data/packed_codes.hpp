@@ -13,6 +13,11 @@
 
 namespace properboost {
 
+// Some features, from the first of one word of packed codes to the last of another.
+struct FeatureRange {
+  std::size_t begin, end;
+};
+
 class PackedCodes {
  public:
   static constexpr std::size_t kTogether = 8;  // features, whose codes are read as one word
@@ -42,9 +47,12 @@ class PackedCodes {
   std::size_t rows() const noexcept { return stride_ == 0 ? 0 : bytes_.size() / stride_; }
   bool empty() const noexcept { return bytes_.empty(); }
   std::size_t words() const noexcept { return (features_ + kTogether - 1) / kTogether; }
-  // How many features the w-th word has: w * kTogether and those after it.
-  std::size_t size(std::size_t w) const noexcept {
-    return std::min(kTogether, features_ - w * kTogether);
+  // The features of the k-th of n parts of about as many words.
+  FeatureRange part(std::size_t k, std::size_t n) const noexcept {
+    const auto first = [&](std::size_t part) {
+      return std::min(words() * part / n * kTogether, features_);
+    };
+    return {first(k), first(k + 1)};
   }
   // Bytes from one row to the next.
   std::size_t stride() const noexcept { return stride_; }

@@ -47,17 +47,22 @@ class ClassAdder {
   // Narrow sums on their way: all 0 between runs.
   using Memory = Aligned<Narrow>;
 
-  // Makes the sums of all features of rows that are added until it ends, about so many.
+  // Makes room for runs of so many rows, to the sums of all features.
+  void prepare(Memory& memory, std::size_t rows) const {
+    if (makes_narrow_sums(rows)) memory.resize(slots_.n * bins_.total_width());
+  }
+
+  // Makes the sums of some features of rows that are added until it ends, about so many.
   class Run {
    public:
-    Run(const ClassAdder& adder, Aligned<Unit>& sums, std::size_t rows, Memory& memory)
-        : adder_(adder), sums_(sums), memory_(memory) {
-      const RowUnits<kCurvature>& units = adder.units_;
-      if (units.is_narrow() && rows * adder.bins_.size() >= kAddsPerSum * sums.size()) {
-        memory_.resize(sums.size());
+    Run(const ClassAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t rows,
+        Memory& memory)
+        : adder_(adder), features_(features), sums_(sums), memory_(memory) {
+      if (adder.makes_narrow_sums(rows)) {
         of_slot_.resize(adder.slots_.n);
       } else {
-        std::fill(sums.begin(), sums.end(), Unit{});
+        std::fill(sums.data() + adder.first(features.begin, 0),
+                  sums.data() + adder.first(features.end, 0), Unit{});
       }
     }
 
@@ -71,10 +76,10 @@ class ClassAdder {
         const std::size_t size = by_column ? in_turn : std::min(n, adder_.packed_.block(kMostRows));
         const std::size_t ahead = by_column ? 0 : std::min(size, n - size);
         if (of_slot_.empty()) {
-          adder_.add_wide(rows, size, slot, sums_.data(), by_column, ahead);
+          adder_.add_wide(rows, size, slot, features_, sums_.data(), by_column, ahead);
         } else {
           if (of_slot_[slot].rows + size > adder_.units_.most_rows()) make_room(slot);
-          adder_.add_narrow(rows, size, slot, memory_.data(), by_column, ahead);
+          adder_.add_narrow(rows, size, slot, features_, memory_.data(), by_column, ahead);
           of_slot_[slot].rows += size;
         }
         rows += size;
@@ -83,15 +88,13 @@ class ClassAdder {
     }
     void end() {
       for (std::size_t slot = 0; slot < of_slot_.size(); ++slot) {
-        for (std::size_t f = 0; f < adder_.bins_.size(); ++f) {
+        for (std::size_t f = features_.begin; f < features_.end; ++f) {
           read_off(f, slot, is_crowded(f) && of_slot_[slot].has_made_room);
         }
       }
     }
 
    private:
-    // With fewer additions for each sum, reading it off would take the time that they save.
-    static constexpr std::size_t kAddsPerSum = 6;
     // Rows that follow each other, whose codes are read column by column.
     static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
     static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
@@ -106,7 +109,7 @@ class ClassAdder {
       return adder_.most_alike_[f] > adder_.units_.most_rows();
     }
     void make_room(std::size_t slot) {
-      for (std::size_t f = 0; f < adder_.bins_.size(); ++f) {
+      for (std::size_t f = features_.begin; f < features_.end; ++f) {
         if (is_crowded(f)) read_off(f, slot, of_slot_[slot].has_made_room);
       }
       of_slot_[slot] = {0, true};
@@ -131,6 +134,7 @@ class ClassAdder {
     }
 
     const ClassAdder& adder_;
+    const FeatureRange features_;
     Aligned<Unit>& sums_;
     Memory& memory_;
     std::vector<OfSlot> of_slot_;  // none if sums are not narrow
@@ -144,46 +148,53 @@ class ClassAdder {
   }
 
  private:
+  bool makes_narrow_sums(std::size_t rows) const {
+    // With fewer additions for each sum, reading it off would take the time that they save.
+    constexpr std::size_t kAddsPerSum = 6;
+    return units_.is_narrow() &&
+           rows * bins_.size() >= kAddsPerSum * slots_.n * bins_.total_width();
+  }
+
   // Where the sums of a slot begin.
   std::size_t first(std::size_t f, std::size_t slot) const {
     return slots_.n * bins_.offset(f) + slot * static_cast<std::size_t>(bins_[f].width());
   }
 
-  void add_wide(const std::uint32_t* rows, std::size_t n, std::size_t slot, Unit* sums,
-                bool by_column, std::size_t ahead) const {
+  void add_wide(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                Unit* sums, bool by_column, std::size_t ahead) const {
     if (units_.is_narrow()) {
-      add_rows(rows, n, slot, sums, by_column, ahead,
+      add_rows(rows, n, slot, features, sums, by_column, ahead,
                [units = &units_](std::size_t row) { return (*units)[row]; });
     } else {
-      add_rows(rows, n, slot, sums, by_column, ahead,
+      add_rows(rows, n, slot, features, sums, by_column, ahead,
                [all = units_.data()](std::size_t row) { return all[row]; });
     }
   }
-  void add_narrow(const std::uint32_t* rows, std::size_t n, std::size_t slot, Narrow* sums,
-                  bool by_column, std::size_t ahead) const {
-    add_rows(rows, n, slot, sums, by_column, ahead,
+  void add_narrow(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                  Narrow* sums, bool by_column, std::size_t ahead) const {
+    add_rows(rows, n, slot, features, sums, by_column, ahead,
              [all = units_.narrow()](std::size_t row) { return all[row]; });
   }
 
   template <class Number, class NumberOf>
-  void add_rows(const std::uint32_t* rows, std::size_t n, std::size_t slot, Number* sums,
-                bool by_column, std::size_t ahead, const NumberOf& number_of) const {
+  void add_rows(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                Number* sums, bool by_column, std::size_t ahead, const NumberOf& number_of) const {
     if (by_column) {
-      add_columns(rows[0], rows[0] + n, slot, sums, number_of);
+      add_columns(rows[0], rows[0] + n, slot, features, sums, number_of);
       return;
     }
     std::array<Number, kMostRows> own;
     for (std::size_t j = 0; j < n; ++j) own[j] = number_of(rows[j]);
-    add_block(rows, own.data(), n, slot, sums, ahead);
+    add_block(rows, own.data(), n, slot, features, sums, ahead);
   }
 
   // Adds rows from `begin` to `end`, a few features at a time.
   template <class Number, class NumberOf>
-  void add_columns(std::size_t begin, std::size_t end, std::size_t slot, Number* sums,
-                   const NumberOf& number_of) const {
+  void add_columns(std::size_t begin, std::size_t end, std::size_t slot, FeatureRange features,
+                   Number* sums, const NumberOf& number_of) const {
     constexpr std::size_t kTogether = 2;
-    std::size_t f = 0;
-    for (; f + kTogether <= bins_.size(); f += kTogether) {
+    std::size_t f = features.begin;
+    for (; f + kTogether <= features.end; f += kTogether) {
       std::array<const std::uint8_t*, kTogether> codes;
       std::array<Number*, kTogether> cells;
       for (std::size_t g = 0; g < kTogether; ++g) {
@@ -192,7 +203,7 @@ class ClassAdder {
       }
       add_by_codes<kTogether>(codes.data(), begin, end, cells.data(), number_of);
     }
-    for (; f < bins_.size(); ++f) {
+    for (; f < features.end; ++f) {
       const std::uint8_t* const code = codes_.feature(f);
       Number* const cells = sums + first(f, slot);
       add_by_codes<1>(&code, begin, end, &cells, number_of);
@@ -204,16 +215,17 @@ class ClassAdder {
   // many at once would wait for each other.
   template <class Number>
   void add_block(const std::uint32_t* rows, const Number* numbers, std::size_t n, std::size_t slot,
-                 Number* sums, std::size_t ahead) const {
-    constexpr std::size_t kPiece = 16;
-    const std::size_t pieces = packed_.words() * ((n + kPiece - 1) / kPiece);
+                 FeatureRange features, Number* sums, std::size_t ahead) const {
+    constexpr std::size_t kTogether = PackedCodes::kTogether, kPiece = 16;
+    const std::size_t words = (features.end - features.begin + kTogether - 1) / kTogether;
+    const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
     const std::size_t at_once = (ahead + pieces - 1) / pieces;
     std::size_t asked = 0;
-    for (std::size_t g = 0; g < packed_.words(); ++g) {
-      const std::size_t f = g * PackedCodes::kTogether;
-      std::array<Number*, PackedCodes::kTogether> cells{};
-      for (std::size_t k = 0; k < packed_.size(g); ++k) cells[k] = sums + first(f + k, slot);
-      visit_features(packed_.size(g), [&](auto size) {
+    for (std::size_t f = features.begin; f < features.end; f += kTogether) {
+      std::array<Number*, kTogether> cells{};
+      const std::size_t in_word = std::min(kTogether, features.end - f);
+      for (std::size_t k = 0; k < in_word; ++k) cells[k] = sums + first(f + k, slot);
+      visit_features(in_word, [&](auto size) {
         for (std::size_t i = 0; i < n; i += kPiece) {
           for (const std::size_t end = std::min(ahead, asked + at_once); asked < end; ++asked) {
             packed_.prefetch(rows[n + asked]);

@@ -42,26 +42,46 @@ class ClassCuts {
   // A code whose cell has no weight makes the same branches as the code before it.  (Where tables
   // are smoothed, codes without rows have some.)
   void find_costs(const CutOrder& order, double* before, double* after) const {
-    std::array<std::uint16_t, kMaxCodes> cut_after;  // the number of each code's cut
-    std::array<Cell, kMaxCodes> cells;               // that have weight
-    std::size_t cuts = 0;
-    for (std::size_t i = 0; i < order.size; ++i) {
-      const Cell cell = codes_.cells[order.codes[i]];
-      cells[cuts] = cell;
-      cuts += codes_.weighs(order.codes[i]);
-      cut_after[i] = static_cast<std::uint16_t>(cuts);
+    if (all_weigh(order)) {
+      const auto cell_at = [&](std::size_t i) { return codes_.cells[order.codes[i]]; };
+      find_costs(order, cell_at, order.size, [](std::size_t i) { return i; }, before, after);
+      return;
     }
-    std::array<double, kMaxCodes + 1> costs;
-    const Cell missing = order.floating ? codes_.cells[order.missing] : Cell{};
-    before[0] = order.floating ? find_costs<true>(cells.data(), cuts, missing, {}, costs.data())
-                               : find_costs<false>(cells.data(), cuts, {}, {}, costs.data());
-    for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cut_after[i - 1]];
-    if (!order.floating) return;
-    find_costs<true>(cells.data(), cuts, {}, missing, costs.data());
-    for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cut_after[i]];
+    std::array<Cell, kMaxCodes> cells;                      // that have weight
+    std::array<std::uint16_t, kMaxCodes + 1> cells_before;  // how many there are before each code
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < order.size; ++i) {
+      cells_before[i] = static_cast<std::uint16_t>(n);
+      cells[n] = codes_.cells[order.codes[i]];
+      n += codes_.weighs(order.codes[i]);
+    }
+    cells_before[order.size] = static_cast<std::uint16_t>(n);
+    const auto cell_at = [&](std::size_t i) { return cells[i]; };
+    find_costs(order, cell_at, n, [&](std::size_t i) { return cells_before[i]; }, before, after);
   }
 
  private:
+  bool all_weigh(const CutOrder& order) const {
+    for (std::size_t i = 0; i < order.size; ++i) {
+      if (codes_.weighs(order.codes[i]) == 0) return false;
+    }
+    return true;
+  }
+
+  // By n cells, of which the i-th code is behind cells_before(i).
+  template <class CellAt, class CellsBefore>
+  void find_costs(const CutOrder& order, const CellAt& cell_at, std::size_t n,
+                  const CellsBefore& cells_before, double* before, double* after) const {
+    std::array<double, kMaxCodes + 1> costs;
+    const Cell missing = order.floating ? codes_.cells[order.missing] : Cell{};
+    before[0] = order.floating ? find_costs<true>(cell_at, n, missing, {}, costs.data())
+                               : find_costs<false>(cell_at, n, {}, {}, costs.data());
+    for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cells_before(i)];
+    if (!order.floating) return;
+    find_costs<true>(cell_at, n, {}, missing, costs.data());
+    for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cells_before(i + 1)];
+  }
+
   // The cells of both branches of so many cuts, the left ones first.
   class Branches {
    public:
@@ -107,8 +127,8 @@ class ClassCuts {
   // costs[i] is what the cut after the first i cells costs, infinite where it is not allowed, and
   // the missing values, if there are any, belong to one of its branches.  Returns the cost of all
   // cells on the left.
-  template <bool kMissing>
-  double find_costs(const Cell* cells, std::size_t n, const Cell& missing_left,
+  template <bool kMissing, class CellAt>
+  double find_costs(const CellAt& cell_at, std::size_t n, const Cell& missing_left,
                     const Cell& missing_right, double* costs) const {
     const auto with = [](Cell sum, const Cell& missing) {
       if constexpr (kMissing) sum += missing;
@@ -119,8 +139,8 @@ class ClassCuts {
     for (std::size_t i = 0; i < n; ++i) {  // neither sum waits for the other
       branches.set_left(i, with(left, missing_left));
       branches.set_right(n - i, with(right, missing_right));
-      left += cells[i];
-      right += cells[n - 1 - i];
+      left += cell_at(i);
+      right += cell_at(n - 1 - i);
     }
     branches.set_left(n, with(left, missing_left));
     branches.set_right(0, with(right, missing_right));

@@ -279,7 +279,7 @@ class Growth {
     Sums& most = children[1 - small].sums;
     if (!least.empty() && !parent.empty()) {
       most = std::move(parent);
-      for (std::size_t i = 0; i < most.size(); ++i) most[i] -= least[i];
+      sums_.subtract(least, most);
     } else {
       sums_.give_back(std::move(parent));
       if (sums_.at_once(children[1 - small].node)) most = sums_.add_up(children[1 - small].node);

@@ -27,25 +27,29 @@ class JointAdder {
   std::size_t per_row() const noexcept { return units_.stride(); }
 
   struct Memory {};  // none
+  void prepare(Memory& /*none*/, std::size_t /*rows*/) const {}
 
-  // Makes the sums of all features of rows that are added.
+  // Makes the sums of some features of rows that are added.
   class Run {
    public:
-    Run(const JointAdder& adder, Aligned<Unit>& sums, std::size_t /*rows*/, Memory& /*none*/)
-        : adder_(adder), sums_(sums) {
-      std::fill(sums.begin(), sums.end(), Unit{});
+    Run(const JointAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t /*rows*/,
+        Memory& /*none*/)
+        : adder_(adder), features_(features), sums_(sums) {
+      std::fill(sums.data() + adder.first(features.begin), sums.data() + adder.first(features.end),
+                Unit{});
     }
     void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/) {
       const std::size_t most = adder_.packed_.block(kMostRows);
       for (std::size_t i = 0; i < n; i += most) {
         const std::size_t size = std::min(most, n - i);
-        adder_.add_block(rows + i, size, sums_, std::min(most, n - i - size));
+        adder_.add_block(rows + i, size, features_, sums_.data(), std::min(most, n - i - size));
       }
     }
     void end() {}
 
    private:
     const JointAdder& adder_;
+    const FeatureRange features_;
     Aligned<Unit>& sums_;
   };
 
@@ -62,8 +66,11 @@ class JointAdder {
  private:
   static constexpr std::size_t kMostRows = 128;  // of a block
 
+  // Where the sums of a feature begin.
+  std::size_t first(std::size_t f) const { return bins_.offset(f) * units_.stride(); }
+
   // `ahead` rows after them will come next.
-  void add_block(const std::uint32_t* rows, std::size_t n, Aligned<Unit>& sums,
+  void add_block(const std::uint32_t* rows, std::size_t n, FeatureRange features, Unit* sums,
                  std::size_t ahead) const {
     for (std::size_t i = 0; i < ahead; ++i) {
       packed_.prefetch(rows[n + i]);
@@ -74,17 +81,17 @@ class JointAdder {
     const std::size_t vectors = units_.stride() / JointUnits::kTogether;
     for (std::size_t v = 0; v < vectors; v += kHeld) {
       switch (std::min(kHeld, vectors - v)) {
-        case 1: add_vectors<1>(rows, n, v, sums.data()); break;
-        case 2: add_vectors<2>(rows, n, v, sums.data()); break;
-        case 3: add_vectors<3>(rows, n, v, sums.data()); break;
-        default: add_vectors<4>(rows, n, v, sums.data()); break;
+        case 1: add_vectors<1>(rows, n, v, features, sums); break;
+        case 2: add_vectors<2>(rows, n, v, features, sums); break;
+        case 3: add_vectors<3>(rows, n, v, features, sums); break;
+        default: add_vectors<4>(rows, n, v, features, sums); break;
       }
     }
   }
 
   template <std::size_t Vectors>
   void add_vectors(const std::uint32_t* rows, std::size_t n, std::size_t first_vector,
-                   Unit* sums) const {
+                   FeatureRange features, Unit* sums) const {
     constexpr std::size_t kNumbers = Vectors * JointUnits::kTogether;
     const std::size_t place = first_vector * JointUnits::kTogether;
     const std::size_t stride = units_.stride();
@@ -94,7 +101,7 @@ class JointAdder {
         const std::int32_t* const from = units->row(rows[i]) + place;
         Unit own[kNumbers];
         for (std::size_t j = 0; j < kNumbers; ++j) own[j] = from[j];
-        for (std::size_t f = 0; f < bins->size(); ++f) {
+        for (std::size_t f = features.begin; f < features.end; ++f) {
           Unit* const to = sums + (bins->offset(f) + code[f]) * stride + place;
           for (std::size_t j = 0; j < kNumbers; ++j) to[j] += own[j];
         }

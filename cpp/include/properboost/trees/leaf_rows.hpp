@@ -59,7 +59,7 @@ class LeafRows {
   template <class Sums, class Add>
   Sums sum(std::size_t node, Sums none, double ns_a_row, const Add& add, Team& team) const {
     const Place& place = places_[node];
-    const std::vector<RowBlock> parts = cut_into_row_blocks(place.bounds);
+    const std::vector<RowBlock> parts = cut(place);
     std::vector<Sums> sums(parts.size(), none);
     const double nanoseconds = ns_a_row * static_cast<double>(place.size());
     team.for_each(parts.size(), nanoseconds, [&](std::size_t c) {
@@ -73,6 +73,9 @@ class LeafRows {
   }
 
  private:
+  static constexpr std::size_t kRowsAtOnce = 1024;  // of a node, by one thread
+  static std::vector<RowBlock> cut(const Place& place);
+
   const Codes& codes_;
   std::vector<std::size_t> segments_;
   std::vector<RowBlock> blocks_;

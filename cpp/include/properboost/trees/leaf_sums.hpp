@@ -12,6 +12,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
+#include "properboost/data/packed_codes.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 
 namespace properboost {
@@ -23,9 +24,15 @@ class LeafSums {
   using Sums = Aligned<Unit>;
 
   // `spare` is memory of the sums of other trees; what they leave is for those to come.
-  LeafSums(const Codes& codes, const Bins& bins, const LeafRows& rows, const Adder& adder,
-           std::vector<Sums>& spare, Team& team)
-      : codes_(codes), bins_(bins), rows_(rows), adder_(adder), spare_(spare), team_(team) {}
+  LeafSums(const Codes& codes, const PackedCodes& packed, const Bins& bins, const LeafRows& rows,
+           const Adder& adder, std::vector<Sums>& spare, Team& team)
+      : codes_(codes),
+        packed_(packed),
+        bins_(bins),
+        rows_(rows),
+        adder_(adder),
+        spare_(spare),
+        team_(team) {}
   LeafSums(const LeafSums&) = delete;
   LeafSums& operator=(const LeafSums&) = delete;
   ~LeafSums() { spare_.resize(std::min(spare_.size(), kMostSpare / bytes())); }
@@ -87,14 +94,19 @@ class LeafSums {
     const std::uint32_t* const row = rows_.rows(node);
     const double nanoseconds =
         0.4 * static_cast<double>(adds(node)) + 0.5 * static_cast<double>(size());
-    // Rows are summed in parts; the order does not matter for whole numbers.
+    // Rows are summed in parts; the order does not matter for whole numbers.  With few rows the
+    // parts are fewer than threads, which share the features of each then.
     const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
+    const std::size_t groups = std::clamp<std::size_t>(team_.size() / parts, 1, packed_.words());
     std::vector<Sums> sums(parts);
     for (Sums& part : sums) part = take();
     memory_.resize(std::max(parts, memory_.size()));
-    team_.for_each(parts, nanoseconds, [&](std::size_t part) {
-      typename Adder::Run run(adder_, sums[part], n / parts, memory_[part]);
+    for (std::size_t part = 0; part < parts; ++part) adder_.prepare(memory_[part], n / parts);
+    team_.for_each(parts * groups, nanoseconds, [&](std::size_t task) {
+      const std::size_t part = task / groups, group = task % groups;
+      const FeatureRange features = packed_.part(group, groups);
+      typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
       for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
         const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
         const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
@@ -103,10 +115,19 @@ class LeafSums {
       run.end();
     });
     for (std::size_t part = 1; part < parts; ++part) {
-      for (std::size_t i = 0; i < size(); ++i) sums[0][i] += sums[part][i];
+      for_pieces(
+          [to = sums[0].data(), from = sums[part].data()](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+          });
       give_back(std::move(sums[part]));
     }
     return std::move(sums[0]);
+  }
+  // Subtracts some from others.
+  void subtract(const Sums& less, Sums& sums) const {
+    for_pieces([to = sums.data(), from = less.data()](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) to[i] -= from[i];
+    });
   }
 
   // One feature's sums: part of those of all features or, if these are empty, made in `memory`.
@@ -141,6 +162,15 @@ class LeafSums {
   static constexpr std::size_t kRowsForParts = 2048;
   static constexpr std::size_t kMostSpare = 1u << 24;  // bytes, from tree to tree
 
+  // Calls visit(begin, end) for pieces of all features' sums.
+  template <class Visit>
+  void for_pieces(const Visit& visit) const {
+    constexpr std::size_t kPiece = 4096;
+    const std::size_t pieces = (size() + kPiece - 1) / kPiece;
+    team_.for_each(pieces, 0.5 * static_cast<double>(size()),
+                   [&](std::size_t k) { visit(k * kPiece, std::min(size(), (k + 1) * kPiece)); });
+  }
+
   Sums take() {
     if (spare_.empty()) return Sums(size());
     Sums sums = std::move(spare_.back());
@@ -150,6 +180,7 @@ class LeafSums {
   }
 
   const Codes& codes_;
+  const PackedCodes& packed_;
   const Bins& bins_;
   const LeafRows& rows_;
   const Adder& adder_;

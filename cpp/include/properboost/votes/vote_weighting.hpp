@@ -28,6 +28,7 @@ class VoteRowWeighting final : public RowWeighting {
  public:
   VoteRowWeighting(const VoteWeighting& weighting, std::size_t rows);
 
+  bool is_derivative() const noexcept override { return false; }
   void settle(double t) override;
   bool follow(double least) override;
   double least_argument(double least) const override { return least - offset_; }

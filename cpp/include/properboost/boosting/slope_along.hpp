@@ -1,0 +1,31 @@
+// How fast the risk falls where the rows of a lane begin to move, by the weights that they have.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "properboost/boosting/moving_margins.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
+
+namespace properboost {
+
+// The size of the largest line of all rows of some blocks.
+double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Team& team);
+
+// What the rows of one lane weigh.
+struct LaneWeights {
+  const float* first;  // that of row i is first[i * stride]
+  std::size_t stride;
+  double most;  // none is larger
+  std::vector<double>
+      signs;  // of the margins of each block's rows; 0: the lane does not learn them
+};
+
+// Times the training weight; `total_weight` is that of all rows.
+double slope_along(const Move& direction, const LaneWeights& weights,
+                   const std::vector<RowBlock>& blocks, RowSampleWeights sample_weight,
+                   double total_weight, Team& team);
+
+}  // namespace properboost
