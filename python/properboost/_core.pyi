@@ -536,6 +536,14 @@ def rank_scores(
 ) -> tuple[float, float]:
     """Return the area under the receiver operating characteristic, and the average precision."""
 
+def find_evidence(
+    positive: NDArray[np.float64], negative: NDArray[np.float64], ordered: bool
+) -> tuple[float, float]:
+    """Return the chi-square of a feature's best cut, or of its categories, and its mean by chance.
+
+    The arrays have the weights of the rows with each code.
+    """
+
 def freedom_of_best_cut(cells: int, ordered: bool) -> float:
     """Return the mean, by chance, of the chi-square of the best cut of so many cells."""
 

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 import properboost as pb
 from properboost import _core
-from properboost.boosting.evidence import ENOUGH, LEAST, _contrast
+from properboost.boosting.evidence import ENOUGH, LEAST
 
 pd = pytest.importorskip("pandas")
 
@@ -34,7 +34,7 @@ def test_the_best_cut_is_the_best_of_all_cuts():
     rng = np.random.default_rng(0)
     for n in (2, 5, 40):
         sums = rng.integers(1, 30, (2, n)).astype(float)
-        found, freedom = _contrast(*sums, ordered=True)
+        found, freedom = _core.find_evidence(*sums, ordered=True)
         best = max(
             stats.chi2_contingency(np.stack([sums[:, :cut].sum(1), sums[:, cut:].sum(1)]),
                                    correction=False).statistic
@@ -42,7 +42,7 @@ def test_the_best_cut_is_the_best_of_all_cuts():
         )  # fmt: skip
         assert 0.8 * best < found <= best * (1 + 1e-12)  # or the Hellinger distance's
         assert freedom == _core.freedom_of_best_cut(n, True)
-        found, freedom = _contrast(*sums, ordered=False)
+        found, freedom = _core.find_evidence(*sums, ordered=False)
         all_ = stats.chi2_contingency(sums, correction=False).statistic
         assert 0.7 * all_ < found <= all_ * (1 + 1e-12)
         assert freedom == n - 1
@@ -50,7 +50,7 @@ def test_the_best_cut_is_the_best_of_all_cuts():
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_a_feature_of_one_value_is_no_evidence(ordered):
-    assert _contrast(np.array([5.0, 0]), np.array([9.0, 0]), ordered) == (0.0, 0.0)
+    assert _core.find_evidence(np.array([5.0, 0]), np.array([9.0, 0]), ordered) == (0.0, 0.0)
     X = np.zeros((40, 3))
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, np.arange(40) % 4 == 0)
     assert model.slope_ == LEAST

@@ -299,7 +299,9 @@ class HistogramBuilder::State {
   // A task gets as many features as their sums allow, because it makes every row's terms.
   Division divide(std::size_t features_per_task, std::size_t threads) const {
     const std::size_t least = divide_up(features_, features_per_task);
-    const bool may_cut = threads > 1 && rows_ >= kRowsForParts && blocks_.size() > 1;
+    // Parts have to be added up, which is not worth it where there are features enough for all.
+    const bool may_cut = threads > 1 && rows_ >= kRowsForParts && blocks_.size() > 1 &&
+                         least < kTasksPerThread * threads;
     const std::size_t parts = may_cut ? 2 : 1;
     const auto take = [&](std::size_t tasks, std::size_t n) {
       return Division{std::min(sets_.size(), std::max(least, tasks)), n};

@@ -59,7 +59,7 @@ def find_slopes(
 def _find_slope(training: Training, own: int, pairs: bool, share: float) -> float:
     negative, positive = training.weigh_groups((training.class_of == own).astype(np.int64), 2)
     found = np.array([
-        _contrast(p, q, isinstance(bins, NumericBins))
+        _core.find_evidence(p, q, isinstance(bins, NumericBins))
         for p, q, bins in zip(positive, negative, training.binning.features, strict=True)
     ]).T  # fmt: skip
     deviates = _core.normal_deviates(*found)
@@ -77,41 +77,12 @@ def _find_slope(training: Training, own: int, pairs: bool, share: float) -> floa
     return max(slope, _slope_of(both, share))
 
 
-_LEAST_SHARE = 1e-150
-"""Classes whose weights are further apart are not compared."""
-
-
 def _slope_of(deviates: Array, share: float) -> float:
     largest = float(deviates.max(initial=0.0))
     if largest <= 0.0:
         return 0.0
     by_chance = 1.0 + 2.0 * math.log(len(deviates))
     return 1.0 - float(min(1.0, share * by_chance / largest**2)) ** POWER
-
-
-def _contrast(positive: Array, negative: Array, ordered: bool) -> tuple[float, float]:
-    """Return the chi-square of a feature's best cut, or of its categories, and its mean by chance.
-
-    It is the smaller one of Pearson's and the Hellinger distance's, as selection has it.
-    """
-    some = (positive > 0.0) | (negative > 0.0)
-    n = int(some.sum())
-    if n < 2:
-        return 0.0, 0.0
-    rows = positive.sum(), negative.sum()
-    if not (_LEAST_SHARE * rows[0] < rows[1] and _LEAST_SHARE * rows[1] < rows[0]):
-        return 0.0, 0.0  # beside all others the rows of one class count for nothing
-    p, q = positive[some] / rows[0], negative[some] / rows[1]
-    if ordered:  # missing values are beyond all others
-        left = np.minimum(np.cumsum([p, q], axis=1)[:, :-1], 1.0)
-        p, q = np.stack([left, 1.0 - left], axis=1)
-    share = 1.0 / (1.0 + rows[1] / rows[0])
-    mean = share * p + (1.0 - share) * q
-    terms = np.divide((p - q) ** 2, mean, out=np.zeros_like(mean), where=mean > 0.0)
-    pearson, affinity = terms.sum(axis=0), np.sqrt(p * q).sum(axis=0)
-    statistic = float(np.minimum(pearson, 8.0 * (1.0 - affinity)).max())
-    freedom = _core.freedom_of_best_cut(n, True) if ordered else n - 1.0
-    return statistic / (1.0 / rows[0] + 1.0 / rows[1]), freedom
 
 
 def _find_interactions(

@@ -12,15 +12,17 @@ namespace properboost {
 // given_cells[g][codes[g][i]] += term_of(i), g < Together, i in [begin, end).
 template <std::size_t Together, class Sum, class TermOf>
 void add_by_codes(const std::uint8_t* const* codes, std::size_t begin, std::size_t end,
-                  Sum* const* given_cells, const TermOf& term_of) {
+                  Sum* const* given_cells, const TermOf& given_term_of) {
   constexpr unsigned kUnrolled = 8;
-  Sum* cells[Together];  // copies, which no addition could change
+  const TermOf term_of = given_term_of;  // copies, which no addition could change
+  Sum* cells[Together];
   for (std::size_t g = 0; g < Together; ++g) cells[g] = given_cells[g];
   std::size_t i = begin;
   for (; i + kUnrolled <= end; i += kUnrolled) {
     std::uint64_t words[Together];
     for (std::size_t g = 0; g < Together; ++g)
       std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
+#pragma GCC unroll 8
     for (unsigned j = 0; j < kUnrolled; ++j) {
       decltype(auto) term = term_of(i + j);
       for (std::size_t g = 0; g < Together; ++g)

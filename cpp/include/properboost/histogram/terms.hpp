@@ -115,7 +115,7 @@ void add_terms(const std::uint8_t* const* codes, const Terms& terms, std::size_t
   typename Terms::Sum* cells[Together];
   for (std::size_t g = 0; g < Together; ++g) cells[g] = sums + g * Stride;
   add_by_codes<Together>(codes, begin, end, cells,
-                         [&](std::size_t i) -> typename Terms::Term { return terms[i]; });
+                         [terms](std::size_t i) -> typename Terms::Term { return terms[i]; });
 }
 
 // Calls visitor(RowTerms()) with the kind of terms that rows of W lanes have.
