@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "properboost/boosting/slope_along.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
@@ -107,7 +108,8 @@ double CoupledMargins::slope_ahead(std::size_t model, const ClassDirections& dir
 double CoupledMargins::farthest(const ClassDirections& directions, Team& team) const {
   double most = 0.0;
   for (const ClassDirection& own : directions) {
-    if (!own.table.empty()) most = std::max(most, rows_.farthest(own.table, own.lines, team));
+    if (!own.table.empty())
+      most = std::max(most, farthest_along(own.table, own.lines, rows_.blocks, team));
   }
   return most;
 }
@@ -135,7 +137,7 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   std::vector<double> most(rows_.joint_models(), 0.0);  // of a slope's terms
   for (const Move& move : moves) {
     const std::vector<float> entries(move.table.begin(), move.table.end());
-    const double far = rows_.farthest(entries, move.lines, team);
+    const double far = farthest_along(entries, move.lines, rows_.blocks, team);
     most[move.lane / rows_.classes] = std::max(most[move.lane / rows_.classes], far);
     farthest_move = std::max(farthest_move, std::abs(move.t) * far);
     here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "properboost/boosting/slope_along.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
@@ -46,13 +45,6 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
   for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
     if (used[block.segment]) blocks.push_back(block);
   }
-}
-
-double CoupledRows::farthest(const std::vector<float>& table, const float* lines,
-                             Team& team) const {
-  float most = 0.0F;
-  for (const float x : table) most = std::max(most, std::abs(x));
-  return wide(most) + (lines == nullptr ? 0.0 : largest_line(lines, blocks, team));
 }
 
 TermBounds CoupledRows::bounds_ahead(float largest_score, double farthest) const {

@@ -30,15 +30,19 @@ double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Tea
   return largest;
 }
 
+double farthest_along(const std::vector<float>& entries, const float* lines,
+                      const std::vector<RowBlock>& blocks, Team& team) {
+  float most = 0.0F;
+  for (const float x : entries) most = std::max(most, std::abs(x));
+  return wide(most) + (lines == nullptr ? 0.0 : largest_line(lines, blocks, team));
+}
+
 double slope_along(const Move& direction, const LaneWeights& weights,
                    const std::vector<RowBlock>& blocks, RowSampleWeights sample_weight,
                    double total_weight, Team& team) {
   const std::vector<float> entries(direction.table.begin(), direction.table.end());
   const float* const lines = direction.lines;
-  double farthest = lines == nullptr ? 0.0 : largest_line(lines, blocks, team);
-  double entry = 0.0;
-  for (const float own : entries) entry = std::max(entry, wide(std::abs(own)));
-  farthest += entry;
+  const double farthest = farthest_along(entries, lines, blocks, team);
   TermUnits units;
   units.set(0, weights.most * farthest, sample_weight, total_weight);
   std::vector<WholeSums> parts(blocks.size(), WholeSums{});

@@ -328,7 +328,7 @@ class TreeGrower::State {
                           const std::function<void()>& progress, Team& team) {
     using Sums = LeafSums<typename Cells::Adder>;
     auto& spare = std::get<std::vector<typename Sums::Sums>>(spare_);
-    Sums sums(codes_, packed_, bins_, rows_, adder, spare, team);
+    Sums sums(codes_, bins_, rows_, adder, spare, team);
     Growth<Cells> growth(cells, rows_, sums, codes_, bins_, limits, team);
     auto root = growth.begin();
     if (limits.by_level) {

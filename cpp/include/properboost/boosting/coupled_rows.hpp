@@ -27,8 +27,6 @@ struct CoupledRows {
   std::size_t joint_models() const noexcept { return roles.size() / classes; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles[lane])[segment]; }
 
-  // The largest entry of a look-up table, with what lines add to it.
-  double farthest(const std::vector<float>& table, const float* lines, Team& team) const;
   // What bounds the terms of a row and class once no score, of which this was the largest, has
   // moved farther than so.
   TermBounds bounds_ahead(float largest_score, double farthest) const;

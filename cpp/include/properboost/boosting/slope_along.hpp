@@ -14,6 +14,10 @@ namespace properboost {
 // The size of the largest line of all rows of some blocks.
 double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Team& team);
 
+// How far one unit of a table's entries and of lines, if there are any, moves a row at most.
+double farthest_along(const std::vector<float>& entries, const float* lines,
+                      const std::vector<RowBlock>& blocks, Team& team);
+
 // What the rows of one lane weigh.
 struct LaneWeights {
   const float* first;  // that of row i is first[i * stride]

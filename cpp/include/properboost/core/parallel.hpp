@@ -129,8 +129,7 @@ struct Gate {
     }
   }
 
-  // Calls the helpers that wait; those that sleep are left alone if that is not `worth_waking`
-  // them.
+  // Calls the helpers that wait; those that sleep only if the loop is worth waking them.
   void wake(bool worth_waking) {
     generation.fetch_add(1);
     if (worth_waking && sleeping.load() > 0) {

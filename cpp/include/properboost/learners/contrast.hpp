@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math_double.hpp"
@@ -50,9 +49,25 @@ struct Contrast {
   static constexpr double kFarthest = 1e300;
 };
 
-// Pearson's statistic of the shares of each class's weight in the cells.  It has no bound where a
-// cell has rows of the rarer class alone, and the Hellinger distance has, which is as large for
-// small differences: the smaller of the two counts.
+// What cells that hold the shares p and q of the two classes' weight add to two statistics, of
+// which the smaller one counts: Pearson's, which has no bound where a cell has rows of the rarer
+// class alone, and the Hellinger distance, which has one and is as large for small differences.
+struct Divergence {
+  double pearson = 0.0, affinity = 0.0;
+
+  // `share` is that of the positive class in all effective rows.
+  static Divergence of_cell(double p, double q, double share) {
+    constexpr double kNone = 1e-300;  // makes 0 / 0 a 0
+    return {(p - q) * (p - q) / (share * p + (1.0 - share) * q + kNone), std::sqrt(p * q)};
+  }
+  void operator+=(const Divergence& other) {
+    pearson += other.pearson;
+    affinity += other.affinity;
+  }
+  double statistic() const { return std::min(pearson, 8.0 * (1.0 - affinity)); }
+};
+
+// The statistic of the shares of each class's weight in the cells.
 inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& rows) {
   double positive = 0.0, negative = 0.0;
   for (std::size_t b = 0; b < n; ++b) {
@@ -64,17 +79,16 @@ inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& 
   const double of_positive = 1.0 / positive, of_negative = 1.0 / negative;
   std::array<double, kMaxCodes> pearson, affinity;
   vectorized([&, cells, n, own = pearson.data(), common = affinity.data()] {
-    constexpr double kNone = 1e-300;  // makes 0 / 0 a 0
     for (std::size_t b = 0; b < n; ++b) {
-      const double p = cells[b].positive * of_positive;
-      const double q = cells[b].negative * of_negative;
-      own[b] = (p - q) * (p - q) / (share * p + (1.0 - share) * q + kNone);
-      common[b] = std::sqrt(p * q);
+      const Divergence cell = Divergence::of_cell(cells[b].positive * of_positive,
+                                                  cells[b].negative * of_negative, share);
+      own[b] = cell.pearson;
+      common[b] = cell.affinity;
     }
   });
-  const double bounded = 8.0 * (1.0 - std::accumulate(affinity.begin(), affinity.begin() + n, 0.0));
-  return std::min(std::accumulate(pearson.begin(), pearson.begin() + n, 0.0), bounded) /
-         rows.inverse();
+  Divergence all;
+  for (std::size_t b = 0; b < n; ++b) all += {pearson[b], affinity[b]};
+  return all.statistic() / rows.inverse();
 }
 
 // The number of cells, on average by chance, that so many cells become which must be in order: the

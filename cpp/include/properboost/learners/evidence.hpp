@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "properboost/learners/contrast.hpp"
@@ -10,8 +9,7 @@
 
 namespace properboost {
 
-// The contrast of the best cut of n codes in order, or of n categories: it is the smaller one of
-// Pearson's and the Hellinger distance's, as selection has it.
+// The contrast of the best cut of n codes in order, or of n categories.
 inline Contrast find_evidence(const double* positive, const double* negative, std::size_t n,
                               bool ordered) {
   constexpr double kLeastShare = 1e-150;  // beside all others such a class counts for nothing
@@ -26,16 +24,6 @@ inline Contrast find_evidence(const double* positive, const double* negative, st
       kLeastShare * positives < negatives && kLeastShare * negatives < positives;
   if (occupied < 2 || !comparable) return {};
   const double share = 1.0 / (1.0 + negatives / positives);
-  struct Terms {
-    double pearson = 0.0, affinity = 0.0;
-
-    double statistic() const { return std::min(pearson, 8.0 * (1.0 - affinity)); }
-  };
-  const auto add = [share](Terms& to, double p, double q) {
-    const double mean = share * p + (1.0 - share) * q;
-    if (mean > 0.0) to.pearson += (p - q) * (p - q) / mean;
-    to.affinity += std::sqrt(p * q);
-  };
   double largest = 0.0;
   if (ordered) {
     double p = 0.0, q = 0.0;
@@ -46,14 +34,15 @@ inline Contrast find_evidence(const double* positive, const double* negative, st
       p += positive[b] / positives;
       q += negative[b] / negatives;
       const double left_p = std::min(p, 1.0), left_q = std::min(q, 1.0);
-      Terms cut;
-      add(cut, left_p, left_q);
-      add(cut, 1.0 - left_p, 1.0 - left_q);
+      Divergence cut = Divergence::of_cell(left_p, left_q, share);
+      cut += Divergence::of_cell(1.0 - left_p, 1.0 - left_q, share);
       largest = std::max(largest, cut.statistic());
     }
   } else {
-    Terms all;
-    for (std::size_t b = 0; b < n; ++b) add(all, positive[b] / positives, negative[b] / negatives);
+    Divergence all;
+    for (std::size_t b = 0; b < n; ++b) {
+      all += Divergence::of_cell(positive[b] / positives, negative[b] / negatives, share);
+    }
     largest = all.statistic();
   }
   return {largest / (1.0 / positives + 1.0 / negatives),

@@ -44,6 +44,10 @@ class ClassAdder {
 
   static constexpr std::size_t kMostRows = 512;  // of a block
 
+  // Groups of features that different threads may sum: at most so many, and the k-th of n.
+  std::size_t most_groups() const noexcept { return packed_.words(); }
+  FeatureRange group(std::size_t k, std::size_t n) const noexcept { return packed_.part(k, n); }
+
   // Narrow sums on their way: all 0 between runs.
   using Memory = Aligned<Narrow>;
 
@@ -61,8 +65,8 @@ class ClassAdder {
       if (adder.makes_narrow_sums(rows)) {
         of_slot_.resize(adder.slots_.n);
       } else {
-        std::fill(sums.data() + adder.first(features.begin, 0),
-                  sums.data() + adder.first(features.end, 0), Unit{});
+        std::fill(sums.data() + adder.first(features.begin),
+                  sums.data() + adder.first(features.end), Unit{});
       }
     }
 
@@ -155,9 +159,11 @@ class ClassAdder {
            rows * bins_.size() >= kAddsPerSum * slots_.n * bins_.total_width();
   }
 
-  // Where the sums of a slot begin.
+  // Where the sums of a feature begin; past the last one, where they end.
+  std::size_t first(std::size_t f) const { return slots_.n * bins_.offset(f); }
+  // Where those of a slot begin.
   std::size_t first(std::size_t f, std::size_t slot) const {
-    return slots_.n * bins_.offset(f) + slot * static_cast<std::size_t>(bins_[f].width());
+    return first(f) + slot * static_cast<std::size_t>(bins_[f].width());
   }
 
   void add_wide(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,

@@ -24,15 +24,9 @@ class LeafSums {
   using Sums = Aligned<Unit>;
 
   // `spare` is memory of the sums of other trees; what they leave is for those to come.
-  LeafSums(const Codes& codes, const PackedCodes& packed, const Bins& bins, const LeafRows& rows,
-           const Adder& adder, std::vector<Sums>& spare, Team& team)
-      : codes_(codes),
-        packed_(packed),
-        bins_(bins),
-        rows_(rows),
-        adder_(adder),
-        spare_(spare),
-        team_(team) {}
+  LeafSums(const Codes& codes, const Bins& bins, const LeafRows& rows, const Adder& adder,
+           std::vector<Sums>& spare, Team& team)
+      : codes_(codes), bins_(bins), rows_(rows), adder_(adder), spare_(spare), team_(team) {}
   LeafSums(const LeafSums&) = delete;
   LeafSums& operator=(const LeafSums&) = delete;
   ~LeafSums() { spare_.resize(std::min(spare_.size(), kMostSpare / bytes())); }
@@ -98,14 +92,15 @@ class LeafSums {
     // parts are fewer than threads, which share the features of each then.
     const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
-    const std::size_t groups = std::clamp<std::size_t>(team_.size() / parts, 1, packed_.words());
+    const std::size_t groups =
+        std::clamp<std::size_t>(team_.size() / parts, 1, adder_.most_groups());
     std::vector<Sums> sums(parts);
     for (Sums& part : sums) part = take();
     memory_.resize(std::max(parts, memory_.size()));
     for (std::size_t part = 0; part < parts; ++part) adder_.prepare(memory_[part], n / parts);
     team_.for_each(parts * groups, nanoseconds, [&](std::size_t task) {
       const std::size_t part = task / groups, group = task % groups;
-      const FeatureRange features = packed_.part(group, groups);
+      const FeatureRange features = adder_.group(group, groups);
       typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
       for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
         const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
@@ -180,7 +175,6 @@ class LeafSums {
   }
 
   const Codes& codes_;
-  const PackedCodes& packed_;
   const Bins& bins_;
   const LeafRows& rows_;
   const Adder& adder_;
