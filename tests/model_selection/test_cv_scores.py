@@ -3,7 +3,13 @@
 import numpy as np
 
 from properboost.model_selection.cross_validation import describe_results
-from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
+from properboost.model_selection.cv_scores import (
+    CVScores,
+    find_best,
+    find_best_numbers,
+    mean_known,
+    mean_scores,
+)
 
 NAN = np.nan
 
@@ -47,3 +53,14 @@ def test_scores_of_more_candidates_are_joined_at_the_longest():
     assert np.isnan(joined.values[:, 0, :, 1]).all()
     np.testing.assert_array_equal(joined.values[:, 1:], 2.0)
     assert joined.temperatures.shape == (3, 2)
+
+
+def test_where_each_candidate_is_best():
+    values = np.zeros((2, 3, 2, 3))
+    values[0] = [[[1, 3, 3]] * 2, [[1, 2, NAN]] * 2, [[3, 1, 2], [NAN] * 3]]
+    values[1, 0, :, 2] = 1.0  # where scores tie, log loss counts
+    scores = CVScores(values, np.full((3, 3), NAN))
+    best, best_at = find_best_numbers(scores, any_number=True)
+    assert (best, best_at.tolist()) == (0, [2, 1, 0])
+    best, best_at = find_best_numbers(scores, any_number=False)
+    assert (best, best_at.tolist()) == (0, [2, 2, 2])

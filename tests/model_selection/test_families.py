@@ -113,6 +113,19 @@ def test_no_step_changes_what_is_given():
     assert len(set(columns["param_min_child_weight"])) > 1  # a step did
 
 
+def test_tables_are_tried_with_fewer_cells_and_with_newton_steps():
+    X, y = make_rows(150)
+    tables = {"weak_learner": "histogram", "interactions": 0, "gains": [1.0]}
+    columns = search(**tables, learning_rate=[1.0]).fit(X, y).cv_results_
+    assert "param_response" not in columns
+    assert set(columns["param_learning_rate"]) == {1.0}
+    columns = search(**tables, effort=4).fit(X, y).cv_results_
+    tried = {name: columns[f"param_{name}"].tolist() for name in ("response", "learning_rate")}
+    real = {(None, 1.0), ("real", 1.0)}
+    assert {*zip(*tried.values(), strict=True)} - real == {("newton", 0.2)}
+    assert set(columns["param_max_cells"]) == {3, 10, None}
+
+
 def test_steps_go_beyond_the_ends_of_the_first_gains():
     X, y = make_rows(200)
     y = np.random.default_rng(1).permutation(y)

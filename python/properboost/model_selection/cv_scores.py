@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CVScores", "find_best", "lengthen", "mean_known", "mean_scores"]
+__all__ = [
+    "CVScores",
+    "find_best",
+    "find_best_numbers",
+    "lengthen",
+    "mean_known",
+    "mean_scores",
+]
 
 Array = NDArray[np.float64]
 
@@ -61,3 +68,20 @@ def find_best(means: Array, preference: Array | None = None) -> int:
     """Return where means are largest; of several places, the first where `preference` is."""
     tied = np.flatnonzero(means == means.max())
     return int(tied[0] if preference is None else tied[preference[tied].argmax()])
+
+
+def find_best_numbers(scores: CVScores, *, any_number: bool) -> tuple[int, NDArray[np.intp]]:
+    """Return the best candidate, and at which of its estimators each one is best.
+
+    That is the last, unless any number of estimators may be taken.
+    """
+    curves, log_losses = scores.values
+    means = mean_scores(curves)
+    if not any_number:
+        return find_best(means[:, -1]), np.full(len(curves), curves.shape[2] - 1)
+    # Scores that know labels only tie often.
+    others = mean_scores(log_losses)
+    on_their_own = (mean_known(array) for array in (curves, log_losses))
+    best_at = np.array([find_best(*pair) for pair in zip(*on_their_own, strict=True)])
+    best = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
+    return best, best_at

@@ -273,6 +273,10 @@ _OF_TREES = (
     _ladder("selection", "unbiased", "greedy"),
     _ladder("response", "newton", "real"),
 )
+_RESPONSES: Sequence[Settings] = (
+    {"response": "real", "learning_rate": 1.0},
+    {"response": "newton", "learning_rate": 0.2},
+)
 _LEAVES = _ladder("max_leaf_nodes", 4, 8, 16, 31, 64)
 _DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)
 _LINES = _ladder("linear_l2", 1.0, 5.0, 20.0, 80.0)
@@ -290,18 +294,20 @@ FAMILIES = (
     Family(
         "tables", 1,
         {"weak_learner": "histogram", "max_cells": 10, "min_saving": 0.5},
-        {"selection": ["cyclic"]}, (_ladder("selection", "cyclic", "greedy", "unbiased"),),
+        {"selection": ["cyclic"]},
+        (_ladder("selection", "cyclic", "greedy", "unbiased"), _ladder("max_cells", 3, 10),
+         _RESPONSES),
         additive=True, gains=4,
     ),
     Family(
         "smooth tables", 3,
         {"weak_learner": "histogram", "max_cells": None, "min_saving": 0.0},
         {"selection": ["cyclic"], "smoothings": [0.2]},
-        (_ladder("smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0),),
+        (_ladder("smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0), _RESPONSES),
         additive=True, gains=4,
     ),
     Family(
-        "stumps", 2, {"weak_learner": "stump"}, {"selection": ["cyclic"]},
+        "stumps", 2, {"weak_learner": "stump"}, {"selection": ["cyclic"]}, (_RESPONSES,),
         additive=True, gains=3,
     ),
     Family(

@@ -46,7 +46,7 @@ from properboost.model_selection.cross_validation import (
     describe_results,
     read_task,
 )
-from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
+from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
 from properboost.model_selection.cv_splits import choose_folds, choose_split, tell_enough
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
@@ -59,6 +59,7 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
+from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.race import Race
 from properboost.model_selection.row_order import OrderEffect, hold_out_by_chance
 from properboost.model_selection.search_record import record_search
@@ -69,7 +70,6 @@ from properboost.model_selection.search_space import (
     list_interactions,
     wants_pairs,
     warn_of_free_gains,
-    with_gain,
 )
 from properboost.model_selection.split_rows import SplitRows, arrange, count_models
 from properboost.model_selection.through_joblib import has_workers, score_outside
@@ -502,19 +502,10 @@ class ProperBoostClassifierCV(
     ) -> Winner:
         """Set what is known of every candidate, and return the one that is taken."""
         candidates, scores = found.candidates, found.scores
-        curves, log_losses = scores.values
+        curves = scores.values[0]
         self._validation_curves: NDArray[np.float64] | None = curves
-        means = mean_scores(curves)
         any_number = self.n_estimators == "auto"
-        if not any_number:
-            best_at = np.full(len(curves), curves.shape[2] - 1)
-            c = find_best(means[:, -1])
-        else:
-            # Scores that know labels only tie often.
-            others = mean_scores(log_losses)
-            on_their_own = (mean_known(array) for array in (curves, log_losses))
-            best_at = np.array([find_best(*pair) for pair in zip(*on_their_own, strict=True)])
-            c = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
+        c, best_at = find_best_numbers(scores, any_number=any_number)
         tuned = [
             candidate.with_temperature(scores.temperatures[k, best_at[k]])
             for k, candidate in enumerate(candidates)
@@ -528,14 +519,14 @@ class ProperBoostClassifierCV(
             {"n_estimators": best_at + 1} | (found.columns if compared else {}),
         )
         at = int(best_at[c])
-        check_found(means[c, at], self.scoring)
+        check_found(mean_scores(curves)[c, at], self.scoring)
         self.family_results_: dict[str, NDArray[Any]] | None = None
         if compared:
             names = [plan.family.name for plan in plans]
             self.family_results_ = describe_families(names, found, own)
         self.ended_: str | None = found.ended
         if self.one_standard_error:
-            c, at = _regularize(candidates, curves, means, best_at, c, any_number)
+            c, at = regularize(candidates, NAMES, curves, best_at, c, any_number=any_number)
         winner = _pick(candidates, scores, c, at, split_rows)
         self._take(winner)
         self._warn_if_cut_short()
@@ -787,29 +778,3 @@ def _describe(candidate: Candidate) -> dict[str, Any]:
     del columns["intercept"], columns["slope"]  # nobody has them yet
     alpha = candidate.loss.parameters.get("alpha")
     return columns if alpha is None else {**columns, "alpha": alpha}
-
-
-def _regularize(
-    candidates: Sequence[Candidate],
-    curves: NDArray[np.float64],
-    means: NDArray[np.float64],
-    best_at: NDArray[np.intp],
-    best: int,
-    any_number: bool,
-) -> tuple[int, int]:
-    """Return the most regularised candidate, and the fewest estimators, that are as good.
-
-    As good as the best, and of its loss and coupling, within one standard error of its mean over
-    the splits.
-    """
-    splits = curves[best, :, best_at[best]]
-    error = splits.std(ddof=1) / len(splits) ** 0.5 if len(splits) > 1 else 0.0
-    least = means[best, best_at[best]] - error
-    kinds = [(c.family, with_gain(c.loss, 1.0), c.coupling) for c in candidates]
-    enough = [c for c in range(len(candidates)) if means[c, best_at[c]] >= least]
-    # Simple families come first; of the simplest that will do, the best says which kind.
-    simplest = min(enough, key=lambda c: (NAMES.index(kinds[c][0]), -means[c, best_at[c]]))
-    rivals = [c for c in enough if kinds[c] == kinds[simplest if kinds[best][0] else best]]
-    chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))
-    at = int(np.argmax(means[chosen] >= least)) if any_number else int(best_at[chosen])
-    return chosen, at
