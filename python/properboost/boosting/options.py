@@ -5,7 +5,7 @@ from collections.abc import Collection
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstraints, Multiclass
-from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions, rate_of
+from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions
 
 __all__ = [
     "OF_PAIRS",
@@ -99,7 +99,7 @@ def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> Boosti
         BoostingOptions,
         options,
         weak_learner=OF_PAIRS,
-        learning_rate=rate_of(options, 1.0) * rate,
+        learning_rate=rate,
         smoothing=smoothing,
         max_cells=CELLS_OF_PAIRS if few else None,
         min_saving=saving,

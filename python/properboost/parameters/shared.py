@@ -547,7 +547,7 @@ class PairParameters(Generic[Float, Pairs]):
         default=0.1,
         check=checks.positive,
         kind="float",
-        doc="Shrinkage > 0 of each step along a pair's look-up table, times `learning_rate`.",
+        doc="Shrinkage > 0 of each step along a pair's look-up table, whatever `learning_rate` is.",
         search_default=(1.0, 0.25),
     )
     interaction_smoothing: Float = parameter(

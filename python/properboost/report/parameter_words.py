@@ -70,7 +70,7 @@ _PARAMETERS = {
     "categorical_features": "Which columns are categories, and not numbers.",
     # Pairs, bags and averages.
     "interactions": "Which pairs of features have look-up tables of their own, or how many.",
-    "interaction_rate": "How far each round of a pair goes, as a share of what a feature's does.",
+    "interaction_rate": "How far each round of a pair goes, as a share of a whole step.",
     "interaction_smoothing": "How much neighbouring cells of a pair share what they know.",
     "interaction_estimators": "How many rounds of boosting there are for pairs.",
     "n_draws": "How many models, fitted to draws of rows and features, are averaged.",
