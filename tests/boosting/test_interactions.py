@@ -151,7 +151,7 @@ def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
     model = pb.ProperBoostClassifier(
         "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit",
-        learning_rate=0.02, max_cells=None, interaction_rate=1.0, selection="greedy",
+        learning_rate=0.02, max_cells=None, interaction_rate=0.02, selection="greedy",
     ).fit(np.hstack([X, sure]), y)  # fmt: skip
     assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
     assert set(model.pairs_) == {(1, 4), (2, 5)}

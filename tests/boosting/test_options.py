@@ -21,7 +21,7 @@ def test_solved_steps_need_a_convex_loss(step):
 def test_options_for_pairs():
     options = read(BoostingOptions, pb.ProperBoostClassifier(learning_rate=0.5, smoothing=0.1))
     later = for_pairs(options, rate=0.25, smoothing=0.2)
-    assert (later.learning_rate, later.smoothing) == (0.125, 0.2)
+    assert (later.learning_rate, later.smoothing) == (0.25, 0.2)
     assert later.response == options.response
     assert (options.learning_rate, options.smoothing) == (0.5, 0.1)
 

@@ -121,9 +121,29 @@ def test_tables_are_tried_with_fewer_cells_and_with_newton_steps():
     assert set(columns["param_learning_rate"]) == {1.0}
     columns = search(**tables, effort=4).fit(X, y).cv_results_
     tried = {name: columns[f"param_{name}"].tolist() for name in ("response", "learning_rate")}
-    real = {(None, 1.0), ("real", 1.0)}
+    real = {(None, 1.0), ("real", 1.0)}  # what is not changed, and steps back
     assert {*zip(*tried.values(), strict=True)} - real == {("newton", 0.2)}
     assert set(columns["param_max_cells"]) == {3, 10, None}
+
+
+@pytest.mark.parametrize("given", [{"l2": 20.0}, {"criterion": "gini"}])
+def test_no_step_leads_to_newton_where_that_would_change_what_is_given(given):
+    X, y = make_rows(150)
+    model = search(weak_learner="stump", interactions=0, gains=[1.0], **given).fit(X, y)
+    assert "param_response" not in model.cv_results_
+
+
+def test_a_step_to_newton_has_the_score_and_the_model_of_its_parameters():
+    X, y = make_rows(200)
+    model = search(weak_learner="stump", interactions=0, gains=[1.0], readable=True).fit(X, y)
+    columns = model.cv_results_
+    at = columns["param_response"].tolist().index("newton")
+    names = ("response", "learning_rate", "l2", "selection")
+    again = search(
+        effort=None, weak_learner="stump", interactions=0, gains=[1.0], rows_per_bin=20.0,
+        **{name: columns["params"][at][name] for name in names},
+    ).fit(X, y)  # fmt: skip
+    assert again.best_score_ == pytest.approx(columns["mean_test_score"][at], rel=1e-9)
 
 
 def test_steps_go_beyond_the_ends_of_the_first_gains():

@@ -82,6 +82,8 @@ class Plan:
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
             if at is None or names & self.given or {f"{name}s" for name in names} & self.given:
                 continue
+            if "response" in names and "criterion" in self.given:  # not every response has one
+                continue
             found += [ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder)]
         if self.family.gains is not None and "gains" not in self.given:
             least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
@@ -274,8 +276,8 @@ _OF_TREES = (
     _ladder("response", "newton", "real"),
 )
 _RESPONSES: Sequence[Settings] = (
-    {"response": "real", "learning_rate": 1.0},
-    {"response": "newton", "learning_rate": 0.2},
+    {"response": "real", "learning_rate": 1.0, "l2": 0.0},
+    {"response": "newton", "learning_rate": 0.2, "l2": 0.1},
 )
 _LEAVES = _ladder("max_leaf_nodes", 4, 8, 16, 31, 64)
 _DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)

@@ -33,7 +33,7 @@ def regularize(
     least = means[best, best_at[best]] - error
     kinds = [(c.family, with_gain(c.loss, 1.0), c.coupling) for c in candidates]
     enough = [c for c in range(len(candidates)) if means[c, best_at[c]] >= least]
-    # Of the simplest that will do, the best says which kind.
+    # The best of the simplest that will do says which kind.
     simplest = min(enough, key=lambda c: (families.index(kinds[c][0]), -means[c, best_at[c]]))
     rivals = [c for c in enough if kinds[c] == kinds[simplest if kinds[best][0] else best]]
     chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))

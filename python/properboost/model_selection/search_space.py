@@ -216,10 +216,10 @@ class SearchParameters(
     response: AutoResponse = parameter(
         default="auto",
         doc="""
-        As in `ProperBoostClassifier`; "auto" is "newton" for trees of families that are compared,
-        and "real" for everything else.
+        As in `ProperBoostClassifier`; "auto" is "real", and where families are compared "newton"
+        for trees, and from an `effort` of 3 both for the others.
         """,
-        option="the value in a bin; auto is newton for trees and real for all else",
+        option="the value in a bin; auto is newton for trees, and real or either for all else",
     )
     effort: int | None = parameter(
         default=3,
