@@ -15,7 +15,7 @@ SPLITS = np.array([-0.02, 0.0, 0.02])  # a standard error of 0.0115
 
 
 def make_candidates(*families, losses=("glog",)):
-    """Return candidates of each loss and gain, in each family; their best is the second of each."""
+    """Return candidates of each loss and gain, gains changing fastest, in each family."""
     search = pb.ProperBoostClassifierCV(list(losses), gains=GAINS, effort=None)
     own = list_candidates(find_grid(search), 100.0, 2)
     return [dataclasses.replace(c, family=family) for family in families for c in own]
