@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/boosting/slope_along.hpp"
 #include "properboost/data/transpose.hpp"
@@ -37,7 +36,7 @@ class ByCell final : public ShiftedRows {
     const bool remembers = !moved_.shift.empty();
     CellSums all;
     sum_tightly(rows_.bounds_ahead(moved_.largest_score, 0.0), [&](const TermBounds& most) {
-      std::vector<CellSums> parts(rows_.blocks.size());
+      std::vector<CellSums> parts(rows_.blocks[model].size());
       std::vector<TermBounds> largest(parts.size(), TermBounds{});
       all = CellSums{};
       all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
@@ -77,13 +76,28 @@ class ByCell final : public ShiftedRows {
 
 }  // namespace
 
+CoupledBatch::CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std::size_t first,
+                           std::size_t lanes, const std::vector<SegmentRoles>& roles)
+    : rows_(rows),
+      moved_(moved),
+      first_(first),
+      models_(lanes),
+      width_(width_for(lanes)),
+      roles_(roles) {
+  for (const RowBlock& block : cut_into_row_blocks(rows.codes.segments)) {
+    if (roles[block.segment].trains) blocks_.push_back(block);
+  }
+  together_ = put_together(blocks_, roles);
+}
+
 double CoupledBatch::slope_along(const Move& direction, Team& team) {
   LaneWeights weights{weight_.data() + direction.lane, width_, moved_.largest.weight, {}};
-  for (const RowBlock& block : rows_.blocks) {
+  const std::vector<RowBlock>& blocks = rows_.blocks[(first_ + direction.lane) / rows_.classes];
+  for (const RowBlock& block : blocks) {
     const Role role = rows_.role(first_ + direction.lane, block.segment);
     weights.signs.push_back(learns(role) ? sign_of(role) : 0.0);
   }
-  return properboost::slope_along(direction, weights, rows_.blocks, rows_.sample_weight,
+  return properboost::slope_along(direction, weights, blocks, rows_.sample_weight,
                                   rows_.total_weight, team) /
          training_weight(direction.lane);
 }
@@ -110,13 +124,12 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
     constexpr std::size_t W = decltype(width)::value;
     const double nanoseconds = static_cast<double>(rows_.codes.rows * W);
     const auto pass = [&](std::size_t c, const auto& add) {
-      const RowBlock& block = rows_.blocks[c];
-      if (!roles_[block.segment].trains) return;
+      const RowBlock& block = blocks_[c];
       add(weight_.data() + block.begin * W,
           curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
           block.end - block.begin);
     };
-    fill_feature<W>(cells, rows_.rows, rows_.blocks, roles_, rows_.needs_curvature, units_,
+    fill_feature<W>(cells, rows_.rows, blocks_, together_, roles_, rows_.needs_curvature, units_,
                     nanoseconds, team, pass);
   });
   cells.histogram.share(cells.feature, team);

@@ -78,9 +78,9 @@ double CoupledMargins::slope_ahead(std::size_t model, const ClassDirections& dir
   ShiftPath* const path = paths_.empty() ? nullptr : &paths_[model];
   if (path != nullptr) path->add(step);
   double slope = 0.0;
-  sum_tightly(farthest(directions, team), [&](double most) {
+  sum_tightly(farthest(model, directions, team), [&](double most) {
     const TermUnits units = units_of_slope(most);
-    std::vector<std::int64_t> parts(rows_.blocks.size(), 0);
+    std::vector<std::int64_t> parts(rows_.blocks[model].size(), 0);
     std::vector<double> largest(parts.size(), 0.0);
     for_training_strips(rows_, model, team, [&](std::size_t c, CoupledStrip& strip) {
       strip.place(moved_.u.data(), directions);
@@ -105,11 +105,12 @@ double CoupledMargins::slope_ahead(std::size_t model, const ClassDirections& dir
 
 // The farthest of all classes that move.  No weight is larger than 1, so that no term of a slope is
 // larger than this.
-double CoupledMargins::farthest(const ClassDirections& directions, Team& team) const {
+double CoupledMargins::farthest(std::size_t model, const ClassDirections& directions,
+                                Team& team) const {
   double most = 0.0;
   for (const ClassDirection& own : directions) {
-    if (!own.table.empty())
-      most = std::max(most, farthest_along(own.table, own.lines, rows_.blocks, team));
+    if (own.table.empty()) continue;
+    most = std::max(most, farthest_along(own.table, own.lines, rows_.blocks[model], team));
   }
   return most;
 }
@@ -137,8 +138,9 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   std::vector<double> most(rows_.joint_models(), 0.0);  // of a slope's terms
   for (const Move& move : moves) {
     const std::vector<float> entries(move.table.begin(), move.table.end());
-    const double far = farthest_along(entries, move.lines, rows_.blocks, team);
-    most[move.lane / rows_.classes] = std::max(most[move.lane / rows_.classes], far);
+    const std::size_t model = move.lane / rows_.classes;
+    const double far = farthest_along(entries, move.lines, rows_.blocks[model], team);
+    most[model] = std::max(most[model], far);
     farthest_move = std::max(farthest_move, std::abs(move.t) * far);
     here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
   }
@@ -159,10 +161,6 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
                                             std::vector<double>& most_slopes, Team& team) {
   for (const auto& batch : batches_) batch->begin();
   const bool needs_risk = requests.front().risk;
-  struct Sums {
-    std::int64_t slope = 0, risk = 0;
-  };
-  std::vector<Sums> sums(rows_.joint_models() * rows_.blocks.size());
   std::vector<ClassDirections> directions(rows_.joint_models(), ClassDirections(rows_.classes));
   std::vector<double> moved(rows_.joint_models(), 0.0);  // how far
   for (const Move& move : moves) {
@@ -172,82 +170,90 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   for (std::size_t model = 0; model < paths_.size(); ++model) {
     if (moved[model] != 0.0) paths_[model].move_by(moved[model]);
   }
-  const std::size_t n_blocks = rows_.blocks.size();
   std::vector<TermUnits> slope_units;
   TermUnits risk_units, weight_units, curvature_units;
   slope_units.reserve(rows_.joint_models());
   for (const double most : most_slopes) slope_units.push_back(units_of_slope(most));
-  std::vector<double> largest_slopes(rows_.joint_models() * n_blocks, 0.0);
   risk_units.set(0, bounds.loss, rows_.sample_weight, rows_.total_weight);
   weight_units.set(0, bounds.weight, rows_.sample_weight, rows_.total_weight);
   curvature_units.set(0, bounds.curvature, rows_.sample_weight, rows_.total_weight);
+  struct Sums {
+    std::int64_t slope = 0, risk = 0;
+  };
   struct Totals {
     std::int64_t weight = 0, curvature = 0;
   };
-  std::vector<Totals> totals(rows_.roles.size() * n_blocks);  // of each lane
-  std::vector<float> largest_scores(n_blocks, 0.0F);
-  std::vector<TermBounds> largest(n_blocks, TermBounds{});
+  struct Part {  // what one model's pass over a block finds
+    std::size_t model;
+    const RowBlock* block;
+    Sums sums = {};
+    TermBounds largest = {};
+    double largest_slope = 0.0;
+    float largest_score = 0.0F;
+  };
+  std::vector<Part> parts;
+  for (std::size_t model = 0; model < rows_.joint_models(); ++model) {
+    for (const RowBlock& block : rows_.blocks[model]) parts.push_back({model, &block});
+  }
+  std::vector<Totals> totals(parts.size() * rows_.classes);
   const double nanoseconds = 4.0 * static_cast<double>(rows_.codes.rows * rows_.roles.size());
-  team.for_each(rows_.blocks.size(), nanoseconds, [&](std::size_t c) {
-    const RowBlock& block = rows_.blocks[c];
+  team.for_each(parts.size(), nanoseconds, [&](std::size_t p) {
+    Part& own = parts[p];
+    const std::size_t model = own.model;
+    const RowBlock& block = *own.block;
+    const bool trains = learns(rows_.role(model * rows_.classes, block.segment));
     for (std::size_t begin = block.begin; begin < block.end; begin += rows_.strip) {
       const std::size_t n = std::min(rows_.strip, block.end - begin);
-      for (std::size_t model = 0; model < rows_.joint_models(); ++model) {
-        const Role role = rows_.role(model * rows_.classes, block.segment);
-        if (role == Role::kNone) continue;
-        CoupledStrip strip(rows_, model, block, begin, n);
-        strip.place(moved_.u.data(), directions[model]);
-        strip.store_margins(moved_.u.data());
-        largest_scores[c] = std::max(largest_scores[c], strip.largest_score());
-        if (!learns(role)) continue;
-        float* shift = nullptr;
-        if (!paths_.empty()) {
-          const std::size_t place = model * rows_.codes.rows + begin;
-          shift = moved_.shift.data() + place;
-          float* const guess = guess_.data() + place;
-          if (moved[model] != 0.0) paths_[model].guess(begin, n, guess);
-          std::copy_n(guess, n, shift);
-        }
-        strip.weigh(rows_.needs_curvature, needs_risk, shift);
-        if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
-        strip.note_largest(rows_.needs_curvature, needs_risk, largest[c]);
-        Sums& own = sums[model * n_blocks + c];
-        own.slope += strip.slope(directions[model], slope_units[model],
-                                 largest_slopes[model * n_blocks + c]);
-        if (needs_risk) own.risk += strip.risk(risk_units);
-        for (std::size_t k = 0; k < rows_.classes; ++k) {
-          Totals& total = totals[(model * rows_.classes + k) * n_blocks + c];
-          total.weight += strip.sum_of(strip.weights(k), weight_units);
-          if (!rows_.needs_curvature) continue;
-          total.curvature += strip.sum_of(strip.curvatures(k), curvature_units);
-        }
-        for (const auto& batch : batches_) batch->store(model, strip);
+      CoupledStrip strip(rows_, model, block, begin, n);
+      strip.place(moved_.u.data(), directions[model]);
+      strip.store_margins(moved_.u.data());
+      own.largest_score = std::max(own.largest_score, strip.largest_score());
+      if (!trains) continue;
+      float* shift = nullptr;
+      if (!paths_.empty()) {
+        const std::size_t place = model * rows_.codes.rows + begin;
+        shift = moved_.shift.data() + place;
+        float* const guess = guess_.data() + place;
+        if (moved[model] != 0.0) paths_[model].guess(begin, n, guess);
+        std::copy_n(guess, n, shift);
       }
+      strip.weigh(rows_.needs_curvature, needs_risk, shift);
+      if (shift != nullptr && moved[model] != 0.0) paths_[model].keep(begin, n, shift);
+      strip.note_largest(rows_.needs_curvature, needs_risk, own.largest);
+      own.sums.slope += strip.slope(directions[model], slope_units[model], own.largest_slope);
+      if (needs_risk) own.sums.risk += strip.risk(risk_units);
+      for (std::size_t k = 0; k < rows_.classes; ++k) {
+        Totals& total = totals[p * rows_.classes + k];
+        total.weight += strip.sum_of(strip.weights(k), weight_units);
+        if (!rows_.needs_curvature) continue;
+        total.curvature += strip.sum_of(strip.curvatures(k), curvature_units);
+      }
+      for (const auto& batch : batches_) batch->store(model, strip);
     }
   });
   std::vector<Sums> all(rows_.joint_models());
   std::vector<Totals> in_all(rows_.roles.size());
-  for (std::size_t c = 0; c < n_blocks; ++c) {
-    for (std::size_t model = 0; model < all.size(); ++model) {
-      all[model].slope += sums[model * n_blocks + c].slope;
-      all[model].risk += sums[model * n_blocks + c].risk;
+  std::vector<TermBounds> largest;
+  most_slopes.assign(rows_.joint_models(), 0.0);
+  double farthest_score = 0.0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Part& own = parts[p];
+    all[own.model].slope += own.sums.slope;
+    all[own.model].risk += own.sums.risk;
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      Totals& of_lane = in_all[own.model * rows_.classes + k];
+      of_lane.weight += totals[p * rows_.classes + k].weight;
+      of_lane.curvature += totals[p * rows_.classes + k].curvature;
     }
-    for (std::size_t lane = 0; lane < in_all.size(); ++lane) {
-      in_all[lane].weight += totals[lane * n_blocks + c].weight;
-      in_all[lane].curvature += totals[lane * n_blocks + c].curvature;
-    }
+    largest.push_back(own.largest);
+    most_slopes[own.model] = std::max(most_slopes[own.model], own.largest_slope);
+    farthest_score = std::max(farthest_score, wide(own.largest_score));
   }
   Share share = team.share();
   for (Sums& own : all) share.sum(own.slope).sum(own.risk);
   for (Totals& own : in_all) share.sum(own.weight).sum(own.curvature);
-  double farthest_score = wide(largest_of(largest_scores));
   share.most(farthest_score);
-  for (std::size_t model = 0; model < rows_.joint_models(); ++model) {
-    const auto first = largest_slopes.begin() + static_cast<std::ptrdiff_t>(model * n_blocks);
-    most_slopes[model] =
-        largest_of(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(n_blocks)));
-    share.most(most_slopes[model]);
-  }
+  for (double& most : most_slopes) share.most(most);
   std::vector<const TermUnits*> units = {&risk_units, &weight_units, &curvature_units};
   for (const TermUnits& own : slope_units) units.push_back(&own);
   std::vector<TermUnits::Lost> lost(units.size());

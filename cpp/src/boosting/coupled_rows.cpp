@@ -30,20 +30,26 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
       share(share_of_way),
       needs_curvature(with_curvature),
       strip(rows_of_strip(coupling.classes)),
+      class_of(codes.segments.size() - 1, 0),
+      blocks(joint_models()),
       total_weight(rows.totals.all),
       most_sample_weight(rows.totals.most),
       training_weight(joint_models(), 0.0) {
-  std::vector<bool> used(codes.segments.size() - 1, false);
-  for (std::size_t s = 0; s < used.size(); ++s) {
-    const double total = rows.totals.of_segment[s];
-    for (std::size_t model = 0; model < joint_models(); ++model) {
-      const Role own = role(model * classes, s);
-      used[s] = used[s] || own != Role::kNone;
-      if (learns(own)) training_weight[model] += total;
+  for (std::size_t model = 0; model < joint_models(); ++model) {
+    const std::size_t first = model * classes;
+    for (std::size_t s = 0; s < class_of.size(); ++s) {
+      if (learns(role(first, s))) training_weight[model] += rows.totals.of_segment[s];
+      for (std::size_t k = 0; k < classes; ++k) {
+        if (sign_of(role(first + k, s)) > 0.0) class_of[s] = k;
+      }
     }
-  }
-  for (const RowBlock& block : cut_into_row_blocks(codes.segments)) {
-    if (used[block.segment]) blocks.push_back(block);
+    // The rows of bags and folds lie in many small segments.
+    const auto alike = [&](std::size_t a, std::size_t b) {
+      return class_of[a] == class_of[b] && role(first, a) == role(first, b);
+    };
+    for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike)) {
+      if (role(first, block.segment) != Role::kNone) blocks[model].push_back(block);
+    }
   }
 }
 

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/slope_along.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
@@ -393,8 +392,8 @@ class Margins::Pass {
 
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
-    fill_feature<W>(*cells_, m_.rows_, m_.blocks_, m_.roles_, m_.needs_curvature_, units_of_cells_,
-                    m_.nanoseconds(2.5), team, pass);
+    fill_feature<W>(*cells_, m_.rows_, m_.blocks_, m_.together_, m_.roles_, m_.needs_curvature_,
+                    units_of_cells_, m_.nanoseconds(2.5), team, pass);
   }
 
   // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
@@ -560,6 +559,7 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
     const SegmentRoles& r = roles[block.segment];
     if (r.trains || r.holds_out) blocks_.push_back(block);
   }
+  together_ = put_together(blocks_, roles);
 }
 
 std::vector<Point> Margins::move(const std::vector<Move>& moves,

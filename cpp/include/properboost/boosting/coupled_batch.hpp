@@ -8,6 +8,7 @@
 
 #include "properboost/boosting/coupled_rows.hpp"
 #include "properboost/boosting/coupled_strip.hpp"
+#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/aligned.hpp"
@@ -20,13 +21,7 @@ class CoupledBatch final : public BatchMargins {
   // So many lanes from the first one on, whose roles by segment these are.  All arguments must
   // outlive it.
   CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std::size_t first,
-               std::size_t lanes, const std::vector<SegmentRoles>& roles)
-      : rows_(rows),
-        moved_(moved),
-        first_(first),
-        models_(lanes),
-        width_(width_for(lanes)),
-        roles_(roles) {}
+               std::size_t lanes, const std::vector<SegmentRoles>& roles);
 
   std::size_t lanes() const noexcept override { return width_; }
   double training_weight(std::size_t lane) const noexcept override {
@@ -69,6 +64,8 @@ class CoupledBatch final : public BatchMargins {
   const MovedRows& moved_;
   const std::size_t first_, models_, width_;
   const std::vector<SegmentRoles>& roles_;
+  std::vector<RowBlock> blocks_;  // of the segments that it trains on
+  std::vector<BlocksTogether> together_;
   Aligned<float> weight_, curvature_;
   LaneUnits units_{};
 };

@@ -77,7 +77,7 @@ class CoupledMargins final : public MovingMargins {
   class Oracle;
 
   void direct(const Move& move, ClassDirections& classes) const;
-  double farthest(const ClassDirections& directions, Team& team) const;
+  double farthest(std::size_t model, const ClassDirections& directions, Team& team) const;
   TermUnits units_of_slope(double most) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(std::size_t model, const ClassDirections& directions, double step, Team& team);

@@ -40,8 +40,10 @@ struct CoupledRows {
   const std::shared_ptr<const JointLoss> joint;
   const double share;
   const bool needs_curvature;
-  const std::size_t strip;       // rows whose scores stay in the cache
-  std::vector<RowBlock> blocks;  // of the segments with a role
+  const std::size_t strip;            // rows whose scores stay in the cache
+  std::vector<std::size_t> class_of;  // of the rows of a segment with a role
+  // The rows that a joint model uses, those of a block alike.
+  std::vector<std::vector<RowBlock>> blocks;
   const double total_weight, most_sample_weight;
   std::vector<double> training_weight;  // of the joint models
 };

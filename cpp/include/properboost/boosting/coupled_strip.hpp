@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "properboost/boosting/coupled_rows.hpp"
@@ -25,13 +26,31 @@ struct ClassDirection {
 };
 using ClassDirections = std::vector<ClassDirection>;
 
+// The size of the largest of some numbers, or `most`; what is no number does not count.
+//
+// Sizes are in the order of their bits, whose largest is found with vectors.
+template <class Numbers>
+float find_largest(std::size_t n, const Numbers& number, float most) {
+  constexpr std::int32_t kInfinity = 0x7F800000;
+  std::int32_t largest = to_bits(most);
+  vectorized([&, n, number] {
+    std::int32_t own = largest;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t size = to_bits(number(i)) & 0x7FFFFFFF;
+      own = std::max(own, size <= kInfinity ? size : 0);
+    }
+    largest = own;
+  });
+  std::memcpy(&most, &largest, sizeof most);
+  return most;
+}
+
 // [class][row] arrays in the cache.
 class CoupledStrip {
  public:
   CoupledStrip(const CoupledRows& of, std::size_t model, const RowBlock& block, std::size_t begin,
                std::size_t n)
-      : begin_(begin), n_(n), model_(model), rows_(of) {
-    while (sign_of(rows_.role(first() + own_, block.segment)) < 0.0) ++own_;
+      : begin_(begin), n_(n), model_(model), own_(of.class_of[block.segment]), rows_(of) {
     static thread_local Aligned<float> memory;
     const std::size_t size = rows_.classes * rows_.strip;
     memory.resize(4 * size + 2 * rows_.strip);
@@ -109,14 +128,8 @@ class CoupledStrip {
       const float* const along = along_ + k * n_;
       const std::int64_t own =
           sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
-      vectorized([=, &largest, n = n_] {
-        float most = static_cast<float>(largest);
-        for (std::size_t i = 0; i < n; ++i) {
-          const float size = std::abs(w[i] * along[i]);
-          most = size > most ? size : most;
-        }
-        largest = wide(most);
-      });
+      largest = wide(find_largest(
+          n_, [=](std::size_t i) { return w[i] * along[i]; }, static_cast<float>(largest)));
       total += k == own_ ? own : -own;
     }
     return total;
@@ -129,11 +142,8 @@ class CoupledStrip {
   // Makes these the largest terms, if those of some rows are larger.
   void note_largest(bool has_curvature, bool has_loss, TermBounds& largest) const {
     const auto note = [](const float* terms, std::size_t n, double& most) {
-      auto own = static_cast<float>(most);
-      vectorized([=, &own] {
-        for (std::size_t i = 0; i < n; ++i) own = terms[i] > own ? terms[i] : own;
-      });
-      most = wide(own);
+      most =
+          wide(find_largest(n, [=](std::size_t i) { return terms[i]; }, static_cast<float>(most)));
     };
     note(weights_, rows_.classes * n_, largest.weight);
     if (has_curvature) note(curvatures_, rows_.classes * n_, largest.curvature);
@@ -150,10 +160,7 @@ class CoupledStrip {
     }
   }
   float largest_score() const {
-    float most = 0.0F;
-    for (std::size_t j = 0; j < rows_.classes * n_; ++j)
-      most = std::max(most, std::abs(scores_[j]));
-    return most;
+    return find_largest(rows_.classes * n_, [z = scores_](std::size_t j) { return z[j]; }, 0.0F);
   }
 
  private:
@@ -168,7 +175,7 @@ class CoupledStrip {
     return total[0];
   }
 
-  std::size_t begin_, n_, model_, own_ = 0;
+  std::size_t begin_, n_, model_, own_;
   const CoupledRows& rows_;
   float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
 };
@@ -176,13 +183,14 @@ class CoupledStrip {
 // task(c, strip) for the strips of the blocks that a joint model trains on.
 template <class Task>
 void for_training_strips(const CoupledRows& rows, std::size_t model, Team& team, const Task& task) {
+  const std::vector<RowBlock>& blocks = rows.blocks[model];
   const double nanoseconds =
       4.0 * static_cast<double>(rows.codes.rows) * static_cast<double>(rows.classes);
-  team.for_each(rows.blocks.size(), nanoseconds, [&](std::size_t c) {
-    const RowBlock& block = rows.blocks[c];
-    if (!learns(rows.role(model * rows.classes, block.segment))) return;
-    for (std::size_t begin = block.begin; begin < block.end; begin += rows.strip) {
-      CoupledStrip strip(rows, model, block, begin, std::min(rows.strip, block.end - begin));
+  team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
+    if (!learns(rows.role(model * rows.classes, blocks[c].segment))) return;
+    for (std::size_t begin = blocks[c].begin; begin < blocks[c].end; begin += rows.strip) {
+      const std::size_t n = std::min(rows.strip, blocks[c].end - begin);
+      CoupledStrip strip(rows, model, blocks[c], begin, n);
       task(c, strip);
     }
   });

@@ -16,47 +16,72 @@
 
 namespace properboost {
 
+// Neighbouring blocks, from the first to the one before the end, whose rows share sums.
+struct BlocksTogether {
+  std::size_t first, end;
+  SegmentRoles roles;  // of all of them
+};
+
+// The rows of bags lie in many small segments, for which sums of their own would cost most.
+inline std::vector<BlocksTogether> put_together(const std::vector<RowBlock>& blocks,
+                                                const std::vector<SegmentRoles>& roles) {
+  std::vector<BlocksTogether> groups;
+  std::size_t rows = 0;
+  for (std::size_t c = 0; c < blocks.size(); ++c) {
+    const SegmentRoles& own = roles[blocks[c].segment];
+    const std::size_t more = blocks[c].end - blocks[c].begin;
+    if (c == 0 || rows + more > RowBlock::kRows || !groups.back().roles.may_join(own)) {
+      groups.push_back({c, c, {}});
+      rows = 0;
+    }
+    groups.back().end = c + 1;
+    groups.back().roles.join(own);
+    rows += more;
+  }
+  return groups;
+}
+
 // pass(c, add) calls add(weights, curvatures, begin, n) for the training rows of block c, strip by
-// strip.  Every block has its own sums, in these units.
+// strip.  Every group of blocks has its own sums, in these units.
 template <std::size_t W, class Pass>
 void fill_feature(const CellsOfFeature& cells, const TrainingRows& rows,
-                  const std::vector<RowBlock>& blocks, const std::vector<SegmentRoles>& roles,
-                  bool has_curvature, const LaneUnits& units, double nanoseconds, Team& team,
-                  const Pass& pass) {
+                  const std::vector<RowBlock>& blocks, const std::vector<BlocksTogether>& groups,
+                  const std::vector<SegmentRoles>& roles, bool has_curvature,
+                  const LaneUnits& units, double nanoseconds, Team& team, const Pass& pass) {
   const std::size_t f = cells.feature;
   const auto width = static_cast<std::size_t>(rows.bins[f].width());
   visit_terms<W>(has_curvature, !rows.sample_weight.all_ones(), [&](auto kind) {
     using Terms = decltype(kind);
     using Sum = typename Terms::Sum;
-    Aligned<Sum> sums(blocks.size() * width, Sum{});
-    team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
+    Aligned<Sum> sums(groups.size() * width, Sum{});
+    team.for_each(groups.size(), nanoseconds, [&](std::size_t g) {
       constexpr std::size_t kTogether = W == 1 ? 512 : 64;  // rows, whose terms stay in the cache
       alignas(64) Sum own[kMaxCodes], made[kTogether];
       std::fill_n(own, width, Sum{});
-      const auto add = [&](const float* w, const float* curvature, std::size_t begin,
-                           std::size_t n) {
-        const std::uint8_t* const code = rows.codes.feature(f) + begin;
-        const Terms terms = kind.of(w, curvature, rows.sample_weight.from(begin), units.data(),
-                                    roles[blocks[c].segment]);
-        vectorized([&, terms, n, to = &made[0]] {
-          for (std::size_t i = 0; i < n; i += kTogether) {
-            const std::size_t end = std::min(n, i + kTogether);
-            terms.make(i, end, to);
-            add_terms<1, kMaxCodes>(&code, MadeTerms<Sum>{to, i}, i, end, own);
-          }
+      for (std::size_t c = groups[g].first; c < groups[g].end; ++c) {
+        const SegmentRoles& of_block = roles[blocks[c].segment];
+        pass(c, [&](const float* w, const float* curvature, std::size_t begin, std::size_t n) {
+          const std::uint8_t* const code = rows.codes.feature(f) + begin;
+          const Terms terms =
+              kind.of(w, curvature, rows.sample_weight.from(begin), units.data(), of_block);
+          vectorized([&, terms, n, to = &made[0]] {
+            for (std::size_t i = 0; i < n; i += kTogether) {
+              const std::size_t end = std::min(n, i + kTogether);
+              terms.make(i, end, to);
+              add_terms<1, kMaxCodes>(&code, MadeTerms<Sum>{to, i}, i, end, own);
+            }
+          });
         });
-      };
-      pass(c, add);
-      if (!roles[blocks[c].segment].trains) return;
-      std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(c * width));
+      }
+      if (!groups[g].roles.trains) return;
+      std::copy_n(own, width, sums.begin() + static_cast<std::ptrdiff_t>(g * width));
     });
     cells.histogram.clear(f);
     cells.histogram.set_units(units);
-    for (std::size_t c = 0; c < blocks.size(); ++c) {
-      const SegmentRoles& of_block = roles[blocks[c].segment];
-      if (!of_block.trains) continue;
-      Sum* const own = sums.data() + c * width;
-      const auto how = kind.reading(units.data(), of_block);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (!groups[g].roles.trains) continue;
+      Sum* const own = sums.data() + g * width;
+      const auto how = kind.reading(units.data(), groups[g].roles);
       vectorized([&, own] { flush_sums(own, width, how, cells.histogram, f); });
     }
   });

@@ -26,6 +26,11 @@ inline std::uint64_t to_bits(double x) noexcept {
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+inline std::int32_t to_bits(float x) noexcept {
+  std::int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
 
 // A unit for numbers of less than 2^51 of it: adding `rounder` rounds a number to whole units,
 // which are then the difference of the bits to `zero`.  That is done with vectors.
