@@ -241,8 +241,7 @@ EdgeSearch::EdgeSearch(const std::vector<double>& edges) {
     return;
   }
 #endif
-  cells32_.build(edges);
-  cells64_.build(edges);
+  cells_ = std::make_shared<MadeCells>(edges);
 }
 
 void EdgeSearch::plant(const std::vector<double>& edges) {
@@ -291,7 +290,7 @@ std::uint32_t EdgeSearch::Cells<T>::cell_by_key(T x) const {
 
 template <class T>
 void EdgeSearch::Cells<T>::build(const std::vector<double>& edges) {
-  // A model of many features with few bins each holds two of these for every feature.
+  // A model of many features with few bins each holds one of these for every feature.
   const std::size_t cells = std::clamp(kCellsPerEdge * edges.size(), std::size_t{1}, kMostCells);
   last_ = static_cast<T>(cells - 1);
   for (const double e : edges) edges_.push_back(round_down<T>(e) + T(0));
@@ -378,12 +377,23 @@ void EdgeSearch::Cells<T>::encode(const T* x, std::size_t n, std::uint8_t missin
   }
 }
 
+template <class T>
+const EdgeSearch::Cells<T>& EdgeSearch::MadeCells::of() {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    std::call_once(made32, [this] { cells32.build(edges); });
+    return cells32;
+  } else {
+    std::call_once(made64, [this] { cells64.build(edges); });
+    return cells64;
+  }
+}
+
 void EdgeSearch::encode(const float* x, std::size_t n, std::uint8_t missing,
                         std::uint8_t* codes) const {
 #if PROPERBOOST_X86_SETS
   if (levels_ > 0) return walk_levels(levels_, nodes_.data(), x, n, missing, codes);
 #endif
-  cells32_.encode(x, n, missing, codes);
+  cells_->of<float>().encode(x, n, missing, codes);
 }
 
 void EdgeSearch::encode(const double* x, std::size_t n, std::uint8_t missing,
@@ -393,7 +403,7 @@ void EdgeSearch::encode(const double* x, std::size_t n, std::uint8_t missing,
     return walk_levels(levels_, nodes_.data(), edges_.data(), ambiguous_, x, n, missing, codes);
   }
 #endif
-  cells64_.encode(x, n, missing, codes);
+  cells_->of<double>().encode(x, n, missing, codes);
 }
 
 }  // namespace properboost

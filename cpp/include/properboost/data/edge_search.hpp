@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -73,14 +75,26 @@ class EdgeSearch {
     int steps_ = 0;                     // of the binary search within a cell
   };
 
+  // The cells of each type of values, made when the first such value is searched, by the thread
+  // that has it: few tables have both, and there is one of these for every feature.
+  struct MadeCells {
+    explicit MadeCells(const std::vector<double>& own) : edges(own) {}
+    template <class T>
+    const Cells<T>& of();
+
+    const std::vector<double> edges;
+    std::once_flag made32, made64;
+    Cells<float> cells32;
+    Cells<double> cells64;
+  };
+
   int levels_ = 0;  // of the tree; 0 where cells are searched
   Aligned<float> nodes_;
   // A double is searched as the least float not below it, among edges rounded down; of the edges
   // found below it, the last `ambiguous_` may share a float with it and are compared again.
   Aligned<double> edges_;
   int ambiguous_ = 0;
-  Cells<float> cells32_;
-  Cells<double> cells64_;
+  std::shared_ptr<MadeCells> cells_;
 };
 
 }  // namespace properboost
