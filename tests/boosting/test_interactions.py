@@ -407,3 +407,18 @@ def test_raw_predictions_of_any_size_leave_finite_gradients():
         interactions=1,
     )
     assert len(model.fit(X, y).pairs_) == 1
+
+
+def test_rates_of_pairs_are_named_where_they_are_too_large():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    model = pb.ProperBoostClassifier(
+        "savage", gain=1e4, response="sign", step="unit", n_estimators=5, interactions=1
+    )
+    with pytest.raises(
+        ValueError, match=r"interaction_rate=1e\+304 make .* interaction_rate small"
+    ):
+        model.set_params(interaction_rate=1e304).fit(X, y)
+    with pytest.raises(ValueError, match=r"of pairs interaction_rate\) must be smaller"):
+        model.set_params(loss="glog", interaction_rate=1e304).fit(X, y)

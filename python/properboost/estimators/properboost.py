@@ -682,6 +682,9 @@ class _Finish:
             return
         rate = rate_of(self._options, self._loss.gain)
         what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
+        if self.of_pairs:
+            what += f" and interaction_rate={model.interaction_rate!r}"
+            smaller = "learning_rate or the interaction_rate"
         if max(self._slopes) > 1.0 or added > 0.0:
             what = f"slope={model.slope!r} and intercept={model.intercept!r}"
             smaller = "slope or the intercept"

@@ -44,9 +44,8 @@ class ClassAdder {
 
   static constexpr std::size_t kMostRows = 512;  // of a block
 
-  // Groups of features that different threads may sum: at most so many, and the k-th of n.
-  std::size_t most_groups() const noexcept { return packed_.words(); }
-  FeatureRange group(std::size_t k, std::size_t n) const noexcept { return packed_.part(k, n); }
+  // The codes that it reads, in whose order different threads may sum features.
+  const PackedCodes& packed() const noexcept { return packed_; }
 
   // Narrow sums on their way: all 0 between runs.
   using Memory = Aligned<Narrow>;

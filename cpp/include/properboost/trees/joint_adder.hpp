@@ -26,9 +26,8 @@ class JointAdder {
   std::size_t per_code() const noexcept { return units_.stride(); }
   std::size_t per_row() const noexcept { return units_.stride(); }
 
-  // Groups of features that different threads may sum: at most so many, and the k-th of n.
-  std::size_t most_groups() const noexcept { return packed_.words(); }
-  FeatureRange group(std::size_t k, std::size_t n) const noexcept { return packed_.part(k, n); }
+  // The codes that it reads, in whose order different threads may sum features.
+  const PackedCodes& packed() const noexcept { return packed_; }
 
   struct Memory {};  // none
   void prepare(Memory& /*none*/, std::size_t /*rows*/) const {}

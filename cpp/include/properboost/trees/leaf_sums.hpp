@@ -92,15 +92,15 @@ class LeafSums {
     // parts are fewer than threads, which share the features of each then.
     const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
-    const std::size_t groups =
-        std::clamp<std::size_t>(team_.size() / parts, 1, adder_.most_groups());
+    const PackedCodes& packed = adder_.packed();
+    const std::size_t groups = std::clamp<std::size_t>(team_.size() / parts, 1, packed.words());
     std::vector<Sums> sums(parts);
     for (Sums& part : sums) part = take();
     memory_.resize(std::max(parts, memory_.size()));
     for (std::size_t part = 0; part < parts; ++part) adder_.prepare(memory_[part], n / parts);
     team_.for_each(parts * groups, nanoseconds, [&](std::size_t task) {
       const std::size_t part = task / groups, group = task % groups;
-      const FeatureRange features = adder_.group(group, groups);
+      const FeatureRange features = packed.part(group, groups);
       typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
       for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
         const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
