@@ -55,6 +55,7 @@ LARGE[0].flags.writeable = LARGE[1].flags.writeable = False
 WEIGHT = 0.5 + draw(700, 4)
 CLASSES_WEIGHT = 0.5 + draw(1500, 6)
 LARGE_WEIGHT = 0.5 + draw(70_000, 5)
+LARGE_CLASSES = make_numbers(70_000, 3, 7, classes=3)
 
 
 # -- fits -----------------------------------------------------------------------------------------
@@ -164,6 +165,9 @@ def list_cases():
     }.items():
         add(f"bags, {name}", P(outer_bags=5, **few, **given), SMALL, WEIGHT)
     add("bags, large", P(outer_bags=16, n_estimators=3, interactions=1), LARGE, LARGE_WEIGHT)
+    in_turn = {"outer_bags": 16, "n_estimators": 2, "selection": "cyclic"}
+    add("bags, large, in turn", P(**in_turn), LARGE, LARGE_WEIGHT)
+    add("bags, large, in turn, classes", P(response="newton", **in_turn), LARGE_CLASSES)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):
             votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/boosting/slope_along.hpp"
 #include "properboost/data/transpose.hpp"

@@ -91,7 +91,8 @@ double CoupledMargins::slope_ahead(std::size_t model, const ClassDirections& dir
       parts[c] += strip.slope(directions, units, largest[c]);
     });
     std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-    double there = largest_of(largest);
+    double there = 0.0;
+    for (const double own : largest) there = std::max(there, own);
     TermUnits::Lost lost;
     Share share = team.share();
     units.share(share.sum(sum).most(there), lost);

@@ -47,7 +47,8 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
     const auto alike = [&](std::size_t a, std::size_t b) {
       return class_of[a] == class_of[b] && role(first, a) == role(first, b);
     };
-    for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike)) {
+    // Two strips are enough to hand out, and what a block takes apart from them is little.
+    for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, 2 * strip)) {
       if (role(first, block.segment) != Role::kNone) blocks[model].push_back(block);
     }
   }

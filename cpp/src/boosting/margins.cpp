@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/slope_along.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"

@@ -241,7 +241,7 @@ EdgeSearch::EdgeSearch(const std::vector<double>& edges) {
     return;
   }
 #endif
-  cells_ = std::make_shared<MadeCells>(edges);
+  cells_.reset(new AllCells{edges});
 }
 
 void EdgeSearch::plant(const std::vector<double>& edges) {
@@ -378,14 +378,16 @@ void EdgeSearch::Cells<T>::encode(const T* x, std::size_t n, std::uint8_t missin
 }
 
 template <class T>
-const EdgeSearch::Cells<T>& EdgeSearch::MadeCells::of() {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    std::call_once(made32, [this] { cells32.build(edges); });
-    return cells32;
-  } else {
-    std::call_once(made64, [this] { cells64.build(edges); });
-    return cells64;
+const EdgeSearch::Cells<T>& EdgeSearch::MadeCells<T>::of(const std::vector<double>& edges) {
+  if (const Cells<T>* const made = made_.load(std::memory_order_acquire)) return *made;
+  const std::lock_guard<std::mutex> only_one(mutex_);
+  if (own_ == nullptr) {
+    auto cells = std::make_unique<Cells<T>>();
+    cells->build(edges);
+    own_ = std::move(cells);
+    made_.store(own_.get(), std::memory_order_release);
   }
+  return *own_;
 }
 
 void EdgeSearch::encode(const float* x, std::size_t n, std::uint8_t missing,
@@ -393,7 +395,7 @@ void EdgeSearch::encode(const float* x, std::size_t n, std::uint8_t missing,
 #if PROPERBOOST_X86_SETS
   if (levels_ > 0) return walk_levels(levels_, nodes_.data(), x, n, missing, codes);
 #endif
-  cells_->of<float>().encode(x, n, missing, codes);
+  cells_->cells32.of(cells_->edges).encode(x, n, missing, codes);
 }
 
 void EdgeSearch::encode(const double* x, std::size_t n, std::uint8_t missing,
@@ -403,7 +405,7 @@ void EdgeSearch::encode(const double* x, std::size_t n, std::uint8_t missing,
     return walk_levels(levels_, nodes_.data(), edges_.data(), ambiguous_, x, n, missing, codes);
   }
 #endif
-  cells_->of<double>().encode(x, n, missing, codes);
+  cells_->cells64.of(cells_->edges).encode(x, n, missing, codes);
 }
 
 }  // namespace properboost

@@ -682,7 +682,7 @@ class _Finish:
             return
         rate = rate_of(self._options, self._loss.gain)
         what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
-        if self.of_pairs:
+        if self.of_pairs is not None:
             what += f" and interaction_rate={model.interaction_rate!r}"
             smaller = "learning_rate or the interaction_rate"
         if max(self._slopes) > 1.0 or added > 0.0:

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "properboost/boosting/blocks_together.hpp"
 #include "properboost/boosting/coupled_rows.hpp"
 #include "properboost/boosting/coupled_strip.hpp"
-#include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/aligned.hpp"
@@ -64,8 +64,8 @@ class CoupledBatch final : public BatchMargins {
   const MovedRows& moved_;
   const std::size_t first_, models_, width_;
   const std::vector<SegmentRoles>& roles_;
-  std::vector<RowBlock> blocks_;  // of the segments that it trains on
-  std::vector<BlocksTogether> together_;
+  std::vector<RowBlock> blocks_;          // of the segments that it trains on
+  std::vector<BlocksTogether> together_;  // of those
   Aligned<float> weight_, curvature_;
   LaneUnits units_{};
 };

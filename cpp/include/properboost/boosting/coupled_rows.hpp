@@ -60,12 +60,4 @@ struct MovedRows {
 TermBounds share_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
                          bool has_curvature, bool has_loss, Share share);
 
-// The largest of numbers that are not negative.
-template <class Number>
-Number largest_of(const std::vector<Number>& numbers) {
-  Number most{0};
-  for (const Number own : numbers) most = std::max(most, own);
-  return most;
-}
-
 }  // namespace properboost

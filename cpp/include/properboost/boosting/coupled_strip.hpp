@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -139,7 +138,7 @@ class CoupledStrip {
     return sum(units, [=](std::size_t i) { return wide(numbers[i]); });
   }
 
-  // Makes these the largest terms, if those of some rows are larger.
+  // Makes these the largest terms, if those of some rows are larger; no term is negative.
   void note_largest(bool has_curvature, bool has_loss, TermBounds& largest) const {
     const auto note = [](const float* terms, std::size_t n, double& most) {
       most =

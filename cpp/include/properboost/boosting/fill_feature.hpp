@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "properboost/boosting/blocks_together.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/aligned.hpp"
@@ -15,31 +16,6 @@
 #include "properboost/histogram/terms.hpp"
 
 namespace properboost {
-
-// Neighbouring blocks, from the first to the one before the end, whose rows share sums.
-struct BlocksTogether {
-  std::size_t first, end;
-  SegmentRoles roles;  // of all of them
-};
-
-// The rows of bags lie in many small segments, for which sums of their own would cost most.
-inline std::vector<BlocksTogether> put_together(const std::vector<RowBlock>& blocks,
-                                                const std::vector<SegmentRoles>& roles) {
-  std::vector<BlocksTogether> groups;
-  std::size_t rows = 0;
-  for (std::size_t c = 0; c < blocks.size(); ++c) {
-    const SegmentRoles& own = roles[blocks[c].segment];
-    const std::size_t more = blocks[c].end - blocks[c].begin;
-    if (c == 0 || rows + more > RowBlock::kRows || !groups.back().roles.may_join(own)) {
-      groups.push_back({c, c, {}});
-      rows = 0;
-    }
-    groups.back().end = c + 1;
-    groups.back().roles.join(own);
-    rows += more;
-  }
-  return groups;
-}
 
 // pass(c, add) calls add(weights, curvatures, begin, n) for the training rows of block c, strip by
 // strip.  Every group of blocks has its own sums, in these units.

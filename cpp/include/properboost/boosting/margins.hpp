@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "properboost/boosting/fill_feature.hpp"
+#include "properboost/boosting/blocks_together.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/moving_margins.hpp"
@@ -163,8 +163,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   bool needs_curvature_;
   bool keeps_weights_ = false;
   const VoteTargets& targets_;
-  std::vector<RowBlock> blocks_;  // of the segments with a role
-  std::vector<BlocksTogether> together_;
+  std::vector<RowBlock> blocks_;          // of the segments with a role
+  std::vector<BlocksTogether> together_;  // of those
   Sums training_weight_{}, held_out_weight_{};
   std::array<Sums, 2> held_out_of_class_{};
   Aligned<float> u_, weight_, curvature_;

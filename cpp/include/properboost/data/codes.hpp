@@ -55,14 +55,14 @@ inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>
 // Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
 template <class Alike>
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
-                                          const Alike& alike) {
+                                          const Alike& alike, std::size_t rows = RowBlock::kRows) {
   std::vector<SegmentRange> ranges;
   for (std::size_t k = 0; k + 1 < segments.size();) {
     const std::size_t first = k++;
     while (k + 1 < segments.size() && alike(first, k)) ++k;
     ranges.push_back({first, segments[first], segments[k]});
   }
-  return cut_into_row_blocks(ranges);
+  return cut_into_row_blocks(ranges, rows);
 }
 inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
   return cut_into_row_blocks(segments, [](std::size_t, std::size_t) { return false; });

@@ -6,6 +6,7 @@
 // remain.  Both give the same codes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -75,17 +76,22 @@ class EdgeSearch {
     int steps_ = 0;                     // of the binary search within a cell
   };
 
-  // The cells of each type of values, made when the first such value is searched, by the thread
-  // that has it: few tables have both, and there is one of these for every feature.
-  struct MadeCells {
-    explicit MadeCells(const std::vector<double>& own) : edges(own) {}
-    template <class T>
-    const Cells<T>& of();
+  // The cells of one type of values, made when the first such value is searched, by the thread
+  // that has it: few tables have both types, and there is one of these for every feature.
+  template <class T>
+  class MadeCells {
+   public:
+    const Cells<T>& of(const std::vector<double>& edges);
 
+   private:
+    std::mutex mutex_;
+    std::unique_ptr<const Cells<T>> own_;
+    std::atomic<const Cells<T>*> made_{nullptr};
+  };
+  struct AllCells {
     const std::vector<double> edges;
-    std::once_flag made32, made64;
-    Cells<float> cells32;
-    Cells<double> cells64;
+    MadeCells<float> cells32 = {};
+    MadeCells<double> cells64 = {};
   };
 
   int levels_ = 0;  // of the tree; 0 where cells are searched
@@ -94,7 +100,7 @@ class EdgeSearch {
   // found below it, the last `ambiguous_` may share a float with it and are compared again.
   Aligned<double> edges_;
   int ambiguous_ = 0;
-  std::shared_ptr<MadeCells> cells_;
+  std::shared_ptr<AllCells> cells_;
 };
 
 }  // namespace properboost
