@@ -212,8 +212,8 @@ Memory Cohort::memory() const {
                           : TreeGrower::bytes(codes.rows, training, needs_curvature);
   }
   if (algorithm.coupling().classes > 1) {
-    all += CoupledMargins::needs(codes.rows, models_.size(), widths, *first.loss,
-                                 algorithm.coupling(), needs_curvature);
+    all += CoupledMargins::needs(codes.rows, widths, *first.loss, algorithm.coupling(),
+                                 needs_curvature);
   } else {
     const bool keeps_weights = grows_trees(first) || !algorithm.selection().in_turn();
     all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);

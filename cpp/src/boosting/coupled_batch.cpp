@@ -31,23 +31,22 @@ class ByCell final : public ShiftedRows {
   float shift_for(double value) const override { return static_cast<float>(value / rows_.share); }
 
   CellSums sum_rows(const CellOfCode& cell_of, const std::array<float, kMaxCodes>& shift) override {
-    const std::size_t model = lane_ / rows_.classes, k = lane_ % rows_.classes;
-    const double total = 2.0 * rows_.training_weight[model];
+    const std::size_t k = lane_;  // a class
+    const double total = 2.0 * rows_.training_weight;
     const double of_row = std::max(1.0, rows_.most_sample_weight);
     const bool remembers = !moved_.shift.empty();
     CellSums all;
     sum_tightly(rows_.bounds_ahead(moved_.largest_score, 0.0), [&](const TermBounds& most) {
-      std::vector<CellSums> parts(rows_.blocks[model].size());
+      std::vector<CellSums> parts(rows_.blocks.size());
       std::vector<TermBounds> largest(parts.size(), TermBounds{});
       all = CellSums{};
       all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
                    of_row * most.curvature};
-      for_training_strips(rows_, model, team_, [&](std::size_t c, CoupledStrip& strip) {
+      for_training_strips(rows_, team_, [&](std::size_t c, CoupledStrip& strip) {
         strip.place(moved_.u.data(), {});
         strip.shift_class(k, codes_, shift.data());
         if (remembers) {
-          const std::size_t place = model * rows_.codes.rows + strip.begin();
-          std::copy_n(moved_.shift.data() + place, strip.size(), strip.shift());
+          std::copy_n(moved_.shift.data() + strip.begin(), strip.size(), strip.shift());
         }
         strip.weigh(true, false, remembers ? strip.shift() : nullptr);
         strip.note_largest(true, false, largest[c]);
@@ -93,12 +92,11 @@ CoupledBatch::CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std:
 
 double CoupledBatch::slope_along(const Move& direction, Team& team) {
   LaneWeights weights{weight_.data() + direction.lane, width_, moved_.largest.weight, {}};
-  const std::vector<RowBlock>& blocks = rows_.blocks[(first_ + direction.lane) / rows_.classes];
-  for (const RowBlock& block : blocks) {
+  for (const RowBlock& block : rows_.blocks) {
     const Role role = rows_.role(first_ + direction.lane, block.segment);
     weights.signs.push_back(learns(role) ? sign_of(role) : 0.0);
   }
-  return properboost::slope_along(direction, weights, blocks, rows_.sample_weight,
+  return properboost::slope_along(direction, weights, rows_.blocks, rows_.sample_weight,
                                   rows_.total_weight, team) /
          training_weight(direction.lane);
 }
@@ -109,15 +107,11 @@ std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const s
   return std::make_unique<ByCell>(rows_, moved_, first_ + lane, codes, shares, n_cells, team);
 }
 
-void CoupledBatch::store(std::size_t model, const CoupledStrip& strip) {
-  const std::size_t begin = std::max(first_, model * rows_.classes);
-  const std::size_t end = std::min(first_ + models_, (model + 1) * rows_.classes);
-  if (begin >= end) return;
-  const std::size_t k = begin - model * rows_.classes;
-  const std::size_t place = strip.begin() * width_ + begin - first_;
-  spread(strip.weights(k), strip.size(), end - begin, weight_.data() + place);
+void CoupledBatch::store(const CoupledStrip& strip) {
+  const std::size_t place = strip.begin() * width_;
+  spread(strip.weights(first_), strip.size(), weight_.data() + place);
   if (curvature_.empty()) return;
-  spread(strip.curvatures(k), strip.size(), end - begin, curvature_.data() + place);
+  spread(strip.curvatures(first_), strip.size(), curvature_.data() + place);
 }
 
 void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
@@ -136,10 +130,10 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
   cells.histogram.share(cells.feature, team);
 }
 
-void CoupledBatch::spread(const float* from, std::size_t n, std::size_t lanes, float* to) const {
+void CoupledBatch::spread(const float* from, std::size_t n, float* to) const {
   std::array<const char*, kMostLanes> rows;
-  for (std::size_t k = 0; k < lanes; ++k) rows[k] = reinterpret_cast<const char*>(from + k * n);
-  transpose(rows.data(), lanes, n, width_, to);
+  for (std::size_t k = 0; k < models_; ++k) rows[k] = reinterpret_cast<const char*>(from + k * n);
+  transpose(rows.data(), models_, n, width_, to);
 }
 
 }  // namespace properboost

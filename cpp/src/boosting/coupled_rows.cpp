@@ -31,26 +31,21 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
       needs_curvature(with_curvature),
       strip(rows_of_strip(coupling.classes)),
       class_of(codes.segments.size() - 1, 0),
-      blocks(joint_models()),
       total_weight(rows.totals.all),
-      most_sample_weight(rows.totals.most),
-      training_weight(joint_models(), 0.0) {
-  for (std::size_t model = 0; model < joint_models(); ++model) {
-    const std::size_t first = model * classes;
-    for (std::size_t s = 0; s < class_of.size(); ++s) {
-      if (learns(role(first, s))) training_weight[model] += rows.totals.of_segment[s];
-      for (std::size_t k = 0; k < classes; ++k) {
-        if (sign_of(role(first + k, s)) > 0.0) class_of[s] = k;
-      }
+      most_sample_weight(rows.totals.most) {
+  for (std::size_t s = 0; s < class_of.size(); ++s) {
+    if (learns(role(0, s))) training_weight += rows.totals.of_segment[s];
+    for (std::size_t k = 0; k < classes; ++k) {
+      if (sign_of(role(k, s)) > 0.0) class_of[s] = k;
     }
-    // The rows of bags and folds lie in many small segments.
-    const auto alike = [&](std::size_t a, std::size_t b) {
-      return class_of[a] == class_of[b] && role(first, a) == role(first, b);
-    };
-    // Two strips are enough to hand out, and what a block takes apart from them is little.
-    for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, 2 * strip)) {
-      if (role(first, block.segment) != Role::kNone) blocks[model].push_back(block);
-    }
+  }
+  // The rows of bags and folds lie in many small segments.
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return class_of[a] == class_of[b] && role(0, a) == role(0, b);
+  };
+  // Two strips are enough to hand out, and what a block takes apart from them is little.
+  for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, 2 * strip)) {
+    if (role(0, block.segment) != Role::kNone) blocks.push_back(block);
   }
 }
 

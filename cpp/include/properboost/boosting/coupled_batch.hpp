@@ -1,4 +1,4 @@
-// The lanes of one batch whose models are coupled, as planners see them.
+// The lanes of one batch, classes of a joint model, as planners see them.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class CoupledBatch final : public BatchMargins {
                std::size_t lanes, const std::vector<SegmentRoles>& roles);
 
   std::size_t lanes() const noexcept override { return width_; }
-  double training_weight(std::size_t lane) const noexcept override {
-    return rows_.training_weight[(first_ + lane) / rows_.classes];
+  double training_weight(std::size_t /*lane*/) const noexcept override {
+    return rows_.training_weight;
   }
   const float* weight() const noexcept override { return weight_.data(); }
   const float* curvature() const noexcept override {
@@ -51,14 +51,14 @@ class CoupledBatch final : public BatchMargins {
   void set_units(std::size_t lane, const CellUnits& units) noexcept { units_[lane] = units; }
   std::size_t first() const noexcept { return first_; }
   std::size_t models() const noexcept { return models_; }
-  // Keeps the weights of a joint model's rows: of its classes that are in this batch.
-  void store(std::size_t model, const CoupledStrip& strip);
+  // Keeps the weights of some rows.
+  void store(const CoupledStrip& strip);
   // Sums the weights of one feature into its cells.
   void fill(const CellsOfFeature& cells, Team& team) const;
 
  private:
-  // Writes the numbers of n rows in some lanes, [lane][row], as [row][lane].
-  void spread(const float* from, std::size_t n, std::size_t lanes, float* to) const;
+  // Writes the numbers of n rows in all lanes, [lane][row], as [row][lane].
+  void spread(const float* from, std::size_t n, float* to) const;
 
   const CoupledRows& rows_;
   const MovedRows& moved_;

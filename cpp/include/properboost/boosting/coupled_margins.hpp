@@ -1,4 +1,4 @@
-// Margins of models that are coupled: the classes of joint models, whose weights depend on a row's
+// Margins of models that are coupled: the classes of a joint model, whose weights depend on a row's
 // scores in all of them.
 //
 // Margins are stored u = y F / gain, [lane][row], in segment order, so that the joint loss takes
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "properboost/boosting/algorithm.hpp"
@@ -37,8 +38,7 @@ class CoupledMargins final : public MovingMargins {
     const std::vector<SegmentRoles>& roles;
   };
 
-  // `roles` has those of each lane's model, by segment.  What the arguments refer to must outlive
-  // it.
+  // `roles` has those of each class, by segment.  What the arguments refer to must outlive it.
   //
   // Classes that all move as far as is best for each alone overshoot: they move by `share` of that.
   // (K - 1) / K makes two classes the binary model, and is fast where overshooting is found out;
@@ -48,9 +48,9 @@ class CoupledMargins final : public MovingMargins {
                  double share, bool needs_curvature);
   ~CoupledMargins() override;
 
-  // What so many rows take in all lanes, those of batches of such widths.
-  static Memory needs(std::size_t rows, std::size_t lanes, const std::vector<std::size_t>& widths,
-                      const Loss& loss, const Coupling& coupling, bool needs_curvature);
+  // What so many rows take, in batches of such widths.
+  static Memory needs(std::size_t rows, const std::vector<std::size_t>& widths, const Loss& loss,
+                      const Coupling& coupling, bool needs_curvature);
 
   BatchMargins& batch(std::size_t b) noexcept;
 
@@ -77,22 +77,22 @@ class CoupledMargins final : public MovingMargins {
   class Oracle;
 
   void direct(const Move& move, ClassDirections& classes) const;
-  double farthest(std::size_t model, const ClassDirections& directions, Team& team) const;
+  double farthest(const ClassDirections& directions, Team& team) const;
   TermUnits units_of_slope(double most) const;
   // The slope at a step, along directions that lead there from where the model is.
-  double slope_ahead(std::size_t model, const ClassDirections& directions, double step, Team& team);
-  // One pass over the rows, which moves every lane; sums are in units of these bounds, and of what
-  // no term of a joint model's slope exceeds, which becomes the largest.
+  double slope_ahead(const ClassDirections& directions, double step, Team& team);
+  // One pass over the rows, which moves every class; sums are in units of these bounds, and of what
+  // no term of the slope exceeds, which becomes the largest.
   std::vector<Point> move_all(const std::vector<Move>& moves,
                               const std::vector<PassRequest>& requests, const TermBounds& bounds,
-                              std::vector<double>& most_slopes, Team& team);
+                              double& most_slope, Team& team);
 
   const CoupledRows rows_;
   MovedRows moved_;
-  // [joint model][row]: what the joint loss was given when it was last asked after a move.  Asked
-  // again where nothing has moved, it says the same, to the bit.
+  // What the joint loss was given for each row when it was last asked after a move.  Asked again
+  // where nothing has moved, it says the same, to the bit.
   Aligned<float> guess_;
-  std::vector<ShiftPath> paths_;  // of the joint models, if there is something to remember
+  std::optional<ShiftPath> path_;  // if there is something to remember
   std::vector<std::unique_ptr<CoupledBatch>> batches_;
 };
 

@@ -1,4 +1,4 @@
-// The rows of joint models: what stays as it is while their margins move, and what does not.
+// The rows of a joint model: what stays as it is while their margins move, and what does not.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,6 @@ struct CoupledRows {
   CoupledRows(const TrainingRows& rows, std::vector<const std::vector<Role>*> roles,
               const Loss& loss, const Coupling& coupling, double share, bool needs_curvature);
 
-  std::size_t joint_models() const noexcept { return roles.size() / classes; }
   Role role(std::size_t lane, std::size_t segment) const { return (*roles[lane])[segment]; }
 
   // What bounds the terms of a row and class once no score, of which this was the largest, has
@@ -35,17 +34,16 @@ struct CoupledRows {
   const Codes& codes;
   const RowSampleWeights sample_weight;
   const std::size_t classes;
-  const std::vector<const std::vector<Role>*> roles;  // of the lanes
+  const std::vector<const std::vector<Role>*> roles;  // of the lanes, one for each class
   const Loss& loss;
   const std::shared_ptr<const JointLoss> joint;
   const double share;
   const bool needs_curvature;
   const std::size_t strip;            // rows whose scores stay in the cache
   std::vector<std::size_t> class_of;  // of the rows of a segment with a role
-  // The rows that a joint model uses, those of a block alike.
-  std::vector<std::vector<RowBlock>> blocks;
+  std::vector<RowBlock> blocks;       // of the rows with a role, which is the same in a block
   const double total_weight, most_sample_weight;
-  std::vector<double> training_weight;  // of the joint models
+  double training_weight = 0.0;
 };
 
 // What a row pass changes.
@@ -53,7 +51,7 @@ struct MovedRows {
   Aligned<float> u;  // [lane][row]
   float largest_score = 0.0F;
   TermBounds largest{1.0, 0.0, 0.0};  // of the terms of the last pass
-  Aligned<float> shift;  // [joint model][row]: what the joint loss remembers, if it does
+  Aligned<float> shift;               // what the joint loss remembers of a row, if it does
 };
 
 // The largest of those of all processes' blocks; what was not found is as it was.

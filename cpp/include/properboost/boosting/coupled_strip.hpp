@@ -1,4 +1,4 @@
-// Strips: some rows of one segment, as a joint model sees them.
+// Strips: some rows of one block, as a joint model sees them.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +47,8 @@ float find_largest(std::size_t n, const Numbers& number, float most) {
 // [class][row] arrays in the cache.
 class CoupledStrip {
  public:
-  CoupledStrip(const CoupledRows& of, std::size_t model, const RowBlock& block, std::size_t begin,
-               std::size_t n)
-      : begin_(begin), n_(n), model_(model), own_(of.class_of[block.segment]), rows_(of) {
+  CoupledStrip(const CoupledRows& of, const RowBlock& block, std::size_t begin, std::size_t n)
+      : begin_(begin), n_(n), own_(of.class_of[block.segment]), rows_(of) {
     static thread_local Aligned<float> memory;
     const std::size_t size = rows_.classes * rows_.strip;
     memory.resize(4 * size + 2 * rows_.strip);
@@ -68,11 +67,11 @@ class CoupledStrip {
   const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
   float sign(std::size_t k) const noexcept { return k == own_ ? 1.0F : -1.0F; }
 
-  // Takes the scores from the margins, [lane][row], moved along the directions of the joint model's
+  // Takes the scores from the margins, [lane][row], moved along the directions of the
   // classes.
   void place(const float* margins, const ClassDirections& directions) {
     for (std::size_t k = 0; k < rows_.classes; ++k) {
-      const float* const u = margins + (first() + k) * rows_.codes.rows + begin_;
+      const float* const u = margins + k * rows_.codes.rows + begin_;
       float* const z = scores_ + k * n_;
       const float sign = this->sign(k);
       if (directions.empty() || directions[k].table.empty()) {
@@ -151,7 +150,7 @@ class CoupledStrip {
 
   void store_margins(float* u) const {
     for (std::size_t k = 0; k < rows_.classes; ++k) {
-      float* const own = u + (first() + k) * rows_.codes.rows + begin_;
+      float* const own = u + k * rows_.codes.rows + begin_;
       const float* const z = scores_ + k * n_;
       vectorized([=, sign = sign(k), n = n_] {
         for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
@@ -163,8 +162,6 @@ class CoupledStrip {
   }
 
  private:
-  std::size_t first() const noexcept { return model_ * rows_.classes; }
-
   template <class Term>
   std::int64_t sum(const TermUnits& units, const Term& term) const {
     WholeSums total{};
@@ -174,22 +171,21 @@ class CoupledStrip {
     return total[0];
   }
 
-  std::size_t begin_, n_, model_, own_;
+  std::size_t begin_, n_, own_;
   const CoupledRows& rows_;
   float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
 };
 
-// task(c, strip) for the strips of the blocks that a joint model trains on.
+// task(c, strip) for the strips of the blocks that the model trains on.
 template <class Task>
-void for_training_strips(const CoupledRows& rows, std::size_t model, Team& team, const Task& task) {
-  const std::vector<RowBlock>& blocks = rows.blocks[model];
+void for_training_strips(const CoupledRows& rows, Team& team, const Task& task) {
   const double nanoseconds =
       4.0 * static_cast<double>(rows.codes.rows) * static_cast<double>(rows.classes);
-  team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
-    if (!learns(rows.role(model * rows.classes, blocks[c].segment))) return;
-    for (std::size_t begin = blocks[c].begin; begin < blocks[c].end; begin += rows.strip) {
-      const std::size_t n = std::min(rows.strip, blocks[c].end - begin);
-      CoupledStrip strip(rows, model, blocks[c], begin, n);
+  team.for_each(rows.blocks.size(), nanoseconds, [&](std::size_t c) {
+    const RowBlock& block = rows.blocks[c];
+    if (!learns(rows.role(0, block.segment))) return;
+    for (std::size_t begin = block.begin; begin < block.end; begin += rows.strip) {
+      CoupledStrip strip(rows, block, begin, std::min(rows.strip, block.end - begin));
       task(c, strip);
     }
   });
