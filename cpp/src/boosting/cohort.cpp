@@ -56,7 +56,7 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
     }
     return true;
   };
-  // Classes of joint models share the bounds of their sums with those of their cohort.
+  // A joint model has a cohort of its own: its classes share the bounds of their sums.
   const std::size_t together = coupled > 1 ? coupled : most;
   // The models of each cohort.
   const auto deal = [&](bool by_rows) {
