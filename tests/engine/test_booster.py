@@ -375,7 +375,7 @@ def test_cells_of_equal_weight_have_no_sign():
 
 def test_overflow_is_an_error_not_a_number():
     codes, features, _, y = problem(5)
-    with pytest.raises(ValueError, match=r"learning_rate \(or for pairs .* must be .* not finite"):
+    with pytest.raises(ValueError, match=r"learning_rate \(or .* must be smaller.* not finite"):
         train(codes, features, y, loss="exponential", gain=1.0, step="unit", learning_rate=1e300)
 
 

@@ -12,18 +12,6 @@
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
-namespace {
-
-// The largest of numbers that are not negative.
-template <class Number>
-Number largest_of(const std::vector<Number>& numbers) {
-  Number most{0};
-  for (const Number own : numbers) most = std::max(most, own);
-  return most;
-}
-
-}  // namespace
-
 // The risk of a joint model along the look-up tables of its classes.
 class CoupledMargins::Oracle final : public LineSearchOracle {
  public:

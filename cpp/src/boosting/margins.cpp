@@ -85,12 +85,6 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
   });
 }
 
-double largest_of(const std::vector<float>& blocks) {
-  float most = 0.0F;
-  for (const float own : blocks) most = std::max(most, own);
-  return wide(most);
-}
-
 // The least of all processes' margins, and sums that are theirs, too.
 double share_least(const std::vector<float>& blocks, Share share) {
   double most = -std::numeric_limits<double>::infinity();
@@ -667,7 +661,7 @@ void Margins::set_direction(const Move& direction, Team& team) {
           parts[c] = std::max(parts[c], std::abs(along[i]));
         }
       });
-  farthest_ = largest_of(parts);
+  farthest_ = wide(largest_of(parts));
   team.share().most(farthest_).go();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
@@ -24,8 +25,7 @@ double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Tea
       parts[c] = std::max(parts[c], std::abs(lines[i]));
     }
   });
-  double largest = 0.0;
-  for (const float part : parts) largest = std::max(largest, wide(part));
+  double largest = wide(largest_of(parts));
   team.share().most(largest).go();
   return largest;
 }

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 namespace properboost {
 
 struct TermBounds {
   double weight, curvature, loss;
 };
+
+// The largest of numbers that are not negative.
+template <class Number>
+Number largest_of(const std::vector<Number>& numbers) {
+  Number most{0};
+  for (const Number own : numbers) most = std::max(most, own);
+  return most;
+}
 
 // Whether a bound, now that the largest is known, leaves sums too few digits: where all weights
 // have become tiny, as those of separated classes do, sums are found again in units of what they
