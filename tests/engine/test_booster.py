@@ -22,6 +22,7 @@ from helpers.engine import (
     train,
 )
 from helpers.oracles import TRACE_IDS, TRACES, read_letter
+from helpers.reference.search import choose
 from properboost import _core
 
 SEARCHES = [
@@ -146,6 +147,48 @@ def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
     assert cut[0.0] == 40
     assert 8 <= cut[1.0] <= 30  # the mean of a statistic is exceeded in less than half of draws
     assert cut[2.0] <= 8
+
+
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
+def test_boosting_ends_where_nothing_says_more_than_chance(selection, response):
+    rng = np.random.default_rng(4)
+    features = [np.arange(9.0), 6]
+    bins = [ref.FeatureBins.numeric(features[0]), ref.FeatureBins.categorical(6)]
+    codes, y = np.stack([rng.integers(0, 10, 900), rng.integers(0, 6, 900)]), np.ones(900)
+    y[:700] = -1.0
+    common = {"n_estimators": 60, "selection": selection, "response": response,
+              "learning_rate": 0.3, "max_cells": 4, "min_saving": 3.0}  # fmt: skip
+    ours = train(codes, features, y, loss="glog", gain=1.0, **common)
+    theirs = ref.fit(codes, bins, y, loss=ref.make_loss("glog", 1.0), **common)
+    assert_equal_models(ours, theirs)
+    assert 1 < len(theirs) < 60
+    F = sum(own.added(codes) for own in theirs)
+    scatter = np.sqrt(200 * 700 / 900)  # of the number of positive rows
+    assert abs((1 / (1 + np.exp(-F)) - (y > 0)).sum()) < np.sqrt(0.1) * scatter
+
+
+def test_another_moves_where_the_least_likely_feature_is_shrunk_to_nothing(monkeypatch):
+    tried = []
+
+    def see(*args):
+        tried.append(len(args[-1]))
+        return choose(*args)
+
+    monkeypatch.setattr("helpers.reference.boosting.choose", see)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        features = [np.arange(5.0), 30, 24]
+        bins = [ref.FeatureBins.numeric(features[0])]
+        bins += [ref.FeatureBins.categorical(n) for n in features[1:]]
+        codes = np.stack([rng.integers(0, n, 250) for n in (6, 30, 24)])
+        y = np.where(rng.random(250) < 0.35 + 0.06 * codes[0], 1.0, -1.0)
+        common = {"n_estimators": 12, "selection": "unbiased", "learning_rate": 0.5,
+                  "max_cells": 3, "min_saving": 0.7}  # fmt: skip
+        ours = train(codes, features, y, loss="glog", gain=1.0, **common)
+        theirs = ref.fit(codes, bins, y, loss=ref.make_loss("glog", 1.0), **common)
+        assert_equal_models(ours, theirs)
+    assert np.count_nonzero(tried) > 30
 
 
 def many_categories(seed, n=1500):  # of more rows of a class the engine looks at some

@@ -68,6 +68,58 @@ def test_rounds_are_those_of_the_reference(form, response, learner):
             assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 
 
+@pytest.mark.parametrize("response", ["real", "newton"])
+@pytest.mark.parametrize("form", [FORMS[0], FORMS[2]], ids=" ".join)
+def test_rounds_that_move_nothing_leave_the_others_as_they_are(form, response):
+    codes, features, bins, classes = several_classes(1, 3, 240)
+    noise = np.random.default_rng(3).integers(0, 9, (4, len(classes)))
+    codes = np.concatenate([noise[:2], codes, noise[2:]]).astype(codes.dtype)
+    extra = [np.arange(8.0)] * 2
+    features = [*extra, *features, *extra]
+    bins = [ref.FeatureBins.numeric(own) for own in extra] * 2
+    bins[2:2] = several_classes(1, 3, 240)[2]
+    own = {"gain": 1.5, "learning_rate": 0.4, "selection": "cyclic", "max_cells": 3,
+           "min_saving": 1.0, "response": response}  # fmt: skip
+    ours = boost(codes, features, classes, form, 6, **own)
+    again = boost(codes, features, classes, form, 6, risk_of_tables=False, **own)
+    theirs = fit_joint(codes, bins, classes, joint_loss=form[0], loss=form[1], n_estimators=6,
+                       **own)  # fmt: skip
+    still = np.array([[not own.table.any() for own in of_class] for of_class in theirs]).all(axis=0)
+    assert still[:-1][~still[1:]].any()  # some round moves after one that did not
+    for k in range(3):
+        assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
+        np.testing.assert_array_equal(again.rounds(k).values, ours.rounds(k).values)
+        np.testing.assert_array_equal(again.rounds(k).step, ours.rounds(k).step)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 44, 338])
+def test_cycles_one_by_one_are_those_of_a_long_fit(seed):
+    """Also where some round moves nothing, but other units are wanted than before the last move."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.choice([3, 4, 8]))
+    n = int(rng.integers(n_classes * 8, n_classes * 60))
+    form = FORMS[int(rng.choice([0, 2]))]
+    codes, features, _, classes = several_classes(seed, n_classes, n)
+    base = rng.normal(scale=float(rng.choice([0.5, 1, 2, 4])), size=(n_classes, n))
+    own = {
+        "learning_rate": float(rng.choice([0.3, 1.0])),
+        "min_saving": float(rng.choice([0.5, 1.5])),
+        "step": str(rng.choice(["guarded", "line_search"])),
+        "response": str(rng.choice(["real", "newton"])),
+        "selection": "cyclic",
+        "max_cells": 3,
+        "base": base,
+    }
+    long = boost(codes, features, classes, form, 5, **own)
+    short = boost(codes, features, classes, form, 1, **own)
+    for _ in range(4):
+        short.advance(1)
+    for k in range(n_classes):
+        one, other = long.rounds(k), short.rounds(k)
+        for name in ("feature", "values", "step", "risk"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
 @pytest.mark.parametrize("selection", ["greedy", "unbiased"])
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("form", [FORMS[0], FORMS[2]], ids=" ".join)

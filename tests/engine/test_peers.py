@@ -29,6 +29,13 @@ JOINT = {"classes": 3, "joint_loss": "canonical"}
 OF_CLASSES = {
     "greedy": JOINT,
     "cyclic": {**JOINT, "selection": "cyclic", "n_estimators": 3},
+    "cyclic, less chance": {
+        **JOINT,
+        "selection": "cyclic",
+        "n_estimators": 6,
+        "max_cells": 3,
+        "min_saving": 1.0,
+    },
     "exact": {**JOINT, "response": "exact", "n_estimators": 4},
     "softmax": {**JOINT, "joint_loss": "softmax", "response": "newton"},
     "trees": {**JOINT, **TREE},

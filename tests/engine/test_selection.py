@@ -84,7 +84,7 @@ def test_a_weight_of_2_is_the_row_twice():
     np.testing.assert_allclose(once.decision_function(X), often.decision_function(X), rtol=1e-4)
 
 
-def test_where_the_least_likely_cannot_move_the_least_cost_does():
+def test_where_the_least_likely_cannot_move_another_may():
     """Rows are separated, and no feature has any effect: greedy and unbiased end alike."""
     X = np.column_stack([np.zeros(40), np.arange(40) % 2, np.arange(40) % 5]).astype(float)
     y = np.arange(40) % 2

@@ -35,10 +35,21 @@ def fit(rows, **given):
     return model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight), X_val, y_val, weight
 
 
+def two_together():
+    """Rows of two classes, and two features that say together what neither does alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    F = 2.0 * np.sign(X[:, 0] * X[:, 1]) + X[:, 2]
+    return X, (rng.random(600) < 1.0 / (1.0 + np.exp(-F))).astype(int)
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("given", [{}, {"loss": "savage"}, {"early_stopping": False}], ids=str)
 def test_scores_are_those_of_staged_predictions(name, given, binary):
-    model, X_val, y_val, weight = fit(binary, **LEARNERS[name], **given)
+    has_pairs = "interactions" in LEARNERS[name]
+    rows = two_together() if has_pairs else binary
+    model, X_val, y_val, weight = fit(rows, **LEARNERS[name], **given)
+    assert not has_pairs or model.history_["feature"].max() >= X_val.shape[1]
     staged = [-log_loss(y_val, p, sample_weight=weight) for p in model.staged_predict_proba(X_val)]
     assert len(staged) == model.n_iter_
     np.testing.assert_allclose(model.validation_scores_[: len(staged)], staged, atol=1e-12)
@@ -74,18 +85,16 @@ def test_the_model_is_the_fit_of_so_many_estimators(given, binary):
     assert model.n_iter_ == 1 + int(model.validation_scores_.argmax())
 
 
-def test_pairs_follow_what_is_kept_of_features(binary):
-    model, X_val, *_ = fit(binary, interactions=2, n_estimators=60)
+def test_pairs_follow_what_is_kept_of_features():
+    model, X_val, *_ = fit(two_together(), interactions=2, n_estimators=60)
     features = model.history_["feature"]
     mains = int(np.count_nonzero(features < X_val.shape[1]))
     assert 0 < mains < 60
-    X, _, y, *_ = split(binary)
+    X, _, y, *_ = split(two_together())
     pairs = int(np.count_nonzero(features >= X_val.shape[1]))
-    alone = clone(model).set_params(n_estimators=mains, interaction_estimators=max(pairs, 1))
-    if pairs:
-        np.testing.assert_array_equal(
-            alone.fit(X, y).predict_proba(X_val), model.predict_proba(X_val)
-        )
+    assert pairs > 0
+    alone = clone(model).set_params(n_estimators=mains, interaction_estimators=pairs)
+    np.testing.assert_array_equal(alone.fit(X, y).predict_proba(X_val), model.predict_proba(X_val))
     assert model.validation_scores_[: model.n_iter_].argmax() + 1 == model.n_iter_
 
 

@@ -18,7 +18,7 @@ LEARNERS = {
     "symmetric tree": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 3},
     "monomial": {"weak_learner": "monomial"},
     "pairs": {"interactions": 3},
-    "pairs, cyclic": {"interactions": 3, "selection": "cyclic"},
+    "pairs, cyclic": {"interactions": 3, "selection": "cyclic", "max_cells": None},
     "pairs of stumps": {"interactions": 2, "weak_learner": "stump"},
 }
 """Every weak learner, with each selection that makes a difference to it, and pairs."""

@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris
 
 import properboost as pb
 from properboost.model_selection import search_cv
@@ -36,7 +36,7 @@ def assert_same(one, other):
     for name, values in one.cv_results_.items():
         if name not in ("seconds", "dropped"):
             np.testing.assert_array_equal(values, other.cv_results_[name], name)
-    X, _ = two_classes() if one.n_features_in_ == 8 else load_wine(return_X_y=True)
+    X, _ = two_classes() if one.n_features_in_ == 8 else load_iris(return_X_y=True)
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
@@ -76,7 +76,7 @@ def test_families_of_workers_race_over_folds(monkeypatch):
 
 
 def test_processes_find_the_same_with_weights_and_several_classes():
-    X, y = load_wine(return_X_y=True)
+    X, y = load_iris(return_X_y=True)
     weight = np.linspace(0.5, 2.0, len(y))
     settings = LISTS | {"scoring": "accuracy", "multiclass": ["softmax", "one_vs_rest"]}
     here = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)

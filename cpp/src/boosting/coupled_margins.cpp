@@ -125,6 +125,12 @@ std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<M
 
 std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
+  const bool needs_risk = requests.front().risk;
+  if (moves.empty() && last_ && repeats(*last_, needs_risk)) {
+    fill(requests, team);
+    return last_->points;
+  }
+  last_.reset();
   std::vector<Move> here;
   double farthest_move = 0.0;
   double most = 0.0;  // of a slope's terms
@@ -135,12 +141,39 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
     farthest_move = std::max(farthest_move, std::abs(move.t) * far);
     here.push_back({move.lane, move.codes, move.table, 0.0, move.width, move.lines});
   }
-  const TermBounds bounds = rows_.bounds_ahead(moved_.largest_score, farthest_move);
+  TermBounds bounds = rows_.bounds_ahead(moved_.largest_score, farthest_move);
   const double bound_of_slope = most;
   std::vector<Point> points = move_all(moves, requests, bounds, most, team);
   const bool loose = is_loose(bounds, moved_.largest) || is_loose(bound_of_slope, most);
-  if (loose) points = move_all(here, requests, TermBounds(moved_.largest), most, team);
+  if (loose) {
+    bounds = moved_.largest;
+    points = move_all(here, requests, bounds, most, team);
+  }
+  last_ = {bounds, needs_risk, points};
+  for (Point& point : last_->points) point.slope = 0.0;
   return points;
+}
+
+bool CoupledMargins::repeats(const LastPass& last, bool needs_risk) const {
+  if (needs_risk && !last.risk) return false;
+  TermBounds bounds = rows_.bounds_ahead(moved_.largest_score, 0.0);
+  TermBounds largest = moved_.largest;
+  if (!needs_risk) largest.loss = bounds.loss;  // it would not be looked for
+  if (is_loose(bounds, largest)) bounds = largest;
+  const auto are_same = [](const TermUnits& a, const TermUnits& b) {
+    return a.of(0).unit == b.of(0).unit;
+  };
+  const Units own = units_of(bounds), there = units_of(last.bounds);
+  return are_same(own.weight, there.weight) && are_same(own.curvature, there.curvature) &&
+         (!needs_risk || are_same(own.risk, there.risk));
+}
+
+CoupledMargins::Units CoupledMargins::units_of(const TermBounds& bounds) const {
+  Units units;
+  units.risk.set(0, bounds.loss, rows_.sample_weight, rows_.total_weight);
+  units.weight.set(0, bounds.weight, rows_.sample_weight, rows_.total_weight);
+  units.curvature.set(0, bounds.curvature, rows_.sample_weight, rows_.total_weight);
+  return units;
 }
 
 std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
@@ -148,6 +181,7 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
                                             const TermBounds& bounds, double& most_slope,
                                             Team& team) {
   for (const auto& batch : batches_) batch->begin();
+  ++moved_.renewals;
   const bool needs_risk = requests.front().risk;
   ClassDirections directions(rows_.classes);
   double moved = 0.0;  // how far
@@ -158,10 +192,7 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   const bool moves_path = path_ && moved != 0.0;
   if (moves_path) path_->move_by(moved);
   const TermUnits slope_units = units_of_slope(most_slope);
-  TermUnits risk_units, weight_units, curvature_units;
-  risk_units.set(0, bounds.loss, rows_.sample_weight, rows_.total_weight);
-  weight_units.set(0, bounds.weight, rows_.sample_weight, rows_.total_weight);
-  curvature_units.set(0, bounds.curvature, rows_.sample_weight, rows_.total_weight);
+  const Units units = units_of(bounds);
   struct Sums {
     std::int64_t slope = 0, risk = 0;
   };
@@ -196,12 +227,12 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
       if (moves_path) path_->keep(begin, n, shift);
       strip.note_largest(rows_.needs_curvature, needs_risk, largest[c]);
       sums[c].slope += strip.slope(directions, slope_units, largest_slopes[c]);
-      if (needs_risk) sums[c].risk += strip.risk(risk_units);
+      if (needs_risk) sums[c].risk += strip.risk(units.risk);
       for (std::size_t k = 0; k < rows_.classes; ++k) {
         Totals& total = totals[c * rows_.classes + k];
-        total.weight += strip.sum_of(strip.weights(k), weight_units);
+        total.weight += strip.sum_of(strip.weights(k), units.weight);
         if (!rows_.needs_curvature) continue;
-        total.curvature += strip.sum_of(strip.curvatures(k), curvature_units);
+        total.curvature += strip.sum_of(strip.curvatures(k), units.curvature);
       }
       for (const auto& batch : batches_) batch->store(strip);
     }
@@ -223,13 +254,13 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   share.most(farthest_score);
   most_slope = largest_of(largest_slopes);
   share.most(most_slope);
-  const std::array<const TermUnits*, 4> units = {&risk_units, &weight_units, &curvature_units,
-                                                 &slope_units};
+  const std::array<const TermUnits*, 4> all_units = {&units.risk, &units.weight, &units.curvature,
+                                                     &slope_units};
   std::array<TermUnits::Lost, 4> lost;
-  for (std::size_t j = 0; j < units.size(); ++j) units[j]->share(share, lost[j]);
+  for (std::size_t j = 0; j < lost.size(); ++j) all_units[j]->share(share, lost[j]);
   moved_.largest = share_largest(largest, bounds, rows_.needs_curvature, needs_risk, share);
   moved_.largest_score = static_cast<float>(farthest_score);
-  for (std::size_t j = 0; j < units.size(); ++j) units[j]->lose_if(lost[j]);
+  for (std::size_t j = 0; j < lost.size(); ++j) all_units[j]->lose_if(lost[j]);
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     // What is so small that none was seen may still be some.
     const double scale = TermUnits::scale_of(rows_.sample_weight);
@@ -238,22 +269,29 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
     for (std::size_t k = 0; k < batches_[b]->models(); ++k) {
       const Totals& total = in_all[batches_[b]->first() + k];
       batches_[b]->set_units(
-          k, {weight_units.value(0, total.weight + unseen),
-              rows_.needs_curvature ? curvature_units.value(0, total.curvature + unseen) : 0.0,
+          k, {units.weight.value(0, total.weight + unseen),
+              rows_.needs_curvature ? units.curvature.value(0, total.curvature + unseen) : 0.0,
               s * moved_.largest.weight, s * moved_.largest.curvature});
     }
-    const std::optional<CellsOfFeature>& cells = requests[b].cells;
-    if (cells) batches_[b]->fill(*cells, team);
   }
+  fill(requests, team);
   Point point;
   point.slope = slope_units.value(0, all.slope) / rows_.training_weight;
-  point.risk = risk_units.value(0, all.risk) / rows_.training_weight;
+  point.risk = units.risk.value(0, all.risk) / rows_.training_weight;
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   point.held_out = {kNone, kNone, kNone};
   return std::vector<Point>(rows_.classes, point);
 }
 
+void CoupledMargins::fill(const std::vector<PassRequest>& requests, Team& team) const {
+  for (std::size_t b = 0; b < batches_.size(); ++b) {
+    const std::optional<CellsOfFeature>& cells = requests[b].cells;
+    if (cells) batches_[b]->fill(*cells, team);
+  }
+}
+
 void CoupledMargins::forget_weights() {
+  last_.reset();
   for (const auto& batch : batches_) batch->forget();
 }
 

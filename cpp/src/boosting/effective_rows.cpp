@@ -33,6 +33,7 @@ bool EffectiveRowCount::are_in_units_of(double most_weight) const {
 void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight,
                             Share& share, Team& team) {
   const BatchMargins& margins = *batch_.margins;
+  summed_.reset();
   units_ = Units();  // what once was lost may be found
   set(units_, most_weight);
   struct Part {

@@ -98,20 +98,27 @@ class FeaturePlanner final : public Planner, private SumsAhead {
       }
     });
     std::vector<RoundUpdate> updates(lanes);
+    // Another feature may move where the least likely one does not: its categories say nothing once
+    // they are shrunk, or it may only move the wrong way.
+    const auto plan_by_chance = [&](std::size_t k) {
+      Contrast* const own = &contrasts[k * candidates.size()];
+      for (bool first = true;; first = false) {
+        const std::size_t best = least_likely(own, candidates.size(), rows[k]);
+        RoundUpdate update = plan_chosen(k, candidates.first + best, rows[k], team);
+        const bool may_others = !update.moves && own[best].chi_square > 0.0;
+        if (update.moves || first) updates[k] = std::move(update);
+        if (!may_others) return;
+        own[best] = {};  // it is not tried again
+      }
+    };
     const auto plan_lane = [&](std::size_t k) {
       if (!active[k]) return;
+      if (compares_chance(k)) {
+        plan_by_chance(k);
+        return;
+      }
       double* const own = &costs[k * candidates.size()];
       Buffer buffer, other;
-      if (compares_chance(k)) {
-        const std::size_t best =
-            least_likely(&contrasts[k * candidates.size()], candidates.size(), rows[k]);
-        updates[k] = plan_chosen(k, candidates.first + best, rows[k], team);
-        if (updates[k].moves) return;  // else another feature may
-        for (std::size_t c = 0; c < candidates.size(); ++c) {
-          own[c] = search_.cost_of(
-              see(search_.cells(candidates.first + c, k, buffer), k, rows[k], other), k, rows[k]);
-        }
-      }
       // A feature that may only move the wrong way must not keep others from moving.
       const std::size_t most = search_.has_directions(k) ? candidates.size() : 1;
       for (std::size_t tried = 0; tried < most; ++tried) {

@@ -592,6 +592,7 @@ void Margins::share_bounds(Share share) {
 
 std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassRequest& request,
                                      Team& team, const LanesThat& afresh) {
+  ++renewals_;
   return visit_width(
       lanes_, [&](auto width) { return Pass<width>(*this, moves, request, afresh).run(team); });
 }

@@ -59,7 +59,8 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
     slope += update.table[b] * by_code[b].gradient();
   }
   update.slope = slope / rows_weight;
-  update.moves = slope > 0.0;  // otherwise even the best look-up table does not lower the risk
+  // Otherwise even the best look-up table does not lower the risk, or by less than chance would.
+  update.moves = slope > 0.0 && !partition.within_chance;
 }
 
 std::vector<Directions> Planner::find_directions(const WeakLearner& learner) const {

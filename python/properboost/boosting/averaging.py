@@ -64,10 +64,10 @@ def _merge(fits: Sequence[Rounds], estimators: Sequence[NDArray[np.int32]]) -> R
     widths = np.zeros(len(counts), dtype=np.int64)
     widths[place] = np.concatenate([np.diff(own.offsets) for own in fits])
     offsets = np.cumsum([0, *widths])
+    begins = np.split(offsets[place], np.cumsum([len(own) for own in fits])[:-1])
     values = np.zeros(offsets[-1])
-    rounds = ((own, t) for own in fits for t in range(len(own)))
-    for k, (own, t) in zip(place.tolist(), rounds, strict=True):
-        values[offsets[k] : offsets[k + 1]] += own.table(t)
+    for own, begin in zip(fits, begins, strict=True):
+        values += own.add_up(begin, len(values))
     step = average(steps)
     step[np.abs(step) <= 0.5 * average(np.abs(steps))] = 1.0  # some are 0, or cancel
     return Rounds(

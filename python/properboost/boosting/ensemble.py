@@ -258,6 +258,13 @@ class Rounds:
         values: NDArray[np.float64] = self.values[self.offsets[t] : self.offsets[t + 1]]
         return values * float(self.step[t])
 
+    def add_up(self, begins: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+        """Return `size` numbers: the sums of what rounds add, each from its `begins` on."""
+        widths = np.diff(self.offsets)
+        places = np.repeat(begins - self.offsets[:-1], widths) + np.arange(len(self.values))
+        added = self.values * np.repeat(self.step, widths)
+        return np.bincount(places, added, size).astype(np.float64, copy=False)
+
     def lines_of(self, t: int) -> Lines | None:
         """Return what the lines of round `t` add to the raw prediction, if it has any."""
         if self.lines is None:

@@ -76,10 +76,9 @@ class TableEnsemble(Ensemble):
         return len(self.models) * int(self.offsets[-1]) > max(_MOST_AT_ONCE, 4 * held)
 
     def _add_up(self, models: Sequence[Rounds]) -> NDArray[np.float64]:
-        sums = np.zeros((len(models), self.offsets[-1]))
+        sums = np.empty((len(models), self.offsets[-1]))
         for table, rounds in zip(sums, models, strict=True):
-            for t, feature in enumerate(rounds.feature):
-                table[self.offsets[feature] : self.offsets[feature + 1]] += rounds.table(t)
+            table[:] = rounds.add_up(self.offsets[rounds.feature], len(table))
         return sums
 
     @cached_property

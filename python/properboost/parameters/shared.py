@@ -240,8 +240,10 @@ class BoostingParameters(
         doc="""
         The least that a cut of a look-up table of few cells (`max_cells`) must save, as a multiple
         of what the best cut of as many bins saves by chance, on average.  With 1 features that say
-        nothing are hardly cut; with 0 every cut is made that saves anything.  For pairs it is never
-        below 0.5.  Tables of every bin, and the sign response, ignore it.
+        nothing are hardly cut; with 0 every cut is made that saves anything.  Unless it is 0, a
+        table without a cut is left out if its one value, too, says next to nothing, and boosting
+        ends where all are.  For pairs it is never below 0.5.  Tables of every bin, and the sign
+        response, ignore it.
         """,
         option="the least that a cut of a look-up table of few cells must save, as a multiple of "
         "what the best saves by chance",

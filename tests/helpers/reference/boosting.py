@@ -139,11 +139,34 @@ def find_table(
     t: Training, w: Array, curvature: Array, weigh: Weigh, candidates: Sequence[int], round_: int,
     grown: Tree | None = None,
 ) -> tuple[Cut, Array]:  # fmt: skip
-    """The feature or the tree of a round, and its table before the step."""
+    """The feature or the tree of a round, and its table before the step.
+
+    Where the feature that is least likely by chance does not help, the next may.
+    """
     if t.learner == "tree":
         cut = plant(t, w, curvature, round_, grown)
-    else:
-        cut = choose(t, w, curvature, candidates)
+        return cut, _find_values(t, w, curvature, weigh, cut)[1]
+    first, tried = None, set()
+    while True:
+        cut = choose(t, w, curvature, candidates, tried)
+        found = _find_values(t, w, curvature, weigh, cut)
+        if helps(t, w, *found):
+            return found
+        first = first or found
+        tried.add(cut.feature)
+        if not cut.contrast > 0:
+            return first
+
+
+def helps(t: Training, w: Array, cut: Cut, table: Array) -> bool:
+    """Whether the risk falls along a table, by more than chance would make it."""
+    return bool((w * t.y * table[cut.codes]).sum() > 0) and not cut.candidate.within_chance
+
+
+def _find_values(
+    t: Training, w: Array, curvature: Array, weigh: Weigh, cut: Cut
+) -> tuple[Cut, Array]:
+    """The table of some cells, and these once they are in order."""
     values = cell_values(t, weigh, cut)
     if t.learner != "tree" and t.direction(cut.feature):
         cut, values = _put_in_order(t, w, curvature, weigh, cut)
@@ -209,7 +232,7 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
         """Minus the derivative of the risk along the table."""
         return float((t.weight * t.y * g * t.loss.weight(t.y * (raw + a * g))).sum())
 
-    if not g.any() or not slope(0.0) > 0:
+    if not g.any() or not slope(0.0) > 0 or cut.candidate.within_chance:
         if cut.tree is not None:
             cut.tree.saving = [0.0] * len(cut.tree.saving)
         return replace(idle, feature=cut.feature, table=0.0 * table, tree=cut.tree)

@@ -132,6 +132,13 @@ def least_saving(
     )
 
 
+def constant_is_within_chance(whole: Statistics, rows: Array) -> bool:
+    """Whether the classes' sums differ by little of them, and of what they would by chance."""
+    p, q = whole.plus.sum(), whole.minus.sum()
+    of_chance = (p - q) ** 2 < 0.1 * (p**2 / rows[0] + q**2 / rows[1])
+    return bool(of_chance and abs(p - q) < 0.01 * (p + q))
+
+
 def normal_deviate(chi_square: float, freedom: float) -> float:
     """The normal deviate with the tail probability of this chi-square, nearly (the r* formula)."""
     if freedom <= 0:

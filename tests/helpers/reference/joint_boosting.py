@@ -111,7 +111,7 @@ def fit_joint(
                         t, weight * w[:, k], weight * curvature[:, k], cut.tree, table
                     )
                     g = g + add_lines(cut.tree, lines, t.codes, t.bins)
-                if (weight * t.y * g * w[:, k]).sum() > 0:
+                if (weight * t.y * g * w[:, k]).sum() > 0 and not cut.candidate.within_chance:
                     added[:, k] = g
                 else:
                     table, lines = 0.0 * table, []

@@ -69,6 +69,8 @@ class Candidate:
     cells: NDArray[np.int64]
     n_cells: int
     score: float
+    within_chance: bool = False
+    """One cell for want of evidence, and none for a constant either."""
 
 
 def histogram_candidates(

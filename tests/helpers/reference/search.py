@@ -10,6 +10,7 @@ import numpy as np
 
 from helpers.reference.cells import Statistics, bin_statistics, smooth_ordered
 from helpers.reference.contrast import (
+    constant_is_within_chance,
     contrast,
     effective_rows,
     least_saving,
@@ -20,7 +21,7 @@ from helpers.reference.order import pool_by_share
 from helpers.reference.trees import Tree, grow_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,6 +44,7 @@ class Cut:
     h: float
     n_ordered: int
     tree: Tree | None = None
+    contrast: float = 0.0  # how the classes differ in the cells, where that was asked
 
     def row_share(self, cell: int) -> Array:
         """The share of each bin's rows that smoothing lends to a cell (histogram only)."""
@@ -61,8 +63,14 @@ class Cut:
         )
 
 
-def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> Cut:
-    """The best candidate of some features; ties go to the first of them."""
+def choose(
+    t: Training, w: Array, curvature: Array, features: Sequence[int],
+    without: Collection[int] = (),
+) -> Cut:  # fmt: skip
+    """The best candidate of some features; ties go to the first of them.
+
+    Those `without` which it is sought are never the least likely by chance.
+    """
     chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
     free: list[Free] = []
     rows = effective_rows(t, w)
@@ -78,11 +86,11 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         if t.direction(j):
             cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
             score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
-            best = Candidate(cells, best.n_cells, score)
+            best = replace(best, cells=cells, score=score)
         chosen.append((j, best, plain, kept))
-    winner = first_best([c.score for _, c, *_ in chosen], t.response, t.tie)
+    winner, differs = first_best([c.score for _, c, *_ in chosen], t.response, t.tie), 0.0
     if allows_for_chance:
-        winner = least_likely(t, free, rows)
+        winner, differs = least_likely(t, free, rows, without)
     feature, candidate, plain, kept = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return Cut(
@@ -93,6 +101,7 @@ def choose(t: Training, w: Array, curvature: Array, features: Sequence[int]) -> 
         kept.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
         t.smoothing,
         n_ordered,
+        contrast=differs,
     )
 
 
@@ -117,7 +126,10 @@ def _best_of(t: Training, j: int, seen: Statistics, rows: Array | None) -> Candi
         least = None
         if t.min_saving > 0 and rows is not None and t.response != "sign":
             least = partial(least_saving, whole=seen, ordered=b.n_ordered > 0, rows=rows, t=t)
-        return best_cells(seen, b, t, t.direction(j), least)
+        best = best_cells(seen, b, t, t.direction(j), least)
+        if least is None or best.n_cells > 1 or not np.all(rows > 0):
+            return best
+        return replace(best, within_chance=constant_is_within_chance(seen, rows))
     cuts = CANDIDATES[t.learner](seen, b, t.response, t.l2, t.direction(j))
     return cuts[first_best([c.score for c in cuts], t.response, t.tie)]
 
@@ -137,15 +149,21 @@ def contrasts(t: Training, free: Sequence[Free], rows: Array) -> list[tuple[floa
     return found
 
 
-def least_likely(t: Training, free: Sequence[Free], rows: Array) -> int:
-    """The first feature whose cells are the least likely by chance.
+def least_likely(
+    t: Training, free: Sequence[Free], rows: Array, without: Collection[int] = ()
+) -> tuple[int, float]:
+    """The first feature whose cells are the least likely by chance, and how the classes differ.
 
     Affinities that differ by less than costs that are ties are ties.
     """
-    found = contrasts(t, free, rows)
+    found = [
+        (0.0, 0.0) if j in without else own
+        for (j, *_), own in zip(free, contrasts(t, free, rows), strict=True)
+    ]
     best = max(normal_deviate(*pair) for pair in found)
     tie = 8 * t.tie / (1 / rows).sum()
-    return next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)
+    first = next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)
+    return first, found[first][0]
 
 
 def plant(t: Training, w: Array, curvature: Array, round_: int, grown: Tree | None = None) -> Cut:

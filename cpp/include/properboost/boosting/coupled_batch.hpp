@@ -31,6 +31,7 @@ class CoupledBatch final : public BatchMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
+  std::uint64_t renewals() const noexcept override { return moved_.renewals; }
   const LaneUnits& cell_units() const noexcept override { return units_; }
   double most_weight(std::size_t /*lane*/) const noexcept override { return moved_.largest.weight; }
   double slope_along(const Move& direction, Team& team) override;

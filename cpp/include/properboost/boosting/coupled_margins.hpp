@@ -60,6 +60,7 @@ class CoupledMargins final : public MovingMargins {
   }
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
     moved_.u[lane * rows_.codes.rows + row] = u;
+    last_.reset();
     moved_.largest_score = std::max(moved_.largest_score, std::abs(u));
   }
   void share_bounds(Share share) override {
@@ -75,10 +76,21 @@ class CoupledMargins final : public MovingMargins {
 
  private:
   class Oracle;
+  struct Units {  // of sums over rows
+    TermUnits risk, weight, curvature;
+  };
+  struct LastPass {
+    TermBounds bounds;
+    bool risk;
+    std::vector<Point> points;  // where nothing moves
+  };
 
   void direct(const Move& move, ClassDirections& classes) const;
   double farthest(const ClassDirections& directions, Team& team) const;
   TermUnits units_of_slope(double most) const;
+  Units units_of(const TermBounds& bounds) const;
+  // Whether a pass that moves nothing would find what the last one has found, to the bit.
+  bool repeats(const LastPass& last, bool needs_risk) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(const ClassDirections& directions, double step, Team& team);
   // One pass over the rows, which moves every class; sums are in units of these bounds, and of what
@@ -86,6 +98,8 @@ class CoupledMargins final : public MovingMargins {
   std::vector<Point> move_all(const std::vector<Move>& moves,
                               const std::vector<PassRequest>& requests, const TermBounds& bounds,
                               double& most_slope, Team& team);
+  // Sums the weights that are kept into the cells that are asked for.
+  void fill(const std::vector<PassRequest>& requests, Team& team) const;
 
   const CoupledRows rows_;
   MovedRows moved_;
@@ -93,6 +107,7 @@ class CoupledMargins final : public MovingMargins {
   // where nothing has moved, it says the same, to the bit.
   Aligned<float> guess_;
   std::optional<ShiftPath> path_;  // if there is something to remember
+  std::optional<LastPass> last_;   // if the weights are still those of the margins
   std::vector<std::unique_ptr<CoupledBatch>> batches_;
 };
 

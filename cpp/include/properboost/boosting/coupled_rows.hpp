@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct MovedRows {
   float largest_score = 0.0F;
   TermBounds largest{1.0, 0.0, 0.0};  // of the terms of the last pass
   Aligned<float> shift;               // what the joint loss remembers of a row, if it does
+  std::uint64_t renewals = 0;         // of the weights
 };
 
 // The largest of those of all processes' blocks; what was not found is as it was.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "properboost/boosting/model_batch.hpp"
@@ -24,7 +25,11 @@ class EffectiveRowCount {
 
   // Sums what counts them, under the weights of the last pass; the sums are those of all processes
   // when the share has gone.
-  void sum(Share& share, Team& team) { sum(batch_.blocks, share, team); }
+  void sum(Share& share, Team& team) {
+    if (summed_ == batch_.margins->renewals()) return;
+    sum(batch_.blocks, share, team);
+    summed_ = batch_.margins->renewals();
+  }
   // The same of some rows.
   void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team) {
     Most most{};
@@ -56,6 +61,7 @@ class EffectiveRowCount {
   const TrainingRows& rows_;
   const SampleWeights& weights_;
   const ModelBatch& batch_;
+  std::optional<std::uint64_t> summed_;  // the weights, of all rows, that sums are of
   // The negative class is the first.
   std::array<WholeSums, 2> weights_of_class_{}, squares_of_class_{};
   Units units_;

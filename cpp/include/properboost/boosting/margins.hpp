@@ -55,6 +55,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
+  std::uint64_t renewals() const noexcept override { return renewals_; }
   const LaneUnits& cell_units() const noexcept override { return units_; }
   double most_weight(std::size_t lane) const noexcept override {
     return bounds_ahead(lane, 0.0).weight;
@@ -162,6 +163,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const Loss& loss_;
   bool needs_curvature_;
   bool keeps_weights_ = false;
+  std::uint64_t renewals_ = 0;
   const VoteTargets& targets_;
   std::vector<RowBlock> blocks_;          // of the segments with a role
   std::vector<BlocksTogether> together_;  // of those

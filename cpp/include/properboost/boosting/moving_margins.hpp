@@ -72,6 +72,8 @@ class BatchMargins {
   virtual double training_weight(std::size_t lane) const noexcept = 0;
   virtual const float* weight() const noexcept = 0;     // [row][lane]
   virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
+  // How often there have been new ones.
+  virtual std::uint64_t renewals() const noexcept = 0;
   // What each lane's weights and curvatures, times the sample weights, are summed in.
   virtual const LaneUnits& cell_units() const noexcept = 0;
   // What no weight of a lane exceeds.

@@ -4,12 +4,14 @@
 // Each cut is a split as a tree's is: ordered bins between neighbours, with missing values on the
 // better side, and categories in the order of their share of a class.  It may have to save what the
 // best cut would by chance, or a part of that: a feature that says nothing is then not cut at all.
+// Where the classes' weights differ by much less than by chance, it does not get a constant either.
 //
 // A pair's grid has four cells at most, see crossed_cuts.hpp.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,6 +37,7 @@ struct FewCells {
   double cost;
   CellOfCode cell_of;  // `most` where a code is in none: where training had no rows to place it
   std::size_t most;
+  bool within_chance = false;  // see Partition
 
   // How the classes differ in these cells.
   Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
@@ -52,6 +55,7 @@ struct FewCells {
     }
     p.cell_of = cell_of;
     p.shares = {{1.0, p.cell_of}};
+    p.within_chance = within_chance;
     return p;
   }
 
@@ -127,14 +131,26 @@ class CellCutter {
     CrossedCuts::Cells found = cuts.find();
     if (least_.asked() && !saves_enough(found.cost)) {
       found = cuts.leave_whole(criterion_.cost(&total_, 1, regularizers_));
+      return {found.cost, found.cell_of, kCrossedCells, is_within_chance()};
     }
     return {found.cost, found.cell_of, kCrossedCells};
   }
 
   FewCells leave_whole() const {
-    FewCells whole{criterion_.cost(&total_, 1, regularizers_), {}, most_};
+    FewCells whole{criterion_.cost(&total_, 1, regularizers_), {}, most_, is_within_chance()};
     whole.cell_of.fill(0);
     return whole;
+  }
+
+  // Whether the classes' weights differ by a hundredth of them at most, and the square of that is a
+  // small part of its mean by chance: a model keeps what a constant would have taken away.
+  bool is_within_chance() const {
+    constexpr double kPart = 0.1, kShare = 0.01;
+    const double by_chance = total_.positive * (total_.positive / least_.rows.positive) +
+                             total_.negative * (total_.negative / least_.rows.negative);
+    const double difference = total_.positive - total_.negative;
+    return difference * difference < kPart * by_chance &&
+           std::abs(difference) < kShare * total_.weight();
   }
 
   Split best_cut(const FeatureCells& codes) const {

@@ -17,6 +17,8 @@ struct Partition {
   std::vector<std::uint8_t> occupied;  // whether a cell has training rows
   CellOfCode cell_of{};
   std::vector<RowShare> shares;  // the cells in which a row of each code counts
+  // Whether it is one cell for want of evidence, and there is none for a constant either.
+  bool within_chance = false;
 
   std::size_t occupied_cells() const {
     std::size_t n = 0;
