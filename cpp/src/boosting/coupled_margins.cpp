@@ -160,12 +160,9 @@ bool CoupledMargins::repeats(const LastPass& last, bool needs_risk) const {
   TermBounds largest = moved_.largest;
   if (!needs_risk) largest.loss = bounds.loss;  // it would not be looked for
   if (is_loose(bounds, largest)) bounds = largest;
-  const auto are_same = [](const TermUnits& a, const TermUnits& b) {
-    return a.of(0).unit == b.of(0).unit;
-  };
   const Units own = units_of(bounds), there = units_of(last.bounds);
-  return are_same(own.weight, there.weight) && are_same(own.curvature, there.curvature) &&
-         (!needs_risk || are_same(own.risk, there.risk));
+  return own.weight.same(0, there.weight) && own.curvature.same(0, there.curvature) &&
+         (!needs_risk || own.risk.same(0, there.risk));
 }
 
 CoupledMargins::Units CoupledMargins::units_of(const TermBounds& bounds) const {

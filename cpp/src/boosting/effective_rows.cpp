@@ -23,11 +23,8 @@ void EffectiveRowCount::set(Units& units, const Most& most_weight) const {
 bool EffectiveRowCount::are_in_units_of(double most_weight) const {
   Units units;
   set(units, {most_weight});
-  const auto are_same = [](const TermUnits& a, const TermUnits& b) {
-    return a.of(0).unit == b.of(0).unit;
-  };
-  return lost_[0][0] == 0.0 && lost_[1][0] == 0.0 && are_same(units.weights, units_.weights) &&
-         are_same(units.squares, units_.squares);
+  return lost_[0][0] == 0.0 && lost_[1][0] == 0.0 && units.weights.same(0, units_.weights) &&
+         units.squares.same(0, units_.squares);
 }
 
 void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight,

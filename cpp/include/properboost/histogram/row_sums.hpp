@@ -85,6 +85,9 @@ class TermUnits {
   // What terms are rounded by before they are multiplied.
   double rounder(std::size_t lane) const noexcept { return rounders_[lane]; }
   const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
+  bool same(std::size_t lane, const TermUnits& other) const noexcept {
+    return units_[lane].unit == other.units_[lane].unit;
+  }
   // A lane's term was not finite, or larger than its bound: no sum is known.
   void lose(std::size_t lane) const noexcept {
     lost_.fetch_or(1U << lane, std::memory_order_relaxed);
