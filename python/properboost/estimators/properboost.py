@@ -240,10 +240,10 @@ class ProperBoostClassifier(
         doc="""
         Rounds (with cyclic selection, cycles over the features), per class where there are more
         than two.  Boosting stops earlier if no round lowers the risk any more, or with `min_saving`
-        by no more than chance would.  None is 100, and
-        50 more, up to 1,000, as often as 50 rounds of look-up tables or stumps have lowered the
-        deviance of the training rows by more than a quarter of all tables' degrees of freedom: by
-        chance all rounds lower it by so many.  `n_iter_` has the number.
+        by no more than chance would.  None is 100, and 50 more, up to 1,000, as often as 50 rounds
+        of look-up tables or stumps have lowered the deviance of the training rows by more than a
+        quarter of all tables' degrees of freedom: by chance all rounds lower it by so many.
+        `n_iter_` has the number.
         """,
         option="rounds, or cycles over the features, per class where there are more than 2; none "
         "is 100, and more as long as tables or stumps help by more than chance",
