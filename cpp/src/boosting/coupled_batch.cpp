@@ -37,25 +37,27 @@ class ByCell final : public ShiftedRows {
     const bool remembers = !moved_.shift.empty();
     CellSums all;
     sum_tightly(rows_.bounds_ahead(moved_.largest_score, 0.0), [&](const TermBounds& most) {
-      std::vector<CellSums> parts(rows_.blocks.size());
+      std::vector<CellSums> parts(rows_.parts.size() - 1);
       std::vector<TermBounds> largest(parts.size(), TermBounds{});
       all = CellSums{};
       all.units = {most.weight * total, most.curvature * total, of_row * most.weight,
                    of_row * most.curvature};
-      for_training_strips(rows_, team_, [&](std::size_t c, CoupledStrip& strip) {
+      for_training_strips(rows_, team_, [&](std::size_t p, CoupledStrip& strip) {
         strip.place(moved_.u.data(), {});
         strip.shift_class(k, codes_, shift.data());
-        if (remembers) {
-          std::copy_n(moved_.shift.data() + strip.begin(), strip.size(), strip.shift());
-        }
+        if (remembers) strip.gather(moved_.shift.data(), strip.shift());
         strip.weigh(true, false, remembers ? strip.shift() : nullptr);
-        strip.note_largest(true, false, largest[c]);
+        strip.note_largest(true, false, largest[p]);
         const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
-        for (std::size_t i = 0; i < strip.size(); ++i) {
-          const double s = rows_.sample_weight[strip.begin() + i];
-          const std::size_t cell = cell_of[codes_[strip.begin() + i]];
-          parts[c].slope[cell] += sign * all.units.weight.round(s * wide(strip.weights(k)[i]));
-          parts[c].curvature[cell] += all.units.curvature.round(s * wide(strip.curvatures(k)[i]));
+        for (const auto& [begin, n, place] : strip.pieces()) {
+          for (std::size_t i = 0; i < n; ++i) {
+            const double s = strip.sample_weight()[place + i];
+            const std::size_t cell = cell_of[codes_[begin + i]];
+            parts[p].slope[cell] +=
+                sign * all.units.weight.round(s * wide(strip.weights(k)[place + i]));
+            parts[p].curvature[cell] +=
+                all.units.curvature.round(s * wide(strip.curvatures(k)[place + i]));
+          }
         }
       });
       for (const CellSums& part : parts) all += part;
@@ -84,7 +86,8 @@ CoupledBatch::CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std:
       models_(lanes),
       width_(width_for(lanes)),
       roles_(roles) {
-  for (const RowBlock& block : cut_into_row_blocks(rows.codes.segments)) {
+  const auto alike = [&](std::size_t a, std::size_t b) { return roles[a].same(roles[b]); };
+  for (const RowBlock& block : cut_into_row_blocks(rows.codes.segments, alike)) {
     if (roles[block.segment].trains) blocks_.push_back(block);
   }
   together_ = put_together(blocks_, roles);
@@ -108,13 +111,15 @@ std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const s
 }
 
 void CoupledBatch::store(const CoupledStrip& strip) {
-  const std::size_t place = strip.begin() * width_;
-  spread(strip.weights(first_), strip.size(), weight_.data() + place);
-  if (curvature_.empty()) return;
-  spread(strip.curvatures(first_), strip.size(), curvature_.data() + place);
+  for (const auto& [begin, n, place] : strip.pieces()) {
+    spread(strip.weights(first_) + place, strip.size(), n, weight_.data() + begin * width_);
+    if (curvature_.empty()) continue;
+    spread(strip.curvatures(first_) + place, strip.size(), n, curvature_.data() + begin * width_);
+  }
 }
 
-void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
+void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& memory,
+                        Team& team) const {
   visit_width(width_, [&](auto width) {
     constexpr std::size_t W = decltype(width)::value;
     const double nanoseconds = static_cast<double>(rows_.codes.rows * W);
@@ -125,14 +130,16 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Team& team) const {
           block.end - block.begin);
     };
     fill_feature<W>(cells, rows_.rows, blocks_, together_, roles_, rows_.needs_curvature, units_,
-                    nanoseconds, team, pass);
+                    nanoseconds, memory, team, pass);
   });
   cells.histogram.share(cells.feature, team);
 }
 
-void CoupledBatch::spread(const float* from, std::size_t n, float* to) const {
+void CoupledBatch::spread(const float* from, std::size_t stride, std::size_t n, float* to) const {
   std::array<const char*, kMostLanes> rows;
-  for (std::size_t k = 0; k < models_; ++k) rows[k] = reinterpret_cast<const char*>(from + k * n);
+  for (std::size_t k = 0; k < models_; ++k) {
+    rows[k] = reinterpret_cast<const char*>(from + k * stride);
+  }
   transpose(rows.data(), models_, n, width_, to);
 }
 

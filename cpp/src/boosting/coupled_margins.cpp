@@ -75,15 +75,15 @@ double CoupledMargins::slope_ahead(const ClassDirections& directions, double ste
   double slope = 0.0;
   sum_tightly(farthest(directions, team), [&](double most) {
     const TermUnits units = units_of_slope(most);
-    std::vector<std::int64_t> parts(rows_.blocks.size(), 0);
+    std::vector<std::int64_t> parts(rows_.parts.size() - 1, 0);
     std::vector<double> largest(parts.size(), 0.0);
-    for_training_strips(rows_, team, [&](std::size_t c, CoupledStrip& strip) {
+    for_training_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) {
       strip.place(moved_.u.data(), directions);
       float* const shift = path_ ? strip.shift() : nullptr;
-      if (path_) path_->guess(strip.begin(), strip.size(), shift);
+      if (path_) guess(strip, shift);
       strip.weigh(false, false, shift);
-      if (path_) path_->keep(strip.begin(), strip.size(), shift);
-      parts[c] += strip.slope(directions, units, largest[c]);
+      if (path_) keep(strip, shift);
+      parts[p] += strip.slope(directions, units, largest[p]);
     });
     std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
     double there = largest_of(largest);
@@ -196,52 +196,48 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   struct Totals {
     std::int64_t weight = 0, curvature = 0;
   };
-  const std::size_t n_blocks = rows_.blocks.size();
-  std::vector<Sums> sums(n_blocks);
-  std::vector<double> largest_slopes(n_blocks, 0.0);
-  std::vector<float> largest_scores(n_blocks, 0.0F);
-  std::vector<TermBounds> largest(n_blocks, TermBounds{});
-  std::vector<Totals> totals(n_blocks * rows_.classes);
-  const double nanoseconds = 4.0 * static_cast<double>(rows_.codes.rows * rows_.classes);
-  team.for_each(n_blocks, nanoseconds, [&](std::size_t c) {
-    const RowBlock& block = rows_.blocks[c];
-    const bool trains = learns(rows_.role(0, block.segment));
-    for (std::size_t begin = block.begin; begin < block.end; begin += rows_.strip) {
-      const std::size_t n = std::min(rows_.strip, block.end - begin);
-      CoupledStrip strip(rows_, block, begin, n);
-      strip.place(moved_.u.data(), directions);
-      strip.store_margins(moved_.u.data());
-      largest_scores[c] = std::max(largest_scores[c], strip.largest_score());
-      if (!trains) continue;
-      float* shift = nullptr;
-      if (path_) {
-        shift = moved_.shift.data() + begin;
-        float* const guess = guess_.data() + begin;
-        if (moves_path) path_->guess(begin, n, guess);
-        std::copy_n(guess, n, shift);
+  const std::size_t parts = rows_.parts.size() - 1;
+  std::vector<Sums> sums(parts);
+  std::vector<double> largest_slopes(parts, 0.0);
+  std::vector<float> largest_scores(parts, 0.0F);
+  std::vector<TermBounds> largest(parts, TermBounds{});
+  std::vector<Totals> totals(parts * rows_.classes);
+  for_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) {
+    strip.place(moved_.u.data(), directions);
+    strip.store_margins(moved_.u.data());
+    largest_scores[p] = std::max(largest_scores[p], strip.largest_score());
+    if (!strip.trains()) return;
+    float* const shift = path_ ? strip.shift() : nullptr;
+    if (path_) {
+      if (moves_path) {
+        guess(strip, shift);
+        strip.scatter(shift, guess_.data());
+      } else {
+        strip.gather(guess_.data(), shift);
       }
-      strip.weigh(rows_.needs_curvature, needs_risk, shift);
-      if (moves_path) path_->keep(begin, n, shift);
-      strip.note_largest(rows_.needs_curvature, needs_risk, largest[c]);
-      sums[c].slope += strip.slope(directions, slope_units, largest_slopes[c]);
-      if (needs_risk) sums[c].risk += strip.risk(units.risk);
-      for (std::size_t k = 0; k < rows_.classes; ++k) {
-        Totals& total = totals[c * rows_.classes + k];
-        total.weight += strip.sum_of(strip.weights(k), units.weight);
-        if (!rows_.needs_curvature) continue;
-        total.curvature += strip.sum_of(strip.curvatures(k), units.curvature);
-      }
-      for (const auto& batch : batches_) batch->store(strip);
     }
+    strip.weigh(rows_.needs_curvature, needs_risk, shift);
+    if (path_) strip.scatter(shift, moved_.shift.data());
+    if (moves_path) keep(strip, shift);
+    strip.note_largest(rows_.needs_curvature, needs_risk, largest[p]);
+    sums[p].slope += strip.slope(directions, slope_units, largest_slopes[p]);
+    if (needs_risk) sums[p].risk += strip.risk(units.risk);
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      Totals& total = totals[p * rows_.classes + k];
+      total.weight += strip.sum_of(strip.weights(k), units.weight);
+      if (!rows_.needs_curvature) continue;
+      total.curvature += strip.sum_of(strip.curvatures(k), units.curvature);
+    }
+    for (const auto& batch : batches_) batch->store(strip);
   });
   Sums all;
   std::vector<Totals> in_all(rows_.classes);
-  for (std::size_t c = 0; c < n_blocks; ++c) {
-    all.slope += sums[c].slope;
-    all.risk += sums[c].risk;
+  for (std::size_t p = 0; p < parts; ++p) {
+    all.slope += sums[p].slope;
+    all.risk += sums[p].risk;
     for (std::size_t k = 0; k < rows_.classes; ++k) {
-      in_all[k].weight += totals[c * rows_.classes + k].weight;
-      in_all[k].curvature += totals[c * rows_.classes + k].curvature;
+      in_all[k].weight += totals[p * rows_.classes + k].weight;
+      in_all[k].curvature += totals[p * rows_.classes + k].curvature;
     }
   }
   Share share = team.share();
@@ -280,15 +276,24 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   return std::vector<Point>(rows_.classes, point);
 }
 
-void CoupledMargins::fill(const std::vector<PassRequest>& requests, Team& team) const {
+void CoupledMargins::guess(const CoupledStrip& strip, float* shift) const {
+  for (const auto& [begin, n, place] : strip.pieces()) path_->guess(begin, n, shift + place);
+}
+
+void CoupledMargins::keep(const CoupledStrip& strip, const float* shift) {
+  for (const auto& [begin, n, place] : strip.pieces()) path_->keep(begin, n, shift + place);
+}
+
+void CoupledMargins::fill(const std::vector<PassRequest>& requests, Team& team) {
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     const std::optional<CellsOfFeature>& cells = requests[b].cells;
-    if (cells) batches_[b]->fill(*cells, team);
+    if (cells) batches_[b]->fill(*cells, memory_, team);
   }
 }
 
 void CoupledMargins::forget_weights() {
   last_.reset();
+  memory_ = {};
   for (const auto& batch : batches_) batch->forget();
 }
 

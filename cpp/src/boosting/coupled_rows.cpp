@@ -1,6 +1,7 @@
 #include "properboost/boosting/coupled_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -29,24 +30,47 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
       joint(make_joint_loss(coupling.joint_loss, loss)),
       share(share_of_way),
       needs_curvature(with_curvature),
-      strip(rows_of_strip(coupling.classes)),
-      class_of(codes.segments.size() - 1, 0),
+      most_rows(rows_of_strip(coupling.classes)),
       total_weight(rows.totals.all),
       most_sample_weight(rows.totals.most) {
-  for (std::size_t s = 0; s < class_of.size(); ++s) {
+  const std::size_t segments = codes.segments.size() - 1;
+  std::vector<std::size_t> class_of(segments, 0);  // of the rows of a segment with a role
+  for (std::size_t s = 0; s < segments; ++s) {
     if (learns(role(0, s))) training_weight += rows.totals.of_segment[s];
     for (std::size_t k = 0; k < classes; ++k) {
       if (sign_of(role(k, s)) > 0.0) class_of[s] = k;
     }
   }
-  // The rows of bags and folds lie in many small segments.
   const auto alike = [&](std::size_t a, std::size_t b) {
     return class_of[a] == class_of[b] && role(0, a) == role(0, b);
   };
-  // Two strips are enough to hand out, and what a block takes apart from them is little.
-  for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, 2 * strip)) {
-    if (role(0, block.segment) != Role::kNone) blocks.push_back(block);
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::array<std::size_t, 2> last{kNone, kNone};  // of the strips of rows held out, and to train on
+  for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, most_rows)) {
+    if (role(0, block.segment) == Role::kNone) continue;
+    blocks.push_back(block);
+    const std::size_t own = class_of[block.segment];
+    const bool trains = learns(role(0, block.segment));
+    const std::size_t more = block.end - block.begin;
+    std::size_t& place = last[trains ? 1 : 0];
+    if (place == kNone || strips[place].of_class != own || strips[place].rows + more > most_rows) {
+      place = strips.size();
+      strips.push_back({own, trains});
+    }
+    StripRows& strip = strips[place];
+    strip.pieces.push_back({block.begin, more, strip.rows});
+    strip.rows += more;
   }
+  constexpr std::size_t kRowsOfPart = 1'024;  // for sums of every class
+  std::size_t of_part = kRowsOfPart;
+  for (std::size_t c = 0; c < strips.size(); ++c) {
+    if (of_part >= kRowsOfPart) {
+      parts.push_back(c);
+      of_part = 0;
+    }
+    of_part += strips[c].rows;
+  }
+  parts.push_back(strips.size());
 }
 
 TermBounds CoupledRows::bounds_ahead(float largest_score, double farthest) const {

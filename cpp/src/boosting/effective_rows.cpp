@@ -42,18 +42,19 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
   visit_width(margins.lanes(), [&](auto width) {
     constexpr std::size_t W = decltype(width)::value;
     team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
-      for (const auto& [begin, end] : blocks[c].ranges) {
-        vectorized([&, n = end - begin, s = rows_.sample_weight.from(begin),
-                    weight = margins.weight() + begin * W] {
-          const std::array<bool, kMostLanes>& trained = blocks[c].roles->trained;
-          add_rows<W>(
-              n, s, units_.weights, parts[c].sum, [=](std::size_t i) { return wide(weight[i]); },
-              &trained);
-          add_rows<W>(
-              n, s, units_.squares, parts[c].squares,
-              [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); }, &trained);
-        });
-      }
+      vectorized([&] {
+        RowAdder<W, Signs::kPositive> weights(units_.weights), squares(units_.squares);
+        for (const auto& [begin, end] : blocks[c].ranges) {
+          const RowSampleWeights s = rows_.sample_weight.from(begin);
+          const float* const weight = margins.weight() + begin * W;
+          weights.add(end - begin, s, [=](std::size_t i) { return wide(weight[i]); });
+          squares.add(end - begin, s,
+                      [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
+        }
+        const std::array<bool, kMostLanes>& trained = blocks[c].roles->trained;
+        weights.add_to(parts[c].sum, &trained);
+        squares.add_to(parts[c].squares, &trained);
+      });
     });
   });
   weights_of_class_ = squares_of_class_ = {};

@@ -388,7 +388,7 @@ class Margins::Pass {
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
     fill_feature<W>(*cells_, m_.rows_, m_.blocks_, m_.together_, m_.roles_, m_.needs_curvature_,
-                    units_of_cells_, m_.nanoseconds(2.5), team, pass);
+                    units_of_cells_, m_.nanoseconds(2.5), m_.memory_, team, pass);
   }
 
   // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
@@ -455,12 +455,13 @@ class Margins::Pass {
     if (!joint_.empty()) {
       vectorized([&, n, s, w, shift] {
         const auto term = [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); };
-        add_rows<W>(n, s, slope_units_, sums.slope, term, &trained);
+        add_rows<W, Signs::kBoth>(n, s, slope_units_, sums.slope, term, &trained);
       });
     }
     const auto add = [&](const float* from, const TermUnits& units, WholeSums& total) {
       vectorized([&, n, s, from] {
-        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
+        add_rows<W, Signs::kPositive>(
+            n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
       });
     };
     if (loss != nullptr) add(loss, risk_units_, sums.risk);
@@ -483,7 +484,8 @@ class Margins::Pass {
         {brier, share_units_, sums.brier}};
     for (const auto& [entries, units, total] : held_out) {
       vectorized([n, s, entry = entries.data(), &units = units, &total = total] {
-        add_rows<W>(n, s, units, total, [=](std::size_t j) { return wide(entry[j]); });
+        add_rows<W, Signs::kPositive>(n, s, units, total,
+                                      [=](std::size_t j) { return wide(entry[j]); });
       });
     }
   }
@@ -626,6 +628,7 @@ void Margins::forget_weights() {
   curvature_ = {};
   keeps_weights_ = false;
   scratch_ = {};
+  memory_ = {};
 }
 
 void Margins::select_lane(std::size_t lane, Team& team) {
@@ -708,8 +711,9 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
         const RowSampleWeights s = sample_weight_.from(begin);
         const float* weight = w.data();
         vectorized([&, n, s, weight, along] {
-          add_rows<1>(n, s, units, parts[c],
-                      [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
+          add_rows<1, Signs::kBoth>(n, s, units, parts[c], [=](std::size_t i) {
+            return wide(weight[i]) * wide(along[i]);
+          });
         });
       }
     });

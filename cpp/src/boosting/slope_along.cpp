@@ -61,8 +61,8 @@ double slope_along(const Move& direction, const LaneWeights& weights,
         weight = own.data();
       }
       vectorized([&, n, weight, along = along.data(), s = sample_weight.from(begin)] {
-        add_rows<1>(n, s, units, parts[c],
-                    [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
+        add_rows<1, Signs::kBoth>(n, s, units, parts[c],
+                                  [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
       });
     }
     if (weights.signs[c] < 0.0) parts[c][0] = -parts[c][0];

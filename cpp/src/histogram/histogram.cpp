@@ -261,7 +261,9 @@ class HistogramBuilder::State {
         schedule_ = std::make_unique<FlushSchedule>(sets_, bins_, codes_, blocks_, team);
       }
       const auto terms = [&](const SegmentRoles& roles) {
-        return kind.of(weight, curvature, sample_weight_, units.data(), roles);
+        Terms own = kind.of(units.data(), roles);
+        own.read(weight, curvature, sample_weight_);
+        return own;
       };
       const auto reading = [&](const SegmentRoles& roles) {
         return kind.reading(units.data(), roles);
@@ -390,7 +392,7 @@ class HistogramBuilder::State {
     const std::size_t bytes = Terms::kRows * sizeof(Sum);
     if (memory.size() < bytes) memory.resize(bytes);
     Sum* const made = reinterpret_cast<Sum*>(memory.data());
-    vectorized([terms, begin, end, made] { terms.make(begin, end, made); });
+    vectorized([terms, begin, end, made](auto set) { terms.make(set, begin, end, made); });
     return {made, begin};
   }
 

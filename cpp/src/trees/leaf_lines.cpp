@@ -18,7 +18,7 @@ using ByCode = std::array<double, kMaxCodes>;
 void add_products(const double* a, const double* b, std::size_t n, const TermUnits& units,
                   std::int64_t& to) {
   WholeSums sum{};
-  add_rows<1>(n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
+  add_rows<1, Signs::kBoth>(n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
   to += sum[0];
 }
 

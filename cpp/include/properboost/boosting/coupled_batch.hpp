@@ -55,11 +55,11 @@ class CoupledBatch final : public BatchMargins {
   // Keeps the weights of some rows.
   void store(const CoupledStrip& strip);
   // Sums the weights of one feature into its cells.
-  void fill(const CellsOfFeature& cells, Team& team) const;
+  void fill(const CellsOfFeature& cells, Aligned<unsigned char>& memory, Team& team) const;
 
  private:
-  // Writes the numbers of n rows in all lanes, [lane][row], as [row][lane].
-  void spread(const float* from, std::size_t n, float* to) const;
+  // Writes the numbers of n rows in all lanes, [lane][row] and lanes so far apart, as [row][lane].
+  void spread(const float* from, std::size_t stride, std::size_t n, float* to) const;
 
   const CoupledRows& rows_;
   const MovedRows& moved_;

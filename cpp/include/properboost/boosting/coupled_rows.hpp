@@ -19,6 +19,18 @@
 
 namespace properboost {
 
+// Rows of one class with the same role, which are looked at together.
+struct StripRows {
+  struct Piece {
+    std::size_t begin, rows;
+    std::size_t place;  // of the first, among the strip's
+  };
+  std::size_t of_class;
+  bool trains;
+  std::size_t rows = 0;
+  std::vector<Piece> pieces = {};
+};
+
 // What stays as it is.
 struct CoupledRows {
   // See CoupledMargins.
@@ -40,9 +52,12 @@ struct CoupledRows {
   const std::shared_ptr<const JointLoss> joint;
   const double share;
   const bool needs_curvature;
-  const std::size_t strip;            // rows whose scores stay in the cache
-  std::vector<std::size_t> class_of;  // of the rows of a segment with a role
-  std::vector<RowBlock> blocks;       // of the rows with a role, which is the same in a block
+  const std::size_t most_rows;  // of a strip: scores stay in the cache
+  // Of the rows with a role.  Those of bags and folds lie in many small segments, whose neighbours
+  // share strips; and neighbouring strips share sums: [part] is the first, and the last is the end.
+  std::vector<StripRows> strips;
+  std::vector<std::size_t> parts;
+  std::vector<RowBlock> blocks;  // of those, with the same role in a block
   const double total_weight, most_sample_weight;
   double training_weight = 0.0;
 };

@@ -1,4 +1,4 @@
-// Strips: some rows of one block, as a joint model sees them.
+// Strips: some rows of one class, as a joint model sees them.
 #pragma once
 
 #include <algorithm>
@@ -47,64 +47,89 @@ float find_largest(std::size_t n, const Numbers& number, float most) {
 // [class][row] arrays in the cache.
 class CoupledStrip {
  public:
-  CoupledStrip(const CoupledRows& of, const RowBlock& block, std::size_t begin, std::size_t n)
-      : begin_(begin), n_(n), own_(of.class_of[block.segment]), rows_(of) {
+  CoupledStrip(const CoupledRows& of, const StripRows& strip)
+      : strip_(strip), n_(strip.rows), rows_(of) {
     static thread_local Aligned<float> memory;
-    const std::size_t size = rows_.classes * rows_.strip;
-    memory.resize(4 * size + 2 * rows_.strip);
+    static thread_local Aligned<double> own_sample_weight;
+    const std::size_t size = rows_.classes * rows_.most_rows;
+    memory.resize(4 * size + 2 * rows_.most_rows);
     scores_ = memory.data();
     along_ = scores_ + size;
     weights_ = along_ + size;
     curvatures_ = weights_ + size;
     losses_ = curvatures_ + size;
-    shift_ = losses_ + rows_.strip;
+    shift_ = losses_ + rows_.most_rows;
+    if (!strip.trains || rows_.sample_weight.all_ones()) return;
+    own_sample_weight.resize(rows_.most_rows);
+    for (const StripRows::Piece& piece : strip.pieces) {
+      for (std::size_t i = 0; i < piece.rows; ++i) {
+        own_sample_weight[piece.place + i] = rows_.sample_weight.given(piece.begin + i);
+      }
+    }
+    sample_weight_ = RowSampleWeights(own_sample_weight.data(), rows_.sample_weight.unit());
   }
 
-  std::size_t begin() const noexcept { return begin_; }
   std::size_t size() const noexcept { return n_; }
+  bool trains() const noexcept { return strip_.trains; }
+  const std::vector<StripRows::Piece>& pieces() const noexcept { return strip_.pieces; }
+  const RowSampleWeights& sample_weight() const noexcept { return sample_weight_; }
   float* shift() const noexcept { return shift_; }  // memory for the rows' shifts
   const float* weights(std::size_t k) const noexcept { return weights_ + k * n_; }
   const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
-  float sign(std::size_t k) const noexcept { return k == own_ ? 1.0F : -1.0F; }
+  float sign(std::size_t k) const noexcept { return k == strip_.of_class ? 1.0F : -1.0F; }
+
+  // Copies numbers of all rows into numbers of the strip's, and back.
+  void gather(const float* of_row, float* to) const {
+    for (const auto& [begin, n, place] : strip_.pieces) std::copy_n(of_row + begin, n, to + place);
+  }
+  void scatter(const float* from, float* of_row) const {
+    for (const auto& [begin, n, place] : strip_.pieces) {
+      std::copy_n(from + place, n, of_row + begin);
+    }
+  }
 
   // Takes the scores from the margins, [lane][row], moved along the directions of the
   // classes.
   void place(const float* margins, const ClassDirections& directions) {
     for (std::size_t k = 0; k < rows_.classes; ++k) {
-      const float* const u = margins + k * rows_.codes.rows + begin_;
-      float* const z = scores_ + k * n_;
-      const float sign = this->sign(k);
-      if (directions.empty() || directions[k].table.empty()) {
-        vectorized([=, n = n_] {
-          for (std::size_t i = 0; i < n; ++i) z[i] = sign * u[i];
-        });
-        continue;
+      gather(margins + k * rows_.codes.rows, scores_ + k * n_);
+      if (directions.empty() || directions[k].table.empty()) continue;
+      for (const auto& [begin, n, place] : strip_.pieces) {
+        float* const along = along_ + k * n_ + place;
+        const float* const table = directions[k].table.data();
+        const std::uint8_t* const codes = directions[k].codes + begin;
+        for (std::size_t i = 0; i < n; ++i) along[i] = table[codes[i]];
+        if (directions[k].lines == nullptr) continue;
+        const float* const lines = directions[k].lines + begin;
+        for (std::size_t i = 0; i < n; ++i) along[i] += lines[i];
       }
-      float* const along = along_ + k * n_;
-      const float* const table = directions[k].table.data();
-      const std::uint8_t* const codes = directions[k].codes + begin_;
-      for (std::size_t i = 0; i < n_; ++i) along[i] = table[codes[i]];
-      if (directions[k].lines != nullptr) {
-        const float* const lines = directions[k].lines + begin_;
-        for (std::size_t i = 0; i < n_; ++i) along[i] += lines[i];
-      }
-      vectorized([=, t = directions[k].t, n = n_] {
-        const float* const __restrict way = along;
-        float* const __restrict to = z;
-        for (std::size_t i = 0; i < n; ++i) to[i] = sign * u[i] + t * way[i];
-      });
     }
+    vectorized([&, n = n_] {
+      for (std::size_t k = 0; k < rows_.classes; ++k) {
+        float* const __restrict z = scores_ + k * n;
+        const float sign = this->sign(k);
+        if (directions.empty() || directions[k].table.empty()) {
+          for (std::size_t i = 0; i < n; ++i) z[i] = sign * z[i];
+          continue;
+        }
+        const float* const __restrict way = along_ + k * n;
+        const float t = directions[k].t;
+        for (std::size_t i = 0; i < n; ++i) z[i] = sign * z[i] + t * way[i];
+      }
+    });
   }
 
   // Moves one class of rows that have been placed.
   void shift_class(std::size_t k, const std::uint8_t* codes, const float* by_code) {
-    float* const z = scores_ + k * n_;
-    for (std::size_t i = 0; i < n_; ++i) z[i] += by_code[codes[begin_ + i]];
+    for (const auto& [begin, n, place] : strip_.pieces) {
+      float* const z = scores_ + k * n_ + place;
+      for (std::size_t i = 0; i < n; ++i) z[i] += by_code[codes[begin + i]];
+    }
   }
 
   // Finds the weights.  `shift` is what the joint loss remembers of these rows; it is updated.
   void weigh(bool needs_curvature, bool needs_loss, float* shift) {
-    rows_.joint->evaluate({rows_.classes, n_, own_, scores_, shift, weights_,
+    rows_.joint->evaluate({rows_.classes, n_, strip_.of_class, scores_, shift, weights_,
                            needs_curvature ? curvatures_ : nullptr,
                            needs_loss ? losses_ : nullptr});
     const auto classes = static_cast<double>(rows_.classes);
@@ -125,16 +150,16 @@ class CoupledStrip {
       const float* const w = weights(k);
       const float* const along = along_ + k * n_;
       const std::int64_t own =
-          sum(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
+          sum<Signs::kBoth>(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
       largest = wide(find_largest(
           n_, [=](std::size_t i) { return w[i] * along[i]; }, static_cast<float>(largest)));
-      total += k == own_ ? own : -own;
+      total += k == strip_.of_class ? own : -own;
     }
     return total;
   }
   std::int64_t risk(const TermUnits& units) const { return sum_of(losses_, units); }
   std::int64_t sum_of(const float* numbers, const TermUnits& units) const {
-    return sum(units, [=](std::size_t i) { return wide(numbers[i]); });
+    return sum<Signs::kPositive>(units, [=](std::size_t i) { return wide(numbers[i]); });
   }
 
   // Makes these the largest terms, if those of some rows are larger; no term is negative.
@@ -149,45 +174,55 @@ class CoupledStrip {
   }
 
   void store_margins(float* u) const {
-    for (std::size_t k = 0; k < rows_.classes; ++k) {
-      float* const own = u + k * rows_.codes.rows + begin_;
-      const float* const z = scores_ + k * n_;
-      vectorized([=, sign = sign(k), n = n_] {
-        for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
-      });
-    }
+    vectorized([&] {
+      for (std::size_t k = 0; k < rows_.classes; ++k) {
+        const float sign = this->sign(k);
+        for (const auto& [begin, n, place] : strip_.pieces) {
+          float* const __restrict own = u + k * rows_.codes.rows + begin;
+          const float* const __restrict z = scores_ + k * n_ + place;
+          for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
+        }
+      }
+    });
   }
   float largest_score() const {
     return find_largest(rows_.classes * n_, [z = scores_](std::size_t j) { return z[j]; }, 0.0F);
   }
 
  private:
-  template <class Term>
+  template <Signs kSigns, class Term>
   std::int64_t sum(const TermUnits& units, const Term& term) const {
     WholeSums total{};
-    vectorized([&, s = rows_.sample_weight.from(begin_), n = n_, term] {
-      add_rows<1>(n, s, units, total, term);
-    });
+    vectorized(
+        [&, s = sample_weight_, n = n_, term] { add_rows<1, kSigns>(n, s, units, total, term); });
     return total[0];
   }
 
-  std::size_t begin_, n_, own_;
+  const StripRows& strip_;
+  const std::size_t n_;
   const CoupledRows& rows_;
+  RowSampleWeights sample_weight_;
   float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
 };
 
-// task(c, strip) for the strips of the blocks that the model trains on.
+// task(p, strip) for the strips of every part p, one after the other.
 template <class Task>
-void for_training_strips(const CoupledRows& rows, Team& team, const Task& task) {
+void for_strips(const CoupledRows& rows, Team& team, const Task& task) {
   const double nanoseconds =
       4.0 * static_cast<double>(rows.codes.rows) * static_cast<double>(rows.classes);
-  team.for_each(rows.blocks.size(), nanoseconds, [&](std::size_t c) {
-    const RowBlock& block = rows.blocks[c];
-    if (!learns(rows.role(0, block.segment))) return;
-    for (std::size_t begin = block.begin; begin < block.end; begin += rows.strip) {
-      CoupledStrip strip(rows, block, begin, std::min(rows.strip, block.end - begin));
-      task(c, strip);
+  team.for_each(rows.parts.size() - 1, nanoseconds, [&](std::size_t p) {
+    for (std::size_t c = rows.parts[p]; c < rows.parts[p + 1]; ++c) {
+      CoupledStrip strip(rows, rows.strips[c]);
+      task(p, strip);
     }
+  });
+}
+
+// The same of those that the model trains on.
+template <class Task>
+void for_training_strips(const CoupledRows& rows, Team& team, const Task& task) {
+  for_strips(rows, team, [&](std::size_t p, CoupledStrip& strip) {
+    if (strip.trains()) task(p, strip);
   });
 }
 

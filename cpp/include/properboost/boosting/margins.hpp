@@ -171,6 +171,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::array<Sums, 2> held_out_of_class_{};
   Aligned<float> u_, weight_, curvature_;
   Aligned<float> scratch_;
+  Aligned<unsigned char> memory_;  // for the sums of cells
   double total_weight_, most_sample_weight_;
   std::array<float, kMostLanes> least_u_{};  // no margin of a training row is below
   std::array<Bounds, kMostLanes> bounds_{};  // those that the last pass went by

@@ -4,10 +4,37 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
+#include "properboost/core/instruction_set.hpp"
+
 namespace properboost {
+
+// The whole part of x, which is below 2^62 and not negative.
+//
+// AVX2 has no vectors for the conversion: there the upper and the lower bits are whole multiples of
+// 2^32 and of 1, which are exact, and are read off the digits of a double that has room for them.
+template <InstructionSet kSet>
+std::int64_t whole_part(double x, CompiledFor<kSet> /*set*/) noexcept {
+  if constexpr (kSet == InstructionSet::kAvx2) {
+    constexpr double kRounder = 0x1.8p52;  // whose lower bits are 0
+    const auto bits = [](double number) {
+      std::uint64_t own;
+      std::memcpy(&own, &number, sizeof own);
+      return own;
+    };
+    const double upper = x * 0x1p-32 + kRounder;
+    const double rest = x - (upper - kRounder) * 0x1p32;
+    const double lower = rest + kRounder;
+    const std::uint64_t too_much = lower - kRounder > rest ? 1 : 0;  // it was rounded up
+    return static_cast<std::int64_t>((bits(upper) << 32) + (bits(lower) - bits(kRounder)) -
+                                     too_much);
+  } else {
+    return static_cast<std::int64_t>(x);
+  }
+}
 
 // Numbers as multiples of a unit, a power of two: their sum takes so many bits, and whole numbers
 // whose sum fits are stored unchanged.

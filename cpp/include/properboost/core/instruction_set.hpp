@@ -3,8 +3,11 @@
 //
 // A kernel is an ordinary loop in a function object without arguments; `vectorized` runs the copy
 // of it that was compiled, everything inlined, for the set in use.  Loops say in which order they
-// add, and nothing is contracted, so every set gives the same bits.
+// add, and nothing is contracted, so every set gives the same bits.  A kernel with one argument is
+// told its set, for what a set has no vectors for.
 #pragma once
+
+#include <type_traits>
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define PROPERBOOST_X86_SETS 1
@@ -28,16 +31,28 @@ enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
 InstructionSet instruction_set();
 const char* name(InstructionSet set) noexcept;
 
+template <InstructionSet kSet>
+using CompiledFor = std::integral_constant<InstructionSet, kSet>;
+
 namespace detail {
+
+template <InstructionSet kSet, class Kernel>
+void run(const Kernel& kernel) {
+  if constexpr (std::is_invocable_v<const Kernel&, CompiledFor<kSet>>) {
+    kernel(CompiledFor<kSet>());
+  } else {
+    kernel();
+  }
+}
 
 #if PROPERBOOST_X86_SETS
 template <class Kernel>
 [[gnu::target("avx2"), gnu::flatten]] void run_avx2(const Kernel& kernel) {
-  kernel();
+  run<InstructionSet::kAvx2>(kernel);
 }
 template <class Kernel>
 [[gnu::target(PROPERBOOST_AVX512), gnu::flatten]] void run_avx512(const Kernel& kernel) {
-  kernel();
+  run<InstructionSet::kAvx512>(kernel);
 }
 #endif
 
@@ -52,7 +67,7 @@ void vectorized(const Kernel& kernel) {
     case InstructionSet::kBaseline: break;
   }
 #endif
-  kernel();
+  detail::run<InstructionSet::kBaseline>(kernel);
 }
 
 }  // namespace properboost

@@ -59,7 +59,12 @@ inline std::vector<AccumulationBlock> cut_into_accumulation_blocks(
         rows = 0;
       }
       const std::size_t end = std::min(begin + AccumulationBlock::kRows - rows, range.end);
-      blocks.back().ranges.emplace_back(begin, end);
+      auto& own_ranges = blocks.back().ranges;
+      if (!own_ranges.empty() && own_ranges.back().second == begin) {
+        own_ranges.back().second = end;
+      } else {
+        own_ranges.emplace_back(begin, end);
+      }
       rows += end - begin;
       begin = end;
     }

@@ -29,9 +29,8 @@ struct NarrowTerms {
   std::array<float, W> weights_per_grain{}, curvatures_per_grain{};
   std::array<float, W> most{};  // 0 in lanes that do not train on these rows
 
-  NarrowTerms of(const float* w, const float* c, RowSampleWeights /*all_ones*/,
-                 const CellUnits* units, const SegmentRoles& roles) const {
-    NarrowTerms terms{w, c};
+  NarrowTerms of(const CellUnits* units, const SegmentRoles& roles) const {
+    NarrowTerms terms;
     for (std::size_t k = 0; k < W; ++k) {
       if (!roles.trained[k]) continue;
       terms.weights_per_grain[k] = static_cast<float>(1.0 / units[k].weight_grain.size);
@@ -42,9 +41,14 @@ struct NarrowTerms {
     }
     return terms;
   }
+  void read(const float* w, const float* c, RowSampleWeights /*all_ones*/) noexcept {
+    weight = w;
+    curvature = c;
+  }
 
-  // Those of rows from `begin` to `end`.
-  void make(std::size_t begin, std::size_t end, Sum* made) const noexcept {
+  // Those of rows from `begin` to `end`, by a kernel of any set.
+  template <class Set>
+  void make(Set /*set*/, std::size_t begin, std::size_t end, Sum* made) const noexcept {
     std::uint32_t* __restrict to = reinterpret_cast<std::uint32_t*>(made);
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t k = 0; k < W; ++k)

@@ -126,50 +126,89 @@ class TermUnits {
   mutable std::atomic<std::uint32_t> lost_{0};  // a bit for each lane
 };
 
-// total[k] += sum over rows of the row's weight times term(row x W + k), in whole units, with a
-// fixed number of accumulators, so that the compiler may use vectors.  Where `counts` is given, the
-// terms of lanes with a 0 there have no bound, and their sums are of no use.
-template <std::size_t W, class Term>
+// Of terms: where some are negative, it takes one more operation to see that one has no bound.
+enum class Signs { kPositive, kBoth };
+
+// Sums over rows of terms in whole units, with a fixed number of accumulators, so that the compiler
+// may use vectors.
+template <std::size_t W, Signs kSigns>
+class RowAdder {
+ public:
+  // In these units, which must outlive it.
+  explicit RowAdder(const TermUnits& units) : units_(units) {}
+
+  // Adds each row's weight times term(row x W + k).
+  template <class Term>
+  void add(std::size_t rows, RowSampleWeights weight, const Term& term) {
+    const std::size_t n = rows * W;
+    double rounder[kSums];
+    std::uint64_t zero[kSums], sums[kSums], seen[kSums];
+    for (std::size_t k = 0; k < kSums; ++k) {
+      rounder[k] = units_.of(k % W).rounder;
+      zero[k] = units_.of(k % W).zero;
+      sums[k] = sums_[k];
+      seen[k] = seen_[k];
+    }
+    const auto add = [&](std::size_t k, double x) {
+      const std::uint64_t bits = to_bits(x + rounder[k]);
+      sums[k] += bits;
+      seen[k] |= kSigns == Signs::kBoth ? bits ^ zero[k] : bits;
+    };
+    std::size_t j = 0;
+    if (weight.all_ones()) {
+      for (; j + kSums <= n; j += kSums) {
+        for (std::size_t k = 0; k < kSums; ++k) add(k, term(j + k));
+      }
+      for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
+    } else {
+      double first[kSums];
+      for (std::size_t k = 0; k < kSums; ++k) first[k] = units_.rounder(k % W);
+      const auto add_weighed = [&](std::size_t k, std::size_t i) {
+        add(k, weight.given(i / W) * ((term(i) + first[k]) - first[k]));
+      };
+      for (; j + kSums <= n; j += kSums) {
+        for (std::size_t k = 0; k < kSums; ++k) add_weighed(k, j + k);
+      }
+      for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
+    }
+    for (std::size_t k = 0; k < kSums; ++k) {
+      sums_[k] = sums[k];
+      seen_[k] = seen[k];
+      added_[k] += n / kSums + (k < n % kSums ? 1 : 0);
+    }
+  }
+
+  // Adds what there is to the totals.  Where `counts` is given, the terms of lanes with a 0 there
+  // have no bound, and their sums are of no use.
+  void add_to(WholeSums& total, const std::array<bool, kMostLanes>* counts = nullptr) const {
+    for (std::size_t k = 0; k < kSums; ++k) {
+      const std::uint64_t zero = units_.of(k % W).zero;
+      std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
+      own =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] - added_[k] * zero);
+      // A positive term that is too large has a larger exponent, of which zero's lacks some bit.
+      const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero;
+      const bool some_are_outside = other >> 52 != 0;
+      if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSums = W < 8 ? 8 : W;
+
+  const TermUnits& units_;
+  std::uint64_t sums_[kSums] = {};  // as often as there were terms, too much by zero
+  std::uint64_t seen_[kSums] = {};  // which bits
+  std::uint64_t added_[kSums] = {};
+};
+
+// The same of rows that lie side by side.
+template <std::size_t W, Signs kSigns, class Term>
 void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units, WholeSums& total,
               const Term& term, const std::array<bool, kMostLanes>* counts = nullptr) {
-  constexpr std::size_t kSums = W < 8 ? 8 : W;
-  const std::size_t n = rows * W;
-  double rounder[kSums];
-  std::uint64_t zero[kSums];
-  for (std::size_t k = 0; k < kSums; ++k) {
-    rounder[k] = units.of(k % W).rounder;
-    zero[k] = units.of(k % W).zero;
-  }
-  std::uint64_t sums[kSums] = {}, seen[kSums] = {};  // as often as there were, too much by zero
-  const auto add = [&](std::size_t k, double x) {
-    const std::uint64_t bits = to_bits(x + rounder[k]);
-    sums[k] += bits;
-    seen[k] |= bits ^ zero[k];
-  };
-  std::size_t j = 0;
-  if (weight.all_ones()) {
-    for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) add(k, term(j + k));
-    }
-    for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
-  } else {
-    double first[kSums];
-    for (std::size_t k = 0; k < kSums; ++k) first[k] = units.rounder(k % W);
-    const auto add_weighed = [&](std::size_t k, std::size_t i) {
-      add(k, weight.given(i / W) * ((term(i) + first[k]) - first[k]));
-    };
-    for (; j + kSums <= n; j += kSums) {
-      for (std::size_t k = 0; k < kSums; ++k) add_weighed(k, j + k);
-    }
-    for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
-  }
-  for (std::size_t k = 0; k < kSums; ++k) {
-    const std::size_t added = n / kSums + (k < n % kSums ? 1 : 0);
-    std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
-    own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums[k] - added * zero[k]);
-    const bool some_are_outside = seen[k] >> 52 != 0;
-    if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units.lose(k % W);
-  }
+  RowAdder<W, kSigns> adder(units);
+  adder.add(rows, weight, term);
+  adder.add_to(total, counts);
 }
 
 }  // namespace properboost

@@ -39,9 +39,8 @@ struct RowTerms {
   std::array<double, W> most{};  // 0 in lanes that do not train on these rows
 
   // The same kind of terms of rows of segments with these roles, in these units of each lane.
-  RowTerms of(const float* w, const float* c, RowSampleWeights s, const CellUnits* units,
-              const SegmentRoles& roles) const {
-    RowTerms terms{w, c, s};
+  RowTerms of(const CellUnits* units, const SegmentRoles& roles) const {
+    RowTerms terms;
     for (std::size_t k = 0; k < W; ++k) {
       terms.weights_per_unit[k] = units[k].weight.per_unit;
       terms.curvatures_per_unit[k] = units[k].curvature.per_unit;
@@ -51,22 +50,21 @@ struct RowTerms {
     }
     return terms;
   }
+  // Where the rows' numbers are.
+  void read(const float* w, const float* c, RowSampleWeights s) noexcept {
+    weight = w;
+    curvature = c;
+    sample_weight = s;
+  }
 
-  // Those of rows from `begin` to `end`.
-  void make(std::size_t begin, std::size_t end, Sum* made) const noexcept {
-    constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(std::int64_t);
-    std::int64_t* __restrict to = reinterpret_cast<std::int64_t*>(made);
-    if constexpr (W == 1 && kCurvature) {  // one store
-      for (std::size_t i = begin; i < end; ++i) {
-        made[i - begin] = Sum(weight_of(i, 0), curvature_of(i, 0));
-      }
-      return;
-    }
-    for (std::size_t i = begin; i < end; ++i, to += kNumbers) {
-      for (std::size_t k = 0; k < W; ++k) to[k] = weight_of(i, k);
-      if constexpr (kCurvature) {
-        for (std::size_t k = 0; k < W; ++k) to[W + k] = curvature_of(i, k);
-      }
+  // Those of rows from `begin` to `end`, by a kernel of this set.
+  template <class Set>
+  void make(Set set, std::size_t begin, std::size_t end, Sum* made) const noexcept {
+    const bool has_grains = has_any(weight_rounder) || has_any(curvature_rounder);
+    if (has_grains) {
+      make_with<true>(set, begin, end, made);
+    } else {
+      make_with<false>(set, begin, end, made);
     }
   }
 
@@ -76,21 +74,41 @@ struct RowTerms {
   }
 
  private:
-  std::int64_t weight_of(std::size_t i, std::size_t k) const noexcept {
-    return round(weight[i * W + k], weight_rounder[k], weights_per_unit[k], i, k);
+  static bool has_any(const std::array<double, W>& rounder) noexcept {
+    for (const double own : rounder) {
+      if (own != 0.0) return true;
+    }
+    return false;
   }
-  std::int64_t curvature_of(std::size_t i, std::size_t k) const noexcept {
-    return round(curvature[i * W + k], curvature_rounder[k], curvatures_per_unit[k], i, k);
+  template <bool kGrains, class Set>
+  void make_with(Set set, std::size_t begin, std::size_t end, Sum* made) const noexcept {
+    constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(std::int64_t);
+    const auto weight_of = [=](std::size_t i, std::size_t k) {
+      return round<kGrains>(set, weight[i * W + k], weight_rounder[k], weights_per_unit[k], i, k);
+    };
+    const auto curvature_of = [=](std::size_t i, std::size_t k) {
+      return round<kGrains>(set, curvature[i * W + k], curvature_rounder[k], curvatures_per_unit[k],
+                            i, k);
+    };
+    std::int64_t* __restrict to = reinterpret_cast<std::int64_t*>(made);
+    for (std::size_t i = begin; i < end; ++i, to += kNumbers) {
+      for (std::size_t k = 0; k < W; ++k) to[k] = weight_of(i, k);
+      if constexpr (kCurvature) {
+        for (std::size_t k = 0; k < W; ++k) to[W + k] = curvature_of(i, k);
+      }
+    }
   }
   // As a fixed-point number does.  Numbers of lanes that do not train on a row have no bound, and
   // count as 0.  They are weighed in double and once they are rounded to grains, so that a weight
   // of 3 adds what three rows add.
-  std::int64_t round(float number, double rounder, double per_unit, std::size_t i,
+  template <bool kGrains, class Set>
+  std::int64_t round(Set set, float number, double rounder, double per_unit, std::size_t i,
                      std::size_t k) const noexcept {
-    double x = (static_cast<double>(number) + rounder) - rounder;
+    double x = number;
+    if constexpr (kGrains) x = (x + rounder) - rounder;
     if constexpr (kWeighted) x *= sample_weight.given(i);
     x = x * per_unit + 0.5;
-    return static_cast<std::int64_t>(W == 1 || x < most[k] ? x : 0.0);
+    return whole_part(x < most[k] ? x : 0.0, set);
   }
 };
 
