@@ -42,13 +42,13 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
   visit_width(margins.lanes(), [&](auto width) {
     constexpr std::size_t W = decltype(width)::value;
     team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
-      vectorized([&] {
+      vectorized([&](auto set) {
         RowAdder<W, Signs::kPositive> weights(units_.weights), squares(units_.squares);
         for (const auto& [begin, end] : blocks[c].ranges) {
           const RowSampleWeights s = rows_.sample_weight.from(begin);
           const float* const weight = margins.weight() + begin * W;
-          weights.add(end - begin, s, [=](std::size_t i) { return wide(weight[i]); });
-          squares.add(end - begin, s,
+          weights.add(set, end - begin, s, [=](std::size_t i) { return wide(weight[i]); });
+          squares.add(set, end - begin, s,
                       [=](std::size_t i) { return wide(weight[i]) * wide(weight[i]); });
         }
         const std::array<bool, kMostLanes>& trained = blocks[c].roles->trained;

@@ -453,15 +453,15 @@ class Margins::Pass {
                  const float* shift, const float* loss, const std::array<bool, kMostLanes>& trained,
                  BlockSums& sums) const {
     if (!joint_.empty()) {
-      vectorized([&, n, s, w, shift] {
+      vectorized([&, n, s, w, shift](auto set) {
         const auto term = [=](std::size_t j) { return wide(w[j]) * wide(shift[j]); };
-        add_rows<W, Signs::kBoth>(n, s, slope_units_, sums.slope, term, &trained);
+        add_rows<W, Signs::kBoth>(set, n, s, slope_units_, sums.slope, term, &trained);
       });
     }
     const auto add = [&](const float* from, const TermUnits& units, WholeSums& total) {
-      vectorized([&, n, s, from] {
+      vectorized([&, n, s, from](auto set) {
         add_rows<W, Signs::kPositive>(
-            n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
+            set, n, s, units, total, [=](std::size_t j) { return wide(from[j]); }, &trained);
       });
     };
     if (loss != nullptr) add(loss, risk_units_, sums.risk);
@@ -483,8 +483,8 @@ class Margins::Pass {
         {error, share_units_, sums.error},
         {brier, share_units_, sums.brier}};
     for (const auto& [entries, units, total] : held_out) {
-      vectorized([n, s, entry = entries.data(), &units = units, &total = total] {
-        add_rows<W, Signs::kPositive>(n, s, units, total,
+      vectorized([n, s, entry = entries.data(), &units = units, &total = total](auto set) {
+        add_rows<W, Signs::kPositive>(set, n, s, units, total,
                                       [=](std::size_t j) { return wide(entry[j]); });
       });
     }
@@ -710,8 +710,8 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
         loss_.weights(x.data(), w.data(), n);
         const RowSampleWeights s = sample_weight_.from(begin);
         const float* weight = w.data();
-        vectorized([&, n, s, weight, along] {
-          add_rows<1, Signs::kBoth>(n, s, units, parts[c], [=](std::size_t i) {
+        vectorized([&, n, s, weight, along](auto set) {
+          add_rows<1, Signs::kBoth>(set, n, s, units, parts[c], [=](std::size_t i) {
             return wide(weight[i]) * wide(along[i]);
           });
         });

@@ -60,8 +60,8 @@ double slope_along(const Move& direction, const LaneWeights& weights,
         for (std::size_t i = 0; i < n; ++i) own[i] = weight[i * weights.stride];
         weight = own.data();
       }
-      vectorized([&, n, weight, along = along.data(), s = sample_weight.from(begin)] {
-        add_rows<1, Signs::kBoth>(n, s, units, parts[c],
+      vectorized([&, n, weight, along = along.data(), s = sample_weight.from(begin)](auto set) {
+        add_rows<1, Signs::kBoth>(set, n, s, units, parts[c],
                                   [=](std::size_t i) { return wide(weight[i]) * wide(along[i]); });
       });
     }

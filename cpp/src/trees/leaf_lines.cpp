@@ -15,10 +15,11 @@ using Strip = std::array<double, kStrip>;
 using ByCode = std::array<double, kMaxCodes>;
 
 // Adds the sum of a[i] b[i].
-void add_products(const double* a, const double* b, std::size_t n, const TermUnits& units,
+template <class Set>
+void add_products(Set set, const double* a, const double* b, std::size_t n, const TermUnits& units,
                   std::int64_t& to) {
   WholeSums sum{};
-  add_rows<1, Signs::kBoth>(n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
+  add_rows<1, Signs::kBoth>(set, n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
   to += sum[0];
 }
 
@@ -214,8 +215,8 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
     }
     const auto add = [&](const Strip& a, const Strip& b, std::int64_t& to,
                          const TermUnits& its_units) {
-      vectorized([from = a.data(), other = b.data(), n, &to, &its_units] {
-        add_products(from, other, n, its_units, to);
+      vectorized([from = a.data(), other = b.data(), n, &to, &its_units](auto set) {
+        add_products(set, from, other, n, its_units, to);
       });
     };
     add(base, ones, sums.weight, units.curvature);
@@ -261,14 +262,14 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
     for (std::size_t j = 0; j < terms; ++j) {
       for (std::size_t i = 0; i < n; ++i) x[j][i] = difference[j][code[(begin + i) * kMost + j]];
     }
-    vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n] {
+    vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n](auto set) {
       for (std::size_t j = 0; j < terms; ++j) {
         double* __restrict const to = scaled[j].data();
         const double* const from = x[j].data();
         for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
-        add_products(weight.data(), from, n, units.gradient, sums.gradient[j]);
+        add_products(set, weight.data(), from, n, units.gradient, sums.gradient[j]);
         for (std::size_t k = 0; k <= j; ++k) {
-          add_products(to, x[k].data(), n, units.curvature, sums.curvature[place(j, k)]);
+          add_products(set, to, x[k].data(), n, units.curvature, sums.curvature[place(j, k)]);
         }
       }
     });

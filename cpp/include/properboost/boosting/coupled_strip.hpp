@@ -193,8 +193,9 @@ class CoupledStrip {
   template <Signs kSigns, class Term>
   std::int64_t sum(const TermUnits& units, const Term& term) const {
     WholeSums total{};
-    vectorized(
-        [&, s = sample_weight_, n = n_, term] { add_rows<1, kSigns>(n, s, units, total, term); });
+    vectorized([&, s = sample_weight_, n = n_, term](auto set) {
+      add_rows<1, kSigns>(set, n, s, units, total, term);
+    });
     return total[0];
   }
 

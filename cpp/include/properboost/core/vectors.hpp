@@ -5,7 +5,49 @@
 #include <cstdint>
 #include <cstring>
 
+#include "properboost/core/instruction_set.hpp"
+
 namespace properboost {
+
+template <InstructionSet kSet>
+inline constexpr std::size_t kVectorBytes = kSet == InstructionSet::kAvx512 ? 64
+                                            : kSet == InstructionSet::kAvx2 ? 32
+                                                                            : 16;
+
+// A vector of a set that holds numbers of 64 bits.  Loops over such numbers that a compiler is left
+// to vectorise take four times as long.
+template <class Number, InstructionSet kSet>
+struct alignas(kVectorBytes<kSet>) VectorOf {
+  static constexpr std::size_t kSize = kVectorBytes<kSet> / sizeof(Number);
+#if defined(__GNUC__)
+  typedef Number Data __attribute__((vector_size(kVectorBytes<kSet>)));
+  Data data;
+
+  void operator+=(const VectorOf& other) noexcept { data += other.data; }
+  void operator-=(const VectorOf& other) noexcept { data -= other.data; }
+  void operator*=(const VectorOf& other) noexcept { data *= other.data; }
+  void operator|=(const VectorOf& other) noexcept { data |= other.data; }
+  void operator^=(const VectorOf& other) noexcept { data ^= other.data; }
+#else
+  Number data[kSize];
+
+  void operator+=(const VectorOf& other) noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] += other.data[k];
+  }
+  void operator-=(const VectorOf& other) noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] -= other.data[k];
+  }
+  void operator*=(const VectorOf& other) noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] *= other.data[k];
+  }
+  void operator|=(const VectorOf& other) noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] |= other.data[k];
+  }
+  void operator^=(const VectorOf& other) noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] ^= other.data[k];
+  }
+#endif
+};
 
 // N floats side by side.  They are declared as a vector where the compiler supports it, because by
 // itself the compiler would vectorise across rows.

@@ -12,7 +12,9 @@
 #include <limits>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/core/peers.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
@@ -129,65 +131,89 @@ class TermUnits {
 // Of terms: where some are negative, it takes one more operation to see that one has no bound.
 enum class Signs { kPositive, kBoth };
 
-// Sums over rows of terms in whole units, with a fixed number of accumulators, so that the compiler
-// may use vectors.
+// Sums over rows of terms in whole units, in vectors of accumulators.
 template <std::size_t W, Signs kSigns>
 class RowAdder {
  public:
   // In these units, which must outlive it.
-  explicit RowAdder(const TermUnits& units) : units_(units) {}
+  explicit RowAdder(const TermUnits& units) : units_(units) {
+    for (std::size_t k = 0; k < kSums; ++k) {
+      rounder_[k] = units.of(k % W).rounder;
+      zero_[k] = units.of(k % W).zero;
+      first_[k] = units.rounder(k % W);
+    }
+  }
 
   // Adds each row's weight times term(row x W + k).
-  template <class Term>
-  void add(std::size_t rows, RowSampleWeights weight, const Term& term) {
-    const std::size_t n = rows * W;
-    double rounder[kSums];
-    std::uint64_t zero[kSums], sums[kSums], seen[kSums];
-    for (std::size_t k = 0; k < kSums; ++k) {
-      rounder[k] = units_.of(k % W).rounder;
-      zero[k] = units_.of(k % W).zero;
-      sums[k] = sums_[k];
-      seen[k] = seen_[k];
-    }
-    const auto add = [&](std::size_t k, double x) {
-      const std::uint64_t bits = to_bits(x + rounder[k]);
-      sums[k] += bits;
-      seen[k] |= kSigns == Signs::kBoth ? bits ^ zero[k] : bits;
+  template <InstructionSet kSet, class Term>
+  void add(CompiledFor<kSet> /*set*/, std::size_t rows, RowSampleWeights weight, const Term& term) {
+    using Real = VectorOf<double, kSet>;
+    using Bits = VectorOf<std::uint64_t, kSet>;
+    constexpr std::size_t kEach = Real::kSize, kVectors = kSums / kEach;
+    Real rounder[kVectors], first[kVectors];
+    Bits zero[kVectors], sums[kVectors], seen[kVectors];
+    std::memcpy(rounder, rounder_, sizeof rounder);
+    std::memcpy(first, first_, sizeof first);
+    std::memcpy(zero, zero_, sizeof zero);
+    std::memcpy(sums, sums_, sizeof sums);
+    std::memcpy(seen, seen_, sizeof seen);
+    const auto take = [&](std::size_t v, Real x) {
+      x += rounder[v];
+      Bits bits;
+      std::memcpy(&bits, &x, sizeof bits);
+      sums[v] += bits;
+      if constexpr (kSigns == Signs::kBoth) bits ^= zero[v];
+      seen[v] |= bits;
     };
+    const std::size_t n = rows * W;
     std::size_t j = 0;
     if (weight.all_ones()) {
       for (; j + kSums <= n; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) add(k, term(j + k));
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          Real x;
+          for (std::size_t q = 0; q < kEach; ++q) x.data[q] = term(j + v * kEach + q);
+          take(v, x);
+        }
       }
-      for (std::size_t k = 0; j + k < n; ++k) add(k, term(j + k));
     } else {
-      double first[kSums];
-      for (std::size_t k = 0; k < kSums; ++k) first[k] = units_.rounder(k % W);
-      const auto add_weighed = [&](std::size_t k, std::size_t i) {
-        add(k, weight.given(i / W) * ((term(i) + first[k]) - first[k]));
-      };
       for (; j + kSums <= n; j += kSums) {
-        for (std::size_t k = 0; k < kSums; ++k) add_weighed(k, j + k);
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          Real x, s;
+          for (std::size_t q = 0; q < kEach; ++q) {
+            const std::size_t i = j + v * kEach + q;
+            x.data[q] = term(i);
+            s.data[q] = weight.given(i / W);
+          }
+          x += first[v];
+          x -= first[v];
+          x *= s;
+          take(v, x);
+        }
       }
-      for (std::size_t k = 0; j + k < n; ++k) add_weighed(k, j + k);
     }
-    for (std::size_t k = 0; k < kSums; ++k) {
-      sums_[k] = sums[k];
-      seen_[k] = seen[k];
-      added_[k] += n / kSums + (k < n % kSums ? 1 : 0);
+    std::memcpy(sums_, sums, sizeof sums);
+    std::memcpy(seen_, seen, sizeof seen);
+    for (std::size_t k = 0; j + k < n; ++k) {
+      double x = term(j + k);
+      if (!weight.all_ones()) x = weight.given((j + k) / W) * ((x + first_[k]) - first_[k]);
+      const std::uint64_t bits = to_bits(x + rounder_[k]);
+      sums_[k] += bits;
+      seen_[k] |= kSigns == Signs::kBoth ? bits ^ zero_[k] : bits;
     }
+    for (std::size_t k = 0; k < kSums; ++k) added_[k] += n / kSums + (k < n % kSums ? 1 : 0);
   }
 
   // Adds what there is to the totals.  Where `counts` is given, the terms of lanes with a 0 there
   // have no bound, and their sums are of no use.
   void add_to(WholeSums& total, const std::array<bool, kMostLanes>* counts = nullptr) const {
     for (std::size_t k = 0; k < kSums; ++k) {
-      const std::uint64_t zero = units_.of(k % W).zero;
       std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
-      own =
-          static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] - added_[k] * zero);
+      own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] -
+                                      added_[k] * zero_[k]);
       // A positive term that is too large has a larger exponent, of which zero's lacks some bit.
-      const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero;
+      const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero_[k];
       const bool some_are_outside = other >> 52 != 0;
       if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
     }
@@ -197,17 +223,20 @@ class RowAdder {
   static constexpr std::size_t kSums = W < 8 ? 8 : W;
 
   const TermUnits& units_;
+  double rounder_[kSums], first_[kSums];
+  std::uint64_t zero_[kSums];
   std::uint64_t sums_[kSums] = {};  // as often as there were terms, too much by zero
   std::uint64_t seen_[kSums] = {};  // which bits
   std::uint64_t added_[kSums] = {};
 };
 
-// The same of rows that lie side by side.
-template <std::size_t W, Signs kSigns, class Term>
-void add_rows(std::size_t rows, RowSampleWeights weight, const TermUnits& units, WholeSums& total,
-              const Term& term, const std::array<bool, kMostLanes>* counts = nullptr) {
+// The same of rows that lie side by side: total[k] += the sum of lane k.
+template <std::size_t W, Signs kSigns, class Set, class Term>
+void add_rows(Set set, std::size_t rows, RowSampleWeights weight, const TermUnits& units,
+              WholeSums& total, const Term& term,
+              const std::array<bool, kMostLanes>* counts = nullptr) {
   RowAdder<W, kSigns> adder(units);
-  adder.add(rows, weight, term);
+  adder.add(set, rows, weight, term);
   adder.add_to(total, counts);
 }
 
