@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cache
 using Strip = std::array<double, kStrip>;
-using ByCode = std::array<double, kMaxCodes>;
 
 // Adds the sum of a[i] b[i].
 template <class Set>
@@ -195,17 +194,8 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
   const Leaf& leaf = leaves_[task.leaf];
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
   const std::uint8_t* const code = codes(task);
-  std::array<ByCode, kMost> position, present;
-  for (std::size_t j = 0; j < leaf.terms; ++j) {
-    const double* const z = bins_[leaf.feature[j]].positions();
-    for (std::size_t b = 0; b < kMaxCodes; ++b) {
-      present[j][b] = z[b] == z[b] ? 1.0 : 0.0;
-      position[j][b] = z[b] == z[b] ? z[b] : 0.0;
-    }
-  }
   Means sums;
-  alignas(64) Strip base, ratio, x, ones;
-  ones.fill(1.0);
+  alignas(64) Strip base, ratio, x, present;
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) {
@@ -219,14 +209,18 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
         add_products(set, from, other, n, its_units, to);
       });
     };
-    add(base, ones, sums.weight, units.curvature);
+    std::fill_n(present.data(), n, 1.0);
+    add(base, present, sums.weight, units.curvature);
     add(base, ratio, sums.squares, units.squares);
     for (std::size_t j = 0; j < leaf.terms; ++j) {
-      for (std::size_t i = 0; i < n; ++i) x[i] = position[j][code[(begin + i) * kMost + j]];
+      const double* const z = bins_[leaf.feature[j]].positions();
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        present[i] = at == at ? 1.0 : 0.0;
+        x[i] = at == at ? at : 0.0;
+      }
       add(base, x, sums.position[j], units.curvature);
-      if (!leaf.may_miss[j]) continue;
-      for (std::size_t i = 0; i < n; ++i) x[i] = present[j][code[(begin + i) * kMost + j]];
-      add(base, x, sums.present[j], units.curvature);
+      if (leaf.may_miss[j]) add(base, present, sums.present[j], units.curvature);
     }
   }
   for (std::size_t j = 0; j < leaf.terms; ++j) {
@@ -242,13 +236,6 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
   const std::size_t terms = leaf.terms;
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
   const std::uint8_t* const code = codes(task);
-  std::array<ByCode, kMost> difference;
-  for (std::size_t j = 0; j < terms; ++j) {
-    const double* const z = bins_[leaf.feature[j]].positions();
-    for (std::size_t b = 0; b < kMaxCodes; ++b) {
-      difference[j][b] = z[b] == z[b] ? z[b] - center[j] : 0.0;
-    }
-  }
   Products sums;
   alignas(64) Strip weight, curvature;
   alignas(64) std::array<Strip, kMost> x, scaled;
@@ -260,7 +247,11 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
       curvature[i] = needs_curvature ? weights.curvature_of(r) : weight[i];
     }
     for (std::size_t j = 0; j < terms; ++j) {
-      for (std::size_t i = 0; i < n; ++i) x[j][i] = difference[j][code[(begin + i) * kMost + j]];
+      const double* const z = bins_[leaf.feature[j]].positions();
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        x[j][i] = at == at ? at - center[j] : 0.0;
+      }
     }
     vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n](auto set) {
       for (std::size_t j = 0; j < terms; ++j) {

@@ -128,7 +128,9 @@ class TermUnits {
   mutable std::atomic<std::uint32_t> lost_{0};  // a bit for each lane
 };
 
-// Of terms: where some are negative, it takes one more operation to see that one has no bound.
+// Signs of terms.  A positive term that is too large has a larger exponent than it may, one of
+// whose bits is not in the unit's zero; where some are negative, it takes one more operation to see
+// it.
 enum class Signs { kPositive, kBoth };
 
 // Sums over rows of terms in whole units, in vectors of accumulators.
@@ -146,7 +148,40 @@ class RowAdder {
 
   // Adds each row's weight times term(row x W + k).
   template <InstructionSet kSet, class Term>
-  void add(CompiledFor<kSet> /*set*/, std::size_t rows, RowSampleWeights weight, const Term& term) {
+  void add(CompiledFor<kSet> set, std::size_t rows, RowSampleWeights weight, const Term& term) {
+    const std::size_t n = rows * W;
+    std::size_t j = n / kSums * kSums;
+    if (j > 0) add_vectors(set, j, weight, term);
+    for (std::size_t k = 0; j < n; ++j, ++k) {
+      double x = term(j);
+      if (!weight.all_ones()) x = weight.given(j / W) * ((x + first_[k]) - first_[k]);
+      const std::uint64_t bits = to_bits(x + rounder_[k]);
+      sums_[k] += bits;
+      seen_[k] |= kSigns == Signs::kBoth ? bits ^ zero_[k] : bits;
+    }
+    for (std::size_t k = 0; k < kSums; ++k) added_[k] += n / kSums + (k < n % kSums ? 1 : 0);
+  }
+
+  // Adds what there is to the totals.  Where `counts` is given, the terms of lanes with a 0 there
+  // have no bound, and their sums are of no use.
+  void add_to(WholeSums& total, const std::array<bool, kMostLanes>* counts = nullptr) const {
+    for (std::size_t k = 0; k < kSums; ++k) {
+      std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
+      own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] -
+                                      added_[k] * zero_[k]);
+      const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero_[k];
+      const bool some_are_outside = other >> 52 != 0;
+      if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSums = W < 8 ? 8 : W;
+
+  // The first n, a multiple of the sums.
+  template <InstructionSet kSet, class Term>
+  void add_vectors(CompiledFor<kSet> /*set*/, std::size_t n, RowSampleWeights weight,
+                   const Term& term) {
     using Real = VectorOf<double, kSet>;
     using Bits = VectorOf<std::uint64_t, kSet>;
     constexpr std::size_t kEach = Real::kSize, kVectors = kSums / kEach;
@@ -165,10 +200,8 @@ class RowAdder {
       if constexpr (kSigns == Signs::kBoth) bits ^= zero[v];
       seen[v] |= bits;
     };
-    const std::size_t n = rows * W;
-    std::size_t j = 0;
     if (weight.all_ones()) {
-      for (; j + kSums <= n; j += kSums) {
+      for (std::size_t j = 0; j < n; j += kSums) {
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < kVectors; ++v) {
           Real x;
@@ -177,7 +210,7 @@ class RowAdder {
         }
       }
     } else {
-      for (; j + kSums <= n; j += kSums) {
+      for (std::size_t j = 0; j < n; j += kSums) {
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < kVectors; ++v) {
           Real x, s;
@@ -195,32 +228,7 @@ class RowAdder {
     }
     std::memcpy(sums_, sums, sizeof sums);
     std::memcpy(seen_, seen, sizeof seen);
-    for (std::size_t k = 0; j + k < n; ++k) {
-      double x = term(j + k);
-      if (!weight.all_ones()) x = weight.given((j + k) / W) * ((x + first_[k]) - first_[k]);
-      const std::uint64_t bits = to_bits(x + rounder_[k]);
-      sums_[k] += bits;
-      seen_[k] |= kSigns == Signs::kBoth ? bits ^ zero_[k] : bits;
-    }
-    for (std::size_t k = 0; k < kSums; ++k) added_[k] += n / kSums + (k < n % kSums ? 1 : 0);
   }
-
-  // Adds what there is to the totals.  Where `counts` is given, the terms of lanes with a 0 there
-  // have no bound, and their sums are of no use.
-  void add_to(WholeSums& total, const std::array<bool, kMostLanes>* counts = nullptr) const {
-    for (std::size_t k = 0; k < kSums; ++k) {
-      std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
-      own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] -
-                                      added_[k] * zero_[k]);
-      // A positive term that is too large has a larger exponent, of which zero's lacks some bit.
-      const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero_[k];
-      const bool some_are_outside = other >> 52 != 0;
-      if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
-    }
-  }
-
- private:
-  static constexpr std::size_t kSums = W < 8 ? 8 : W;
 
   const TermUnits& units_;
   double rounder_[kSums], first_[kSums];
