@@ -12,6 +12,18 @@
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {
+namespace {
+
+// What the path's other steps make the shifts of a strip's rows here, and what they are.
+void guess(const ShiftPath& path, const CoupledStrip& strip, float* shift) {
+  for (const auto& [begin, n, place] : strip.pieces()) path.guess(begin, n, shift + place);
+}
+void keep(ShiftPath& path, const CoupledStrip& strip, const float* shift) {
+  for (const auto& [begin, n, place] : strip.pieces()) path.keep(begin, n, shift + place);
+}
+
+}  // namespace
+
 // The risk of a joint model along the look-up tables of its classes.
 class CoupledMargins::Oracle final : public LineSearchOracle {
  public:
@@ -80,9 +92,9 @@ double CoupledMargins::slope_ahead(const ClassDirections& directions, double ste
     for_training_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) {
       strip.place(moved_.u.data(), directions);
       float* const shift = path_ ? strip.shift() : nullptr;
-      if (path_) guess(strip, shift);
+      if (path_) guess(*path_, strip, shift);
       strip.weigh(false, false, shift);
-      if (path_) keep(strip, shift);
+      if (path_) keep(*path_, strip, shift);
       parts[p] += strip.slope(directions, units, largest[p]);
     });
     std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
@@ -127,8 +139,9 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
                                         const std::vector<PassRequest>& requests, Team& team) {
   const bool needs_risk = requests.front().risk;
   if (moves.empty() && last_ && repeats(*last_, needs_risk)) {
+    std::vector<Point> points = last_->points;
     fill(requests, team);
-    return last_->points;
+    return points;
   }
   last_.reset();
   std::vector<Move> here;
@@ -210,15 +223,17 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
     float* const shift = path_ ? strip.shift() : nullptr;
     if (path_) {
       if (moves_path) {
-        guess(strip, shift);
+        guess(*path_, strip, shift);
         strip.scatter(shift, guess_.data());
       } else {
         strip.gather(guess_.data(), shift);
       }
     }
     strip.weigh(rows_.needs_curvature, needs_risk, shift);
-    if (path_) strip.scatter(shift, moved_.shift.data());
-    if (moves_path) keep(strip, shift);
+    if (path_) {
+      strip.scatter(shift, moved_.shift.data());
+      if (moves_path) keep(*path_, strip, shift);
+    }
     strip.note_largest(rows_.needs_curvature, needs_risk, largest[p]);
     sums[p].slope += strip.slope(directions, slope_units, largest_slopes[p]);
     if (needs_risk) sums[p].risk += strip.risk(units.risk);
@@ -274,14 +289,6 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   point.held_out = {kNone, kNone, kNone};
   return std::vector<Point>(rows_.classes, point);
-}
-
-void CoupledMargins::guess(const CoupledStrip& strip, float* shift) const {
-  for (const auto& [begin, n, place] : strip.pieces()) path_->guess(begin, n, shift + place);
-}
-
-void CoupledMargins::keep(const CoupledStrip& strip, const float* shift) {
-  for (const auto& [begin, n, place] : strip.pieces()) path_->keep(begin, n, shift + place);
 }
 
 void CoupledMargins::fill(const std::vector<PassRequest>& requests, Team& team) {

@@ -98,9 +98,6 @@ class CoupledMargins final : public MovingMargins {
   std::vector<Point> move_all(const std::vector<Move>& moves,
                               const std::vector<PassRequest>& requests, const TermBounds& bounds,
                               double& most_slope, Team& team);
-  // What the path's other steps make the shifts of a strip's rows here, and what they are.
-  void guess(const CoupledStrip& strip, float* shift) const;
-  void keep(const CoupledStrip& strip, const float* shift);
   // Sums the weights that are kept into the cells that are asked for.
   void fill(const std::vector<PassRequest>& requests, Team& team);
 
