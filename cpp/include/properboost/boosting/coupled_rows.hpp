@@ -53,7 +53,7 @@ struct CoupledRows {
   const double share;
   const bool needs_curvature;
   const std::size_t most_rows;  // of a strip: scores stay in the cache
-  // Of the rows with a role.  Those of bags and folds lie in many small segments, whose neighbours
+  // These are of the rows with a role.  Bags and folds have many small segments, whose neighbours
   // share strips; and neighbouring strips share sums: [part] is the first, and the last is the end.
   std::vector<StripRows> strips;
   std::vector<std::size_t> parts;
