@@ -103,14 +103,14 @@ TASKS: dict[str, Callable[[], Task]] = {
     "fit, tall, cyclic": lambda: _fit(ONE, _tall, selection="cyclic", n_estimators=10),
     "fit, tall, Newton stumps": lambda: _fit(ONE, _tall, weak_learner="stump", **NEWTON),
     "fit, tall, Newton trees": lambda: _fit(
-        ONE, _tall, weak_learner="tree", max_leaves=31, n_estimators=20, **NEWTON
+        ONE, _tall, weak_learner="tree", max_leaf_nodes=31, n_estimators=20, **NEWTON
     ),
     "fit, wide": lambda: _fit(ONE, _wide),
     "fit, 500 rows": lambda: _fit(ONE, _small),
     "fit, 26 classes": lambda: _fit(ONE, load_letters),
     "search, 500 rows": lambda: _fit(SEARCH, _small),
     "predict, tables": lambda: _predict(_scored),
-    "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaves=31),
+    "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaf_nodes=31),
 }
 
 

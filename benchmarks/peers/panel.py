@@ -178,6 +178,17 @@ def report(found: pd.DataFrame, names: tuple[str, ...]) -> None:
             print(f"{contestant:24s} {gmean(ratios):.3f}  {(ratios < 1).sum()} of {len(ratios)}")
 
 
+def find_ratios(found: pd.DataFrame, other: str) -> pd.DataFrame:
+    """Return log losses over another contestant's, of the seeds that both have: NaN for none."""
+    losses = found.pivot(index=["set", "seed"], columns="contestant", values="loss")
+    ratios = {}
+    for contestant in losses:
+        both = losses[[contestant, other]].set_axis(["own", "other"], axis=1).dropna()
+        means = both.groupby("set").mean()
+        ratios[contestant] = means["own"] / means["other"]
+    return pd.DataFrame(ratios).T
+
+
 def as_one_set(losses: pd.DataFrame) -> pd.DataFrame:
     """Return ratios by set in which those of the letters are one, in geometric mean."""
     letters = [name for name in sets.LETTERS if name in losses]
@@ -206,11 +217,16 @@ def report_lines(found: pd.DataFrame, names: Sequence[str], what: str) -> None:
     slopes = slopes.groupby(["contestant", "set"])["slope"].mean().unstack()[losses.columns]
     entered = [c for c in LINES if c in losses.index and losses.loc[c].notna().all()]
     peers = [c for c in entered if not c.startswith("search") or c == DEFAULT]
-    ranks = as_one_set(losses.loc[peers]).rank().mean(axis=1)
-    print(f"\n{what}, {losses.shape[1]} tables: log loss over LightGBM's refit, geometric mean")
+    alike = found[found["contestant"].isin(peers)]
+    alike = alike.pivot(index=["set", "seed"], columns="contestant", values="loss").dropna()
+    ranks = as_one_set(alike.groupby("set").mean().T).rank().mean(axis=1)
+    print(f"\n{what}, {losses.shape[1]} tables: log loss over LightGBM's refit, geometric mean,")
+    print("by the seeds that both have")
     print("(95% over sets); sets ahead; over our default; processor time, s; |log slope|; rank")
-    over = as_one_set(losses.div(losses.loc[BUDGET]))
-    ours = as_one_set(losses.div(losses.loc[DEFAULT]))
+    over, ours = (
+        as_one_set(find_ratios(found, other).reindex(columns=losses.columns))
+        for other in (BUDGET, DEFAULT)
+    )
     for contestant in sorted(losses.index, key=lambda c: over.loc[c].dropna().pipe(gmean)):
         ratios = over.loc[contestant].dropna()
         spent = seconds.loc[contestant].reindex(losses.columns)
@@ -252,7 +268,7 @@ def draw_frontier(found: pd.DataFrame, path: Path) -> None:
     counts = losses.loc[shown, common].notna().sum(axis=1)
     shown = [c for c in shown if counts[c] >= counts[BUDGET] - 1]
     common = losses.loc[shown, common].dropna(axis=1).columns
-    over = as_one_set(losses.loc[shown, common].div(losses.loc[BUDGET, common]))
+    over = as_one_set(find_ratios(found, BUDGET).loc[shown, common])
     found_ratios = pd.Series(gmean(over, axis=1), shown)
     beyond = found_ratios[found_ratios > MOST_SHOWN]
     shown = [c for c in shown if c not in beyond]

@@ -344,11 +344,11 @@ class SearchParameters(
         kind='int or "auto"',
         doc="""
         As in `ProperBoostClassifier`, of the chosen model; candidates have none.  "auto" is 16 for
-        a model that is meant to be read, with `readable` and an `effort` of 3 and more, if there
-        are rows enough of every class, and else 0.
+        look-up tables, stumps and pairs with an `effort` of 3 and more, if there are rows enough of
+        every class, and else 0.
         """,
         option="fits to shares of the rows, whose mean is the chosen model: 0, 4 to 64, or auto, "
-        "which is 16 for readable models from effort 3",
+        "which is 16 from effort 3 for models that can be read",
     )
     interactions: Literal["auto"] | int | Sequence[int] = parameter(
         default="auto",
@@ -497,8 +497,8 @@ def count_bags(search: SearchParameters, weak_learner: str) -> int:
     given = search.outer_bags
     if not isinstance(given, str):
         return int(given)
-    wanted = search.readable and (search.effort or 0) >= BAGS_FROM
-    return AUTO_BAGS if wanted and weak_learner not in GROWN else 0
+    wanted = (search.effort or 0) >= BAGS_FROM and weak_learner not in GROWN
+    return AUTO_BAGS if wanted else 0
 
 
 def wants_pairs(search: SearchParameters) -> bool:
