@@ -156,12 +156,13 @@ std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
   }
   TermBounds bounds = rows_.bounds_ahead(moved_.largest_score, farthest_move);
   const double bound_of_slope = most;
-  std::vector<Point> points = move_all(moves, requests, bounds, most, team);
-  const bool loose = is_loose(bounds, moved_.largest) || is_loose(bound_of_slope, most);
+  std::vector<Point> points = move_all(moves, needs_risk, bounds, most, team);
+  const bool loose = is_loose(bounds, moved_.largest) || is_loose_in_all(bound_of_slope, most);
   if (loose) {
     bounds = moved_.largest;
-    points = move_all(here, requests, bounds, most, team);
+    points = move_all(here, needs_risk, bounds, most, team);
   }
+  fill(requests, team);
   last_ = {bounds, needs_risk, points};
   for (Point& point : last_->points) point.slope = 0.0;
   return points;
@@ -186,13 +187,11 @@ CoupledMargins::Units CoupledMargins::units_of(const TermBounds& bounds) const {
   return units;
 }
 
-std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
-                                            const std::vector<PassRequest>& requests,
+std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves, bool needs_risk,
                                             const TermBounds& bounds, double& most_slope,
                                             Team& team) {
   for (const auto& batch : batches_) batch->begin();
   ++moved_.renewals;
-  const bool needs_risk = requests.front().risk;
   ClassDirections directions(rows_.classes);
   double moved = 0.0;  // how far
   for (const Move& move : moves) {
@@ -282,7 +281,6 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves,
               s * moved_.largest.weight, s * moved_.largest.curvature});
     }
   }
-  fill(requests, team);
   Point point;
   point.slope = slope_units.value(0, all.slope) / rows_.training_weight;
   point.risk = units.risk.value(0, all.risk) / rows_.training_weight;

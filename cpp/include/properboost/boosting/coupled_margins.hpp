@@ -95,9 +95,8 @@ class CoupledMargins final : public MovingMargins {
   double slope_ahead(const ClassDirections& directions, double step, Team& team);
   // One pass over the rows, which moves every class; sums are in units of these bounds, and of what
   // no term of the slope exceeds, which becomes the largest.
-  std::vector<Point> move_all(const std::vector<Move>& moves,
-                              const std::vector<PassRequest>& requests, const TermBounds& bounds,
-                              double& most_slope, Team& team);
+  std::vector<Point> move_all(const std::vector<Move>& moves, bool needs_risk,
+                              const TermBounds& bounds, double& most_slope, Team& team);
   // Sums the weights that are kept into the cells that are asked for.
   void fill(const std::vector<PassRequest>& requests, Team& team);
 

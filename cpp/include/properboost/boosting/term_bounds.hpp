@@ -22,9 +22,14 @@ Number largest_of(const std::vector<Number>& numbers) {
 // have become tiny, as those of separated classes do, sums are found again in units of what they
 // are.
 inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
+// The same of a sum over all rows, a slope or a risk: it bounds terms by far, with several classes,
+// and still has the digits of a float for each of ten million rows.
+inline bool is_loose_in_all(double bound, double largest) noexcept {
+  return bound > 4096.0 * largest;
+}
 inline bool is_loose(const TermBounds& bounds, const TermBounds& largest) noexcept {
   return is_loose(bounds.weight, largest.weight) || is_loose(bounds.curvature, largest.curvature) ||
-         is_loose(bounds.loss, largest.loss);
+         is_loose_in_all(bounds.loss, largest.loss);
 }
 
 // Calls pass(bound), which sums in units of a bound and returns the least bound it has found, until
