@@ -204,17 +204,19 @@ def test_a_search_fits_bags_with_what_it_chose():
     assert np.array_equal(search.predict_interval(X), again.predict_interval(X))
 
 
-def test_a_search_has_bags_where_they_can_be_read():
+def test_a_search_has_bags_of_models_that_can_be_read():
     X, y = small()
-    search = pb.ProperBoostClassifierCV(readable=True, cv=3).fit(X, y)
-    assert search.best_params_["outer_bags"] == 16
-    again = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
-    assert np.array_equal(search.decision_function(X), again.decision_function(X))
+    for given in ({"readable": True}, {"weak_learner": "stump"}):
+        search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
+        assert search.best_params_["outer_bags"] == 16
+        again = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
+        assert np.array_equal(search.decision_function(X), again.decision_function(X))
     for given in (
         {"readable": True, "effort": 1},
         {"readable": True, "outer_bags": 0},
         {"effort": None},
-        {"weak_learner": "stump"},
+        {"weak_learner": "stump", "effort": 2},
+        {"weak_learner": "tree", "max_estimators": 20},
     ):
         search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
         assert "outer_bags" not in search.best_params_

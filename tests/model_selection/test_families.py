@@ -79,25 +79,6 @@ def test_readable_models_are_additive():
 
 
 @pytest.mark.parametrize(
-    ("given", "bags"),
-    [
-        ({"weak_learner": "stump"}, 16),
-        ({"interactions": [1, 2], "readable": True}, 16),
-        ({"weak_learner": "stump", "outer_bags": 4}, 4),
-        ({"weak_learner": "stump", "outer_bags": 0}, 0),
-        ({"weak_learner": "stump", "effort": 2}, 0),
-        ({"weak_learner": "tree"}, 0),
-    ],
-)
-def test_additive_models_are_means_of_bags_from_an_effort_of_3_on(given, bags):
-    X, y = make_rows(150)
-    model = search(**{"interactions": 0, "gains": [1.0]} | given).fit(X, y)
-    again = pb.ProperBoostClassifier(**{"outer_bags": bags} | model.best_params_).fit(X, y)
-    assert again.outer_bags == bags
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
-@pytest.mark.parametrize(
     ("given", "expected"),
     [
         ({"weak_learner": "tree", "effort": 2}, {"trees", "symmetric trees with lines"}),
