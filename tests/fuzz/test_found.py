@@ -121,6 +121,13 @@ def test_a_search_may_choose_to_have_no_bags():
     hold(model, X, y, only=only, seed=3530891299000279)
 
 
+def test_densities_of_a_gain_next_to_0_lead_nowhere():
+    """They were infinite, and 0 times that was warned of."""
+    X = np.array([[0.0], [0.0], [0.0], [0.0]], dtype="<f4")
+    model = pb.ProperBoostClassifierCV(gains=[1e-310], outer_bags=0).fit(X, [0, 1, 1, 0])
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
 def test_lines_in_features_without_limits_are_saved():
     """The difference of the means was infinite, of which numpy warned."""
     most = np.finfo(np.float64).max

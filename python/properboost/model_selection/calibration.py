@@ -207,6 +207,8 @@ class _Likelihood:
             for _, logs, _, weight, target in self._blocks(at)
         )
 
+    # Densities of a gain next to 0 are infinite; what comes of them is no step that is taken.
+    @np.errstate(invalid="ignore", over="ignore")
     def _differentiate(self, at: Array) -> tuple[Array, Array]:
         """Return the gradient, and the information: its expected change."""
         n = 1 + self.n_intercepts
@@ -217,8 +219,7 @@ class _Likelihood:
             q = self._link.densities(scaled, p)
             of_one = np.where(known, q / p, 0.0)  # dlog p / dF, before the row's shift
             offset = at[1:] * gain
-            with np.errstate(invalid="ignore"):
-                moved = scaled - (offset[0] if n == 2 else offset)  # dF / dlog s
+            moved = scaled - (offset[0] if n == 2 else offset)  # dF / dlog s
             moved = np.where(np.isfinite(moved), moved, 0.0)
             if n == 2:
                 slopes = (target * of_one) @ np.array([-1.0, 1.0])
