@@ -75,10 +75,14 @@ PUBLISHED = {"max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing":
 """The papers' tables, which are compared at equal rounds, whatever the defaults are."""
 
 
-def make_properboost(setting: Setting, **parameters: Any) -> Any:
-    """Make an unfitted model."""
+def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameters: Any) -> Any:
+    """Make an unfitted model; at the defaults nothing else is named but the setting."""
     from properboost import ProperBoostClassifier
 
+    if at_defaults:
+        return ProperBoostClassifier(
+            n_estimators=setting.rounds, max_bins=setting.bins, n_jobs=setting.threads, **parameters
+        )
     if parameters.get("response") == "newton":
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
@@ -121,6 +125,13 @@ def properboost() -> Iterator[Way]:
     yield properboost_way("table, real", weak_learner="histogram", response="real")
     yield properboost_way("stump, real", weak_learner="stump", response="real")
     yield properboost_way("stump, newton", weak_learner="stump", response="newton")
+    for name, parameters in {
+        "table": {}, "stump, newton": {"weak_learner": "stump", "response": "newton"},
+    }.items():  # fmt: skip
+        yield properboost_way(f"{name}, defaults", at_defaults=True, **parameters)
+        yield properboost_way(
+            f"{name}, defaults, all rows", at_defaults=True, screening=None, **parameters
+        )
     screens: dict[str, Any] = {"screening": 32_768, "selection": "unbiased"}
     yield properboost_way(
         "table, real, screens", weak_learner="histogram", response="real", **screens

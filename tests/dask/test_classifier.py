@@ -14,6 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
 from properboost.dask import DaskProperBoostClassifier  # noqa: E402
+from properboost.parameters import shared  # noqa: E402
 
 pytestmark = MARKS
 
@@ -95,6 +96,23 @@ def test_partitions_and_workers_do_not_matter(client, tmp_path, name, weighted):
 def test_several_classes(client, tmp_path, settings):
     X, y = rows(n_classes=3)
     assert_same(client, tmp_path, X, y, chunks=(400,), **settings)
+
+
+@pytest.mark.parametrize("learner", ["histogram", "stump"])
+def test_screens_by_default(client, tmp_path, monkeypatch, learner):
+    """Tall tables are screened here as in memory; 1000 rows are tall here."""
+    for name, value in (("SCREEN", 60), ("LEAST_SCREENED", 1000), ("LEAST_OF_CLASS", 100)):
+        monkeypatch.setattr(shared, name, value)
+    X, y = rows()
+    X = np.hstack([X, np.random.default_rng(3).normal(size=(len(X), 8))])  # of 4, none is left out
+    settings = {"n_estimators": 8, "weak_learner": learner, "screening": "auto"}
+    assert_same(client, tmp_path, X, y, chunks=(1200, 500), **settings)
+    fits = [
+        pb.ProperBoostClassifier(**settings | {"screening": own}).fit(X, y).decision_function(X)
+        for own in ("auto", 60, None)
+    ]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
 
 
 def test_parts_that_are_empty_of_one_row_and_of_one_class(client, tmp_path):

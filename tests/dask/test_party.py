@@ -29,7 +29,9 @@ def make_party(n=60):
             class_of=np.array([0, 1]),
             weight=None,
             numbers=None,
+            for_screens=False,
             class_weights=np.array([n / 2, n / 2]),
+            rows_of_class=np.array([n // 2, n // 2]),
             names=None,
         )
     )

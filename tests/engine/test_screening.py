@@ -10,6 +10,7 @@ import properboost as pb
 from helpers.engine import assert_equal_models, assert_identical, make_boosting
 from helpers.reference.joint_boosting import fit_joint
 from properboost import _core
+from properboost.parameters import shared
 
 pd = pytest.importorskip("pandas")
 
@@ -363,6 +364,90 @@ def test_tables_that_are_cut_already_have_the_same_bits(tmp_path):
     assert saved(ours, tmp_path) == saved(there, tmp_path)
 
 
+# -- screens by default ----------------------------------------------------------------------------
+
+
+def test_tall_tables_are_screened():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 50, (262_144, 12)).astype(np.float32)
+    y = X.sum(axis=1) - 300.0 + 40.0 * rng.logistic(size=len(X)) > 0  # all say nearly as much
+    rare = np.zeros(len(X), dtype=bool)
+    rare[rng.choice(len(X), 8191, replace=False)] = True
+
+    def raw(X, y, screening):
+        model = pb.ProperBoostClassifier(n_estimators=4, screening=screening, slope=1.0)
+        return model.fit(X, y).decision_function(X[:5000])
+
+    screened = raw(X, y, "auto")
+    np.testing.assert_array_equal(screened, raw(X, y, 32_768))
+    assert not np.array_equal(screened, raw(X, y, None))
+    np.testing.assert_array_equal(raw(X[1:], y[1:], "auto"), raw(X[1:], y[1:], None))
+    np.testing.assert_array_equal(raw(X, rare, "auto"), raw(X, rare, None))
+
+
+@pytest.fixture
+def tall_from_2000(monkeypatch):
+    """Let 2000 rows be many."""
+    for name, value in (("SCREEN", 200), ("LEAST_SCREENED", 2000), ("LEAST_OF_CLASS", 500)):
+        monkeypatch.setattr(shared, name, value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "screening"),
+    [
+        ({}, 200),
+        ({"weak_learner": "stump", "response": "newton"}, 200),
+        ({"interactions": 2}, 200),
+        ({"outer_bags": 4}, 200),
+        ({"multiclass": "softmax"}, 200),
+        ({"weak_learner": "tree"}, None),
+        ({"weak_learner": "monomial"}, None),
+        ({"selection": "greedy"}, None),
+        ({"response": "sign"}, None),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("tall_from_2000")
+def test_what_is_screened_by_default(settings, screening):
+    X, y = make_table(3000, n_classes=3 if "multiclass" in settings else 2)
+    settings = {"n_estimators": 6, "rows_per_bin": 20, "random_state": 0} | settings
+    ours = pb.ProperBoostClassifier(**settings).fit(X, y).decision_function(X)
+    named = pb.ProperBoostClassifier(**settings, screening=screening).fit(X, y)
+    np.testing.assert_array_equal(ours, named.decision_function(X))
+
+
+@pytest.mark.usefixtures("tall_from_2000")
+def test_a_search_screens_where_its_fit_does():
+    X, y = make_table(3000)
+    settings = {"effort": None, "gains": [0.5, 2.0], "cv": 3, "max_estimators": 12}
+    ours = pb.ProperBoostClassifierCV(**settings).fit(X, y)
+    named = pb.ProperBoostClassifierCV(**settings, screening=200).fit(X, y)
+    np.testing.assert_array_equal(ours.decision_function(X), named.decision_function(X))
+    plain = pb.ProperBoostClassifier(**ours.best_params_).fit(X, y)
+    np.testing.assert_array_equal(
+        ours.best_estimator_.decision_function(X), plain.decision_function(X)
+    )
+
+
+@pytest.mark.usefixtures("tall_from_2000")
+def test_codes_are_not_copied_by_default(tmp_path):
+    X, y = make_table(3000)
+    X["y"] = y
+    table = pb.QuantizedTable.from_batches(X, label="y")
+    table.save(tmp_path / "rows.codes")
+    features = X.drop(columns="y")
+
+    def raw(*rows, **screening):
+        model = pb.ProperBoostClassifier(n_estimators=6, **screening).fit(*rows)
+        return model.decision_function(features)
+
+    screened = raw(features, y)
+    for quantized in (table, pb.QuantizedTable.open(tmp_path / "rows.codes")):
+        np.testing.assert_array_equal(raw(quantized), raw(features, y, screening=None))
+        np.testing.assert_array_equal(raw(quantized, screening=200), screened)
+    assert not np.array_equal(raw(table), screened)
+
+
 def test_a_rare_class_is_seen_whole():
     """A flag of half of 30 positive rows among 40,000: with a tenth of these it would not be."""
     rng = np.random.default_rng(2)
@@ -376,7 +461,7 @@ def test_a_rare_class_is_seen_whole():
     assert found == 5
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.5, "auto"])
+@pytest.mark.parametrize("value", [0, -1, 2.5, "all"])
 def test_values_that_are_none(value):
     X, y = make_table(100)
     with pytest.raises((TypeError, ValueError), match="screening must be"):

@@ -38,6 +38,7 @@ from properboost.parameters.shared import (
     depth_of,
     leaves_of,
     rate_of,
+    screening_of,
     smoothing_of,
 )
 
@@ -51,6 +52,7 @@ __all__ = [
     "lay_grids",
     "prepare",
     "reorder",
+    "spread",
     "start",
     "start_votes",
 ]
@@ -112,11 +114,12 @@ class Elsewhere(Protocol):
 class Peers:
     """Processes that hold other rows of the same segments, and do the same at the same time.
 
-    `share` is as `_core.Rows` takes it; `class_weights` are those of all rows together.
+    `share` is as `_core.Rows` takes it; what is said of classes is of all rows together.
     """
 
     share: Callable[[NDArray[np.int64], NDArray[np.float64]], object]
     class_weights: NDArray[np.float64]
+    rows_of_class: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +144,8 @@ class Training:
     """Where the codes are, if they are not here."""
     numbers: NDArray[np.int64] | None = None
     """The rows' places in their table, where they are drawn by these."""
+    for_screens: bool = False
+    """Whether the rows of a segment lie in the order that screens are windows of."""
     peers: Peers | None = None
     """Where these rows are some of those that are learnt from: what has the others."""
     pairs: tuple[PairBins, ...] | None = None
@@ -157,6 +162,15 @@ class Training:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.segments[-1])
+
+    @property
+    def rows_of_class(self) -> NDArray[np.int64]:
+        """How many rows each class has."""
+        if self.peers is not None:
+            return self.peers.rows_of_class
+        counts = np.zeros(len(self.classes), dtype=np.int64)
+        np.add.at(counts, self.class_of, np.diff(self.segments))
+        return counts
 
     @cached_property
     def class_weights(self) -> NDArray[np.float64]:
@@ -307,8 +321,21 @@ def prepare(
         n_threads=n_threads,
         names=table.names,
         numbers=order.order if wants_numbers or order.for_screens else None,
+        for_screens=order.for_screens,
     )
     return table.place(training, order) if isinstance(table, CodedTable) else training
+
+
+def spread(rows: Rows, table: Table, options: Sequence[BoostingOptions]) -> Rows:
+    """Return the rows, to be sorted for the screens that fits with these options have.
+
+    Codes that are here already stay as they are unless screens are asked for: who makes codes of
+    batches, or leaves them in a file, may have no memory for a copy.
+    """
+    counts = rows.rows_of_class
+    kept = isinstance(table, CodedTable) and table.holds_codes
+    found = [screening_of(o, counts) for o in options if not (kept and o.screening == "auto")]
+    return rows.spread(max((own or 0 for own in found), default=0) or None)
 
 
 def cut_features(options: BinningOptions, table: Table, rows: Rows) -> Binning:
@@ -441,7 +468,7 @@ def start(
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
-        screening=shared.screening or 0,
+        screening=_find_screening(shared, training),
     )
     boosting = _core.Boosting(
         rows, models, algorithm,
@@ -455,6 +482,12 @@ def start(
     if repeated:
         boosting.repeat([own.to_native() for own in earlier], repeated)
     return boosting
+
+
+def _find_screening(options: BoostingOptions, training: Training) -> int:
+    found = screening_of(options, training.rows_of_class)
+    asked = options.screening != "auto"  # then the engine sees that these rows are too few
+    return found if found is not None and (asked or training.for_screens) else 0
 
 
 def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:

@@ -39,7 +39,9 @@ class RowsOfParty:
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None
+    for_screens: bool
     class_weights: NDArray[np.float64]
+    rows_of_class: NDArray[np.int64]
     names: Sequence[str] | None
 
 
@@ -136,7 +138,8 @@ class _Engine:
             n_threads=_count_threads(),
             names=rows.names,
             numbers=rows.numbers,
-            peers=Peers(self.exchange.share, rows.class_weights),
+            for_screens=rows.for_screens,
+            peers=Peers(self.exchange.share, rows.class_weights, rows.rows_of_class),
         )
         self._trainings = {0: training}
         self._boostings: dict[int, Any] = {}

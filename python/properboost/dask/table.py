@@ -49,6 +49,8 @@ __all__ = ["TableInCluster"]
 class TableInCluster(QuantizedTable):
     """Training rows whose codes are in a cluster, a byte a cell; labels and weights are here."""
 
+    holds_codes = False
+
     def __init__(
         self,
         rows: CodedRows,
@@ -172,7 +174,9 @@ class TableInCluster(QuantizedTable):
                 class_of=training.class_of,
                 weight=None if training.weight is None else training.weight[places],
                 numbers=None if training.numbers is None else training.numbers[places],
+                for_screens=training.for_screens,
                 class_weights=training.class_weights,
+                rows_of_class=training.rows_of_class,
                 names=training.names,
             )
 

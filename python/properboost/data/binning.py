@@ -298,7 +298,12 @@ class Binning:
 
 
 class CodedTable(Table):
-    """A table of codes, whose features are cut already."""
+    """A table of codes, whose features are cut already.
+
+    `holds_codes` says whether they are in this process, where another order is a copy of them.
+    """
+
+    holds_codes = True
 
     @property
     @abstractmethod

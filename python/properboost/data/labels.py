@@ -99,6 +99,12 @@ class Rows:
         factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[some])
         return factor if weight is None else weight * factor
 
+    @property
+    def rows_of_class(self) -> NDArray[np.int64]:
+        """How many rows of each class count."""
+        n_classes = len(self.classes)
+        return np.bincount(self.codes, minlength=n_classes)[:n_classes]
+
     def spread(self, screening: int | None) -> "Rows":
         """Return the same, to be sorted for screens of so many rows if these leave most out."""
         large = screening is not None and len(self.codes) > 2 * screening

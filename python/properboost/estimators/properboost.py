@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
 from properboost.boosting.dealing import deal_to_bags, design_for
-from properboost.boosting.engine import Training, cut_features, find_pairs, lay_grids, prepare
+from properboost.boosting.engine import (
+    Training,
+    cut_features,
+    find_pairs,
+    lay_grids,
+    prepare,
+    spread,
+)
 from properboost.boosting.enough_rounds import limit_estimators
 from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.boosting.evidence import find_slopes
@@ -400,7 +407,7 @@ class ProperBoostClassifier(
                     f"y must hold the classes {self.classes_.tolist()} of the model that "
                     f"warm_start goes on from; got {rows.classes.tolist()}"
                 )
-            rows = rows.spread(read(BoostingOptions, self).screening)
+            rows = spread(rows, table, [read(BoostingOptions, self)])
             group_of = read_groups(groups, table.n_rows)
             kept = None
             if self.outer_bags:

@@ -82,6 +82,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.selection = "greedy"  # which all models had
             if "max_cells" not in fields["parameters"].mapping():
                 model.max_cells = None  # which all tables had
+            if "screening" not in fields["parameters"].mapping():
+                model.screening = None  # which all fits had
             if "intercept" not in fields["parameters"].mapping():
                 model.intercept, model.slope = None, 1.0  # which all models had
             if "linear_leaves" not in fields["parameters"].mapping():

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from properboost.batches.quantized_table import open_training
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
-from properboost.boosting.engine import Training, prepare, reorder
+from properboost.boosting.engine import Training, prepare, reorder, spread
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.data.table import Table
@@ -310,7 +310,7 @@ class ProperBoostClassifierCV(
         first_ones = [c.options for plan in plans for c in plan.candidates]
         wants_means = any(own.linear_leaves for own in first_ones)
         wants_numbers = any(own.subsample < 1.0 for own in first_ones)
-        rows = rows.spread(max((own.screening or 0 for own in first_ones), default=0) or None)
+        rows = spread(rows, table, first_ones)
         first = task.split_batches[0]
         order = rows.sort(first.part, first.roles.shape[1])
         binning = read_binning(find_grid(self))

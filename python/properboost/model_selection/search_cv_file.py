@@ -195,6 +195,8 @@ def _build_unfitted(
         model.calibrate = False  # which no search did
     if "max_cells" not in node.mapping():
         model.max_cells = None  # which all tables had
+    if "screening" not in node.mapping():
+        model.screening = None  # which all fits had
     if "min_saving" not in node.mapping():
         model.min_saving = 0.0
     if version <= 5:

@@ -29,6 +29,7 @@ __all__ = [
     "Response",
     "RowsPerBin",
     "Scoring",
+    "Screening",
     "Selection",
     "Slope",
     "Step",
@@ -61,6 +62,7 @@ MaxCells: TypeAlias = Literal["auto"] | int | None
 Multiclass: TypeAlias = Literal["auto", "softmax", "canonical", "one_vs_rest"]
 MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
+Screening: TypeAlias = Literal["auto"] | int | None
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 WarmStartBins: TypeAlias = Literal["old", "new"]
 Wait: TypeAlias = Literal["auto"] | int

@@ -23,6 +23,7 @@ from properboost.parameters.kinds import (
     RandomState,
     Response,
     Scoring,
+    Screening,
     Selection,
     Step,
     VotingCriterion,
@@ -65,6 +66,7 @@ __all__ = [
     "leaves_of",
     "rate_of",
     "read_binning",
+    "screening_of",
     "selection_of",
     "smoothing_of",
 ]
@@ -82,6 +84,13 @@ SMOOTHING = 0.1
 
 FEW_ROWS = 5000.0
 """Up to so many rows numeric features have fewer than 255 bins, of 20 rows each."""
+
+SCREEN = 32_768
+"""Rows by which the features of look-up tables and stumps are compared where there are many."""
+
+LEAST_SCREENED, LEAST_OF_CLASS = 8 * SCREEN, 8192
+"""From how many rows on, and how many of each class, screens cost no log loss that is worth their
+time (`benchmarks.engine.screening`)."""
 
 MOST_LEVELS = 7
 """Splits from the root to a leaf of a symmetric tree: a node's number is a byte."""
@@ -447,21 +456,25 @@ class BoostingParameters(
         option="added to the curvature by the newton response",
         only_with={"response": ("newton",)},
     )
-    screening: int | None = parameter(
-        default=None,
-        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), None),
-        kind="int or None",
+    screening: Screening = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "auto", None),
+        kind='int, None or "auto"',
         doc="""
         Rows by which a round's feature is chosen, or the splits of its tree, where there are more
         than twice as many; look-up tables and leaves are made of all rows.  Each class has as many
         of them, or all its rows if these are fewer, and each round takes others.  The best quarter
         of the features is compared again on four times as many rows, and so on, and what is left on
-        all; a tree is grown from these rows alone.  None compares everything on all rows.
+        all; a tree is grown from these rows alone.  None compares everything on all rows.  "auto"
+        is 32,768 for look-up tables and stumps of 262,144 rows or more, of which 8,192 or more are
+        of the rarest class; otherwise, and for a `QuantizedTable`, whose codes would have to be
+        copied, it is None.
         A round of many features costs a fraction, and which of features that say nearly as much is
         chosen is up to chance.  What is drawn depends on the rows' places in the table.  Where
         ``subsample`` is below 1, nothing is screened.
         """,
-        option="rows by which a round's feature, or a tree's splits, are chosen; none is all",
+        option="rows by which a round's feature, or a tree's splits, are chosen; none is all; auto "
+        "is 32,768 for look-up tables and stumps of many rows",
         only_with={
             "selection": ("unbiased",),
             "response": ("real", "newton", "exact"),
@@ -1023,6 +1036,15 @@ def smoothing_of(options: BoostingOptions, class_weights: NDArray[np.float64]) -
 def selection_of(weak_learner: WeakLearner, selection: Selection) -> Selection:
     """Return how features are selected: trees and monomials have no turns."""
     return "unbiased" if weak_learner in GROWN and selection == "cyclic" else selection
+
+
+def screening_of(options: BoostingOptions, rows_of_class: NDArray[np.int64]) -> int | None:
+    """Return by how many rows features are compared, if not by all of these."""
+    if options.screening != "auto":
+        return options.screening
+    compared = options.selection == "unbiased" and options.response != "sign"
+    tall = rows_of_class.sum() >= LEAST_SCREENED and rows_of_class.min() >= LEAST_OF_CLASS
+    return SCREEN if compared and tall and options.weak_learner in ("histogram", "stump") else None
 
 
 def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> float:
