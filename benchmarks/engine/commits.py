@@ -10,8 +10,10 @@ A B B A.  A task's ratio is the median of the turns' ratios; one above `--limit`
 again, and all of them count.  What is still above is slower: then the exit status is 1.
 
 Everything runs at the defaults of either commit, except for what names the task, so a ratio tells
-what became of a user's program, and the log loss beside it what it got.  A task that a commit does
-not know is left out.  `--record` appends a line, from which `tools/write_trends.py` makes the page.
+what became of a user's program, and the log loss beside it what it got.  Tasks named "given" have
+the same bins, tables, gain and rounds in both, so that the engine does the same work.  A task that
+a commit does not know is left out.  `--record` appends a line, from which `tools/write_trends.py`
+makes the page.
 """
 
 import argparse
@@ -29,9 +31,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from fnmatch import fnmatch
+from inspect import signature
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.datasets import load_digits
 
 from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.data import Problem, load_letters, make_synthetic
@@ -72,7 +78,10 @@ def _predict(load: Callable[..., Problem], **settings: Any) -> Task:
 def _make(name: str, settings: Mapping[str, Any]) -> Any:
     import properboost
 
-    return getattr(properboost, name)(n_jobs=1, **settings)
+    kind = getattr(properboost, name)
+    if "effort" not in signature(kind).parameters:  # all searches were what None is
+        settings = {key: value for key, value in settings.items() if key != "effort"}
+    return kind(n_jobs=1, **settings)
 
 
 def _judge(model: Any, test: Problem) -> float:
@@ -97,7 +106,32 @@ def _scored(*, test: bool = False) -> Problem:
     return make_synthetic(500_000 if test else 20_000, 50, test=test)
 
 
+def _crowded(*, test: bool = False) -> Problem:
+    """Columns of which 95% are one value."""
+    problem = _tall(test=test)
+    X = np.array(problem.X)
+    X[np.random.default_rng(int(test)).random(X.shape) < 0.95] = 0.0
+    return Problem(X, problem.y)
+
+
+def _searched(*, test: bool = False) -> Problem:
+    return make_synthetic(20_000, 14, test=test)
+
+
+def _digits(*, test: bool = False) -> Problem:
+    X, y = load_digits(return_X_y=True)
+    here = np.arange(len(y)) % 4 == 0
+    return Problem(X[here == test], y[here == test])
+
+
 NEWTON: dict[str, Any] = {"response": "newton"}
+TABLES: dict[str, Any] = {"max_bins": 255, "rows_per_bin": None, "max_cells": None}
+GIVEN = TABLES | {"smoothing": 0.0}
+GREEDY = GIVEN | {"selection": "greedy", "n_estimators": 100}
+SEARCHED = TABLES | {
+    "effort": None, "selection": "greedy", "smoothings": [0.0], "cv": 5, "max_estimators": 100,
+    "gains": np.geomspace(0.5, 8.0, 16).tolist(),
+}  # fmt: skip
 TASKS: dict[str, Callable[[], Task]] = {
     "fit, tall": lambda: _fit(ONE, _tall),
     "fit, tall, cyclic": lambda: _fit(ONE, _tall, selection="cyclic", n_estimators=10),
@@ -111,6 +145,32 @@ TASKS: dict[str, Callable[[], Task]] = {
     "search, 500 rows": lambda: _fit(SEARCH, _small),
     "predict, tables": lambda: _predict(_scored),
     "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaf_nodes=31),
+    "given, tables": lambda: _fit(ONE, _tall, gain=2.0, **GREEDY),
+    "given, crowded codes": lambda: _fit(ONE, _crowded, gain=2.0, **GREEDY),
+    "given, cyclic": lambda: _fit(
+        ONE, _tall, gain=2.0, selection="cyclic", n_estimators=10, **GIVEN
+    ),
+    "given, stumps": lambda: _fit(ONE, _tall, gain=1.0, weak_learner="stump", **GREEDY),
+    "given, Newton stumps": lambda: _fit(
+        ONE, _tall, gain=1.0, weak_learner="stump", **NEWTON, **GREEDY
+    ),
+    "given, Newton trees": lambda: _fit(
+        ONE,
+        _tall,
+        gain=1.0,
+        weak_learner="tree",
+        max_leaf_nodes=31,
+        n_estimators=20,
+        learning_rate=0.1,
+        max_features=1.0,
+        **NEWTON,
+        **GIVEN,
+    ),
+    "given, 26 classes, cyclic": lambda: _fit(
+        ONE, load_letters, gain=2.0, selection="cyclic", n_estimators=10, **GIVEN
+    ),
+    "given, search": lambda: _fit(SEARCH, _searched, **SEARCHED),
+    "given, search of ten classes": lambda: _fit(SEARCH, _digits, **SEARCHED),
 }
 
 
