@@ -128,6 +128,17 @@ def test_densities_of_a_gain_next_to_0_lead_nowhere():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
+def test_bags_have_the_gains_that_all_rows_have():
+    """All rows are in balance, those of a bag are not: their steps led out of the range."""
+    X, y = np.arange(40.0).reshape(-1, 1) % 2, np.arange(40) // 2 % 2
+    usual, *others = (
+        pb.ProperBoostClassifier(gain=gain, outer_bags=5).fit(X, y).predict_proba(X)
+        for gain in (1e-6, 1e-30, 1e-310)
+    )
+    for found in others:
+        np.testing.assert_allclose(found, usual, rtol=1e-6)
+
+
 def test_lines_in_features_without_limits_are_saved():
     """The difference of the means was infinite, of which numpy warned."""
     most = np.finfo(np.float64).max
@@ -138,3 +149,30 @@ def test_lines_in_features_without_limits_are_saved():
     model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True).fit(X, y, weight)
     hold(model, X, y, weight, only="a file holds the same model")
     hold(model, X, y, weight, only="a compact file predicts the same bits")
+
+
+@pytest.mark.filterwarnings("ignore:step='totally_corrective' found no finite")
+def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
+    """Which is one of the rows' numbers, and rows of weight 0 have numbers, too."""
+    X, y = np.array([[2.0], [0.0], [3.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 0, 0, 1, 1])
+    model = pb.ProperBoostClassifier(step="totally_corrective", screening=2).fit(X, y)
+    hold(model, X, y, only="a row of weight 0 is no row", seed=3495293157000115)
+
+
+@pytest.mark.parametrize("only", ["a row of weight 0 is no row", "weight 2 is the row twice"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"screening": 20},
+        {"screening": 20, "weak_learner": "tree"},
+        {"subsample": 0.5, "weak_learner": "tree"},
+        {"subsample": 0.5, "weak_learner": "monomial"},
+    ],
+    ids=str,
+)
+def test_rows_are_drawn_by_numbers_that_rows_of_weight_0_and_copies_have_too(given, only):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=300) > 0.0).astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=3, **given).fit(X, y)
+    hold(model, X, y, only=only)

@@ -95,14 +95,15 @@ class Blocks:
             joint = _core.JointLoss(self.link.joint_loss, loss.native)
             at_zero = loss.gain * float(joint.losses(np.zeros((1, size)), 0)[0])
             freedom *= size - 1
-        scale = 2.0 * self.weight * math.log(max(size, 2)) / at_zero
+        scale = 2.0 * self.weight * math.log(max(size, 2))
         left: list[int] = []
         for model in range(0, len(counts), size):
             if counts[model] < done:
                 continue
             risk = self._find_risk(boosting, model, first)
             fall = risk[0] - risk[-1]
-            if scale * fall > SHARE * freedom and fall > LEAST * risk[0]:
+            # At the least gains the loss at 0 may be rounded to 0; then nothing falls.
+            if fall > LEAST * risk[0] and scale * (fall / at_zero) > SHARE * freedom:
                 left += range(model, model + size)
         return np.array(left, dtype=np.int64)
 

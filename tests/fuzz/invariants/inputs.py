@@ -71,9 +71,16 @@ def _takes_weights(fit: Fit) -> bool:
     return "sample_weight" in inspect.signature(fit.model.fit).parameters
 
 
+def _draws_rows(fit: Fit) -> bool:
+    """Whether rows are drawn by their numbers, which rows of weight 0 and copies have, too."""
+    screening = fit.get("screening")  # "auto" is none of so few rows
+    screens = isinstance(screening, int) and 2 * screening < len(fit.y)
+    return screens or np.min(fit.get("subsample", 1.0)) < 1.0
+
+
 @invariant("a row of weight 0 is no row", share=0.2)
 def _no_row(fit: Fit) -> None:
-    if not _takes_weights(fit) or not can_predict(fit.model):
+    if not _takes_weights(fit) or not can_predict(fit.model) or _draws_rows(fit):
         return
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight.copy()
     kept = (fit.rng.random(len(fit.y)) < 0.8) & (weight > 0.0)
@@ -119,7 +126,7 @@ def _twice(fit: Fit) -> None:
         not _takes_weights(fit)
         or hasattr(fit.model, "cv_results_")
         or len(fit.y) > 2000
-        or fit.get("subsample", 1.0) < 1.0  # drawn by the place of a row
+        or _draws_rows(fit)
         or (fit.get("prior") or 1.0) < TINY
     ):
         return

@@ -16,6 +16,11 @@ class Guarded final : public Step {
     if (!limits.convex && look_ahead(oracle, limits, limits.rate, bracket)) {
       return find_stationary_point(oracle, bracket);
     }
+    // From far beyond the minimiser margins overflow, or a search ends before it is back.
+    if (limits.convex && limits.rate > kFar * limits.largest &&
+        look_ahead(oracle, limits, limits.rate, bracket) && bracket.slope_high < 0.0) {
+      return find_stationary_point(oracle, bracket);
+    }
     // In most rounds the step stays at the rate.  If the last one did not, checking the slope first
     // may save a move; and after a very long move the float32 margins could not be restored
     // exactly.
@@ -39,6 +44,9 @@ class Guarded final : public Step {
     bracket.slope_high = slope;
     return find_stationary_point(oracle, bracket);
   }
+
+ private:
+  static constexpr double kFar = 0x1p32;  // as many halvings leave a search its precision
 };
 
 }  // namespace properboost::steps
