@@ -108,10 +108,10 @@ class CellCutter {
       if (best == 0) return found;
       const auto divided = static_cast<std::uint8_t>(best - 1);
       const auto added = static_cast<std::uint8_t>(parts.size());
+      const CellOfCode& branch = parts[divided].branch;
       for (std::size_t b = 0; b < feature_.width(); ++b) {
-        if (found.cell_of[b] == divided && parts[divided].branch[b] == Split::kRight) {
-          found.cell_of[b] = added;
-        }
+        const bool goes = (found.cell_of[b] == divided) & (branch[b] == Split::kRight);
+        found.cell_of[b] = goes ? added : found.cell_of[b];
       }
       found.cost -= parts[divided].saving;
       if (parts.size() + 1 == most_) return found;
@@ -153,13 +153,17 @@ class CellCutter {
            std::abs(difference) < kShare * total_.weight();
   }
 
-  Split best_cut(const FeatureCells& codes) const {
+  ClassCuts<FeatureCells> cuts_of(const FeatureCells& codes) const {
     const int direction = feature_.bins->ordered() ? feature_.directions[0] : 0;
-    return find_split(*feature_.bins, ClassCuts(codes, criterion_, regularizers_, 0.0, direction));
+    return {codes, criterion_, regularizers_, 0.0, direction};
+  }
+  Split best_cut(const FeatureCells& codes) const {
+    return find_split(*feature_.bins, cuts_of(codes));
   }
 
   // The best cut of one cell's codes.
   Part cut_part(const CellOfCode& cell_of, std::uint8_t cell) const {
+    if (feature_.bins->ordered()) return cut_range(cell_of, cell);
     std::array<Cell, kMaxCodes> cells{};
     std::array<std::uint8_t, kMaxCodes> occupied{};
     Cell whole{};
@@ -171,7 +175,32 @@ class CellCutter {
       whole += cells[b];
       codes += occupied[b];
     }
-    const Split split = best_cut({cells.data(), occupied.data(), feature_.bins});
+    return make_part(best_cut({cells.data(), occupied.data(), feature_.bins}), whole, codes);
+  }
+
+  // The same where they are neighbours, perhaps with missing values: few of all, which take the
+  // time of few.
+  Part cut_range(const CellOfCode& cell_of, std::uint8_t cell) const {
+    const FeatureBins& bins = *feature_.bins;
+    const auto end_of_bins = cell_of.begin() + bins.bins();
+    const auto first = std::find(cell_of.begin(), end_of_bins, cell);
+    const auto end = std::find_if(first, end_of_bins, [&](std::uint8_t c) { return c != cell; });
+    const auto missing = static_cast<std::size_t>(bins.missing());
+    const bool has_missing = cell_of[missing] == cell;
+    const CutOrder order(bins, static_cast<std::size_t>(first - cell_of.begin()),
+                         static_cast<std::size_t>(end - cell_of.begin()), has_missing);
+    Cell whole{};
+    std::size_t codes = 0;
+    const auto add = [&](std::size_t code) {
+      whole += feature_.cells[code];
+      codes += feature_.occupied[code];
+    };
+    for (std::size_t i = 0; i < order.size; ++i) add(order.codes[i]);
+    if (has_missing) add(missing);
+    return make_part(find_split(bins, order, cuts_of(feature_)), whole, codes);
+  }
+
+  Part make_part(const Split& split, const Cell& whole, std::size_t codes) const {
     const double saving = criterion_.cost(&whole, 1, regularizers_) - split.cost;
     // What it saves beyond the least orders the parts.
     return {split.branch, saving, saving - least_saving(whole, codes)};

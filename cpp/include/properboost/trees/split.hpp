@@ -67,9 +67,7 @@ struct CutOrder {
   CutOrder(const FeatureBins& bins, const Cuts& cuts)
       : missing(static_cast<std::size_t>(bins.missing())) {
     if (bins.ordered()) {
-      size = static_cast<std::size_t>(bins.bins());
-      std::iota(codes.begin(), codes.begin() + bins.bins(), std::uint8_t{0});
-      floating = cuts.occupied(missing);
+      *this = CutOrder(bins, 0, static_cast<std::size_t>(bins.bins()), cuts.occupied(missing));
       return;
     }
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins.width()); ++b) {
@@ -79,6 +77,12 @@ struct CutOrder {
     std::stable_sort(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size),
                      [&](std::uint8_t a, std::uint8_t b) { return share[a] < share[b]; });
   }
+  // That of ordered bins from `first` to `end`, as if there were no others.
+  CutOrder(const FeatureBins& bins, std::size_t first, std::size_t end, bool floats)
+      : size(end - first), floating(floats), missing(static_cast<std::size_t>(bins.missing())) {
+    std::iota(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size),
+              static_cast<std::uint8_t>(first));
+  }
 };
 
 // The best split, or all codes on the left if none is better.  Besides the functions that CutOrder
@@ -87,8 +91,7 @@ struct CutOrder {
 // they float, after[i] is the cost of the first i + 1 codes on the left and the missing ones on the
 // right, 0 <= i < size.
 template <class Cuts>
-Split find_split(const FeatureBins& bins, const Cuts& cuts) {
-  const CutOrder order(bins, cuts);
+Split find_split(const FeatureBins& bins, const CutOrder& order, const Cuts& cuts) {
   // The first of equal splits wins: no split, then missing values on the left before the right,
   // then the fewest codes on the left.
   std::array<double, 2 * kMaxCodes> costs;
@@ -101,7 +104,7 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   split.cut = best;
   split.branch.fill(Split::kNeither);
   if (bins.ordered()) {
-    const auto first = split.branch.begin();
+    const auto first = split.branch.begin() + (order.size > 0 ? order.codes[0] : 0);
     const auto cut = first + static_cast<std::ptrdiff_t>(codes);
     std::fill(first, cut, Split::kLeft);
     std::fill(cut, first + static_cast<std::ptrdiff_t>(order.size), Split::kRight);
@@ -112,6 +115,10 @@ Split find_split(const FeatureBins& bins, const Cuts& cuts) {
   }
   if (order.floating) split.branch[order.missing] = missing_left ? Split::kLeft : Split::kRight;
   return split;
+}
+template <class Cuts>
+Split find_split(const FeatureBins& bins, const Cuts& cuts) {
+  return find_split(bins, CutOrder(bins, cuts), cuts);
 }
 
 // How many codes have rows.
