@@ -105,6 +105,17 @@ def test_couplings_are_for_fits_and_for_searches():
     assert search.gains == "auto"
 
 
+@pytest.mark.parametrize("name", ["screening", "max_cells", "multiclass", "rows_per_bin"])
+def test_an_auto_of_one_fit_starts_no_search(capsys, name):
+    option = "--" + name.replace("_", "-")
+    model = make(option, "auto")
+    assert isinstance(model, pb.ProperBoostClassifier)
+    assert getattr(model, name) == "auto"
+    with pytest.raises(SystemExit):
+        parse(option, "x")
+    assert capsys.readouterr().err.count("auto") == 1
+
+
 def test_what_a_search_always_chooses_is_not_given():
     assert make("--temperature", "0.5").temperature == 0.5
     assert make("--temperature", "none").temperature is None

@@ -89,13 +89,15 @@ def _find_searched(name: str) -> str | None:
 
 
 def _can_be_auto(name: str) -> bool:
-    """Whether a search can be told to choose a parameter by itself."""
+    """Whether "auto" tells a search to choose a parameter by itself, and says nothing else."""
     called = _find_searched(name)
     if called is None:
         return False
-    return (
-        AUTO in _make_reader(declared(ProperBoostClassifierCV)[called].annotation, auto=False).words
+    known = declared(ProperBoostClassifier).get(name), declared(ProperBoostClassifierCV)[called]
+    of_one, of_search = (
+        p is not None and AUTO in _make_reader(p.annotation, auto=False).words for p in known
     )
+    return of_search and not of_one
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
