@@ -73,11 +73,16 @@ def draw(seed: int, n_rows: int, share: float, kind: str) -> Rows:
 
 
 def fit(
-    rows: Rows, init_score: NDArray[np.float64] | None = None, **settings: Any
+    rows: Rows,
+    init_score: NDArray[np.float64] | None = None,
+    screening: int | None = None,
+    **settings: Any,
 ) -> tuple[ProperBoostClassifier, float]:
     """Return a model, and the processor time it took."""
     began = time.process_time()
-    model = ProperBoostClassifier(early_stopping=False, slope=1.0, n_jobs=1, **settings)
+    model = ProperBoostClassifier(
+        early_stopping=False, slope=1.0, n_jobs=1, screening=screening, **settings
+    )
     model.fit(rows.X, rows.y, rows.weight, init_score=init_score)
     return model, time.process_time() - began
 
@@ -135,7 +140,7 @@ def main() -> None:
                 train, test = rows.part(slice(asked.rows)), rows.part(slice(asked.rows, None))
                 for name, way in WAYS.items():
                     settings = way | {"n_estimators": asked.rounds}
-                    every, seconds = fit(train, screening=None, **settings)
+                    every, seconds = fit(train, **settings)
                     some, own_seconds = fit(train, screening=asked.screening, **settings)
                     losses, own = find_losses(every, test), find_losses(some, test)
                     goal = 1.001 * losses.min()
