@@ -176,3 +176,12 @@ def test_rows_are_drawn_by_numbers_that_rows_of_weight_0_and_copies_have_too(giv
     y = (X[:, 0] + X[:, 1] + rng.logistic(size=300) > 0.0).astype(int)
     model = pb.ProperBoostClassifier(n_estimators=3, **given).fit(X, y)
     hold(model, X, y, only=only)
+
+
+def test_links_of_the_least_gain_are_rounded_to_0():
+    X, y = np.array([[1.0], [0.0]]), np.array([1, 0])
+    model = pb.ProperBoostClassifier(gain=5e-324).fit(X, y)
+    hold(
+        model, X, y, seed=2815589257000636,
+        only="shape functions and contributions are finite and add up to the raw prediction",
+    )  # fmt: skip

@@ -90,7 +90,10 @@ class Link:
             return 0.5 / self.loss.gain / (self.temperature or 1.0)
         if n_models > 1:
             return None
-        slopes = (np.log(_LOGISTIC) - np.log1p(-_LOGISTIC)) / self.loss.link(_LOGISTIC)
+        raw = self.loss.link(_LOGISTIC)
+        if not raw.all():  # the least gains round it to 0
+            return None
+        slopes = (np.log(_LOGISTIC) - np.log1p(-_LOGISTIC)) / raw
         return float(slopes[-1]) if np.ptp(slopes) <= 1e-12 * np.abs(slopes).max() else None
 
     def of_class(
