@@ -128,6 +128,10 @@ NEWTON: dict[str, Any] = {"response": "newton"}
 TABLES: dict[str, Any] = {"max_bins": 255, "rows_per_bin": None, "max_cells": None}
 GIVEN = TABLES | {"smoothing": 0.0}
 GREEDY = GIVEN | {"selection": "greedy", "n_estimators": 100}
+TREES = GIVEN | {
+    "weak_learner": "tree", "max_leaf_nodes": 31, "max_features": 1.0, "n_estimators": 20,
+    "learning_rate": 0.1,
+}  # fmt: skip
 SEARCHED = TABLES | {
     "effort": None, "selection": "greedy", "smoothings": [0.0], "cv": 5, "max_estimators": 100,
     "gains": np.geomspace(0.5, 8.0, 16).tolist(),
@@ -154,18 +158,7 @@ TASKS: dict[str, Callable[[], Task]] = {
     "given, Newton stumps": lambda: _fit(
         ONE, _tall, gain=1.0, weak_learner="stump", **NEWTON, **GREEDY
     ),
-    "given, Newton trees": lambda: _fit(
-        ONE,
-        _tall,
-        gain=1.0,
-        weak_learner="tree",
-        max_leaf_nodes=31,
-        n_estimators=20,
-        learning_rate=0.1,
-        max_features=1.0,
-        **NEWTON,
-        **GIVEN,
-    ),
+    "given, Newton trees": lambda: _fit(ONE, _tall, gain=1.0, **NEWTON, **TREES),
     "given, 26 classes, cyclic": lambda: _fit(
         ONE, load_letters, gain=2.0, selection="cyclic", n_estimators=10, **GIVEN
     ),

@@ -168,19 +168,18 @@ class Training:
         """How many rows each class has."""
         if self.peers is not None:
             return self.peers.rows_of_class
-        counts = np.zeros(len(self.classes), dtype=np.int64)
-        np.add.at(counts, self.class_of, np.diff(self.segments))
-        return counts
+        counts = np.bincount(self.class_of, np.diff(self.segments), len(self.classes))
+        return counts.astype(np.int64)
 
     @cached_property
     def class_weights(self) -> NDArray[np.float64]:
         """How many rows each class has, by sample weight."""
         if self.peers is not None:
             return self.peers.class_weights
-        sizes, n_classes = np.diff(self.segments), len(self.classes)
         if self.weight is None:
-            return np.bincount(self.class_of, sizes, n_classes).astype(np.float64)
-        return add_up_by(np.repeat(self.class_of, sizes), self.weight, n_classes)
+            return self.rows_of_class.astype(np.float64)
+        of_rows = np.repeat(self.class_of, np.diff(self.segments))
+        return add_up_by(of_rows, self.weight, len(self.classes))
 
     def of_pairs(self, pairs: Sequence[PairBins]) -> "Training":
         """Return the same rows with the codes of pairs of these features."""
@@ -460,6 +459,8 @@ def start(
         n_threads=training.n_threads,
     )
     shared = options[0]
+    # Rows that are in no such order are too few to be screened, or must stay where they are.
+    screening = screening_of(shared, training.rows_of_class) if training.for_screens else None
     algorithm = _core.AdditiveBoosting(
         selection=shared.selection,
         response=shared.response,
@@ -468,7 +469,7 @@ def start(
         classes=len(training.classes) if joint_loss else 1,
         joint_loss=joint_loss,
         shared_trees=shared.weak_learner == "tree" and shared.multi_strategy == "multi_output_tree",
-        screening=_find_screening(shared, training),
+        screening=screening or 0,
     )
     boosting = _core.Boosting(
         rows, models, algorithm,
@@ -482,12 +483,6 @@ def start(
     if repeated:
         boosting.repeat([own.to_native() for own in earlier], repeated)
     return boosting
-
-
-def _find_screening(options: BoostingOptions, training: Training) -> int:
-    found = screening_of(options, training.rows_of_class)
-    asked = options.screening != "auto"  # then the engine sees that these rows are too few
-    return found if found is not None and (asked or training.for_screens) else 0
 
 
 def start_votes(training: Training, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:

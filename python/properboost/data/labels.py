@@ -102,8 +102,7 @@ class Rows:
     @property
     def rows_of_class(self) -> NDArray[np.int64]:
         """How many rows of each class count."""
-        n_classes = len(self.classes)
-        return np.bincount(self.codes, minlength=n_classes)[:n_classes]
+        return _count(self.codes, len(self.classes))
 
     def spread(self, screening: int | None) -> "Rows":
         """Return the same, to be sorted for screens of so many rows if these leave most out."""
@@ -119,16 +118,20 @@ class Rows:
             keys = keys.astype(np.min_scalar_type(n_keys)) * n_parts
             keys += parts.astype(keys.dtype)
             keys[self.codes == n_classes] = n_keys
-        if n_keys <= FEW_KEYS:
-            counts = np.array([np.count_nonzero(keys == key) for key in range(n_keys)])
-        else:
-            counts = np.bincount(keys, minlength=n_keys)[:n_keys]
+        counts = _count(keys, n_keys)
         held = np.flatnonzero(counts)
         segments = np.cumsum([0, *counts[held]]).astype(np.int64)
         return SortedRows(
             keys, counts, segments, held // n_parts, held % n_parts, parts is not None,
             self.for_screens,
         )  # fmt: skip
+
+
+def _count(keys: NDArray[np.integer[Any]], n_keys: int) -> NDArray[np.int64]:
+    """Return how many rows have each key; larger ones are of rows that do not count."""
+    if n_keys <= FEW_KEYS:
+        return np.array([np.count_nonzero(keys == key) for key in range(n_keys)], dtype=np.int64)
+    return np.bincount(keys, minlength=n_keys)[:n_keys].astype(np.int64, copy=False)
 
 
 class TooFewRowsError(ValueError):
