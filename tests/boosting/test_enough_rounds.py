@@ -4,23 +4,10 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from helpers.flags import make_flags
 from helpers.models import same_model
 from properboost.boosting import enough_rounds
 from properboost.boosting.averaging import average_rounds
-
-SCORES = np.random.default_rng(7).normal(size=(6, 3))
-
-
-def make_flags(n=300, n_classes=2, noise=0.3, seed=0, together=0.0):
-    """Rows of categories whose points add up, which takes tables long to find out.
-
-    Rows have points, too, where their first two categories are the same.
-    """
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, SCORES.shape[1], (n, len(SCORES)))
-    points = SCORES[np.arange(len(SCORES)), X].sum(axis=1) + noise * rng.logistic(size=n)
-    points += together * ((X[:, 0] == X[:, 1]) - 0.5)
-    return X, np.digitize(points, [0.0, 2.0][: n_classes - 1])
 
 
 def fit(X, y, **settings):

@@ -21,7 +21,6 @@ ELSEWHERE = {
     "batches/test_table_file.py": ["batches/coded_rows.py"],
     "boosting/test_bag_tables.py": ["boosting/spread.py"],
     "boosting/test_draws.py": ["boosting/averaging.py"],
-    "boosting/test_engine.py": ["boosting/fit.py"],
     "boosting/test_ensemble.py": ["boosting/making.py", "boosting/tree_ensemble.py"],
     "estimators/test_arboost.py": ["boosting/damped_ensemble.py"],
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
@@ -77,8 +76,8 @@ def list_imports(path):
 
 def test_no_test_module_is_imported():
     tests = {path.stem for path in TESTS.rglob("test_*.py")}
-    found = {path.name: tests.intersection(list_imports(path)) for path in list_modules(TESTS)}
-    assert {name: imported for name, imported in found.items() if imported} == {}
+    found = {path: tests.intersection(list_imports(path)) for path in list_modules(TESTS)}
+    assert {path: imported for path, imported in found.items() if imported} == {}
 
 
 def test_every_module_has_tests():

@@ -1,7 +1,7 @@
 """Boosting all models of a fit: one for two classes, or one per class."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -135,20 +135,22 @@ def boost(
         weight=share * float(training.class_weights.sum()),
     )  # fmt: skip
     # Those that are watched advance in turns; others one after the other, as each takes memory.
+    raws = _Raws(len(roles), training.n_rows) if keep_raw else None
     boostings: Iterator[_core.Boosting] = (
         begin(first, earlier[first : first + together]) for first in firsts
     )
     if observer is not None:
         watched = list(boostings)
-        _advance_in_turns(watched, blocks, observer, earlier, n_models, report)
+        _advance_in_turns(watched, blocks, observer, earlier, n_models, report, raws)
         boostings = iter(watched)
     models: list[Rounds] = []
     separated: set[int] = set()
-    raw = np.empty((0, 0))
     for first, boosting in zip(firsts, boostings, strict=True):
         if observer is None:
             done = first * limits[1]
             for more, which in blocks.of(boosting):
+                if raws is not None:
+                    raws.take_leaving(boosting, first, which)
                 boosting.advance(more, which, report and report_from(report, done))
                 done += more * (together if which is None else len(which))
         elif solved and observer.best < max(boosting.n_estimators):
@@ -162,13 +164,12 @@ def boost(
             found = [Rounds.chain(own) for own in both]
         if observer is not None and max(map(len, found)) > observer.best * size:
             found = [own.first(observer.best * size) for own in found]
-            if keep_raw:
+            if raws is not None:
                 boosting = begin(first, found)
+                raws.forget()
         models += found
-        if keep_raw and first == 0:
-            raw = np.empty((len(roles), training.n_rows))
-        for m in range(together if keep_raw else 0):
-            raw[first + m] = boosting.raw(m)
+        if raws is not None:
+            raws.take(boosting, first, range(together))
         separated |= {(first + m) % n_models for m in range(together) if boosting.separated(m)}
         if report is not None and len(models[-1]):
             report(len(models) * limits[1], float(models[-1].risk[-1]))
@@ -176,9 +177,39 @@ def boost(
         _warn_of_separation(options.step, training.classes, m)
     return Stage(
         [models[m : m + n_models] for m in range(0, len(models), n_models)],
-        raw.reshape(n_fits, n_models, -1) if keep_raw else None,
+        None if raws is None else raws.values.reshape(n_fits, n_models, -1),
         training.weigh_codes(boosting),
     )
+
+
+class _Raws:
+    """The raw predictions of all rows under each model, (n_models, n_rows).
+
+    Models that end before others leave the engine's batches, which have none of theirs from then
+    on: they are taken before.
+    """
+
+    def __init__(self, n_models: int, n_rows: int) -> None:
+        self.values = np.empty((n_models, n_rows))
+        self._taken: set[int] = set()
+
+    def take(self, boosting: _core.Boosting, first: int, models: Iterable[int]) -> None:
+        """Take those of models that have not left; their numbers here begin at `first`."""
+        for m in models:
+            if first + m not in self._taken:
+                self.values[first + m] = boosting.raw(m)
+                self._taken.add(first + m)
+
+    def take_leaving(
+        self, boosting: _core.Boosting, first: int, which: NDArray[np.int64] | None
+    ) -> None:
+        """Take those of models that leave, as only these others go on; None is all."""
+        if which is not None:
+            self.take(boosting, first, set(range(len(boosting.n_estimators))) - set(which.tolist()))
+
+    def forget(self) -> None:
+        """Take all anew: rounds were cut off."""
+        self._taken.clear()
 
 
 class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
@@ -192,10 +223,11 @@ def _advance_in_turns(
     earlier: Sequence[Rounds],
     n_models: int,
     report: Report | None,
+    raws: _Raws | None,
 ) -> None:
     """Boost models by all blocks, or until the observer says that it is enough.
 
-    `earlier` are the rounds of each model so far.
+    `earlier` are the rounds of each model so far.  `raws` takes what models predict that leave.
     """
     estimators = [rounds.cut(0, len(rounds), blocks.tables) for rounds in earlier]
     for some in zip_longest(*estimators, fillvalue=range(0)):
@@ -228,6 +260,8 @@ def _advance_in_turns(
     one_cohort = len(boostings) == 1 and boostings[0].cohorts == 1
     for more, models in blocks.of(boostings[0]):  # the only block, where there are several
         size = len(which) if models is None else len(models)
+        if raws is not None:
+            raws.take_leaving(boostings[0], 0, models)
         if one_cohort:
             try:
                 boostings[0].advance(more, models, see, report_each=True)
@@ -237,7 +271,8 @@ def _advance_in_turns(
             continue
         for _ in range(more):
             for boosting in boostings:
-                boosting.advance(1, models)
+                # Within a block, too, models may be finished, and leave at the next estimator.
+                boosting.advance(1, models, keep_others=raws is not None)
             done += size
             if report is not None:
                 report(done, math.nan)
