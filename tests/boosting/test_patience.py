@@ -1,6 +1,7 @@
 """When boosting that is watched is over."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,10 +31,15 @@ def test_less_than_the_tolerance_is_no_improvement():
     assert not see_all(Patience(1, 2, 0.1), [-1.0, -0.95, -0.89]).is_over(3)
 
 
-def test_nan_never_improves():
-    patience = see_all(Patience(1, 2, 0.0), [np.nan, np.nan])
-    assert patience.is_over(2)
+@pytest.mark.parametrize("undefined", [np.nan, -np.inf])
+def test_it_begins_with_the_first_score_that_is_defined(undefined):
+    patience = see_all(Patience(1, 2, 0.0), [undefined] * 9)
+    assert not patience.is_over(9)
     assert patience.best == -np.inf
+    patience.see(9, np.array([[0.5, undefined, 0.5]]))
+    assert not patience.is_over(11)
+    assert patience.is_over(12)
+    assert patience.best == 0.5
 
 
 @given(at=st.integers(1, 200))

@@ -17,7 +17,8 @@ SHARE = 0.5
 class Patience:
     """Sees when none of the scores improves any more; more is better.
 
-    While a score that sees only labels stands still, the log loss can keep boosting going.
+    While a score that sees only labels stands still, the log loss can keep boosting going.  Where
+    no score was defined so far (NaN, or -inf), nothing can have improved, and it waits.
     """
 
     def __init__(self, n_scores: int, n_iter_no_change: Wait, tol: float) -> None:
@@ -38,6 +39,8 @@ class Patience:
     def is_over(self, at: int) -> bool:
         """Whether boosting may end after so many estimators."""
         last = max(score.at for score in self._scores)
+        if last == 0:
+            return False
         wait = max(FEWEST, SHARE * last) if isinstance(self._wait, str) else self._wait
         return at - last >= wait
 

@@ -20,6 +20,7 @@ from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import Link
+from properboost.notices import warn
 from properboost.parameters.kinds import Scoring
 from properboost.scoring import HeldOut, Score, find_score
 
@@ -106,7 +107,8 @@ class Watch:
     """Sees what every estimator adds, scores it, and says when boosting is over.
 
     A stage is the fits' own features, or then their pairs.  The estimators up to the best score are
-    kept; without validation rows, or where boosting is not to stop early, all of them.
+    kept; without validation rows, or where boosting is not to stop early, all of them.  A score
+    that is not defined (NaN, or -inf) is never the best.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class Watch:
         self._patience: Patience | None = None
         self._codes = np.empty((0, 0), dtype=np.uint8)
         self._begin = self._raw = self._best_raw = np.empty((0, 0))
-        self._best = self.n_estimators = 0
+        self._best = self.n_estimators = self._n_rounds = 0
         self._best_score = -np.inf
         if validation is not None:
             self._codes, self._raw = validation.codes, validation.base
@@ -163,22 +165,30 @@ class Watch:
             self._begin = self._raw
             if pairs:
                 self._codes = self._validation.encode_pairs(pairs)
-                self._begin = self._best_raw if self._make_patience else self._raw
+                self._begin = self._best_raw if self._chooses else self._raw
             self._raw, self._best_raw = self._begin.copy(), self._begin
-        self._best = self.n_estimators = 0
+        self._best = self.n_estimators = self._n_rounds = 0
 
     @property
     def best(self) -> int:
         """The estimators of this stage to keep."""
-        return self.n_estimators if self._patience is None else self._best
+        return self._best if self._chooses else self.n_estimators
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether estimators are chosen by their scores: without any that is defined all stay."""
+        return self._make_patience is not None and self._best_score > -np.inf
 
     def see(self, new: Fits, *, repeated: bool = False) -> bool:
         """Take the rounds that an estimator added, or all where it changes them; whether to stop.
 
         Estimators of an earlier fit are `repeated`: they are scored, and nobody is called.
         """
-        if not any(len(rounds) for fit in new for rounds in fit):
+        n_rounds = sum(len(rounds) for fit in new for rounds in fit)
+        if n_rounds == self._n_rounds:
             return False
+        if self.restarts:  # these are all rounds there are, and what is over gives them once more
+            self._n_rounds = n_rounds
         self.n_estimators += 1
         over = False
         if self._validation is not None:
@@ -190,6 +200,24 @@ class Watch:
             over = over or (not repeated and self._call(self._join))
         return over
 
+    def check_scores(self, scoring: Scoring) -> None:
+        """Refuse to choose by scores of which none is defined; warn if some are not.
+
+        Raises ValueError where boosting was to stop early.
+        """
+        undefined = sum(not score > -np.inf for score in self.scores)
+        if not undefined:
+            return
+        what = f"scoring={scoring!r} gave no finite score of the validation rows after"
+        stops = self._make_patience is not None
+        if undefined == len(self.scores) and stops:
+            raise ValueError(
+                f"{what} any estimator: early stopping needs another score, or other rows "
+                "(X_val, y_val)"
+            )
+        rest = ", and early stopping takes none of these for the best" if stops else ""
+        warn(f"{what} {undefined} of {len(self.scores)} estimators{rest}")
+
     def _score(self, new: Fits) -> bool:
         assert self._validation is not None
         if self.restarts:
@@ -197,7 +225,7 @@ class Watch:
         self._add(self._raw, new)
         score = self._validation.rate(self._raw)
         self.scores.append(score)
-        if score > self._best_score or (np.isnan(score) and self._best_score == -np.inf):
+        if score > self._best_score:  # which neither NaN nor -inf ever is
             self._best, self._best_score = self.n_estimators, score
             self._best_raw = self._raw.copy()
         if self._patience is None:

@@ -541,6 +541,8 @@ class ProperBoostClassifier(
                     report=report and report_from(report, steps),
                 )
                 finish.stages.append(later)
+        if watch is not None:
+            watch.check_scores(self.scoring)
         ensemble = finish.ensemble()
         for name in ("validation_scores_", "search_"):
             self.__dict__.pop(name, None)

@@ -763,7 +763,9 @@ class EarlyStoppingParameters(PatienceParameters):
         Whether boosting ends where the score of rows held out improves no more, and the estimators
         up to the best score are kept.  "auto" does so if `fit` is given validation rows (`X_val`,
         `y_val`); True holds out `validation_fraction` of the rows where it is not; False keeps all
-        estimators, and scores of validation rows are recorded only.
+        estimators, and scores of validation rows are recorded only.  Estimators after which the
+        score is undefined (NaN, or -inf) are never the best, with a warning; where it never is
+        defined, there is nothing to choose by, and the fit is refused.
         """,
     )
     validation_fraction: float = parameter(

@@ -36,6 +36,8 @@ def _finite(fit: Fit) -> None:
     if not can_predict(model):
         return
     for key, values in getattr(model, "history_", {}).items():
+        if key == "validation_score":  # which may be undefined where a model says little yet
+            values = values[~np.isnan(values)]
         assert values.dtype.kind != "f" or np.isfinite(values).all(), f"history_[{key!r}]: {values}"
     if hasattr(model, "feature_importances_"):
         importances = model.feature_importances_

@@ -65,6 +65,36 @@ def _scores(fit: Fit) -> None:
         )
 
 
+@invariant("estimators whose score is undefined are never the best", share=0.1)
+def _undefined_scores(fit: Fit) -> None:
+    if not fit.has("warm_start", "early_stopping"):
+        return
+    if len(np.unique(fit.y)) > len(fit.model.classes_):
+        return  # a class of rows of weight 0 alone
+    values = [np.nan, -np.inf, *np.round(fit.rng.normal(size=3), 1)]
+    share = fit.rng.choice([0.0, 0.05, 0.5])
+    given: list[float] = []
+
+    def score(*_: Any) -> float:
+        given.append(fit.rng.choice(values[2:] if fit.rng.random() < share else values[:2]))
+        return given[-1]
+
+    model = clone(fit.model).set_params(
+        warm_start=False, early_stopping="auto", scoring=score, interactions=0
+    )
+    refusal = _find_refusal(model, fit, X_val=fit.X, y_val=fit.y)
+    defined = np.array(given) > -np.inf
+    if not defined.any():
+        assert not given or "scoring=<function" in refusal
+        return
+    assert not refusal
+    best = np.where(defined, given, -np.inf)
+    assert model.n_iter_ == 1 + int(best.argmax())
+    if model._ensemble.intercepts:
+        return  # the model that is kept is scored with its intercept
+    np.testing.assert_array_equal(model.validation_scores_, given)
+
+
 @invariant("raw predictions begin with an init_score", share=0.1)
 def _init_scores(fit: Fit) -> None:
     if not fit.has("warm_start", "early_stopping"):
