@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
+from properboost.data.label_array import read_label_array
 from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import find_lead
@@ -235,7 +236,7 @@ def normalized_margins(
     properboost.ProperBoostClassifier.margins : y F(x), and with ``normalized=True`` these.
     """
     p = _read_probabilities("probability", probability, (1, 2))
-    given = np.asarray(y if labels is None else labels)
+    given = read_label_array(y) if labels is None else read_label_array(labels, "labels")
     classes = np.unique(given)
     if labels is not None and not np.array_equal(given, classes):
         raise ValueError(f"labels must be different and in ascending order; got {given.tolist()}")

@@ -1,5 +1,7 @@
 """Labels and weights: what they may be, and how they count."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -29,7 +31,20 @@ def labels(*values):
         (labels("a", np.nan), "none missing; got strings and float"),
         (labels("a", pd.NA), "none missing; got strings and NAType"),
         (labels("a", 1), "labels of one kind, none missing; got strings and int"),
-        (labels(0, 1), "Unknown label type"),
+        (labels(0, None), "labels of one kind, none missing; got int and NoneType; leave out the"),
+        (labels(0, 1.5), "labels of one kind, none missing; got int and float"),
+        (labels(True, 0), "labels of one kind, none missing; got int and bool"),
+        (labels(0.0, np.nan), "Input y contains NaN"),
+        (labels(2**70, 1), "y must hold integers of 64 bits; got some from 1 to 1180591620"),
+        (labels(-1, 2**63), "y must hold integers of 64 bits"),
+        (labels(Decimal(1), Decimal(2)), r"got labels of type Decimal: make .* as \.astype"),
+        (labels(b"a", b"b"), "got labels of type bytes"),
+        (np.ma.masked_array(Y, mask=Y > 0), "y must hold no missing labels; got a masked array"),
+        (np.where(Y, np.longdouble(2**53) + np.longdouble(0.5), 0), "labels that float64 has"),
+        (np.where(Y, 0.5, 0.0), r"continuous\. .* such as 0\.5, and this is a classifier"),
+        (["a", 1] * 30, "labels of one kind, none missing; got strings and int"),
+        (pd.Series([True, None] * 30, dtype="boolean"), "none missing|contains NaN"),
+        (pd.Series([2**60, None] * 30, dtype="Int64"), "none missing|contains NaN"),
         (Y.astype("M8[D]"), "y must hold integers, booleans or strings; got labels of type date"),
         (Y.astype("S1"), "y must hold integers, booleans or strings; got labels of type .S1"),
         (Y + 1j, "Complex data not supported"),

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from properboost.batches.sources import open_source
-from properboost.data.frames import is_a
 from properboost.data.labels import find_classes
+from properboost.data.libraries import is_a
 from properboost.data.table import Table
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import log_losses, square_errors

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from os import PathLike, fspath
 from typing import Any
 
-from properboost.data.frames import is_a, open_frame
+from properboost.data.frames import open_frame
+from properboost.data.libraries import is_a
 from properboost.data.table import Table
 from properboost.extras import import_extra
 

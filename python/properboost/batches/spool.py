@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from typing import IO, Any
 
 from properboost.batches.sources import comes_once
-from properboost.data.frames import is_a
+from properboost.data.libraries import is_a
 from properboost.extras import import_extra
 
 __all__ = ["spooled"]

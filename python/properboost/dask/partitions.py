@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.frames import is_a
+from properboost.data.libraries import is_a
 
 __all__ = ["Partition", "is_collection", "list_partitions"]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.table import CategoricalColumn, Category, Column, Table, is_plain
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
@@ -24,8 +25,6 @@ __all__ = [
     "factorize",
     "find_categorical",
     "find_feature",
-    "is_a",
-    "is_missing",
     "open_frame",
     "open_table",
     "sort_categories",
@@ -127,7 +126,7 @@ class _PolarsTable(Table):
             return np.asarray(column.cast(polars.Float32).to_numpy())
         if not column.dtype.is_numeric():
             raise _not_numbers(self.label(j), column.dtype)
-        if column.dtype.is_decimal() or _is_wide(column):
+        if column.dtype.is_decimal() or is_wide(column):
             column = column.cast(polars.Float64)
         return _as_real(column.to_numpy())
 
@@ -141,20 +140,15 @@ class _PolarsTable(Table):
             values = column.dtype.categories.to_list()
             physical = column.to_physical().cast(polars.Int64)
             return _clean_categories(physical.fill_null(-1).to_numpy(), values, self.label(j))
-        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not _is_wide(column):
+        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not is_wide(column):
             return factorize(column.to_numpy(), self.label(j))
-        return factorize(_objects(column.to_list()), self.label(j))
+        return factorize(make_objects(column.to_list()), self.label(j))
 
     def values(self, j: int) -> Any:
         return self.source.to_series(j).to_numpy()
 
     def rows(self, start: int, stop: int) -> "_PolarsTable":
         return _PolarsTable(self.source.slice(start, stop - start))
-
-
-def _is_wide(column: Any) -> bool:
-    """Whether a polars column holds integers of a type that numpy does not have."""
-    return str(column.dtype) in ("Int128", "UInt128")
 
 
 class _ArrowTable(Table):
@@ -182,7 +176,7 @@ class _ArrowTable(Table):
             encoded = column.unify_dictionaries().combine_chunks()
             codes = encoded.indices.cast("int64").fill_null(-1).to_numpy()
             return _clean_categories(codes, encoded.dictionary.to_pylist(), self.label(j))
-        return factorize(_objects(column.to_pylist()), self.label(j))
+        return factorize(make_objects(column.to_pylist()), self.label(j))
 
     def values(self, j: int) -> Any:
         return self.source.column(j).to_numpy()
@@ -339,12 +333,6 @@ NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 """Types of values that are refused where a number is expected."""
 
 
-def is_a(value: object, library: str, name: str) -> bool:
-    """Whether a value is of a class of a library, which is not imported for that."""
-    module = sys.modules.get(library)
-    return module is not None and isinstance(value, getattr(module, name, ()))
-
-
 def _as_real(values: Column) -> Column:
     """Real numbers in a type the engine reads: those it does not know are converted."""
     if values.dtype.kind == "b":
@@ -365,12 +353,6 @@ def _numbers(values: Column, label: str) -> Column:
         raise type(error)(f"X: {label} holds a value that is not a number: {error}") from error
     except OverflowError as error:
         raise ValueError(f"X: {label} holds an integer beyond float64: {error}") from error
-
-
-def _objects(values: list[Any]) -> NDArray[np.object_]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def factorize(values: Column, label: str) -> CategoricalColumn:
@@ -426,13 +408,6 @@ def _clean_categories(
     if len(kept) < len(new_code):
         codes = np.array([*new_code, -1], dtype=np.int64)[codes]  # code -1 reads the last
     return CategoricalColumn(codes, tuple(kept))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or what a library marks missing values by."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def _not_listed(label: str) -> ValueError:

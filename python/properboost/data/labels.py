@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite
 
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
-from properboost.data.table import CodedLabels, is_plain
+from properboost.data.label_array import read_label_array
+from properboost.data.table import CodedLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
+from properboost.notices import warn
 from properboost.parameters.kinds import ClassWeight
 
 __all__ = [
@@ -24,11 +25,15 @@ __all__ = [
     "TooFewRowsError",
     "find_classes",
     "read_groups",
+    "read_labels",
     "read_rows",
 ]
 
 FEW_KEYS = 8
 """Segments up to which it is faster to look for each of them than to sort."""
+
+FEW_ROWS = 20
+"""Rows up to which it is no wonder that each is of another class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +162,7 @@ class LabelReader:
                 return np.array(found, dtype=np.min_scalar_type(len(self)))
             except (KeyError, TypeError):
                 pass
-        labels = _read_labels(y, n_rows)
+        labels = read_labels(y, n_rows)
         self._dtype = labels.dtype if self._dtype is None else _join(self._dtype, labels.dtype)
         if labels.dtype.kind in "OU":
             return self._number_all(labels.tolist())
@@ -180,11 +185,28 @@ class LabelReader:
         order = sorted(range(len(labels)), key=labels.__getitem__)
         place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
         place[order] = np.arange(len(order))
-        return np.array([labels[k] for k in order], dtype=self._dtype), place
+        return _make_classes([labels[k] for k in order], self._dtype), place
 
 
 def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(object) if "O" in (a.kind, b.kind) else np.promote_types(a, b)
+
+
+def _make_classes(labels: list[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """Return different labels, which ascend, in the type of their batches or one that has them."""
+    whole = not any(isinstance(label, str | float) for label in labels)
+    if whole and dtype is not None and dtype.kind == "f":  # of int64 and uint64 together
+        dtype = np.dtype(np.int64 if not labels or labels[-1] < 2**63 else np.uint64)
+    try:
+        found = np.array(labels, dtype=dtype)
+    except OverflowError:
+        found = np.empty(0)
+    if found.tolist() != labels:
+        raise ValueError(
+            "y must hold labels of one type in all batches; no type has all that they hold, "
+            f"from {labels[0]!r} to {labels[-1]!r}"
+        )
+    return found
 
 
 def read_rows(
@@ -195,7 +217,7 @@ def read_rows(
     normalize_weights: bool = False,
 ) -> Rows:
     """Check labels and weights."""
-    labels = y.codes if isinstance(y, CodedLabels) else _read_labels(y, n_rows)
+    labels = y.codes if isinstance(y, CodedLabels) else read_labels(y, n_rows)
     weight = read_training_weights(sample_weight, labels, normalize_weights)
     distinct = _distinct(labels if weight is None else labels[weight > 0.0])
     classes = y.values[distinct] if isinstance(y, CodedLabels) else distinct
@@ -205,8 +227,11 @@ def read_rows(
             f"{classes.tolist()}"
         )
     codes = _find_codes(labels, distinct)
+    _warn_of_many(classes, labels)
     if weight is not None:
         codes[weight == 0.0] = len(classes)
+    # No class would have rows if labels were not compared as they are sorted.
+    assert _count(codes, len(classes)).all(), f"classes without rows, of type {classes.dtype}"
     total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
@@ -230,6 +255,10 @@ def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct labels, in ascending order."""
+    if labels.dtype == object:
+        # A table of their hashes is faster than NumPy's sort of all objects.
+        distinct = sorted(set(labels.tolist()))
+        return np.array(distinct, dtype=object)
     if labels.dtype.kind in "biuf" and len(labels):
         ends = np.unique(np.array([labels.min(), labels.max()], dtype=labels.dtype))
         if np.all((labels == ends[0]) | (labels == ends[-1])):
@@ -244,6 +273,9 @@ def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
 def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
     """Return the position of each label in `classes`; for unknown labels, any position."""
     kind = np.min_scalar_type(len(classes))
+    if labels.dtype == object:
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        return np.array([place.get(label, 0) for label in labels.tolist()], dtype=kind)
     # A comparison takes a tenth of a search.
     codes = labels > classes[0] if len(classes) == 2 else np.searchsorted(classes, labels)
     found: NDArray[np.unsignedinteger[Any]] = codes.astype(kind)
@@ -259,14 +291,12 @@ def find_classes(
         place = np.zeros(len(y.values), dtype=np.intp)
         place[held] = find_classes(y.values[held], len(held), classes, names)
         return find_entries(place, y.codes)
-    labels = column_or_1d(y, warn=True)
+    labels = read_label_array(y, names[1])
     _check_length(labels, n_rows, names)
-    try:
-        found: NDArray[np.intp] = np.searchsorted(classes, labels)
-    except TypeError:  # strings among numbers
-        unknown = labels
-    else:
-        unknown = labels[classes[np.minimum(found, len(classes) - 1)] != labels]
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name=names[1])
+    found = _look_up(labels, classes)
+    unknown = labels[found < 0]
     if len(unknown):
         raise ValueError(
             f"{names[1]} must hold labels among {classes.tolist()}; got {unknown.tolist()[0]!r}"
@@ -274,26 +304,40 @@ def find_classes(
     return found
 
 
-def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+def _look_up(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position in `classes` of each label, below 0 where there is none."""
+    known = {label: k for k, label in enumerate(classes.tolist())}
+    if labels.dtype == object:
+        return np.array([known.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    kinds = labels.dtype.kind + classes.dtype.kind
+    if labels.dtype.kind == "U" and classes.dtype.kind in "OU":
+        alike = True
+    else:  # in a type of both, text would be numbers and large integers equal
+        alike = "U" not in kinds and "O" not in kinds
+        alike &= np.promote_types(labels.dtype, classes.dtype).kind != "f" or kinds == "ff"
+    if alike:
+        found: NDArray[np.intp] = np.searchsorted(classes, labels)
+        found[classes[np.minimum(found, len(classes) - 1)] != labels] = -1
+        return found
+    distinct = _distinct(labels)
+    place = np.array([known.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
+    return find_entries(place, _find_codes(labels, distinct))
+
+
+def read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    """Check the labels of rows, and return them as an array of a plain type."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    plain = is_plain(y, 1) and y.dtype.kind != "f"  # all that could be wrong is how many there are
-    labels: NDArray[Any] = y if plain else column_or_1d(y, warn=True)
-    if labels.dtype.kind not in "biufOU":
-        raise ValueError(
-            f"y must hold integers, booleans or strings; got labels of type {labels.dtype}"
-        )
-    if labels.dtype == object:
-        others = {type(label).__name__ for label in labels if not isinstance(label, str)}
-        if others and any(isinstance(label, str) for label in labels):
-            raise ValueError(
-                "y must hold labels of one kind, none missing; got strings and "
-                f"{', '.join(sorted(others))}"
-            )
-    if not plain:
+    labels = read_label_array(y)
+    if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
-    if labels.dtype.kind in "fO":  # floats may be continuous, objects of several kinds
-        check_classification_targets(labels)
+        fractions = labels[labels != np.trunc(labels)]
+        if len(fractions):
+            raise ValueError(
+                "Unknown label type: continuous. y holds numbers that are not whole, such as "
+                f"{fractions[0]}, and this is a classifier, which fits no regression: make classes "
+                "of them, as y > 0.5 does; where the numbers are classes, y.astype(str) does"
+            )
     _check_length(labels, n_rows)
     return labels
 
@@ -302,6 +346,16 @@ def _check_length(labels: NDArray[Any], n_rows: int, names: tuple[str, str] = ("
     if len(labels) != n_rows:
         raise ValueError(
             f"{names[0]} and {names[1]} must have as many rows; got {n_rows} and {len(labels)}"
+        )
+
+
+def _warn_of_many(classes: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Warn of nearly as many classes as rows, which integers may be numbers of."""
+    many = len(classes) > 2 and len(labels) > FEW_ROWS and 2 * len(classes) > len(labels)
+    if many and labels.dtype.kind in "fOU":
+        warn(
+            f"y holds {len(classes):,} different labels in {len(labels):,} rows, and each is a "
+            "class: a classifier fits no regression"
         )
 
 

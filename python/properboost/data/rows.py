@@ -12,9 +12,9 @@ from properboost.data.frames import (
     NEVER_NUMBERS,
     RowTable,
     factorize,
-    is_missing,
     take_single_row,
 )
+from properboost.data.libraries import is_missing
 
 __all__ = ["RowReader"]
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.data.binning import CodedTable, FeatureBins
 from properboost.data.drift import Weights, count_drift
 from properboost.data.frames import open_table
+from properboost.data.label_array import read_label_array
 from properboost.data.rows import RowReader
 from properboost.data.table import Table
 from properboost.estimators.scorer import Scorer
@@ -83,6 +84,25 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         """Return the features' names, or words for their positions."""
         positions = [f"feature {j}" for j in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", positions)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy: the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+        y : array-like of shape (n_rows,)
+            Their labels, of any type that `fit` takes.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+        """
+        # scikit-learn does not compare objects that are numbers, nor pandas' nullable types.
+        return float(super().score(X, read_label_array(y), sample_weight))
 
     # -- serving ----------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils.validation import column_or_1d
 
 from properboost.parameters import checks
 
@@ -13,10 +12,10 @@ __all__ = ["hold_out", "take_entries"]
 
 
 def hold_out(
-    y: ArrayLike, groups: ArrayLike | None, n_rows: int, share: float, random_state: Any
+    labels: NDArray[Any], groups: ArrayLike | None, share: float, random_state: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows to learn from, and those that are held out, which are a share of all."""
-    labels = column_or_1d(y)
+    n_rows = len(labels)
     seed = checks.seed(random_state)
     by = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
     splitter = by(n_splits=1, test_size=share, random_state=seed)

@@ -35,7 +35,7 @@ from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.watch import Validation, Watch, read_validation
 from properboost.data.frames import open_table, take_rows
 from properboost.data.init_score import read_init_score
-from properboost.data.labels import read_groups, read_rows
+from properboost.data.labels import read_groups, read_labels, read_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.early_stopping import hold_out, take_entries
@@ -391,9 +391,8 @@ class ProperBoostClassifier(
                         "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins "
                         "know them: give X_val and y_val"
                     )
-                learns, held = hold_out(
-                    y, groups, table.n_rows, self.validation_fraction, self.random_state
-                )
+                y = read_labels(y, table.n_rows)
+                learns, held = hold_out(y, groups, self.validation_fraction, self.random_state)
                 given = (y, sample_weight, init_score, groups)
                 X_val = take_rows(table.source, held)
                 y_val, sample_weight_val, init_score_val, _ = (take_entries(v, held) for v in given)

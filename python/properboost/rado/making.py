@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from properboost import _core
 from properboost.data.frames import open_table
+from properboost.data.label_array import read_label_array
 from properboost.data.labels import Rows, find_classes, read_rows
 from properboost.data.table import Table
 from properboost.parameters import checks
@@ -231,7 +232,7 @@ def read_binary(
         rows = read_binary_rows(y, n_rows)
         return rows.classes, rows.codes.astype(np.uint8)
     try:
-        labels = np.asarray(classes)
+        labels = read_label_array(classes, "classes")
         ascending = labels.shape == (2,) and labels[0] < labels[1]
         labels = read_rows(labels, 2).classes if ascending else labels
     except (TypeError, ValueError):  # not an array, not comparable, or no labels

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from properboost.data.frames import find_feature, is_a, take_rows
+from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
+from properboost.data.libraries import is_a
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree

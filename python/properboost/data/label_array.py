@@ -1,0 +1,152 @@
+"""Labels of any type as an array of a plain one: booleans, integers, floats or strings."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
+from properboost.data.table import is_plain
+
+__all__ = ["read_label_array"]
+
+_ALLOWED = "integers, booleans or strings"
+
+_FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("strings", (str,)),
+    ("bool", (bool, np.bool_)),
+    ("int", (int, np.integer)),
+    ("float", (float, np.floating)),
+)
+"""What objects may be, and what messages call them.  The first that an object is counts."""
+
+_PANDAS = (
+    ("pandas", "Series"),
+    ("pandas", "Index"),
+    ("pandas", "DataFrame"),
+    ("pandas.api.extensions", "ExtensionArray"),
+)
+
+
+def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
+    """Return labels as an array of a type that they are compared, kept and predicted in.
+
+    That is a type of NumPy of at most 64 bits, or objects that are all `str` and of no class
+    derived from it: NumPy compares, cuts and writes others by what their ``__str__`` returns.
+    Whatever is converted is equal to what it was; labels for which there is no such type are
+    refused.  Whether floats are finite and whole is not looked at.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels: an array, a list, or a column of pandas, polars or Arrow.
+    name : str, default="y"
+        What error messages call them.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they have not one dimension, or are not of one of these types.
+    """
+    labels: NDArray[Any] = y if is_plain(y, 1) else column_or_1d(_make_array(y, name), warn=True)
+    if labels.dtype.kind == "T":
+        labels = labels.astype(object)
+    if labels.dtype == object:
+        labels = _read_objects(labels.tolist(), name)
+    if labels.dtype.kind not in "biufOU":
+        raise ValueError(f"{name} must hold {_ALLOWED}; got labels of type {labels.dtype}")
+    if labels.dtype.kind == "f" and labels.dtype.itemsize > 8:
+        return _as_double(labels, name)
+    return labels if labels.dtype.isnative else labels.astype(labels.dtype.newbyteorder("="))
+
+
+def _make_array(y: Any, name: str) -> Any:
+    """Return what scikit-learn converts without a change of the labels."""
+    if isinstance(y, np.ma.MaskedArray):
+        if np.ma.is_masked(y):
+            raise ValueError(f"{name} must hold no missing labels; got a masked array with some")
+        return np.asarray(y)
+    if any(is_a(y, library, kind) for library, kind in _PANDAS):
+        # scikit-learn makes floats of the nullable types, pandas arrays of what they are of.
+        return np.asarray(y)
+    if is_a(y, "polars", "Series") and is_wide(y):
+        return make_objects(y.to_list())
+    if isinstance(y, list | tuple):
+        array, values = np.asarray(y), list(y)
+        whole = array.dtype.kind == "f" and all(isinstance(v, int | np.integer) for v in values)
+        if array.ndim == 1 and (whole or array.tolist() != values):
+            # Numbers became strings, large integers floats, or a class has its own __str__.
+            return make_objects(values)
+        return array
+    return y
+
+
+def _read_objects(values: list[Any], name: str) -> NDArray[Any]:
+    """Return objects of one kind as an array of its type."""
+    types = set(map(type, values))
+    if types == {str}:
+        return make_objects(values)
+    family = {kind: _find_family(kind) for kind in types}
+    kinds = {*family.values()}
+    if len(kinds) > 1 or any(is_missing(value) for value in values if family[type(value)] is None):
+        raise _refuse_kinds(values, family, name)
+    kind = kinds.pop() if kinds else "strings"
+    if kind == "strings":  # what they hold, whatever their class prints
+        return make_objects([str.__str__(value) for value in values])
+    if kind == "bool":
+        return np.array(values, dtype=bool)
+    if kind == "int":
+        return _as_integers([int(value) for value in values], name)
+    if kind == "float":
+        return np.array(values)
+    others = ", ".join(sorted(other.__name__ for other in types))
+    raise ValueError(
+        f"{name} must hold {_ALLOWED}; got labels of type {others}: make strings or integers of "
+        "them, as .astype(str) or .astype(int) do"
+    )
+
+
+def _find_family(kind: type) -> str | None:
+    return next((name for name, classes in _FAMILIES if issubclass(kind, classes)), None)
+
+
+def _refuse_kinds(values: list[Any], family: dict[type, str | None], name: str) -> ValueError:
+    """Return the error that names the kinds of labels, of which there are several."""
+    families = ("strings", "int")
+    others = {kind.__name__ for kind, known in family.items() if known not in families}
+    kinds = [*(known for known in families if known in family.values()), *sorted(others)]
+    missing = sum(map(is_missing, values))
+    remedy = f"; leave out the {missing:,} rows without a label" if missing else ""
+    return ValueError(
+        f"{name} must hold labels of one kind, none missing; got {' and '.join(kinds)}{remedy}"
+    )
+
+
+def _as_integers(values: list[int], name: str) -> NDArray[Any]:
+    """Return integers in a type of 64 bits."""
+    low, high = min(values), max(values)
+    if low >= -(2**63) and high < 2**63:
+        return np.array(values, dtype=np.int64)
+    if low >= 0 and high < 2**64:
+        return np.array(values, dtype=np.uint64)
+    raise ValueError(
+        f"{name} must hold integers of 64 bits; got some from {low} to {high}: make strings of them"
+    )
+
+
+def _as_double(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return floats of more digits as float64, which must have them."""
+    with np.errstate(over="ignore"):
+        found = labels.astype(np.float64)
+    changed = (found != labels) & ~np.isnan(labels)
+    if changed.any():
+        raise ValueError(
+            f"{name} must hold labels that float64 has; got {labels[changed][0]} of type "
+            f"{labels.dtype}: make integers or strings of them"
+        )
+    return found
