@@ -65,6 +65,7 @@ SOURCES = {
     "a pandas table": lambda _: ROWS.assign(town=ROWS["town"].astype("category")),
     "a polars table": lambda _: pl.from_arrow(ARROW),
     "a lazy table": lambda _: pl.from_arrow(ARROW).lazy(),
+    "a list of tables": lambda _: [ARROW[:7].to_pandas(), ARROW[7:100], ARROW[100:]],
     "polars batches": lambda _: lambda: pl.from_arrow(ARROW).iter_slices(64),
 }
 
@@ -147,7 +148,9 @@ def test_what_can_be_read_once_is_refused(source):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (3, "source must be Parquet paths, .*; got 3"),
+        (3, "source must be Parquet paths, .*; got int$"),
+        ([ROWS, "rows.parquet"], "source must be .*; got list of DataFrame and str$"),
+        ([], "source must be .*; got list$"),
         (lambda: 3, "source must return an iterator of .* tables; got int"),
         (lambda: ARROW, "source must return an iterator of .* tables; got Table"),
         (lambda: iter([np.ones((2, 2))]), "batches that are .* tables; got ndarray"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.frames import open_new
+from helpers.label_kinds import KINDS as KINDS_OF_LABELS
 from helpers.searches import KINDS, as_kind
 from properboost.data.frames import factorize, find_categorical, find_feature, take_rows
 
@@ -148,9 +149,10 @@ def test_rarer_numeric_types(column):
     np.testing.assert_array_equal(numbers(open_new(frame), 0), [1.5, 2.25])
 
 
-@pytest.mark.parametrize("kind", ["polars", "arrow"])
+@pytest.mark.parametrize("kind", ["polars", "arrow", "pandas around Arrow"])
 def test_columns_that_are_all_null_are_missing_numbers(kind):
-    table = open_new(FRAMES[kind]({"a": [None, None]}))
+    frame = FRAMES["arrow" if kind not in FRAMES else kind]({"a": [None, None]})
+    table = open_new(frame if kind in FRAMES else frame.to_pandas(types_mapper=pd.ArrowDtype))
     np.testing.assert_array_equal(numbers(table, 0), [np.nan, np.nan])
 
 
@@ -169,6 +171,9 @@ CATEGORICAL = {
     "arrow": lambda v: pa.table({"a": pa.array(v).dictionary_encode()}),
     "arrow chunks": lambda v: pa.table(
         {"a": pa.chunked_array([pa.array(p).dictionary_encode() for p in (v[:1], v[1:])])}
+    ),
+    "pandas around Arrow": lambda v: pa.table({"a": pa.array(v).dictionary_encode()}).to_pandas(
+        types_mapper=pd.ArrowDtype
     ),
     "arrow uint8": lambda v: pa.table(
         {"a": pa.array(v).cast(pa.dictionary(pa.uint8(), pa.string()))}
@@ -220,6 +225,35 @@ def test_integers_beyond_float64_are_refused_by_column():
         open_new(X).numeric(1)
 
 
+@pytest.mark.parametrize("value", [np.longdouble("1e400"), -np.longdouble("1e400")])
+@pytest.mark.parametrize(
+    "wrap", [lambda X: X, lambda X: pd.DataFrame(X, columns=["a", "b"]), lambda X: X.astype(object)]
+)
+def test_numbers_beyond_float64_are_refused_by_column(wrap, value):
+    X = np.ones((3, 2), dtype=np.longdouble)
+    X[0, 1] = np.inf
+    np.testing.assert_array_equal(open_new(wrap(X)).numeric(1), [np.inf, 1.0, 1.0])
+    X[2, 1] = value
+    with pytest.raises(ValueError, match=r"column (1|'b') holds a number beyond float64: -?1e"):
+        open_new(wrap(X)).numeric(1)
+
+
+def test_decimals_beyond_float64_are_refused_by_column():
+    X = np.array([[decimal.Decimal("Infinity")], [decimal.Decimal("1e400")]], dtype=object)
+    np.testing.assert_array_equal(open_new(X[:1]).numeric(0), [np.inf])
+    with pytest.raises(ValueError, match=r"column 0 holds a number beyond float64: 1E\+400"):
+        open_new(X).numeric(0)
+
+
+@pytest.mark.parametrize("wrap", [np.array, pd.arrays.SparseArray])
+def test_complex_columns_of_pandas_are_refused(wrap):
+    table = open_new(pd.DataFrame({"z": wrap([1j, 0j])}))
+    with pytest.raises(ValueError, match=r"column 'z' has type .*complex"):
+        table.numeric(0)
+    with pytest.raises(ValueError, match="column 'z' holds complex"):
+        table.categorical(0)
+
+
 @pytest.mark.parametrize("name", ["Int128", "UInt128"])
 def test_wide_integers_of_polars_are_categories(name):
     dtype = getattr(pl, name, None)
@@ -252,7 +286,9 @@ def test_times_are_neither_numbers_nor_categories(make, value):
 
 def test_categories_of_a_type_that_no_file_can_hold_are_refused():
     table = open_new(pd.DataFrame({"age": pd.cut([1, 20, 70], [0, 18, 100])}))
-    with pytest.raises(ValueError, match="column 'age' holds Interval; categories must be"):
+    with pytest.raises(
+        ValueError, match=r"column 'age' holds Interval; .* as pandas' \.astype\(str"
+    ):
         table.categorical(0)
 
 
@@ -298,9 +334,49 @@ def test_numbers_as_categories():
     assert all(type(v) is float for v in column.values)
 
 
+@pytest.mark.parametrize("kind", ["arrow", "pandas around Arrow"])
+def test_values_that_a_dictionary_holds_twice_are_one_category(kind):
+    words = pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 3, None, 2]), pa.array(["u", None, "v", "u"])
+    )
+    table = pa.table({"a": words})
+    if kind != "arrow":
+        table = table.to_pandas(types_mapper=pd.ArrowDtype)
+    column = open_new(table).categorical(0)
+    assert column.values == ("u", "v")
+    assert column.codes.tolist() == [0, -1, 1, 0, -1, 1]
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow", "pandas", "pandas around Arrow"])
+def test_decimals_are_the_categories_that_numbers_are(kind):
+    values = [decimal.Decimal(text) for text in ("2.50", "1.00", "0.1")] + [None]
+    frame = pa.table({"a": pa.array(values, pa.decimal128(5, 2))})
+    if kind == "polars":
+        frame = pl.from_arrow(frame)
+    elif kind != "arrow":
+        frame = frame.to_pandas(types_mapper=None if kind == "pandas" else pd.ArrowDtype)
+    assert categories(open_new(frame), 0) == [2.5, 1, 0.1, None]
+    assert open_new(frame).categorical(0).values == (0.1, 1, 2.5)
+
+
+def test_categories_are_of_no_derived_class():
+    values = np.empty(4, dtype=object)
+    values[:] = [
+        KINDS_OF_LABELS["objects: (str, Enum)"].make(np.array([1]))[0],
+        "bad",
+        KINDS_OF_LABELS["objects: IntEnum"].make(np.array([1]))[0],
+        np.str_("good"),
+    ]
+    column = factorize(values, "column 0")
+    assert column.values == (2, "bad", "good")
+    assert [type(v) for v in column.values] == [int, str, str]
+    assert column.codes.tolist() == [2, 1, 0, 2]
+
+
 def test_every_library_marks_missing_categories():
-    values = np.array(["a", None, np.nan, pd.NA, pd.NaT, float("nan")], dtype=object)
-    assert factorize(values, "column 0").codes.tolist() == [0, -1, -1, -1, -1, -1]
+    nan = decimal.Decimal("nan")
+    values = np.array(["a", None, np.nan, pd.NA, pd.NaT, float("nan"), nan], dtype=object)
+    assert factorize(values, "column 0").codes.tolist() == [0, -1, -1, -1, -1, -1, -1]
 
 
 def test_values_that_cannot_be_categories_are_refused():

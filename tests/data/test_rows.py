@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from properboost.data.binning import CategoricalBins, NumericBins
+from properboost.data.names import ColumnNames
 from properboost.data.rows import RowReader
 
 FEATURES = (
@@ -17,7 +18,7 @@ FEATURES = (
     CategoricalBins((1, 2), has_rare=True),
 )
 NAMES = ["size", "town", "floor"]
-READER = RowReader(FEATURES, NAMES)
+READER = RowReader(FEATURES, ColumnNames(tuple(NAMES)))
 ROW = {"size": 1.5, "town": "Ulm", "floor": 1}
 READ = [[1.5, 1.0, 0.0]]
 
@@ -95,7 +96,9 @@ def test_without_names_the_keys_are_positions():
 
 
 def test_a_single_feature():
-    assert RowReader(FEATURES[:1], ["size"]).read({"size": 2}).array.tolist() == [[2.0]]
+    assert RowReader(FEATURES[:1], ColumnNames(("size",))).read({"size": 2}).array.tolist() == [
+        [2.0]
+    ]
 
 
 def test_lists_of_rows():
@@ -148,3 +151,23 @@ def test_a_table_of_rows_has_rows_and_columns():
 
 def test_readers_can_be_pickled():
     assert pickle.loads(pickle.dumps(READER)).read(ROW).array.tolist() == READ
+
+
+def test_names_that_are_no_strings_are_keys_as_they_are_and_as_text():
+    reader = RowReader(FEATURES[:2], ColumnNames(("7", "(a, 1)"), are_text=False))
+    for row in (
+        {("a", 1): "Ulm", 7: 1.5},
+        {"7": 1.5, "(a, 1)": "Ulm"},
+        {7.0: 1.5, ("a", 1): "Ulm"},
+    ):
+        assert reader.read(row).array.tolist() == [[1.5, 1.0]]
+    with pytest.raises(ValueError, match=r"it lacks '7'"):
+        reader.read({0: 1.5, ("a", 1): "Ulm"})
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="column 'size' must be a number"):
+        read(size=np.longdouble("1e400"))
+    with pytest.raises(ValueError, match="column 'size' must be a number"):
+        read(size=decimal.Decimal("1e400"))
+    assert read(size=np.longdouble("inf"))[0] == np.inf

@@ -126,7 +126,8 @@ class Batches:
         """Look at the columns of the first batch."""
         others = [label] if weight is None else [label, weight]
         if not all(isinstance(name, str) for name in others):
-            raise TypeError(f"label and weight must be names of columns; got {others!r}")
+            kinds = " and ".join(type(name).__name__ for name in others)
+            raise TypeError(f"label and weight must be names of columns; got {kinds}")
         wanted = None if features is None else [*features, *others]
         begin = open_source(source, wanted)
         begun = begin()

@@ -22,6 +22,7 @@ from properboost.data.binning import (
 )
 from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
+from properboost.data.names import ColumnNames, read_names
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, Table
 from properboost.parameters import checks
 from properboost.parameters.declare import read
@@ -50,6 +51,7 @@ class QuantizedTable(CodedTable):
         # For splitters, which look at the number of rows.
         self.source = np.broadcast_to(np.uint8(0), (self.n_rows, 1))
         self.names = rows.names
+        self.column_names: ColumnNames | None = ColumnNames(tuple(rows.names))
         self._rows = rows
 
     @classmethod
@@ -82,8 +84,8 @@ class QuantizedTable(CodedTable):
         source : object
             Where rows come from, in the same order each time: a path of a Parquet file or folder,
             or a list of them; a pyarrow Dataset; a polars LazyFrame; a function without arguments
-            that returns a new iterator of pandas, polars or Arrow tables; such a table; or another
-            object with ``__arrow_c_stream__`` that can be read more than once.
+            that returns a new iterator of pandas, polars or Arrow tables; such a table, or a list
+            of them; or another object with ``__arrow_c_stream__`` that can be read more than once.
         label : str
             The column of the labels: integers, booleans or strings.
         weight : str, optional
@@ -311,21 +313,14 @@ class QuantizedTable(CodedTable):
 
     def set_features(self, model: Any, *, reset: bool) -> None:
         """Set the features of a model, or check that they are these."""
-        if self.names is None:
-            if reset:
-                model._set_features(self.n_features, None)
-            elif model.n_features_in_ != self.n_features:
-                raise ValueError(
-                    f"X has {self.n_features} features, but the model has {model.n_features_in_}"
-                )
-            return
         if reset:
-            model.n_features_in_ = self.n_features
-            model.feature_names_in_ = np.array(self._rows.names, dtype=object)
-            return
-        known = getattr(model, "feature_names_in_", None)
-        if known is None or known.tolist() != self._rows.names:
+            model._set_features(self.n_features, self.column_names)
+        elif self.column_names not in (None, read_names(model)):
             raise ValueError("X: the QuantizedTable must have the features that the model has")
+        elif model.n_features_in_ != self.n_features:
+            raise ValueError(
+                f"X has {self.n_features} features, but the model has {model.n_features_in_}"
+            )
 
     @property
     def labels(self) -> CodedLabels:

@@ -18,8 +18,9 @@ BUFFER_BYTES = 2**18
 """What is read of each column of a file at a time."""
 
 ALLOWED = (
-    "Parquet paths, a pyarrow Dataset, a polars LazyFrame, a pandas, polars or Arrow table, "
-    "an object with __arrow_c_stream__, or a function that returns a new iterator of tables"
+    "Parquet paths, a pyarrow Dataset, a polars LazyFrame, a pandas, polars or Arrow table or a "
+    "list of them, an object with __arrow_c_stream__, or a function that returns a new iterator of "
+    "tables"
 )
 
 
@@ -46,14 +47,17 @@ def open_source(
         return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
     if hasattr(source, "__dask_graph__") or comes_once(source):
         raise _refuse(source)
-    if open_frame(source) is not None:
-        return _tables(lambda: [source])
+    if all(open_frame(table) is not None for table in paths):
+        return _tables(lambda: paths)
     if hasattr(source, "__arrow_c_stream__"):
         arrow = import_extra("pyarrow", "reading an Arrow stream needs", "arrow")
         return _tables(lambda: arrow.RecordBatchReader.from_stream(source))
     if callable(source):
         return _tables(_calls(source))
-    raise TypeError(f"source must be {ALLOWED}; got {source!r}")
+    # What sources hold is not shown: it may be rows.
+    kinds = " and ".join(sorted({type(entry).__name__ for entry in paths}))
+    of = f"{type(source).__name__} of " if paths is source else ""
+    raise TypeError(f"source must be {ALLOWED}; got {of}{kinds}")
 
 
 def comes_once(source: Any) -> bool:

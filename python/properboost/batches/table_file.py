@@ -174,7 +174,7 @@ def _build(node: Node, parts: _Parts) -> CodedRows:
     values = build_classes(fields["classes"])
     binning = build_bins(fields["features"], fields["categorical_from_dtype"].boolean())
     names = build_names(fields["names"], len(binning.features))
-    if names is None:
+    if names is None or not names.are_text:
         fields["names"].fail("must be a list")
     max_numeric = fields["max_numeric"].integer(2, 255)
     max_categories = fields["max_categories"].integer(2, MAX_CATEGORIES)
@@ -203,7 +203,7 @@ def _build(node: Node, parts: _Parts) -> CodedRows:
     if len(checksums) != n_features:
         of_codes["checksums"].fail(f"must have {n_features} entries")
     rows = CodedRows(
-        names=[str(name) for name in names],
+        names=list(names.values),
         labels=CodedLabels(values, codes),
         weight=weight,
         binning=binning,

@@ -1,7 +1,7 @@
 """Rados of Dask collections: those of their partitions, added up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
+from properboost.data.names import read_names
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
@@ -118,8 +119,7 @@ def _look_at(
         return _LookedAt(0)
     reader = Columns()
     table = open_table(reader, X, reset=True)
-    names = getattr(reader, "feature_names_in_", None)
-    columns = find_columns(table, categorical_features, names, intercept=intercept)
+    columns = find_columns(table, categorical_features, read_names(reader), intercept=intercept)
     appends = [table.appends_categories(j) for j in range(table.n_features)]
     return _LookedAt(table.n_rows, labelled.labels, columns, appends)
 
@@ -144,11 +144,12 @@ def _join_columns(looked: Sequence[_LookedAt]) -> LinearColumns:
             if union is not None and categories is not None:
                 union.add(categories, append=append)
     ordered = tuple(None if union is None else union.order()[0] for union in unions)
-    return LinearColumns(ordered, first.names, first.intercept)
+    return replace(first, categories=ordered)
 
 
 def _tell(columns: LinearColumns) -> str:
-    names = columns.names or range(len(columns.categories))
+    n_features = len(columns.categories)
+    names = range(n_features) if columns.names is None else columns.names
     kinds = ("numeric" if own is None else "categorical" for own in columns.categories)
     return ", ".join(f"{name} ({kind})" for name, kind in zip(names, kinds, strict=True))
 

@@ -37,6 +37,7 @@ from properboost.data.binning import (
 from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
 from properboost.data.labels import LabelReader, Rows, SortedRows, find_classes, read_rows
+from properboost.data.names import ColumnNames, read_names
 from properboost.data.table import CodedLabels
 from properboost.extras import import_extra
 from properboost.parameters import checks
@@ -55,13 +56,14 @@ class TableInCluster(QuantizedTable):
         self,
         rows: CodedRows,
         names: Sequence[str] | None,
+        column_names: ColumnNames | None,
         client: Any,
         partitions: Sequence[Partition],
         sizes: Sequence[int],
         deadline: float,
     ) -> None:
         super().__init__(rows)
-        self.names = names
+        self.names, self.column_names = names, column_names
         self._client, self._partitions, self._sizes = client, partitions, sizes
         self._deadline = deadline
         self._fleets: list[Fleet] = []
@@ -89,7 +91,8 @@ class TableInCluster(QuantizedTable):
         labels, weight = _join_labels(looked)
         rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
         names = looked[0].names
-        head = open_table(Columns(), looked[0].head, reset=True)
+        reader = Columns()
+        head = open_table(reader, looked[0].head, reset=True)
         categorical, from_dtype = find_categorical(options.categorical_features, head)
         finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state))
         sizes = [own.n_rows for own in looked]
@@ -126,7 +129,8 @@ class TableInCluster(QuantizedTable):
             max_categories=min(options.max_bins, MAX_CATEGORIES),
             codes=np.empty((head.n_features, 0), dtype=np.uint8),
         )
-        return cls(coded, names, client, partitions, sizes, deadline)
+        column_names = read_names(reader)
+        return cls(coded, names, column_names, client, partitions, sizes, deadline)
 
     def bring(self, partitions: Sequence[Partition]) -> QuantizedTable:
         """Return other rows as a table that is here, with the bins of this one."""
@@ -150,7 +154,7 @@ class TableInCluster(QuantizedTable):
                 codes=np.concatenate(codes, axis=1).take(order, axis=1),
             )
         )  # fmt: skip
-        table.names = self.names
+        table.names, table.column_names = self.names, self.column_names
         return table
 
     def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:  # noqa: ARG002

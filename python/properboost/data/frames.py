@@ -6,6 +6,7 @@ the last three is imported here: a table of a library exists only once its user 
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from os import PathLike
 from typing import Any
 
@@ -15,7 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
+from properboost.data.names import check_names, keep_names, name_columns
 from properboost.data.table import CategoricalColumn, Category, Column, Table, is_plain
+from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
 
@@ -70,12 +73,17 @@ class RowTable(_ArrayTable):
 
 class _PandasTable(Table):
     def __init__(self, frame: Any) -> None:
-        super().__init__(frame, [str(name) for name in frame.columns])
+        self.given_names: list[Any] = frame.columns.tolist()
+        super().__init__(frame, [*map(_name, self.given_names)])
         # Views, by position: names may occur twice, and frame.iloc is several times slower.
         self._columns = [column for _, column in frame.items()]
 
     def declares_categorical(self, j: int) -> bool:
-        return isinstance(self._columns[j].dtype, sys.modules["pandas"].CategoricalDtype)
+        dtype = self._columns[j].dtype
+        return isinstance(dtype, sys.modules["pandas"].CategoricalDtype) or _is_dictionary(dtype)
+
+    def appends_categories(self, j: int) -> bool:
+        return _is_dictionary(self._columns[j].dtype)  # as dictionaries are unified
 
     def numeric(self, j: int) -> Column:
         pandas, column = sys.modules["pandas"], self._columns[j]
@@ -83,11 +91,12 @@ class _PandasTable(Table):
         if self.declares_categorical(j):
             raise _not_listed(self.label(j))
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-            return _as_real(column.to_numpy())
+            return _as_real(column.to_numpy(), self.label(j))
         if isinstance(dtype, pandas.SparseDtype) and dtype.kind in "biuf":
-            return _as_real(np.asarray(column))
+            return _as_real(np.asarray(column), self.label(j))
         types = pandas.api.types
-        if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
+        number = types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype) or _is_null(dtype)
+        if number and dtype.kind != "c":
             # The nullable types: their missing values become NaN.
             single = dtype.kind == "f" and dtype.itemsize == 4
             kind = np.float32 if single else np.float64
@@ -96,6 +105,8 @@ class _PandasTable(Table):
 
     def categorical(self, j: int) -> CategoricalColumn:
         column = self._columns[j]
+        if _is_dictionary(column.dtype):
+            return _read_dictionary(column.array.__arrow_array__(), self.label(j))
         if self.declares_categorical(j):
             codes = column.cat.codes.to_numpy().astype(np.int64)
             return _clean_categories(codes, column.cat.categories.tolist(), self.label(j))
@@ -108,6 +119,22 @@ class _PandasTable(Table):
 
     def rows(self, start: int, stop: int) -> "_PandasTable":
         return _PandasTable(self.source.iloc[start:stop])
+
+
+def _name(name: Any) -> str:
+    return str.__str__(name) if isinstance(name, str) else str(name)
+
+
+def _is_dictionary(dtype: Any) -> bool:
+    """Whether a type of pandas is Arrow's of dictionaries."""
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    return kind is not None and bool(sys.modules["pyarrow"].types.is_dictionary(kind))
+
+
+def _is_null(dtype: Any) -> bool:
+    """Whether a type of pandas is Arrow's of missing values only."""
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    return kind is not None and bool(sys.modules["pyarrow"].types.is_null(kind))
 
 
 class _PolarsTable(Table):
@@ -128,7 +155,7 @@ class _PolarsTable(Table):
             raise _not_numbers(self.label(j), column.dtype)
         if column.dtype.is_decimal() or is_wide(column):
             column = column.cast(polars.Float64)
-        return _as_real(column.to_numpy())
+        return _as_real(column.to_numpy(), self.label(j))
 
     def categorical(self, j: int) -> CategoricalColumn:
         polars, column = sys.modules["polars"], self.source.to_series(j)
@@ -168,14 +195,12 @@ class _ArrowTable(Table):
             column = column.cast(arrow.float64())
         elif not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
             raise _not_numbers(self.label(j), column.type)
-        return _as_real(column.to_numpy())
+        return _as_real(column.to_numpy(), self.label(j))
 
     def categorical(self, j: int) -> CategoricalColumn:
         column = self.source.column(j)
         if self.declares_categorical(j):
-            encoded = column.unify_dictionaries().combine_chunks()
-            codes = encoded.indices.cast("int64").fill_null(-1).to_numpy()
-            return _clean_categories(codes, encoded.dictionary.to_pylist(), self.label(j))
+            return _read_dictionary(column, self.label(j))
         return factorize(make_objects(column.to_pylist()), self.label(j))
 
     def values(self, j: int) -> Any:
@@ -186,6 +211,13 @@ class _ArrowTable(Table):
 
     def appends_categories(self, j: int) -> bool:
         return self.declares_categorical(j)  # as dictionaries are unified
+
+
+def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
+    """Return a chunked Arrow column of dictionaries as categories."""
+    encoded = column.unify_dictionaries().combine_chunks()
+    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy()
+    return _clean_categories(codes, encoded.dictionary.to_pylist(), label)
 
 
 def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
@@ -199,11 +231,12 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
+    if reset:
+        keep_names(model, None)
     if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
         # This is all that scikit-learn's checks would do here, without the time they take.
         if reset:
             model.n_features_in_ = X.shape[1]
-            vars(model).pop("feature_names_in_", None)
         return _ArrayTable(X)
     frame = open_frame(X)
     if frame is None:
@@ -211,6 +244,11 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
     validate_data(model, frame.source, reset=reset, skip_check_array=True)
+    given = frame.given_names if isinstance(frame, _PandasTable) else frame.names or ()
+    if reset:
+        keep_names(model, name_columns(given))
+    elif (warning := check_names(model, given)) is not None:
+        warn(warning)
     for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
         if count == 0:
             raise ValueError(
@@ -333,26 +371,47 @@ NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 """Types of values that are refused where a number is expected."""
 
 
-def _as_real(values: Column) -> Column:
-    """Real numbers in a type the engine reads: those it does not know are converted."""
+def _as_real(values: Column, label: str | None = None) -> Column:
+    """Real numbers in a type the engine reads: those it does not know are converted.
+
+    Without a `label` they are all columns.
+    """
     if values.dtype.kind == "b":
         return values.view(np.uint8)
-    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
-        return values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
+    if values.dtype.kind == "f" and values.dtype.itemsize == 2:
+        return values.astype(np.float32)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            found = values.astype(np.float64)
+        _refuse_overflow(found, values, label)
+        return found
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def _numbers(values: Column, label: str) -> Column:
     if values.dtype.kind in "biuf":
-        return _as_real(values)
+        return _as_real(values, label)
     if values.dtype != object or any(isinstance(v, NEVER_NUMBERS) for v in values):
         raise _not_numbers(label, values.dtype)
     try:
-        return values.astype(np.float64)
+        with np.errstate(over="ignore"):
+            found = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X: {label} holds a value that is not a number: {error}") from error
     except OverflowError as error:
         raise ValueError(f"X: {label} holds an integer beyond float64: {error}") from error
+    _refuse_overflow(found, values, label)
+    return found
+
+
+def _refuse_overflow(found: NDArray[np.float64], values: Column, label: str | None) -> None:
+    """Refuse numbers that became infinite."""
+    lost = np.isinf(found)
+    lost[lost] = values[lost] != found[lost]
+    if lost.any():
+        if label is None:
+            label = f"column {np.argwhere(lost)[0][1]}"
+        raise ValueError(f"X: {label} holds a number beyond float64: {values[lost][0]!s}")
 
 
 def factorize(values: Column, label: str) -> CategoricalColumn:
@@ -368,7 +427,7 @@ def factorize(values: Column, label: str) -> CategoricalColumn:
             )
         except TypeError as error:  # unhashable
             raise TypeError(f"X: {label}: {error}") from error
-        codes, distinct = sort_categories(codes, list(index))
+        codes, distinct = sort_categories(codes, list(map(_plain, index)))
         return _clean_categories(codes, distinct, label)
     raise _not_categories(label, str(values.dtype))
 
@@ -393,21 +452,35 @@ def sort_categories(
 def _clean_categories(
     codes: NDArray[np.int64], values: Iterable[Any], label: str
 ) -> CategoricalColumn:
-    """Plain Python categories; the missing ones among `values` get code -1."""
-    kept: list[Category] = []
+    """Plain Python categories, all different; the missing ones among `values` get code -1."""
+    code_of: dict[Category, int] = {}
     new_code = []
     for value in values:
         if is_missing(value):
             new_code.append(-1)
             continue
-        plain = value.item() if isinstance(value, np.generic) else value
+        plain = _plain(value)
         if not isinstance(plain, str | int | float):
             raise _not_categories(label, type(plain).__name__)
-        new_code.append(len(kept))
-        kept.append(plain)
-    if len(kept) < len(new_code):
+        new_code.append(code_of.setdefault(plain, len(code_of)))  # dictionaries may repeat values
+    if len(code_of) < len(new_code):
         codes = np.array([*new_code, -1], dtype=np.int64)[codes]  # code -1 reads the last
-    return CategoricalColumn(codes, tuple(kept))
+    return CategoricalColumn(codes, tuple(code_of))
+
+
+def _plain(value: Any) -> Any:
+    """Return a category as Python's own, of no derived class; decimals as features read them."""
+    if isinstance(value, np.generic) and not isinstance(value, np.str_):
+        return value.item()
+    if type(value) in (str, int, float, bool):
+        return value
+    if isinstance(value, str):  # a member of an Enum, say, which prints as another text
+        return str.__str__(value)
+    if isinstance(value, int | float):
+        return int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, Decimal) and value.is_finite():
+        return int(value) if value == value.to_integral_value() else float(value)
+    return float(value) if isinstance(value, Decimal) and not value.is_nan() else value
 
 
 def _not_listed(label: str) -> ValueError:
@@ -427,4 +500,7 @@ def _not_numbers(label: str, dtype: object) -> ValueError:
 
 
 def _not_categories(label: str, kind: str) -> ValueError:
-    return ValueError(f"X: {label} holds {kind}; categories must be strings, numbers or booleans")
+    return ValueError(
+        f"X: {label} holds {kind}; categories must be strings, numbers or booleans: make strings "
+        "of them, as pandas' .astype(str).astype('category') does"
+    )

@@ -146,7 +146,7 @@ def _as_double(labels: NDArray[Any], name: str) -> NDArray[Any]:
     changed = (found != labels) & ~np.isnan(labels)
     if changed.any():
         raise ValueError(
-            f"{name} must hold labels that float64 has; got {labels[changed][0]} of type "
+            f"{name} must hold labels that float64 has; got {labels[changed][0]!s} of type "
             f"{labels.dtype}: make integers or strings of them"
         )
     return found

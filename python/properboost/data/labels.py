@@ -350,7 +350,7 @@ def _check_length(labels: NDArray[Any], n_rows: int, names: tuple[str, str] = ("
 
 
 def _warn_of_many(classes: NDArray[Any], labels: NDArray[Any]) -> None:
-    """Warn of nearly as many classes as rows, which integers may be numbers of."""
+    """Warn of nearly as many classes as rows, unless they are integers, as codes often are."""
     many = len(classes) > 2 and len(labels) > FEW_ROWS and 2 * len(classes) > len(labels)
     if many and labels.dtype.kind in "fOU":
         warn(

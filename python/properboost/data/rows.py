@@ -15,13 +15,14 @@ from properboost.data.frames import (
     take_single_row,
 )
 from properboost.data.libraries import is_missing
+from properboost.data.names import ColumnNames, write_name
 
 __all__ = ["RowReader"]
 
 _NUMBERS = frozenset(
     {float, int, bool, type(None)}
     | {t for t in np.sctypeDict.values() if issubclass(t, np.floating | np.integer | np.bool_)}
-)
+) - {np.longdouble}
 """Types that numpy converts to float64 as the engine does; None becomes NaN."""
 
 
@@ -31,8 +32,9 @@ class RowReader:
     Each row is read as a table of that one row would be.
     """
 
-    def __init__(self, features: Sequence[FeatureBins], names: Sequence[str] | None) -> None:
-        self.names: list[Any] = list(range(len(features)) if names is None else names)
+    def __init__(self, features: Sequence[FeatureBins], names: ColumnNames | None) -> None:
+        self.names: list[Any] = list(range(len(features)) if names is None else names.values)
+        self._as_text = names is not None and not names.are_text
         # With a single key, itemgetter would return no tuple.
         self._take = itemgetter(*self.names, self.names[0])
         self._bins = {j: own for j, own in enumerate(features) if isinstance(own, CategoricalBins)}
@@ -49,7 +51,7 @@ class RowReader:
         """Read a mapping, a list of mappings, or a table of one row; anything else is returned."""
         if isinstance(X, Mapping):
             rows = [self._encode(self._look_up(X))]
-        elif (values := take_single_row(X, self.names)) is not None:
+        elif not self._as_text and (values := take_single_row(X, self.names)) is not None:
             rows = [self._encode(values)]
         elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
             rows = [self._encode(self._look_up(row)) for row in X]
@@ -63,6 +65,8 @@ class RowReader:
 
     def _look_up(self, row: Mapping[Any, Any]) -> list[Any]:
         """Return the values of the features, in their order."""
+        if self._as_text:
+            row = {write_name(key): value for key, value in row.items()}
         try:
             return list(self._take(row)[:-1])
         except KeyError:
@@ -96,7 +100,9 @@ class RowReader:
             return np.nan
         try:
             if not isinstance(value, NEVER_NUMBERS):
-                return float(value)
+                found = float(value)
+                if not np.isinf(found) or value == found:  # and not beyond float64
+                    return found
         except (TypeError, ValueError, OverflowError):
             pass
         raise ValueError(f"X: {self._label(j)} must be a number; got {value!r}")

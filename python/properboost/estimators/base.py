@@ -13,6 +13,7 @@ from properboost.data.binning import CodedTable, FeatureBins
 from properboost.data.drift import Weights, count_drift
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
+from properboost.data.names import ColumnNames, keep_names, read_names
 from properboost.data.rows import RowReader
 from properboost.data.table import Table
 from properboost.estimators.scorer import Scorer
@@ -69,16 +70,14 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
             return X.restore(), checks.count_threads(self.n_jobs)
         return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
-    def _set_features(self, n_features: int, names: NDArray[np.object_] | None) -> None:
+    def _set_features(self, n_features: int, names: ColumnNames | None) -> None:
         """Set what is known of the features: how many they are, and their names, if any."""
         self.n_features_in_ = n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
+        keep_names(self, names)
 
     def _set_features_of(self, other: "TableClassifier") -> None:
         """Set the features that another model was fitted to."""
-        self._set_features(other.n_features_in_, getattr(other, "feature_names_in_", None))
+        self._set_features(other.n_features_in_, read_names(other))
 
     def _feature_labels(self) -> list[str]:
         """Return the features' names, or words for their positions."""
@@ -132,8 +131,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         """
         self._check_fitted()
         features, _ = self._describe_training()
-        names = getattr(self, "feature_names_in_", None)
-        reader = RowReader(features, None if names is None else names.tolist())
+        reader = RowReader(features, read_names(self))
         scorer = Scorer(getattr(self, "best_estimator_", self), reader.names, reader.read)
         scorer.predict_proba(reader.make_row())  # makes what is made when it is first needed
         return scorer

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from properboost.data.names import read_names
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -43,7 +44,7 @@ def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:
         "loss": describe_loss(model.loss_),
         "seed": model._seed,
         "classes": describe_classes(model.classes_),
-        "feature_names": describe_names(model),
+        "feature_names": describe_names(read_names(model)),
         **describe_ensemble(model._ensemble),
     }
 

@@ -15,6 +15,7 @@ from properboost.boosting.edits import Edit, check_reason
 from properboost.boosting.ensemble import LARGEST_RAW
 from properboost.boosting.merging import merge_ensembles
 from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.data.names import read_names
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.notices import warn
 
@@ -160,8 +161,8 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
 
 
 def _list_names(model: ProperBoostClassifier) -> list[str] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    names = read_names(model)
+    return None if names is None else list(names.values)
 
 
 def _at_gain_1(loss: Any) -> Any:

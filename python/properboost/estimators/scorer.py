@@ -35,7 +35,8 @@ class Scorer:
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     feature_names_in_ : list
-        The keys of a row: the features' names, or their positions.
+        The keys of a row: the features' names, or their positions.  Names that are no strings
+        stand here as text, and are keys as they are, too.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import numpy as np
 
 from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
+from properboost.data.names import read_names
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
@@ -46,7 +47,7 @@ class UDTFile(Codec[UDTClassifier]):
             "phi": dict(zip(("phi", "mu", "zeta"), model._phi, strict=True)),
             "seed": model._seed,
             "classes": describe_classes(model.classes_),
-            "feature_names": describe_names(model),
+            "feature_names": describe_names(read_names(model)),
             "categorical_from_dtype": model._binning.from_dtype,
             "features": [describe_bins(bins) for bins in model._binning.features],
             "tree": describe_tree(model.tree_),

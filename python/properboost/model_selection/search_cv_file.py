@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from properboost import _core
+from properboost.data.names import read_names
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
@@ -114,7 +115,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "seed": model._seed,
             "classes": describe_classes(model.classes_),
             "n_features": model.n_features_in_,
-            "feature_names": describe_names(model),
+            "feature_names": describe_names(read_names(model)),
             "found": {name: describe_value(getattr(model, f"{name}_"), losses) for name in _FOUND},
             "best_score": write_real(model.best_score_),
             "best_params": describe_value(model.best_params_, losses),
@@ -246,7 +247,7 @@ def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     same = best.classes_.dtype == model.classes_.dtype
     same &= best.classes_.tolist() == model.classes_.tolist()
     same &= best.n_features_in_ == model.n_features_in_
-    same &= describe_names(best) == describe_names(model)
+    same &= read_names(best) == read_names(model)
     if not same:
         node.fail("must have the classes and features of the search")
     model.best_estimator_ = best

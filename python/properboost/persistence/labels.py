@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.names import ColumnNames
 from properboost.data.table import Category
 from properboost.persistence.json_node import INFINITE, Node
 
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 _MOST_CHARACTERS = 2**24  # 64 MiB
+
+_NO_TEXT = "no_text"
+"""The field of names that were no strings."""
 
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 
@@ -93,17 +97,20 @@ def _build_category(node: Node) -> Category:
     return value
 
 
-def describe_names(model: object) -> list[str] | None:
-    """Return the names of the features that a model was fitted to, if it knows them."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+def describe_names(names: ColumnNames | None) -> list[str] | dict[str, list[str]] | None:
+    """Return what stands for the names of the features, of which there may be none."""
+    if names is None:
+        return None
+    return list(names.values) if names.are_text else {_NO_TEXT: list(names.values)}
 
 
-def build_names(node: Node, n_features: int) -> NDArray[np.object_] | None:
+def build_names(node: Node, n_features: int) -> ColumnNames | None:
     """Return the names of so many features, if the file has them."""
     if node.value is None:
         return None
-    names = [name.string() for name in node.entries(n_features)]
+    are_text = not isinstance(node.value, dict)
+    entries = (node if are_text else node.fields(_NO_TEXT)[_NO_TEXT]).entries(n_features)
+    names = tuple(name.string() for name in entries)
     if len(set(names)) < len(names):
         node.fail("must hold names that are all different")
-    return np.array(names, dtype=object)
+    return ColumnNames(names, are_text)

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import find_categorical
+from properboost.data.names import ColumnNames
 from properboost.data.table import Category, Table
 from properboost.parameters.kinds import CategoricalFeatures
 
-__all__ = ["LinearColumns", "find_columns", "refuse_numbers"]
+__all__ = ["LinearColumns", "find_columns", "make_columns", "refuse_numbers"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,19 @@ class LinearColumns:
         The features' names, if they have any.
     intercept : bool
         Whether there is a column of ones.
+    names_are_text : bool
+        Whether the names were strings, and not numbers, say.
     """
 
     categories: tuple[tuple[Category, ...] | None, ...]
     names: tuple[str, ...] | None = None
     intercept: bool = False
+    names_are_text: bool = True
+
+    @property
+    def column_names(self) -> ColumnNames | None:
+        """The features' names, as models remember them."""
+        return None if self.names is None else ColumnNames(self.names, self.names_are_text)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -107,7 +116,7 @@ class ColumnReader:
 def find_columns(
     table: Table,
     categorical_features: CategoricalFeatures,
-    names: NDArray[np.object_] | None,
+    names: ColumnNames | None,
     *,
     intercept: bool,
 ) -> LinearColumns:
@@ -116,8 +125,19 @@ def find_columns(
     categories = tuple(
         table.categorical(j).values if j in categorical else None for j in range(table.n_features)
     )
-    known = None if names is None else tuple(str(name) for name in names)
-    return LinearColumns(categories, known, intercept)
+    return make_columns(categories, names, intercept=intercept)
+
+
+def make_columns(
+    categories: tuple[tuple[Category, ...] | None, ...],
+    names: ColumnNames | None,
+    *,
+    intercept: bool,
+) -> LinearColumns:
+    """Return the columns of features with these names."""
+    if names is None:
+        return LinearColumns(categories, None, intercept)
+    return LinearColumns(categories, names.values, intercept, names.are_text)
 
 
 def refuse_numbers(table: Table, feature: int) -> NoReturn:

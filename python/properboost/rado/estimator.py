@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from properboost import _core
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
+from properboost.data.names import read_names
 from properboost.data.table import Category, Table
 from properboost.estimators.base import TableClassifier
 from properboost.losses.builtin import GLog
@@ -259,7 +260,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
             columns = find_columns(
                 table,
                 self.categorical_features,
-                getattr(self, "feature_names_in_", None),
+                read_names(self),
                 intercept=self.fit_intercept,
             )
             n_rados = self._count_rados(table.n_rows)
@@ -335,9 +336,7 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         n_own = len(theta) - model.columns.intercept
         self.coef_ = theta[None, :n_own]
         self.intercept_ = theta[n_own:] if model.columns.intercept else np.zeros(1)
-        names = model.columns.names
-        known = None if names is None else np.array(names, dtype=object)
-        self._set_features(len(model.columns.categories), known)
+        self._set_features(len(model.columns.categories), model.columns.column_names)
         return self
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:

@@ -12,9 +12,10 @@ from properboost.persistence.labels import (
     build_names,
     describe_categories,
     describe_classes,
+    describe_names,
 )
 from properboost.persistence.parameters import build_estimator, describe_parameters
-from properboost.rado.columns import LinearColumns
+from properboost.rado.columns import LinearColumns, make_columns
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
 
 __all__ = ["RadoBoostFile"]
@@ -51,7 +52,7 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
             "n_rados": fitted.n_rados,
             "n_kept": fitted.n_kept,
             "classes": describe_classes(model.classes_),
-            "feature_names": None if columns.names is None else list(columns.names),
+            "feature_names": describe_names(columns.column_names),
             "categories": [
                 None if categories is None else describe_categories(categories)
                 for categories in columns.categories
@@ -95,8 +96,7 @@ def _build_columns(fields: dict[str, Node]) -> LinearColumns:
     if not features:
         fields["categories"].fail("must not be empty")
     names = build_names(fields["feature_names"], len(features))
-    known = None if names is None else tuple(names.tolist())
-    return LinearColumns(features, known, fields["intercept"].boolean())
+    return make_columns(features, names, intercept=fields["intercept"].boolean())
 
 
 def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:

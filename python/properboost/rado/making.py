@@ -15,6 +15,7 @@ from properboost import _core
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
 from properboost.data.labels import Rows, find_classes, read_rows
+from properboost.data.names import read_names
 from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
@@ -149,9 +150,7 @@ def make_rados(
     table = open_table(reader, X, reset=True)
     checks.integer("row_offset", row_offset, 0, LAST_ROW - table.n_rows)
     labelled = read_binary(y, table.n_rows, classes)
-    columns = find_columns(
-        table, categorical_features, getattr(reader, "feature_names_in_", None), intercept=intercept
-    )
+    columns = find_columns(table, categorical_features, read_names(reader), intercept=intercept)
     return sum_labelled(
         table, columns, labelled, n_rados, seed, n_threads, row_offset=int(row_offset)
     )
