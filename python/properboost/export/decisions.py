@@ -4,8 +4,8 @@ A model knows codes.  Other systems know values, so a code test becomes a test o
 value: of a number, how many bin edges are below it; of a category, its position.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ __all__ = [
     "Member",
     "choose",
     "convert_tree",
+    "list_tests",
     "measure_depth",
     "simplify",
 ]
@@ -198,36 +199,43 @@ def _ask(
     return Member(feature, inside, missing, yes, no)
 
 
+def list_tests(decision: Decision) -> Iterator[Cut | Member]:
+    """Yield the tests of a decision, each once, behind those that it leads to.
+
+    Trees may be thousands of tests deep, which is more than functions may call each other.
+    """
+    waiting = [(decision, False)]
+    seen: set[int] = set()
+    while waiting:
+        own, is_ready = waiting.pop()
+        if isinstance(own, Leaf):
+            continue
+        if is_ready:
+            yield own
+        elif id(own) not in seen:
+            seen.add(id(own))
+            waiting += [(own, True), (own.no, False), (own.yes, False)]
+
+
 def simplify(decision: Decision, values: NDArray[np.float64]) -> Decision:
     """Return the decision without tests that make no difference to ``values[number]``."""
     first: dict[bytes, Leaf] = {}
-    known: dict[int, Decision] = {}
+    simple: dict[int, Decision] = {}
 
-    def visit(own: Decision) -> Decision:
+    def look_up(own: Decision) -> Decision:
         if isinstance(own, Leaf):
             return first.setdefault(values[own.number].tobytes(), own)
-        if id(own) not in known:
-            yes, no = visit(own.yes), visit(own.no)
-            if yes is no:
-                known[id(own)] = yes
-            elif isinstance(own, Cut):
-                known[id(own)] = Cut(own.feature, own.below, own.missing, yes, no)
-            else:
-                known[id(own)] = Member(own.feature, own.members, own.missing, yes, no)
-        return known[id(own)]
+        return simple[id(own)]
 
-    return visit(decision)
+    for own in list_tests(decision):
+        yes, no = look_up(own.yes), look_up(own.no)
+        simple[id(own)] = yes if yes is no else replace(own, yes=yes, no=no)
+    return look_up(decision)
 
 
 def measure_depth(decision: Decision) -> int:
     """Return the most tests on the way to a leaf."""
-    known: dict[int, int] = {}
-
-    def visit(own: Decision) -> int:
-        if isinstance(own, Leaf):
-            return 0
-        if id(own) not in known:
-            known[id(own)] = 1 + max(visit(own.yes), visit(own.no))
-        return known[id(own)]
-
-    return visit(decision)
+    depths: dict[int, int] = {}
+    for own in list_tests(decision):
+        depths[id(own)] = 1 + max(depths.get(id(own.yes), 0), depths.get(id(own.no), 0))
+    return depths.get(id(decision), 0)

@@ -26,10 +26,15 @@ __all__ = [
     "Description",
     "Linear",
     "Lookup",
+    "check_doubles",
     "check_outputs",
     "describe",
     "encode_rows",
+    "read_classes",
 ]
+
+MERGED = 2**53
+"""Doubles from here on stand for several integers each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,7 @@ class Description:
     n_models: int
     intercepts: NDArray[np.float64] | None
     classes: NDArray[Any]
+    """Labels of a type of `read_classes`."""
     link: Link | None
     """What turns raw predictions into probabilities."""
     shares: NDArray[np.float64] | None = None
@@ -118,7 +124,8 @@ def describe(model: Any) -> Description:
         for j, own in enumerate(bins)
         if isinstance(own, NumericBins) and own.means is not None
     }
-    found = Description(name, features, (), 1, None, model.classes_, None, positions=positions)
+    classes = read_classes(model.classes_)
+    found = Description(name, features, (), 1, None, classes, None, positions=positions)
     if isinstance(model, UDTClassifier):
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
@@ -166,10 +173,60 @@ def _describe_feature(name: str, bins: FeatureBins) -> Feature:
             "Python holds: convert it to strings and fit again"
         )
     for own in categories:
-        if not isinstance(own, str) and float(own) != own:
-            raise ValueError(f"the category {own!r} of column {name!r} is no double")
+        if isinstance(own, int) and not _is_double(own):
+            raise ValueError(
+                f"the category {own!r} of column {name!r} is no double: convert the column to "
+                "strings and fit again"
+            )
     codes = np.array([*range(known), other])
     return Feature(name, np.empty(0), categories, codes, bins.n_bins)
+
+
+def _is_double(number: int) -> bool:
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
+
+
+def check_doubles(feature: Feature) -> None:
+    """Refuse integers for categories that share their double with other integers.
+
+    Where columns of integers become doubles, an integer that is no category would be taken for one.
+    """
+    for own in feature.categories or ():
+        if isinstance(own, int) and abs(own) >= MERGED:
+            raise ValueError(
+                f"the category {own!r} of column {feature.name!r} has the double of other integers "
+                "as well: convert the column to strings and fit again"
+            )
+
+
+def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of classes in one of the types that systems outside of Python have.
+
+    These are booleans, int64 (uint64 where a label is beyond), float32, float64, and plain strings
+    in an array of objects: `str` subclasses may print as anything.
+    """
+    if labels.dtype.kind in "OU":
+        values = labels.tolist()
+        if all(isinstance(own, str) for own in values):
+            plain = np.empty(len(values), dtype=object)
+            plain[:] = [str.__str__(own) for own in values]
+            return plain
+        labels = np.array(values)  # Python's booleans or integers
+    kind, size = labels.dtype.kind, labels.dtype.itemsize
+    if kind == "b":
+        return labels
+    if kind in "iu":
+        return labels if labels.max() > np.iinfo(np.int64).max else labels.astype(np.int64)
+    if kind == "f":
+        with np.errstate(over="ignore"):
+            read = labels.astype(np.float32 if size < 8 else np.float64)
+        for own in labels[read != labels]:
+            raise ValueError(f"the label {own!r} of y is no double, and no other system has it")
+        return read
+    raise TypeError(f"labels of type {labels.dtype} cannot be exported")
 
 
 def _describe_tables(ensemble: TableEnsemble, features: Sequence[Feature]) -> Iterable[Lookup]:

@@ -20,13 +20,21 @@ from properboost.export.description import (
     Description,
     Linear,
     Lookup,
+    check_doubles,
     check_outputs,
     describe,
 )
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
 from properboost.extras import import_extra
 
-__all__ = ["OUTPUTS", "Input", "list_inputs", "make_graph", "to_onnx"]
+__all__ = [
+    "OUTPUTS",
+    "Input",
+    "list_inputs",
+    "make_graph",
+    "read_pipeline_classes",
+    "to_onnx",
+]
 
 OUTPUTS = ("label", "probabilities", "raw")
 """What a graph may return."""
@@ -37,7 +45,7 @@ OPSET, ML_OPSET = 18, 3
 _IR_VERSION = 8
 """The least that goes with `OPSET`."""
 
-_ALL = 2**16
+_ALL = 2**62
 """More than all places of a feature."""
 
 _NODE_FIELDS = (
@@ -91,7 +99,8 @@ def to_onnx(
 
     Notes
     -----
-    Raw predictions have the bits of `decision_function`, and labels are those of `predict`.
+    Raw predictions have the bits of `decision_function`, and labels are those of `predict`:
+    strings, booleans, int64 (uint64 where one is beyond), float32 or float64.
     Probabilities are within 1e-14 of `predict_proba`; where one class against the rest has less
     than 1e-300 for all classes together, they are equal.  The operators are those of ONNX
     opset 18 and ai.onnx.ml opset 3, which onnxruntime has since 1.14.
@@ -116,6 +125,7 @@ def list_inputs(described: Description) -> list[Input]:
         return [Input("X", len(described.features))]
     names = [feature.name for feature in described.features]
     for name in names:
+        _encode(name, "the name of a column")
         if not name or names.count(name) > 1:
             raise ValueError(
                 f"inputs are named by columns, and {name!r} is "
@@ -139,11 +149,15 @@ def make_graph(
     """Return the model whose graph takes these inputs.
 
     With `scores`, the type of probabilities and raw predictions, it does as skl2onnx's graphs: with
-    two classes there are two columns of raw predictions, and labels that are booleans are integers.
+    two classes there are two columns of raw predictions, and labels are those of
+    `read_pipeline_classes`.
+
+    Types and shapes are inferred and compared with what the graph declares, as runtimes do before
+    they load it.
     """
     names = {own.name for own in inputs}
-    if scores and described.classes.dtype.kind == "b":
-        described = replace(described, classes=described.classes.astype(np.int64))
+    if scores:
+        described = replace(described, classes=read_pipeline_classes(described.classes))
     graph = _Graph(onnx, names)
     X = _read_columns(graph, described, inputs, missing)
     raw, numbers = _add_up(graph, described, X)
@@ -155,7 +169,28 @@ def make_graph(
             results[what] = graph.add("Concat", *both, axis=1)
         if what != "label" and scores:
             results[what] = graph.cast(results[what], scores)
-    return graph.build(described, inputs, results, scores or "DOUBLE")
+    made = graph.build(described, inputs, results, scores)
+    onnx.checker.check_model(made, full_check=True)
+    return made
+
+
+def read_pipeline_classes(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as skl2onnx's pipelines have them: strings, or int64.
+
+    Raises
+    ------
+    ValueError
+        If a label is neither.
+    """
+    if classes.dtype.kind == "O":
+        return classes
+    whole = classes.astype(np.int64)
+    for own in classes[whole != classes].tolist():
+        raise ValueError(
+            f"the label {own!r} is no 64-bit integer, and skl2onnx's pipelines have no other "
+            "numbers for labels: export the classifier alone, by to_onnx"
+        )
+    return whole
 
 
 class _Graph:
@@ -195,7 +230,7 @@ class _Graph:
     def _tensor(self, array: NDArray[Any], name: str = "") -> Any:
         helper = self._onnx.helper
         if array.dtype == object:
-            encoded = [str(text).encode("utf-8") for text in array.ravel().tolist()]
+            encoded = [_encode(text) for text in array.ravel().tolist()]
             kind = self._onnx.TensorProto.STRING
             return helper.make_tensor(name, kind, array.shape, encoded)
         return self._onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
@@ -221,19 +256,18 @@ class _Graph:
         described: Description,
         inputs: Sequence[Input],
         results: dict[str, str],
-        scores: str,
+        scores: str | None,
     ) -> Any:
         """Return the model."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         n_classes = len(described.classes)
-        several = described.n_models > 1
-        label = {"U": kinds.STRING, "O": kinds.STRING, "b": kinds.BOOL}.get(
-            described.classes.dtype.kind, kinds.INT64
-        )
+        several = described.n_models > 1 or scores is not None
+        kind = getattr(kinds, scores or "DOUBLE")
+        label = self._onnx.helper.np_dtype_to_tensor_dtype(described.classes.dtype)
         shapes = {
             "label": (label, ["rows"]),
-            "probabilities": (getattr(kinds, scores), ["rows", n_classes]),
-            "raw": (getattr(kinds, scores), ["rows", n_classes] if several else ["rows"]),
+            "probabilities": (kind, ["rows", n_classes]),
+            "raw": (kind, ["rows", n_classes] if several else ["rows"]),
         }
         taken = {own.name for own in inputs}
         outputs = []
@@ -304,7 +338,7 @@ def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
         )
     known = [str(own) for own in feature.categories]
     for own in known:
-        _check_text(own, feature.name)
+        _encode(own, f"the category {own!r} of column {feature.name!r}")
     place: str = graph.add(
         "LabelEncoder",
         name,
@@ -319,18 +353,17 @@ def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
     return found
 
 
-def _check_text(category: str, column: str) -> None:
+def _encode(text: str, what: str = "a label") -> bytes:
     try:
-        category.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the category {category!r} of column {column!r} is no Unicode text"
-        ) from error
+        raise ValueError(f"{what} is no Unicode text: {text!r}") from error
 
 
 def _read_numbers(graph: _Graph, feature: Feature, value: str) -> str:
     """Return the places of categories that are numbers."""
     assert feature.categories is not None
+    check_doubles(feature)
     keys = np.array([float(own) for own in feature.categories])
     places = np.arange(len(keys) + 1.0)
     place = graph.constant(places[-1:])
@@ -588,10 +621,7 @@ def _finish(graph: _Graph, described: Description, what: str, raw: str, numbers:
             value, bound = graph.add("Gather", found, graph.constant(np.array([1])), axis=1), 0.5
         positive = graph.add("Greater", value, graph.constant(np.array(bound)))
         position = graph.cast(graph.add("Squeeze", positive, last), "INT64")
-    classes = described.classes
-    if classes.dtype.kind in "iu":
-        classes = classes.astype(np.int64)
-    return graph.add("Gather", graph.constant(classes), position, axis=0)
+    return graph.add("Gather", graph.constant(described.classes), position, axis=0)
 
 
 class _Tensor(Value):

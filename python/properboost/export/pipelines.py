@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from properboost.export.description import describe
-from properboost.export.onnx_graph import Input, make_graph
+from properboost.export.description import describe, read_classes
+from properboost.export.onnx_graph import Input, make_graph, read_pipeline_classes
 from properboost.extras import import_extra
 from properboost.persistence.registry import KINDS
 
@@ -56,9 +56,8 @@ def register() -> None:
     def find_shapes(operator: Any) -> None:
         model = operator.raw_operator
         n_rows = operator.inputs[0].get_first_dimension()
-        classes = model.classes_
-        is_text = classes.dtype.kind in "OU"
-        label = types.StringTensorType if is_text else types.Int64TensorType
+        classes = read_pipeline_classes(read_classes(model.classes_))
+        label = types.StringTensorType if classes.dtype == object else types.Int64TensorType
         operator.outputs[0].type = label([n_rows])
         in_maps = operator.scope_inst.get_options(model, {"zipmap": True})["zipmap"] is True
         kind = types.FloatTensorType if in_maps else types.DoubleTensorType

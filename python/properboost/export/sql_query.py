@@ -7,29 +7,39 @@ computed is not computed, nor nested, again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.export.decisions import Cut, Decision, Feature, Leaf, choose, simplify
+from properboost.export.decisions import (
+    Cut,
+    Decision,
+    Feature,
+    Leaf,
+    choose,
+    list_tests,
+    simplify,
+)
 from properboost.export.description import (
     Description,
     Linear,
+    Lookup,
+    check_doubles,
     check_outputs,
     describe,
 )
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
+from properboost.export.sql_dialects import DIALECTS, Dialect, Words
 from properboost.parameters import checks
 
 __all__ = ["DIALECTS", "OUTPUTS", "Dialect", "to_sql"]
 
 OUTPUTS = ("label", "probabilities", "raw")
 """What a query may return besides columns of its table."""
-
-Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgres"]
 
 _DEEPEST = 11
 """CASEs within each other: SQLite's parser, before 3.46, keeps at most 100 symbols."""
@@ -38,7 +48,7 @@ _BITS = 62
 """Places that an integer has a bit for: to ask for a bit is faster than to look in a list."""
 
 _MOST_TERMS = 200
-"""Terms of all sums in one stage: databases allow a depth of 1,000, and 2,000 columns."""
+"""Terms of all sums in one stage: databases allow a depth of 1,000."""
 
 _MOST_ARGUMENTS = 50
 """Arguments of a function: SQLite allowed 100."""
@@ -49,56 +59,11 @@ _PARSED = (1e-27, 1e27)
 _SHORT = 15
 """Characters of a number that any reader rounds to the nearest double."""
 
+_LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+"""The ends of what every database has for integers."""
 
-@dataclass(frozen=True)
-class _Dialect:
-    double: str
-    text: str
-    collation: str  # that compares bytes
-    nan: str  # the literal; empty where NaN is NULL
-    infinity: str  # the literal
-    suffix: str  # of numbers, to be doubles
-    greatest: str
-    booleans: tuple[str, str]
-    terms_apart: bool = False  # whether the terms of a sum are columns of a stage of their own
-    exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
-
-
-DIALECTS = {
-    "duckdb": _Dialect(
-        double="DOUBLE",
-        text="VARCHAR",
-        collation="",
-        nan="CAST('nan' AS DOUBLE)",
-        infinity="CAST('inf' AS DOUBLE)",
-        suffix="",
-        greatest="greatest",
-        booleans=("FALSE", "TRUE"),
-        terms_apart=True,  # planning takes the square of the terms of an expression otherwise
-    ),
-    "sqlite": _Dialect(
-        double="REAL",
-        text="TEXT",
-        collation=" COLLATE BINARY",
-        nan="",
-        infinity="9e999",
-        suffix="",
-        greatest="max",
-        booleans=("0", "1"),
-        exact=False,
-    ),
-    "postgres": _Dialect(
-        double="double precision",
-        text="text",
-        collation=' COLLATE "C"',
-        nan="float8 'nan'",
-        infinity="float8 'infinity'",
-        suffix="::float8",
-        greatest="greatest",
-        booleans=("FALSE", "TRUE"),
-    ),
-}
-"""What databases say differently."""
+_NAME = re.compile(r"\b[ckxz][0-9]+\b")
+"""What columns of stages are called: computed, kept, read, and positions."""
 
 
 def to_sql(
@@ -142,11 +107,13 @@ def to_sql(
 
     Notes
     -----
-    NULL and NaN are missing.  Numbers are cast to double; categories that are strings are compared
-    as text, byte by byte.  Raw predictions have the bits of `decision_function`, but for a zero's
-    sign.  Probabilities are within 1e-14 of `predict_proba` where the database's ``exp`` and
-    ``sqrt`` round as well as C's; where one class against the rest has less than 1e-300 for all
-    classes together, they are equal.
+    NULL and NaN are missing.  Numbers are cast to double; a text that the database does not read as
+    a number is an error.  Categories that are strings are compared as text, byte by byte, whatever
+    the collation.  A column that the table lacks is an error.
+
+    Raw predictions have the bits of `decision_function`, but for a zero's sign.  Probabilities are
+    within 1e-14 of `predict_proba` where the database's ``exp`` and ``sqrt`` round as well as C's;
+    where one class against the rest has less than 1e-300 for all classes together, they are equal.
 
     Examples
     --------
@@ -154,7 +121,7 @@ def to_sql(
     >>> model = ProperBoostClassifier(n_estimators=1).fit([[1.0], [2.0]] * 9, [0, 1] * 9)
     >>> query = export.to_sql(model, table="visits", columns=["age"], outputs=["raw"])
     >>> print(query.splitlines()[1])
-      SELECT NULLIF(CAST("age" AS DOUBLE), CAST('nan' AS DOUBLE)) AS x0 FROM "visits"
+      SELECT NULLIF(CAST(_r."age" AS DOUBLE), CAST('nan' AS DOUBLE)) AS x0 FROM "visits" AS _r
     """
     described = describe(model)
     own = DIALECTS[checks.choice("dialect", dialect, known=list(DIALECTS))]
@@ -166,9 +133,8 @@ def to_sql(
             f"{len(names)}"
         )
     path = [table] if isinstance(table, str) else list(table)
-    source = ".".join(map(_quote_name, path))
     kept = [keep] if isinstance(keep, str) else list(keep)
-    query = _Query(own, described, names, source, kept)
+    query = _Query(own, described, names, path, kept)
     raw = query.add_up()
     shares: list[str] = []
     if described.shares is not None:
@@ -202,34 +168,15 @@ def _list_results(
     return [("label", f"CASE {' '.join(tests)} END")]
 
 
-def _quote_name(name: str) -> str:
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError(f"names of tables and columns must be strings without NUL; got {name!r}")
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _quote_text(text: str, column: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = "\0"
-    if "\0" in text:
-        raise ValueError(
-            f"a string of {column} holds what SQL texts cannot hold: a NUL character, or half of a "
-            "surrogate pair"
-        )
-    return "'" + text.replace("'", "''") + "'"
-
-
 class _Query:
     """Stages that follow each other; expressions may name the columns of those before."""
 
     def __init__(
         self,
-        dialect: _Dialect,
+        dialect: Words,
         described: Description,
         names: Sequence[str],
-        source: str,
+        path: Sequence[str],
         kept: Sequence[str],
     ) -> None:
         self._dialect = dialect
@@ -237,14 +184,66 @@ class _Query:
         self._count = 0
         self._kept = list(kept)
         used = sorted({j for term in described.terms for j in _list_features(term)})
-        columns = [(f"k{i}", _quote_name(name)) for i, name in enumerate(kept)]
+        own = [names[j] for j in used]
+        self._check_names(own, names)
+        self._source = self._name_source(path, own)
+        columns = [(f"k{i}", self._quote_column(name)) for i, name in enumerate(kept)]
         columns += [
-            (f"x{j}", self._read(described.features[j], _quote_name(names[j]))) for j in used
+            (f"x{j}", self._read(described.features[j], self._quote_column(names[j]))) for j in used
         ]
-        columns = columns or [("nothing", "NULL")]
-        self._lasting = [name for name, _ in columns]
-        shown = ", ".join(f"{what} AS {name}" for name, what in columns)
-        self._stages = [f"SELECT {shown} FROM {source}"]
+        self._stages: list[list[tuple[str, str]]] = [columns or [("nothing", "NULL")]]
+
+    # -- names of the table ------------------------------------------------------------------------
+
+    def _check_names(self, own: Sequence[str], every: Sequence[str]) -> None:
+        """Refuse columns that the database would take for each other, or for something else."""
+        database, fold = self._dialect.database, self._dialect.fold
+        for name in [*own, *self._kept]:
+            self._dialect.quote_name(name)
+        asked = {fold(name) for name in own}
+        places: dict[str, str] = {}
+        for name in (name for name in every if isinstance(name, str)):
+            if fold(name) in places and fold(name) in asked:
+                raise ValueError(
+                    f"columns must differ for {database}, by more than the case of letters where "
+                    f"it ignores that; got {places[fold(name)]!r} and {name!r}: call them "
+                    "otherwise in the table, and name them by columns="
+                )
+            places[fold(name)] = name
+        for name in self._kept:
+            other = places.setdefault(fold(name), name)
+            if other != name:
+                raise ValueError(
+                    f"keep must spell a column as the others do, as {database} ignores the case "
+                    f"of letters; got {name!r} and {other!r}"
+                )
+        for name in own if not self._dialect.drops_hidden else ():
+            if fold(name) in self._dialect.hidden:
+                raise ValueError(
+                    f"columns must not be called {name!r}: {database} takes the number of the row "
+                    "where a table has no such column; call it otherwise in the table, and name it "
+                    "by columns="
+                )
+
+    def _name_source(self, path: Sequence[str], own: Sequence[str]) -> str:
+        """Return the table under a name of its own; stages must not be called as it is."""
+        table = ".".join(map(self._dialect.quote_name, path))
+        fold = self._dialect.fold
+        if self._dialect.drops_hidden and {*map(fold, own)} & {*self._dialect.hidden}:
+            table = f"(SELECT * FROM {table})"
+        # A struct of this name would be taken for the table, or the table for a column.
+        taken = {*map(fold, own), *map(fold, self._kept)}
+        self._alias = "_r"
+        while self._alias in taken:
+            self._alias += "_"
+        self._stem = "s"
+        while len(path) == 1 and re.fullmatch(f"{self._stem}[0-9]+", path[0].lower()):
+            self._stem += "_"
+        return f"{table} AS {self._alias}"
+
+    def _quote_column(self, name: str) -> str:
+        quoted = self._dialect.quote_name(name)
+        return f"{self._alias}.{quoted}" if self._dialect.qualifies else quoted
 
     # -- words -------------------------------------------------------------------------------------
 
@@ -278,7 +277,17 @@ class _Query:
         """Return a class's label."""
         if isinstance(value, bool):
             return self._dialect.booleans[value]
-        return str(value) if isinstance(value, int) else _quote_text(str(value), "the labels")
+        if isinstance(value, float):
+            return self.number(value)
+        if isinstance(value, str):
+            return self._dialect.quote_text(value, "the labels")
+        if not self._dialect.large and value > _LARGEST:
+            raise ValueError(
+                f"the label {value!r} is beyond the integers of {self._dialect.database}, which "
+                "have 64 bits with their sign: ask for other outputs, or fit with other labels"
+            )
+        # Minus is an operator, and what is behind it is too large.
+        return f"({value + 1} - 1)" if value == _SMALLEST else str(value)
 
     def greatest(self, some: Sequence[str]) -> str:
         """Return the largest of some expressions."""
@@ -291,25 +300,46 @@ class _Query:
     def _read(self, feature: Feature, column: str) -> str:
         """Return a number, or a category's place, or NULL."""
         if feature.is_text:
-            text = f"CAST({column} AS {self._dialect.text}){self._dialect.collation}"
-            label = f"column {feature.name!r}"
-            known = [_quote_text(str(own), label) for own in feature.categories or ()]
-            return self._find_place(text, known)
+            return self._find_place(self._read_text(feature, column), self._say_texts(feature))
+        check_doubles(feature)
         number = f"CAST({column} AS {self._dialect.double})"
+        if not self._dialect.casts_fail:
+            number = self._check_number(number, column)
         if self._dialect.nan:
             number = f"NULLIF({number}, {self._dialect.nan})"
         if feature.categories is None:
             return number
-        return self._find_place(number, [self._infinite(float(own)) for own in feature.categories])
+        return self._find_place(number, [self.number(float(own)) for own in feature.categories])
 
-    def _infinite(self, value: float) -> str:
-        """Return a double that may be infinite."""
-        if np.isfinite(value):
-            return self.number(value)
-        sign = "-" if value < 0 else ""
-        if not self._dialect.nan:
-            return f"({sign}9e999)"
-        return f"CAST('{sign}infinity' AS {self._dialect.double})"
+    def _check_number(self, number: str, column: str) -> str:
+        """Return a number; a text that is none, of which SQLite casts makes 0, is an error.
+
+        A comparison with a number makes numbers of texts that are such; other texts, and bytes, are
+        larger than all numbers.  The error is that of the absolute value that does not exist: there
+        is no function that fails as it is told to.
+        """
+        infinity = f"CAST({self._dialect.infinity} AS {self._dialect.double})"
+        fails = f"abs(({column} IS NULL) - {_LARGEST} - 1)"
+        return (
+            f"CASE WHEN {column} <= {infinity} THEN {number} "
+            f"WHEN {column} IS NOT NULL THEN {fails} END"
+        )
+
+    def _read_text(self, feature: Feature, column: str) -> str:
+        text = f"CAST({column} AS {self._dialect.text})"
+        fills = any(str(own).endswith(" ") for own in feature.categories or ())
+        if fills and self._dialect.padded:
+            padded = self._dialect.padded.format(column)
+            text = f"CASE WHEN {padded} THEN concat({column}) ELSE {text} END"
+            text = f"CASE WHEN {column} IS NOT NULL THEN {text} END"
+        return f"{self._dialect.bytes.format(text)}{self._dialect.collation}"
+
+    def _say_texts(self, feature: Feature) -> list[str]:
+        place = f"column {feature.name!r}"
+        return [
+            self._dialect.bytes.format(self._dialect.quote_text(str(own), place))
+            for own in feature.categories or ()
+        ]
 
     def _find_place(self, value: str, known: Sequence[str]) -> str:
         tests = " ".join(f"WHEN {own} THEN {place}" for place, own in enumerate(known))
@@ -328,52 +358,116 @@ class _Query:
         self._count += 1
         return f"c{self._count}"
 
-    def _add_stage(
-        self, columns: Iterable[tuple[str, str]], before: Sequence[str] = ("*",)
-    ) -> None:
-        shown = ", ".join([*before, *(f"{what} AS {name}" for name, what in columns)])
-        self._stages.append(f"SELECT {shown} FROM s{len(self._stages) - 1}")
+    def _add_stage(self, columns: Iterable[tuple[str, str]]) -> None:
+        self._stages.append(list(columns))
 
     def finish(self, results: Sequence[tuple[str, str]]) -> str:
         """Return the query that ends with these."""
+        if not all(_NAME.fullmatch(expression) for _, expression in results):
+            names = self.keep([expression for _, expression in results])
+            results = [(name, own) for (name, _), own in zip(results, names, strict=True)]
+        stages = self._list_stages({expression for _, expression in results})
+        last = f"{self._stem}{len(stages) - 1}"
         taken = {name.casefold() for name in self._kept}
-        shown = [f"k{i} AS {_quote_name(name)}" for i, name in enumerate(self._kept)]
+        shown = [
+            f"{last}.k{i} AS {self._dialect.quote_name(name)}" for i, name in enumerate(self._kept)
+        ]
         for name, expression in results:
-            name = name.replace("\0", "")
-            while name.casefold() in taken:
-                name += "_"
-            taken.add(name.casefold())
-            shown.append(f"{expression} AS {_quote_name(name)}")
-        stages = [f"s{k} AS MATERIALIZED (\n  {own}\n)" for k, own in enumerate(self._stages)]
-        last = len(stages) - 1
-        return f"WITH {', '.join(stages)}\nSELECT {', '.join(shown)} FROM s{last}"
+            shown.append(
+                f"{last}.{expression} AS {self._dialect.quote_name(self._call(name, taken))}"
+            )
+        words = [f"{self._stem}{k} AS MATERIALIZED (\n  {own}\n)" for k, own in enumerate(stages)]
+        return f"WITH {', '.join(words)}\nSELECT {', '.join(shown)} FROM {last}"
+
+    def _call(self, name: str, taken: set[str]) -> str:
+        """Return the name of a result that no other has, to which it is added."""
+        for k in count():
+            suffix = "_" * k if k < 8 else f"_{k}"
+            found = self._dialect.cut(name, len(suffix)) + suffix
+            if found.casefold() not in taken:
+                break
+        taken.add(found.casefold())
+        return found
+
+    def _list_stages(self, asked: set[str]) -> list[str]:
+        """Return the stages, each with the columns that it or a later one needs."""
+        order = {
+            name: (k, i) for k, own in enumerate(self._stages) for i, (name, _) in enumerate(own)
+        }
+        needed = {*asked, *(f"k{i}" for i in range(len(self._kept)))}
+        stages: list[list[tuple[str, str]]] = []
+        for k, own in reversed([*enumerate(self._stages)][1:]):
+            made = [(name, what) for name, what in own if name in needed]
+            if not made:
+                continue
+            carried = sorted(needed - {name for name, _ in made}, key=order.__getitem__)
+            stages.append([*((name, "") for name in carried), *made])
+            words = {word for _, what in made for word in _NAME.findall(what)}
+            # A label may read as the name of a column that comes later.
+            needed = {*carried, *(word for word in words if order.get(word, (k,))[0] < k)}
+        stages.append(self._stages[0])
+        if len(stages) > self._dialect.deepest:
+            self._refuse(f"{len(stages)} stages one on the other", self._dialect.deepest)
+        sources = [self._source, *(f"{self._stem}{k}" for k in range(len(stages) - 1))]
+        return [
+            self._select(own, source) for own, source in zip(reversed(stages), sources, strict=True)
+        ]
+
+    def _select(self, columns: Sequence[tuple[str, str]], source: str) -> str:
+        if len(columns) > self._dialect.widest:
+            self._refuse(f"{len(columns)} columns side by side", self._dialect.widest)
+        shown = ", ".join(f"{what} AS {name}" if what else name for name, what in columns)
+        return f"SELECT {shown} FROM {source}"
+
+    def _refuse(self, size: str, most: int) -> NoReturn:
+        raise ValueError(
+            f"{self._described.name} cannot be exported to {self._dialect.database}: the query "
+            f"would have {size}, and at most {most} can be"
+        )
 
     # -- decisions ---------------------------------------------------------------------------------
 
-    def say(self, decisions: Sequence[tuple[Decision, Callable[[int], str]]]) -> list[str]:
+    def say(
+        self,
+        decisions: Sequence[tuple[Decision, Callable[[int], str]]],
+        begin: int | None = None,
+    ) -> list[str]:
         """Return decisions as expressions; `say` of a leaf gives what it is by its number.
 
-        What is nested too deeply becomes columns of stages that are added.
+        What is nested too deeply becomes columns of stages that are added, or that are there from
+        the position `begin` on.
         """
         waiting: list[list[tuple[str, str]]] = []
+        said = [self._say_one(decision, end, waiting) for decision, end in decisions]
+        at = len(self._stages) if begin is None else begin
+        for stage in waiting:
+            if at < len(self._stages):
+                self._stages[at] += stage
+            else:
+                self._add_stage(stage)
+            at += 1
+        return said
 
-        def visit(own: Decision, end: Callable[[int], str], depth: int) -> tuple[str, int]:
-            if isinstance(own, Leaf):
-                return end(own.number), 0
-            if depth == _DEEPEST:
-                text, level = visit(own, end, 0)
+    def _say_one(
+        self, decision: Decision, end: Callable[[int], str], waiting: list[list[tuple[str, str]]]
+    ) -> str:
+        apart = _find_deep(decision)
+        parts: dict[int, tuple[str, int]] = {}  # the expression, and how many stages it needs
+
+        def look_up(own: Decision) -> tuple[str, int]:
+            return (end(own.number), 0) if isinstance(own, Leaf) else parts[id(own)]
+
+        for own in list_tests(decision):
+            (yes, one), (no, other) = look_up(own.yes), look_up(own.no)
+            text = f"CASE WHEN {self._test(own)} THEN {yes} ELSE {no} END"
+            level = max(one, other)
+            if id(own) in apart:
                 if level == len(waiting):
                     waiting.append([])
-                name = self._name()
-                waiting[level].append((name, text))
-                return name, level + 1
-            (yes, one), (no, other) = visit(own.yes, end, depth + 1), visit(own.no, end, depth + 1)
-            return f"CASE WHEN {self._test(own)} THEN {yes} ELSE {no} END", max(one, other)
-
-        said = [visit(decision, end, 0)[0] for decision, end in decisions]
-        for stage in waiting:
-            self._add_stage(stage)
-        return said
+                waiting[level].append((self._name(), text))
+                text, level = waiting[level][-1][0], level + 1
+            parts[id(own)] = text, level
+        return look_up(decision)[0]
 
     def _test(self, own: Any) -> str:
         feature, x = self._described.features[own.feature], f"x{own.feature}"
@@ -385,7 +479,8 @@ class _Query:
         elif feature.categories is not None:
             members = np.flatnonzero(own.members).tolist()
             if n <= _BITS:
-                test = f"(({sum(1 << k for k in members)} >> {x}) & 1) = 1"
+                bits = self._dialect.bits.format(sum(1 << k for k in members))
+                test = f"(({bits} >> {x}) & 1) = 1"
             else:
                 test = f"{x} IN ({', '.join(map(str, members))})"
         else:
@@ -409,13 +504,11 @@ class _Query:
         self._find_positions()
         sums = [self.number(0.0)] * described.n_models
         terms = [described.terms_of(m) for m in range(described.n_models)]
-        longest = max(map(len, terms))
-        size = max(1, _MOST_TERMS // described.n_models)
-        for begin in range(0, longest, size):
+        for begin, stop in self._divide(terms):
             some: list[tuple[Decision, Callable[[int], str]]] = []
             parts: list[list[str | None]] = [[] for _ in sums]
             for m, own in enumerate(terms):
-                for term in own[begin : begin + size]:
+                for term in own[begin:stop]:
                     if isinstance(term, Linear):
                         parts[m].append(f"x{term.feature} * {self.number(term.coefficient)}")
                         continue
@@ -435,13 +528,27 @@ class _Query:
                 for total, own in zip(sums, parts, strict=True)
             ]
             sums = [self._name() for _ in added]
-            self._add_stage(zip(sums, added, strict=True), self._lasting)
+            self._add_stage(zip(sums, added, strict=True))
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(own)}"
                 for total, own in zip(sums, described.intercepts.tolist(), strict=True)
             ]
         return self.keep(sums)
+
+    def _divide(self, terms: Sequence[Sequence[Lookup | Linear]]) -> Iterator[tuple[int, int]]:
+        """Yield the terms of each model, from and to, that are added in one stage."""
+        size = max(1, _MOST_TERMS // len(terms))
+        room = self._dialect.widest - len(self._stages[0]) - 2 * len(terms)
+        begin = columns = 0
+        for t in range(max(map(len, terms))):
+            own = sum(_count_columns(some[t]) for some in terms if t < len(some))
+            if t - begin == size or (t > begin and columns + own > room):
+                yield begin, t
+                begin, columns = t, 0
+            columns += own
+        if any(terms):
+            yield begin, max(map(len, terms))
 
     def choose_shares(self, shares: NDArray[np.float64]) -> list[str]:
         """Return what the only term's decision says of both classes."""
@@ -451,7 +558,7 @@ class _Query:
             (simplify(term.decision, own), self._say_values(own))
             for own in np.ascontiguousarray(shares.T)
         ]
-        return self.keep(self.say(some))
+        return self.keep(self.say(some, begin=1))
 
     def _say_values(self, values: NDArray[np.float64]) -> Callable[[int], str]:
         return lambda number: self.number(values[number])
@@ -472,7 +579,6 @@ class _Query:
             some.append((choose(j, feature.codes, feature.missing), say(values)))
         names = [f"z{j}" for j in asked]
         self._add_stage(zip(names, self.say(some), strict=True))
-        self._lasting += names
 
     def _say_lines(self, lines: Any) -> Callable[[int], str]:
         def say(node: int) -> str:
@@ -492,14 +598,28 @@ def _list_features(term: Any) -> Iterable[int]:
         return
     for own in term.lines or ():
         yield from own.feature.tolist()
-    waiting, seen = [term.decision], set()
-    while waiting:
-        own = waiting.pop()
-        if isinstance(own, Leaf) or id(own) in seen:
-            continue
-        seen.add(id(own))
-        yield own.feature
-        waiting += [own.yes, own.no]
+    for test in list_tests(term.decision):
+        yield test.feature
+
+
+def _find_deep(decision: Decision) -> set[int]:
+    """Return which tests, by identity, are columns, so that no expression is nested too deeply."""
+    heights: dict[int, int] = {}
+    found = set()
+    for own in list_tests(decision):
+        height = 1 + max(heights.get(id(own.yes), 0), heights.get(id(own.no), 0))
+        if height == _DEEPEST and own is not decision:
+            found.add(id(own))
+            height = 0
+        heights[id(own)] = height
+    return found
+
+
+def _count_columns(term: Lookup | Linear) -> int:
+    """Return how many columns a term of a sum takes at most."""
+    if isinstance(term, Linear):
+        return 0
+    return (1 if term.lines is None else 2) * (1 + len(_find_deep(term.decision)))
 
 
 class _Columns(Value):

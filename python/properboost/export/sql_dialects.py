@@ -1,0 +1,141 @@
+"""What databases say differently in their SQL, and what they take for what."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["DIALECTS", "Dialect", "Words"]
+
+Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgres"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a database says in its own way, and what it takes for what."""
+
+    database: str
+    double: str
+    text: str
+    collation: str  # that compares bytes
+    nan: str  # the literal; empty where NaN is NULL
+    infinity: str  # the literal
+    suffix: str  # of numbers, to be doubles
+    greatest: str
+    booleans: tuple[str, str]
+    bytes: str = "{}"  # what texts become where no collation compares bytes
+    padded: str = ""  # whether a column's type fills texts up with spaces, which a cast drops
+    bits: str = "{}"  # an integer that is shifted by up to 62
+    terms_apart: bool = False  # whether the terms of a sum are columns of a stage of their own
+    exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
+    large: bool = True  # whether there are integers beyond 64 bits
+    casts_fail: bool = True  # whether a text that is no number is an error where it is cast to one
+    escapes: bool = False  # whether a setting can give backslashes in texts a meaning
+    folds: bool = True  # whether names that differ by the case of ASCII's letters are one
+    qualifies: bool = True  # whether a qualified name is that of a column, and of nothing else
+    hidden: tuple[str, ...] = ()  # columns that tables have and do not show
+    drops_hidden: bool = True  # whether a subquery has them no more
+    longest: int | None = None  # bytes of a name
+    widest: int = 10**9  # columns side by side
+    deepest: int = 950  # stages one on the other: they call themselves for each, on their stack
+
+    def quote_name(self, name: str) -> str:
+        """Return the name of a table or column, or refuse it."""
+        if not isinstance(name, str) or not name or "\0" in name or not _is_unicode(name):
+            raise ValueError(
+                "names of tables and columns must be strings of Unicode, without NUL, that are not "
+                f"empty; got {name!r}"
+            )
+        if self.longest and len(name.encode()) > self.longest:
+            raise ValueError(
+                f"names of tables and columns must have at most {self.longest} bytes, to which "
+                f"{self.database} cuts them; got {name!r}: name features by columns="
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+    def quote_text(self, text: str, place: str) -> str:
+        """Return a string's literal; `place` is for the message of a refusal."""
+        if "\0" in text or not _is_unicode(text):
+            raise ValueError(
+                f"a string of {place} holds what SQL texts cannot hold: a NUL character, or half "
+                "of a surrogate pair"
+            )
+        quoted = "'" + text.replace("'", "''") + "'"
+        if self.escapes and "\\" in text:
+            return "E" + quoted.replace("\\", "\\\\")
+        return quoted
+
+    def fold(self, name: str) -> str:
+        """Return what is the same of names that are one column's."""
+        return re.sub("[A-Z]", lambda letter: letter[0].lower(), name) if self.folds else name
+
+    def cut(self, name: str, size: int) -> str:
+        """Return a name of a result, with room for `size` bytes behind it."""
+        name = name.replace("\0", "").encode("utf-8", "replace").decode()
+        if self.longest:
+            name = name.encode()[: self.longest - size].decode(errors="ignore")
+        return name
+
+
+DIALECTS = {
+    "duckdb": Words(
+        database="DuckDB",
+        double="DOUBLE",
+        text="VARCHAR",
+        collation="",
+        nan="CAST('nan' AS DOUBLE)",
+        infinity="CAST('inf' AS DOUBLE)",
+        suffix="",
+        greatest="greatest",
+        booleans=("FALSE", "TRUE"),
+        bytes="encode({})",
+        terms_apart=True,  # planning takes the square of the terms of an expression otherwise
+        hidden=("rowid", "filename", "file_row_number", "file_index"),
+    ),
+    "sqlite": Words(
+        database="SQLite",
+        double="REAL",
+        text="TEXT",
+        collation=" COLLATE BINARY",
+        nan="",
+        infinity="9e999",
+        suffix="",
+        greatest="max",
+        booleans=("0", "1"),
+        exact=False,
+        large=False,
+        casts_fail=False,
+        hidden=("rowid", "oid", "_rowid_"),
+        drops_hidden=False,
+        widest=2000,
+    ),
+    "postgres": Words(
+        database="PostgreSQL",
+        double="double precision",
+        text="text",
+        collation=' COLLATE "C"',
+        nan="float8 'nan'",
+        infinity="float8 'infinity'",
+        suffix="::float8",
+        greatest="greatest",
+        booleans=("FALSE", "TRUE"),
+        padded="pg_typeof({}) = 'pg_catalog.bpchar'::regtype",
+        bits="{}::bigint",
+        escapes=True,
+        folds=False,
+        qualifies=False,  # r."count" is count(r) where r has no such column
+        hidden=("tableoid", "ctid", "xmin", "cmin", "xmax", "cmax"),
+        longest=63,
+        widest=1664,
+        deepest=5000,
+    ),
+}
+"""What databases say differently."""
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a string has no half of a surrogate pair."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
