@@ -12,6 +12,7 @@ from properboost.export.decisions import (
     Member,
     choose,
     convert_tree,
+    list_tests,
     measure_depth,
     simplify,
 )
@@ -91,6 +92,24 @@ def test_simplify_leaves_nothing_of_what_makes_no_difference():
     assert measure_depth(simplify(decision, np.array([1.0, 1.0, 2.0, 2.0, 3.0]))) == 2
     # The signs of zeros are bits, too.
     assert isinstance(simplify(decision, np.array([0.0, 0.0, -0.0, -0.0, 0.0])), Cut)
+
+
+def test_decisions_may_be_deeper_than_functions_call_each_other():
+    decision = Leaf(0)
+    for k in range(5000):
+        decision = Cut(0, 1, k % 2 == 0, Leaf(k + 1), decision)
+    assert measure_depth(decision) == len([*list_tests(decision)]) == 5000
+    values = np.arange(5001.0)
+    assert measure_depth(simplify(decision, values)) == 5000
+    assert isinstance(simplify(decision, np.ones(5001)), Leaf)
+
+
+def test_a_test_that_several_lead_to_is_listed_once():
+    shared = Cut(0, 1, False, Leaf(0), Leaf(1))
+    above = Cut(0, 2, False, shared, Leaf(1))
+    both = Cut(0, 3, False, shared, above)
+    assert [*list_tests(both)] == [shared, above, both]
+    assert measure_depth(both) == 3
 
 
 def test_members_are_cuts_that_share_branches():

@@ -11,6 +11,7 @@ from properboost.export.description import (
     check_outputs,
     describe,
     encode_rows,
+    read_classes,
 )
 
 
@@ -69,6 +70,62 @@ def test_categories_that_no_column_holds_are_refused():
     large = pd.DataFrame({"c": pd.Categorical([2**53 + 1, 1] * 40)})
     with pytest.raises(ValueError, match="9007199254740993 of column 'c' is no double"):
         describe(pb.ProperBoostClassifier(n_estimators=2).fit(large, y))
+
+
+def test_categories_may_be_integers_of_any_size():
+    y = np.arange(80) % 2
+    large = pd.DataFrame({"c": pd.Categorical([10**400, 1] * 40)})
+    with pytest.raises(
+        ValueError, match="of column 'c' is no double: convert the column to strings"
+    ):
+        describe(pb.ProperBoostClassifier(n_estimators=2).fit(large, y))
+
+
+class Spoken(str):
+    """A string that prints as something else."""
+
+    def __str__(self):
+        return "spoken"
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [
+        (np.array([False, True]), np.bool_),
+        (np.array([False, True], dtype=object), np.bool_),
+        (np.array([1, 2], dtype=object), np.int64),
+        (np.array([1, 2**64 - 1], dtype=object), np.uint64),
+        (np.array([-1, 1], dtype=np.int16), np.int64),
+        (np.array([0, 2**63 - 1], dtype=np.uint64), np.int64),
+        (np.array([0, 2**63], dtype=np.uint64), np.uint64),
+        (np.array([0.0, 1.5], dtype=np.float16), np.float32),
+        (np.array([0.0, 1.5], dtype=np.float32), np.float32),
+        (np.array([0.0, 1.5]), np.float64),
+        (np.array([0.0, 1.5], dtype=np.longdouble), np.float64),
+        (np.array(["a", "b"]), np.object_),
+        (np.array([Spoken("a"), Spoken("b")], dtype=object), np.object_),
+    ],
+)
+def test_labels_are_of_a_type_that_others_have(labels, dtype):
+    read = read_classes(labels)
+    assert read.dtype == dtype
+    assert [*read] == [*labels]
+    if dtype is np.object_:
+        assert {type(own) for own in read} == {str}
+        assert [str(own) for own in read] == ["a", "b"]
+
+
+def test_labels_that_others_do_not_have_are_refused():
+    fine = np.nextafter(np.longdouble(1), np.longdouble(2))
+    for labels in (np.array([fine, 2]), np.array([1, np.longdouble("1e4000")])):
+        if labels.dtype.itemsize > 8 and fine != float(fine):
+            with pytest.raises(ValueError, match="of y is no double, and no other system has it"):
+                read_classes(labels)
+    for values in ([-1, 2**64 - 1], [1, 2**64], ["a", 1], [0.5, 1.5]):
+        with pytest.raises(ValueError, match="neither all strings nor all integers of 64 bits"):
+            read_classes(np.array(values, dtype=object))
+    with pytest.raises(TypeError, match=r"labels of type datetime64\[s\] cannot be exported"):
+        read_classes(np.array([0, 1], dtype="M8[s]"))
 
 
 def test_encoded_rows_are_places():

@@ -8,7 +8,7 @@ import properboost as pb
 from helpers.data_files import need
 from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
 from properboost.datasets._adult import ADULT
-from properboost.export import to_onnx
+from properboost.export import onnx_graph, to_onnx
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -18,7 +18,7 @@ OUTPUTS = ("label", "probabilities", "raw")
 
 def open_graph(model, **options):
     graph = to_onnx(model, **{"outputs": OUTPUTS, **options})
-    onnx.checker.check_model(graph)
+    onnx.checker.check_model(graph, full_check=True)
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = 2
     settings.log_severity_level = 3
@@ -98,6 +98,71 @@ def test_models_of_no_rounds_and_of_boolean_labels():
     X = np.ones((40, 2))
     y = np.arange(40) % 2 == 0
     check(pb.ProperBoostClassifier(n_estimators=2).fit(X, y), X)
+
+
+LABELS = {
+    "booleans": (np.array([False, True]), np.bool_),
+    "small integers": (np.array([-1, 1], dtype=np.int8), np.int64),
+    "the ends of int64": (np.array([-(2**63), 2**63 - 1]), np.int64),
+    "unsigned integers": (np.array([0, 2**63 - 1], dtype=np.uint64), np.int64),
+    "integers beyond int64": (np.array([2**63 + 5, 2**64 - 1], dtype=np.uint64), np.uint64),
+    "half precision": (np.array([0, 1], dtype=np.float16), np.float32),
+    "single precision": (np.array([0, 1], dtype=np.float32), np.float32),
+    "double precision": (np.array([0.0, 1.0]), np.float64),
+    "more than double precision": (np.array([0, 1], dtype=np.longdouble), np.float64),
+    "texts": (np.array(["é", ""]), np.object_),
+    "objects": (np.array(["a\0b", "a"], dtype=object), np.object_),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_have_the_type_of_predict(name):
+    labels, dtype = LABELS[name]
+    X, y = make_rows(2)
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, labels[y])
+    check(model, X)
+    (label,) = open_graph(model, outputs="label").run(None, {"X": X})
+    assert label.dtype == dtype
+
+
+def test_a_graph_is_compared_with_what_it_declares(monkeypatch):
+    """Labels of a type that the graph does not declare would be found by runtimes only."""
+    finish = onnx_graph._finish
+    monkeypatch.setattr(
+        onnx_graph, "_finish", lambda graph, *given: graph.cast(finish(graph, *given), "FLOAT")
+    )
+    X, y = make_rows(2)
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
+    with pytest.raises(onnx.shape_inference.InferenceError, match="Inferred elem type differs"):
+        to_onnx(model)
+
+
+def test_texts_that_are_no_unicode_are_refused_by_name():
+    X = np.array([["\ud800"], ["b"]] * 40, dtype=object)
+    y = np.arange(80) % 2
+    model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"the category '.ud800' of column 'x0' is no Unicode text"
+    ):
+        to_onnx(model)
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(y[:, None], X[:, 0])
+    with pytest.raises(ValueError, match=r"a label is no Unicode text: '.ud800'"):
+        to_onnx(model)
+
+
+def test_integers_that_doubles_merge_are_no_categories():
+    y = np.arange(80) % 2
+    table = pd.DataFrame({"c": pd.Categorical([2**53, 1] * 40)})
+    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    with pytest.raises(ValueError, match="9007199254740992 of column 'c' has the double of other"):
+        to_onnx(model)
+
+
+def test_a_tree_deeper_than_functions_call_each_other():
+    X = np.arange(3000.0)[:, None]
+    y, weight = np.arange(3000) % 2, np.maximum(0.7 ** np.arange(3000.0), 1e-300)
+    model = pb.UDTClassifier(max_leaf_nodes=None, min_child_weight=0.0, normalize_weights=True)
+    check(model.fit(X, y, weight), X)
 
 
 def test_the_string_of_missing_values_is_nobodys_category():

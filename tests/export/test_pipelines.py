@@ -68,3 +68,35 @@ def test_an_input_of_another_kind_is_refused_by_name():
     model = pb.ProperBoostClassifier(n_estimators=2).fit(table[["town"]], y)
     with pytest.raises(ValueError, match="column 'town' of the model strings"):
         open_graph(model, initial_types=[("town", types.DoubleTensorType([None, 1]))])
+
+
+@pytest.mark.parametrize("zipmap", [True, False, "columns"])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0.0, 1.0]),
+        np.array([0, 1], dtype=np.float32),
+        np.array([0, 1], dtype=np.longdouble),
+        np.array([0, 1], dtype=np.uint64),
+        np.array([False, True]),
+        np.array(["a", "b"]),
+    ],
+    ids=lambda labels: labels.dtype.name,
+)
+def test_labels_are_integers_or_strings(labels, zipmap):
+    X, y = make_rows(2)
+    X = np.clip(np.nan_to_num(X), -5.0, 5.0)
+    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifier(n_estimators=2))
+    model.fit(X, labels[y])
+    session = open_graph(model, {id(model): {"zipmap": zipmap}}, X=X[:1])
+    label = session.run(None, {"X": X})[0]
+    assert label.dtype == (object if labels.dtype.kind == "U" else np.int64)
+    np.testing.assert_array_equal(label, model.predict(X))
+
+
+def test_labels_beyond_64_bits_are_refused_by_name():
+    X, y = make_rows(2)
+    labels = np.array([1, 2**64 - 1], dtype=np.uint64)
+    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=2)).fit(X, labels[y])
+    with pytest.raises(ValueError, match="the label 18446744073709551615 is no 64-bit integer"):
+        open_graph(model, X=X[:1])

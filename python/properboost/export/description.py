@@ -214,7 +214,9 @@ def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
             plain = np.empty(len(values), dtype=object)
             plain[:] = [str.__str__(own) for own in values]
             return plain
-        labels = np.array(values)  # Python's booleans or integers
+        labels = np.array(values)
+        if labels.dtype.kind not in "biu":
+            labels = _read_large(values)
     kind, size = labels.dtype.kind, labels.dtype.itemsize
     if kind == "b":
         return labels
@@ -227,6 +229,20 @@ def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
             raise ValueError(f"the label {own!r} of y is no double, and no other system has it")
         return read
     raise TypeError(f"labels of type {labels.dtype} cannot be exported")
+
+
+def _read_large(values: Sequence[Any]) -> NDArray[np.uint64]:
+    """Return integers of which some are beyond int64; numpy makes floats of small and large ones."""
+    try:
+        read = np.array(values, dtype=np.uint64)
+        if read.tolist() == values:
+            return read
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"the labels {values} cannot be exported: they are neither all strings nor all integers of "
+        "64 bits"
+    )
 
 
 def _describe_tables(ensemble: TableEnsemble, features: Sequence[Feature]) -> Iterable[Lookup]:
