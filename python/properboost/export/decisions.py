@@ -5,7 +5,7 @@ value: of a number, how many bin edges are below it; of a category, its position
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -229,7 +229,12 @@ def simplify(decision: Decision, values: NDArray[np.float64]) -> Decision:
 
     for own in list_tests(decision):
         yes, no = look_up(own.yes), look_up(own.no)
-        simple[id(own)] = yes if yes is no else replace(own, yes=yes, no=no)
+        if yes is no:
+            simple[id(own)] = yes
+        elif isinstance(own, Cut):
+            simple[id(own)] = Cut(own.feature, own.below, own.missing, yes, no)
+        else:
+            simple[id(own)] = Member(own.feature, own.members, own.missing, yes, no)
     return look_up(decision)
 
 

@@ -232,7 +232,7 @@ def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read_large(values: Sequence[Any]) -> NDArray[np.uint64]:
-    """Return integers of which some are beyond int64; numpy makes floats of small and large ones."""
+    """Return integers, some beyond int64: beside small ones, numpy makes floats of them."""
     try:
         read = np.array(values, dtype=np.uint64)
         if read.tolist() == values:

@@ -540,9 +540,10 @@ class _Query:
         """Yield the terms of each model, from and to, that are added in one stage."""
         size = max(1, _MOST_TERMS // len(terms))
         room = self._dialect.widest - len(self._stages[0]) - 2 * len(terms)
+        counts = {id(term): _count_columns(term) for term in self._described.terms}
         begin = columns = 0
         for t in range(max(map(len, terms))):
-            own = sum(_count_columns(some[t]) for some in terms if t < len(some))
+            own = sum(counts[id(some[t])] for some in terms if t < len(some))
             if t - begin == size or (t > begin and columns + own > room):
                 yield begin, t
                 begin, columns = t, 0
