@@ -1,10 +1,13 @@
 """``properboost export``: what other systems predict with the files, and what is refused."""
 
+import os
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import properboost as pb
@@ -47,6 +50,18 @@ def test_without_options_the_query_is_that_of_python(capsys):
     fit(capsys, *FEW)
     out, _ = run(capsys, "export", "model.json", "--to", "sql")
     assert out == pb.export.to_sql(pb.load_model("model.json")) + "\n"
+
+
+def test_queries_are_utf8_whatever_the_terminal_reads():
+    x = np.arange(60.0)
+    table = pd.DataFrame({"é☃": x})
+    pb.ProperBoostClassifier(n_estimators=2).fit(table, x > 9.0).save_model("model.json")
+    expected = pb.export.to_sql(pb.load_model("model.json")) + "\n"
+    assert '_r."é☃"' in expected
+    asked = [sys.executable, "-m", "properboost", "export", "model.json", "--to", "sql"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(asked, env=environment, capture_output=True, check=True)
+    assert ended.stdout.decode("utf-8") == expected
 
 
 def test_onnxruntime_predicts_by_the_graph(capsys):

@@ -1,6 +1,8 @@
 """``properboost export``: a model in the words of another system."""
 
 import argparse
+import io
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -80,6 +82,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+def _print(content: bytes) -> None:
+    """Write UTF-8 to stdout, as to files, whatever the terminal's encoding: databases read it."""
+    sys.stdout.flush()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:  # something in Python that takes texts
+        print(content.decode(), end="")
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the model, the format, and what the formats take."""
     add_model(parser)
@@ -112,6 +124,6 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     except (TypeError, ValueError) as error:
         raise FileError(f"{arguments.model}: {error}") from error
     if arguments.output == "-":
-        print(content.decode(), end="")
+        _print(content)
     else:
         write_whole(arguments.output, [content])
