@@ -50,8 +50,8 @@ class Run:
         finally:
             bench.close()
 
-    def try_one(self, bench: Bench, name: str, seed: int) -> None:
-        """Try the input of a number."""
+    def try_one(self, bench: Bench, name: str, seed: int) -> str:
+        """Try the input of a number; return how it ended."""
         try:
             outcome = bench.examine(name, seed, sets=seed % SETS_SHARE == 0)
         except Broken as broken:
@@ -62,9 +62,10 @@ class Run:
                 shrinks = len(seeds) == 1 and len(self.failures) <= MOST_SHRUNK
             if shrinks:
                 self.report(bench, name, seed, broken)
-        else:
-            with self._lock:
-                self.outcomes[name][outcome.kind] += 1
+            return "broken"
+        with self._lock:
+            self.outcomes[name][outcome.kind] += 1
+        return outcome.kind
 
     def report(self, bench: Bench, name: str, seed: int, broken: Broken) -> None:
         """Shrink a failure, keep it in a file, and print it."""

@@ -5,7 +5,7 @@ import pickle
 import re
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from fuzz.cases import Case, Made
-from fuzz.invariants import Fit, digest, list_chosen
+from fuzz.invariants import Fit, Invariant, digest, list_chosen
 from fuzz.invariants.bags import count_fewest
 from fuzz.outcomes import Broken, Outcome
 from fuzz.parameters import Shape, draw_estimator, draw_parameters, list_estimators
 from fuzz.tables import draw_frame, draw_labels, draw_size, draw_table, draw_weights
 
-__all__ = ["Fits", "no_foreign_warnings", "phase"]
+__all__ = ["Fits", "names_any", "no_foreign_warnings", "phase"]
 
 ALLOWED = (ValueError, TypeError, MemoryError)
 
@@ -87,7 +87,7 @@ class Fits:
                     made.X, made.y, *([] if made.weight is None else [made.weight])
                 )
             except ALLOWED as error:
-                _check_message(case, error)
+                self.check_refusal(case, error)
                 if "outer_bags must be 0 where" in str(error):
                     fewest = count_fewest(made.model, made.y, made.weight)
                     stops = made.model.get_params().get("early_stopping")
@@ -99,12 +99,25 @@ class Fits:
         with phase("fit leaves its arguments as they are"):
             assert _remember(made) == before
         fit = Fit(made.model, made.X, made.y, made.weight, case.seed)
-        for name, entry in list_chosen(case.seed, only):
+        for name, entry in self.list_invariants(case, only):
             with phase(name), no_foreign_warnings(), redirect_stderr(io.StringIO()):
                 entry.check(fit)
         with phase("predictions leave their arguments as they are"):
             assert _remember(made) == before
         return Outcome("fitted")
+
+    def list_invariants(self, case: Case, only: str | None) -> Iterable[tuple[str, Invariant]]:
+        """Return what is tried on the fit of a case."""
+        return list_chosen(case.seed, only)
+
+    def check_refusal(self, case: Case, error: BaseException) -> None:
+        """See that a refusal names an argument that exists."""
+        if isinstance(error, MemoryError):
+            return
+        names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys() | {"rho"}
+        text = str(error)
+        if not names_any(text, names) and not any(part in text for part in OTHERS):
+            raise AssertionError(f"an error that names no argument: {type(error).__name__}: {text}")
 
     def digest(self, case: Case) -> str | None:
         """Return a hash of the fitted model; None if it cannot be fitted."""
@@ -178,14 +191,9 @@ def no_foreign_warnings() -> Iterator[None]:
         yield
 
 
-def _check_message(case: Case, error: BaseException) -> None:
-    """A refusal names an argument that exists."""
-    if isinstance(error, MemoryError):
-        return
-    text = str(error)
-    names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys() | {"rho"}
-    if not names & set(re.findall(r"\w+", text)) and not any(part in text for part in OTHERS):
-        raise AssertionError(f"an error that names no argument: {type(error).__name__}: {text}")
+def names_any(text: str, names: Container[str]) -> bool:
+    """Whether a message has one of some names in it."""
+    return any(word in names for word in re.findall(r"\w+", text))
 
 
 def _remember(made: Made) -> list[Any]:

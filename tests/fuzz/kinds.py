@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from fuzz.fits import Fits
 from fuzz.outcomes import Outcome
+from fuzz.pairs import Pairs
 from fuzz.reference import Reference
 
 __all__ = ["COMMANDS", "KINDS", "Command", "Kind"]
@@ -61,7 +62,7 @@ class Command:
         return subprocess.run([part.format(**given) for part in self.command]).returncode == 0
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Reference())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Pairs(), Reference())}
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = str(ROOT / "tools" / "fuzz_engine.sh")

@@ -24,7 +24,14 @@ from properboost.losses.registry import get_loss
 from properboost.parameters.declare import Parameter, declared
 from properboost.parameters.shared import MOST_LEVELS
 
-__all__ = ["Shape", "draw_estimator", "draw_parameters", "list_estimators"]
+__all__ = [
+    "Shape",
+    "draw_estimator",
+    "draw_other",
+    "draw_parameters",
+    "list_estimators",
+    "list_parameters",
+]
 
 
 @dataclass(frozen=True)
@@ -229,6 +236,13 @@ OF_SEARCH: dict[str, Draw] = {
     "interactions": _one("0", "1", "[0, 2]"),
 }
 
+OTHER_THAN_DEFAULT: dict[str, Draw] = {
+    "verbose": _one("1"),
+    "time_limit": _one("1e6"),
+    "n_draws": _one("2", "3", "16"),
+}
+"""Parameters of which most inputs have the default alone, or that time is proportional to."""
+
 MOST = {"n_estimators": 12, "max_estimators": 12, "interaction_estimators": 4, "n_rados": 200}
 """Parameters that time is proportional to, and the largest value that is drawn."""
 
@@ -240,27 +254,60 @@ def draw_parameters(rng: Generator, estimator: str, shape: Shape) -> dict[str, s
     """Return some parameters as expressions; most are left at their defaults."""
     kind = list_estimators()[estimator]
     known = declared(kind)
-    is_search = any(entry.takes_lists for entry in known.values())
     boldness = rng.choice([0.03, 0.12, 0.35])
     wild = rng.random() < 0.25
     drawn: dict[str, str] = {}
-    for name, own in inspect.signature(getattr(pb, estimator)).parameters.items():
-        if own.kind == inspect.Parameter.POSITIONAL_ONLY:  # a preset's own
+    for name in list_parameters(estimator):
+        if name == FIRST:
             if rng.random() < 0.5:
-                values = _list_names(own.annotation) or FLOATS
-                drawn[FIRST] = repr(values[rng.integers(len(values))])
+                drawn[FIRST] = _draw_first(rng, estimator)
             continue
         if name in MOST:
-            drawn[name] = repr(int(rng.integers(1, MOST[name] + 1)))
+            drawn[name] = _draw_count(rng, name)
             continue
         is_choice = bool(_list_names(known[name].annotation))
         if rng.random() < (max(boldness, 0.3) if is_choice else boldness):
-            drawn[name] = _draw_value(rng, kind, name, shape, is_search, wild)
+            drawn[name] = _draw_value(rng, kind, name, shape, wild)
     if rng.random() < 0.02:
         name = str(rng.choice(list(known)))
         if refused := allowed(kind, name)[2]:
             drawn[name] = str(rng.choice(refused))
     return drawn if rng.random() < 0.1 else _keep_promises(estimator, drawn)
+
+
+def draw_other(rng: Generator, estimator: str, name: str, shape: Shape) -> str:
+    """Return a value of one parameter that is not its default."""
+    if name == FIRST:
+        return _draw_first(rng, estimator)
+    if name in MOST:
+        return _draw_count(rng, name)
+    if name in OTHER_THAN_DEFAULT:
+        return OTHER_THAN_DEFAULT[name](rng, shape)
+    default = repr(inspect.signature(getattr(pb, estimator)).parameters[name].default)
+    wild = rng.random() < 0.15
+    for _ in range(1000):
+        text = _draw_value(rng, list_estimators()[estimator], name, shape, wild)
+        if repr(evaluate(text)) != default:
+            return text
+    raise AssertionError(f"{name} must have a value to draw besides {default}")
+
+
+def list_parameters(estimator: str) -> list[str]:
+    """Return the parameters of an estimator; `FIRST` stands for the one that a preset has."""
+    return [
+        FIRST if own.kind == inspect.Parameter.POSITIONAL_ONLY else name
+        for name, own in inspect.signature(getattr(pb, estimator)).parameters.items()
+    ]
+
+
+def _draw_first(rng: Generator, estimator: str) -> str:
+    first, *_ = inspect.signature(getattr(pb, estimator)).parameters.values()
+    values = _list_names(first.annotation) or FLOATS
+    return repr(values[rng.integers(len(values))])
+
+
+def _draw_count(rng: Generator, name: str) -> str:
+    return repr(int(rng.integers(1, MOST[name] + 1)))
 
 
 def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
@@ -301,9 +348,8 @@ def _can_couple(find: Callable[[str], object]) -> bool:
     return True
 
 
-def _draw_value(
-    rng: Generator, kind: type, name: str, shape: Shape, is_search: bool, wild: bool
-) -> str:
+def _draw_value(rng: Generator, kind: type, name: str, shape: Shape, wild: bool) -> str:
+    is_search = any(entry.takes_lists for entry in declared(kind).values())
     special = (OF_SEARCH.get(name) if is_search else None) or OF_TABLE.get(name)
     if special is not None:
         return special(rng, shape)

@@ -11,10 +11,12 @@ in other systems).
 """
 
 from fuzz.invariants import again, bags, edited, exported, inputs, predictions, watched
-from fuzz.invariants.registry import Fit, digest, hold, list_chosen
+from fuzz.invariants.registry import INVARIANTS, Fit, Invariant, digest, hold, list_chosen
 
 __all__ = [
+    "INVARIANTS",
     "Fit",
+    "Invariant",
     "again",
     "bags",
     "digest",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import properboost as pb
 from fuzz.invariants.registry import Fit, assert_same, can_predict, invariant
@@ -59,6 +60,16 @@ def _fitted_before(fit: Fit) -> None:
     model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
     assert_same(fit.model, model, fit.X)
     assert fit.model.__dict__.keys() == model.__dict__.keys()
+
+
+@invariant("a clone has the same parameters", share=0.1)
+def _clones(fit: Fit) -> None:
+    """Not only equal: scikit-learn's searches compare them by what is shown of them."""
+    shown = [
+        {name: repr(value) for name, value in model.get_params().items()}
+        for model in (fit.model, clone(fit.model))
+    ]
+    assert shown[0] == shown[1]
 
 
 @invariant("a pickle holds the same model", share=0.5)

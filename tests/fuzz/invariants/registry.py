@@ -56,24 +56,26 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class _Invariant:
+class Invariant:
+    """What must hold of a fit, and the share of the fits that it is tried on."""
+
     check: Callable[[Fit], None]
     share: float
 
 
-INVARIANTS: dict[str, _Invariant] = {}
+INVARIANTS: dict[str, Invariant] = {}
 
 
 def invariant(name: str, share: float = 1.0) -> Callable[[Callable[[Fit], None]], None]:
     """Register an invariant."""
 
     def register(check: Callable[[Fit], None]) -> None:
-        INVARIANTS[name] = _Invariant(check, share)
+        INVARIANTS[name] = Invariant(check, share)
 
     return register
 
 
-def list_chosen(seed: int, only: str | None = None) -> Iterator[tuple[str, _Invariant]]:
+def list_chosen(seed: int, only: str | None = None) -> Iterator[tuple[str, Invariant]]:
     """Yield the invariants that are tried on the fit of a seed."""
     for k, (name, entry) in enumerate(INVARIANTS.items()):
         chance = np.random.default_rng([seed, k]).random()
