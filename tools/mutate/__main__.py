@@ -1,0 +1,179 @@
+"""Mutation testing: whether the tests notice that a line of the sources is wrong.
+
+    python tools/mutate python --count 100 --seed 1
+    python tools/mutate cpp --count 40 --seed 1
+
+Mutations are drawn by a seeded lot over folders, made one at a time in a copy of the working tree,
+and tried by the test files that reach the line, nearest first.  What becomes of them stands in
+out/mutate, so that the same command goes on where another was ended.  --again tries those again
+that nothing had noticed, by the tests as they are now.  Mutations that no test can notice are told
+apart by hand in tools/mutate/equivalent.txt.
+
+It needs what the tests need; for Python also the package coverage, and for C++ cmake and ninja.
+"""
+
+import argparse
+import os
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from edits import Edit
+from lot import FOLDERS, Lot, draw, read_equivalent
+from sandbox import LAST, Reach, Sandbox, order_tests
+
+ROOT = Path(__file__).resolve().parents[2]
+EQUIVALENT = Path(__file__).resolve().parent / "equivalent.txt"
+
+
+def main() -> int:
+    """Do what the command line asks for; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("language", choices=[*FOLDERS])
+    parser.add_argument("--count", type=int, default=None, help="mutations (default: 100; C++ 40)")
+    parser.add_argument("--seed", type=int, default=1, help="number of the lot (default: 1)")
+    parser.add_argument("--folders", nargs="+", help="folders of the sources to draw over")
+    parser.add_argument("--tests", nargs="+", default=["tests"],
+                        help="test folders and files that may notice something")  # fmt: skip
+    parser.add_argument("--seconds", type=float, default=300.0,
+                        help="a mutation's test files take so long at most, unmutated")  # fmt: skip
+    parser.add_argument("--again", action="store_true", help="try again what went unnoticed")
+    parser.add_argument("--only", type=int, nargs="+", help="numbers of the lot to try again")
+    parser.add_argument("--report", action="store_true", help="show what there is, try nothing")
+    parser.add_argument("--measure", action="store_true", help="run the tests in coverage anew")
+    parser.add_argument("--work", type=Path, default=ROOT / "build/mutate",
+                        help="folder of the copy and builds")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=ROOT / "out/mutate", help="folder of results")
+    given = parser.parse_args()
+
+    language = given.language
+    count = given.count or {"python": 100, "cpp": 40}[language]
+    lot = Lot(given.out / f"{language}-{given.seed}")
+    if not lot.edits:
+        lot.begin(draw(ROOT, language, given.folders or FOLDERS[language], given.seed, count))
+    if not given.report:
+        sandbox = Sandbox(ROOT, given.work, language)
+        sandbox.fill()
+        if language == "cpp":
+            sandbox.configure()
+        if given.measure or not sandbox.measured.is_file():
+            sandbox.measure(given.tests)
+        trials = Trials(lot, sandbox, Reach.load(sandbox.measured), given.seconds)
+        if given.only or given.again:
+            chosen = given.only or lot.list_unnoticed(count, read_equivalent(EQUIVALENT))
+            for number in chosen:
+                trials.make(number)
+        else:
+            trials.go_on(count)
+    return report(lot, count)
+
+
+class Trials:
+    """Makes mutations one at a time, runs what reaches them, and keeps what became of them."""
+
+    def __init__(self, lot: Lot, sandbox: Sandbox, reach: Reach, most: float) -> None:
+        self.lot, self.sandbox, self.reach, self.most = lot, sandbox, reach, most
+
+    def go_on(self, count: int) -> None:
+        """Try what was not tried, until so many count: C++ that does not compile counts not."""
+        for number in range(len(self.lot.edits)):
+            if len(self.lot.list_counted(count)) == count:
+                return
+            if number not in self.lot.trials:
+                self.make(number)
+
+    def make(self, number: int) -> None:
+        """Try a mutation of the lot."""
+        edit = self.lot.edits[number]
+        path = self.sandbox.tree / edit.path
+        source, times = path.read_bytes(), path.stat()
+        mutated = edit.apply(source)
+        if mutated is None:
+            self._keep(number, {"result": "gone"})
+            return
+        tests = self._choose_tests(edit)
+        if not tests:
+            self._keep(number, {"result": "not reached"})
+            return
+        try:
+            path.write_bytes(mutated)
+            _forget_compiled(path)
+            if edit.path.startswith("cpp") and not self.sandbox.make():
+                self._keep(number, {"result": "not built"})
+                return
+            expected = sum(self.reach.seconds[test] for test in tests)
+            found = self.sandbox.run(tests, self.reach.failing, 300.0 + 5.0 * expected)
+        finally:
+            path.write_bytes(source)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            _forget_compiled(path)
+            if edit.path.startswith("cpp"):
+                self.sandbox.go_back()
+        result = "noticed" if found["by"] else "not noticed"
+        self._keep(number, {"result": result, "tests": len(tests), **found})
+
+    def _choose_tests(self, edit: Edit) -> list[str]:
+        """Return the test files that may notice it, as many as there is time for."""
+        reaching = self.reach.find(edit)
+        chosen: list[str] = []
+        total = 0.0
+        for test in order_tests(edit.path, reaching, self.reach.seconds):
+            own = self.reach.seconds[test]
+            if total + own <= self.most or test.startswith(LAST) or not chosen:
+                chosen.append(test)
+                total += own
+        return chosen
+
+    def _keep(self, number: int, found: dict[str, Any]) -> None:
+        self.lot.add({"number": number, **found})
+        print(f"{number}: {found['result']} {found.get('by') or ''}", flush=True)
+        if found["result"] != "noticed":
+            print(self.lot.edits[number].show(), flush=True)
+
+
+def _forget_compiled(path: Path) -> None:
+    """Remove what Python compiled: a source of the same size and second would look the same."""
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+        compiled.unlink()
+
+
+def report(lot: Lot, count: int) -> int:
+    """Print what became of the lot; return 0 if all of it was tried."""
+    equivalent = read_equivalent(EQUIVALENT)
+    counted = lot.list_counted(count)
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    left = []
+    for number in counted:
+        edit = lot.edits[number]
+        first, last = (lot.trials[number][k] for k in (0, -1))
+        for name in (Path(edit.path).parent.name, "together"):
+            row = rows[name]
+            row["drawn"] += 1
+            if edit.key in equivalent and last["result"] != "noticed":
+                row["equivalent"] += 1
+                continue
+            row["at first"] += first["result"] == "noticed"
+            row["noticed"] += last["result"] == "noticed"
+            row["by digests alone"] += str(last.get("by")).startswith(LAST)
+        if last["result"] != "noticed":
+            left.append(number)
+    heads = ("drawn", "equivalent", "at first", "noticed", "by digests alone")
+    print(f"\n{'folder':18}{''.join(f'{head:>17}' for head in heads)}{'share':>8}")
+    for name, row in sorted(rows.items(), key=lambda item: item[0] == "together"):
+        share = row["noticed"] / max(row["drawn"] - row["equivalent"], 1)
+        print(f"{name:18}{''.join(f'{row[head]:17}' for head in heads)}{share:8.2f}")
+    for number in left:
+        edit = lot.edits[number]
+        why = equivalent.get(edit.key)
+        found = lot.trials[number][-1]["result"]
+        print(f"\n{number}: {'equivalent' if why else found}\n{edit.show()}")
+        if why:
+            print(why)
+    return int(len(counted) < count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""A lot: mutations in the order in which a seed draws them, and what became of them."""
+
+import json
+import random
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import cpp_edits
+import python_edits
+from edits import Edit
+
+__all__ = ["FOLDERS", "Lot", "draw", "list_sources", "read_equivalent"]
+
+FOLDERS = {
+    "python": ("losses", "boosting", "model_selection", "data", "export"),
+    "cpp": ("losses", "boosting", "data"),
+}
+"""The folders that are drawn over unless others are named; the engine has no others of these."""
+
+ROOTS = {
+    "python": (("python/properboost", ".py"),),
+    "cpp": (("cpp/include/properboost", ".hpp"), ("cpp/src", ".cpp")),
+}
+
+DRAWN = 3
+"""A lot holds so many times the mutations that are wanted: C++ that does not compile is passed
+over."""
+
+UNCOUNTED = ("not built", "gone")
+"""What became of a mutation that was not tried."""
+
+Record: TypeAlias = Mapping[str, Any]
+Key: TypeAlias = tuple[str, str, str]
+
+
+def list_sources(root: Path, language: str, folders: Iterable[str]) -> list[Path]:
+    """Return the files of the folders."""
+    return sorted(
+        path
+        for top, suffix in ROOTS[language]
+        for folder in folders
+        for path in (root / top / folder).rglob(f"*{suffix}")
+    )
+
+
+def draw(root: Path, language: str, folders: Iterable[str], seed: int, count: int) -> list[Edit]:
+    """Return mutations of the folders' files, each of another place, in the order of the lot."""
+    list_edits = {"python": python_edits, "cpp": cpp_edits}[language].list_edits
+    places: dict[tuple[str, int, int, int], list[Edit]] = {}
+    for path in list_sources(root, language, folders):
+        for edit in list_edits(path.relative_to(root).as_posix(), path.read_bytes()):
+            at = (edit.path, edit.line, edit.column, edit.length)
+            places.setdefault(at, []).append(edit)
+    lot = random.Random(seed)
+    order = sorted(places)
+    chosen = lot.sample(order, min(DRAWN * count, len(order)))
+    return [lot.choice(places[place]) for place in chosen]
+
+
+def read_equivalent(path: Path) -> dict[Key, str]:
+    """Return why no test can notice some mutations, by `Edit.key`.
+
+    Each has four lines in the file: the source, ``- `` and the line as it is, ``+ `` and what it
+    becomes, and the reason.  Blank lines stand between them.
+    """
+    reasons = {}
+    for entry in path.read_text(encoding="utf-8").split("\n\n"):
+        lines = [line for line in entry.splitlines() if not line.startswith("#")]
+        if not lines:
+            continue
+        source, *rest = lines
+        old = "\n".join(line[2:] for line in rest if line.startswith("- "))
+        new = "\n".join(line[2:] for line in rest if line.startswith("+ "))
+        why = " ".join(line for line in rest if line[:2] not in ("- ", "+ "))
+        if not (source and old and new and why):
+            raise ValueError(f"{path} must have a source, a change and a reason; got {entry!r}")
+        reasons[source, old, new] = why
+    return reasons
+
+
+class Lot:
+    """A lot in a folder of files: a later session goes on with the same one.
+
+    ``lot.jsonl`` has the mutations.  ``results.jsonl`` has a line for each trial; of the trials of
+    one mutation the first and the last count.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.edits: list[Edit] = []
+        self.trials: dict[int, list[Record]] = {}
+        if (folder / "lot.jsonl").is_file():
+            self.edits = [Edit(**record) for record in _read(folder / "lot.jsonl")]
+        if (folder / "results.jsonl").is_file():
+            for record in _read(folder / "results.jsonl"):
+                self.trials.setdefault(record["number"], []).append(record)
+
+    def begin(self, edits: Sequence[Edit]) -> None:
+        """Keep what was drawn."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(asdict(edit)) + "\n" for edit in edits)
+        (self.folder / "lot.jsonl").write_text(text, encoding="utf-8")
+        self.edits = list(edits)
+
+    def add(self, record: Record) -> None:
+        """Keep what became of a trial."""
+        self.trials.setdefault(record["number"], []).append(record)
+        with (self.folder / "results.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def list_counted(self, count: int) -> list[int]:
+        """Return the numbers of the first mutations that were tried."""
+        tried = [n for n in sorted(self.trials) if self.trials[n][-1]["result"] not in UNCOUNTED]
+        return tried[:count]
+
+    def list_unnoticed(self, count: int, equivalent: Container[Key]) -> list[int]:
+        """Return the numbers of those that no test noticed and that a test could notice."""
+        return [
+            number
+            for number in self.list_counted(count)
+            if self.trials[number][-1]["result"] != "noticed"
+            and self.edits[number].key not in equivalent
+        ]
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)

@@ -1,0 +1,237 @@
+"""A copy of the working tree in which mutations are made, built and tried."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from edits import Edit
+
+__all__ = ["NEAREST", "Reach", "Sandbox", "order_tests"]
+
+NEAREST = {
+    "cpp/boosting": ["tests/engine", "tests/boosting", "tests/estimators", "tests/model_selection"],
+    "cpp/data": ["tests/data", "tests/engine", "tests/boosting", "tests/batches", "tests/dask"],
+    "cpp/losses": ["tests/losses", "tests/engine", "tests/papers", "tests/estimators"],
+    "cpp": ["tests/engine", "tests/boosting", "tests/losses", "tests/rado", "tests/estimators"],
+    "python/data": ["tests/data", "tests/batches", "tests/estimators"],
+    "python/losses": ["tests/losses", "tests/persistence"],
+    "python/boosting": ["tests/boosting", "tests/engine", "tests/inspection"],
+    "python/model_selection": ["tests/model_selection", "tests/persistence"],
+    "python/export": ["tests/export", "tests/cli"],
+}
+"""Where the tests of a source's folder are, nearest first; then come all others that reach it."""
+
+LAST = "tests/bits"
+"""Digests of whole models notice every change of bits: what only they notice has no other test."""
+
+ADDRESSES = 24 * 2**30
+"""Address space of a trial, in bytes: a mutated size must not fill the machine."""
+
+OWN_TESTS = "tests/project"
+"""Tests of the repository read its files and not its behaviour."""
+
+
+@dataclass
+class Reach:
+    """What one run of the tests in coverage says of them."""
+
+    seconds: dict[str, float]
+    failing: list[str] = field(default_factory=list)
+    files: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    """The test files that reach each line of a source."""
+
+    @classmethod
+    def load(cls, path: Path) -> "Reach":
+        """Read what a run has written."""
+        found = json.loads(path.read_text(encoding="utf-8"))
+        files = {
+            source: {int(line): tests for line, tests in lines.items()}
+            for source, lines in found["files"].items()
+        }
+        return cls(found["seconds"], found["failing"], files)
+
+    def find(self, edit: Edit) -> list[str]:
+        """Return the test files that reach an edit's lines; of what an import does, any line.
+
+        What reaches the engine's lines is not measured: all may.
+        """
+        if edit.path.startswith("cpp"):
+            return sorted(self.seconds)
+        lines = self.files.get(edit.path, {})
+        rows = range(edit.line, edit.line + edit.before.count("\n") + 1)
+        tests = {test for row in rows for test in lines.get(row, ()) if test}
+        if not tests and any("" in lines.get(row, ()) for row in rows):
+            tests = {test for reached in lines.values() for test in reached if test}
+        return sorted(tests)
+
+
+def order_tests(path: str, tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
+    """Return test files, nearest to a source first, then those that take least."""
+    parts = Path(path).parts
+    language, folder, stem = parts[0], parts[-2], Path(path).stem
+    near = NEAREST.get(f"{language}/{folder}", NEAREST.get(language, []))
+
+    def distance(test: str) -> tuple[int, int, float]:
+        place = next((k for k, top in enumerate(near) if test.startswith(f"{top}/")), len(near))
+        named = Path(test).stem == f"test_{stem}"
+        return test.startswith(LAST), -1 if named else place, seconds.get(test, 0.0)
+
+    return sorted(tests, key=distance)
+
+
+class Sandbox:
+    """A copy of the tree at `work`; what is made there never touches the tree itself."""
+
+    def __init__(self, root: Path, work: Path, language: str) -> None:
+        self.root, self.language = root, language
+        self.measured = work / "reach.json"
+        self.work = work / language
+        self.tree = self.work / "tree"
+        self.build = self.work / "build"
+        self.pristine = self.work / "pristine"
+
+    # -- the copy ---------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Copy every file that git knows or would add; of compiled modules those of the package."""
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=self.root, capture_output=True, check=True).stdout
+        names = {name.decode() for name in listed.split(b"\0") if name}
+        modules = (self.root / "python").rglob("*.so")
+        names |= {path.relative_to(self.root).as_posix() for path in modules}
+        if self.tree.is_dir():
+            for path in [path for path in self.tree.rglob("*") if path.is_file()]:
+                own = path.relative_to(self.tree).as_posix()
+                if own not in names and "__pycache__" not in path.parts and path.suffix != ".so":
+                    path.unlink()
+        for name in sorted(names):
+            source, copy = self.root / name, self.tree / name
+            if not source.is_file():
+                continue
+            if copy.suffix == ".so" and self.language == "cpp" and copy.is_file():
+                continue  # it is built here
+            if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy)
+
+    # -- the engine -------------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Build the engine as it is, and keep the build to go back to."""
+        folder = [sys.executable, "-m", "pybind11", "--cmakedir"]
+        pybind = subprocess.run(folder, capture_output=True, text=True, check=True).stdout.strip()
+        command = [
+            "cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", "-DSKBUILD=1",
+            "-DSKBUILD_PROJECT_NAME=properboost", "-DSKBUILD_PROJECT_VERSION=0.1.0",
+            f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind}",
+        ]  # fmt: skip
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        if not self.make():
+            raise RuntimeError("the engine does not build as it is")
+        shutil.rmtree(self.pristine, ignore_errors=True)
+        shutil.copytree(self.build, self.pristine, copy_function=shutil.copy2)
+
+    def make(self) -> bool:
+        """Build the engine and put it beside the package; return whether it compiles."""
+        command = ["ninja", "-C", str(self.build)]
+        if subprocess.run(command, capture_output=True).returncode:
+            return False
+        for module in self.build.glob("*.so"):
+            shutil.copy(module, self.tree / "python/properboost")
+        return True
+
+    def go_back(self) -> None:
+        """Have the build that was kept, so that what a mutation compiled is not compiled again."""
+        names = {path.relative_to(self.pristine) for path in self.pristine.rglob("*")}
+        for name in names:
+            kept, used = self.pristine / name, self.build / name
+            if kept.is_dir():
+                continue
+            if not used.is_file() or used.stat().st_mtime_ns != kept.stat().st_mtime_ns:
+                shutil.copy2(kept, used)
+        for module in self.build.glob("*.so"):
+            shutil.copy(module, self.tree / "python/properboost")
+
+    # -- the tests --------------------------------------------------------------------------------
+
+    def environment(self, **own: str) -> dict[str, str]:
+        """Return the environment of tests that import the copy."""
+        paths = [str(self.tree / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [path for path in paths if Path(path) != self.root / "python"]
+        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        known = {"PYTHONPATH": os.pathsep.join(paths), "PATH": programs, "OMP_NUM_THREADS": "1"}
+        return os.environ | known | own
+
+    def measure(self, tests: Sequence[str]) -> None:
+        """Run the tests once in coverage, and write what each test file reaches."""
+        here = Path(__file__).resolve().parent
+        settings = self.work / "coverage.rc"
+        data = self.work / "coverage.data"
+        settings.write_text(
+            f"[run]\nsource_pkgs = properboost\ndata_file = {data}\n"
+            "disable_warnings = module-not-imported, no-data-collected\n"
+        )
+        known = self.environment()
+        paths = os.pathsep.join([known["PYTHONPATH"], str(here)])
+        subprocess.run(
+            [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q",
+             "-p", "reach", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header",
+             "--ignore", OWN_TESTS, *tests],
+            cwd=self.tree,
+            env=known | {"PYTHONPATH": paths, "MUTATE_REACH": str(self.work / "run.json")},
+        )  # fmt: skip
+        from coverage import CoverageData
+
+        found = CoverageData(str(data))
+        found.read()
+        files: dict[str, dict[int, list[str]]] = {}
+        for name in found.measured_files():
+            source = Path(name).relative_to(self.tree).as_posix()
+            files[source] = {
+                line: sorted(contexts) for line, contexts in found.contexts_by_lineno(name).items()
+            }
+        run = json.loads((self.work / "run.json").read_text())
+        self.measured.write_text(json.dumps(run | {"files": files}))
+
+    def run(self, tests: Sequence[str], failing: Sequence[str], seconds: float) -> dict[str, Any]:
+        """Run test files, each until its first failure; return what noticed something, if any.
+
+        What takes longer than `seconds` has noticed it, as what ends the process.
+        """
+        listed = self.work / "tests.txt"
+        listed.write_text("\n".join(tests))
+        skipped = [option for test in failing for option in ("--deselect", test)]
+        command = [
+            sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+            "--no-header", "--tb=no", "-rfE", f"--timeout={max(60.0, seconds / 2):.0f}",
+            *skipped, f"@{listed}",
+        ]  # fmt: skip
+        start = time.monotonic()
+        try:
+            ended = subprocess.run(
+                command, cwd=self.tree, env=self.environment(), capture_output=True, text=True,
+                timeout=seconds, preexec_fn=_limit, errors="replace",
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return {"by": "a time limit", "seconds": round(time.monotonic() - start, 1)}
+        took = {"seconds": round(time.monotonic() - start, 1)}
+        if ended.returncode in (0, 5):
+            return {"by": None} | took
+        if ended.returncode == 4:
+            raise RuntimeError(ended.stdout + ended.stderr)
+        named = re.search(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
+        return {"by": named[1] if named else f"exit status {ended.returncode}"} | took
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
