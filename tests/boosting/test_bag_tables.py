@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 
@@ -101,6 +102,28 @@ def test_standard_errors_are_of_centred_tables():
     np.testing.assert_allclose(shape.standard_errors, np.sqrt(3 / N_BAGS * squares), rtol=1e-9)
     assert shape.p_value < 0.01
     assert shape.n_bags == N_BAGS
+
+
+@pytest.mark.parametrize(("n_bags", "degrees"), [(4, 3), (16, 15), (64, 63)])
+def test_p_values_are_those_of_f_ratios_after_satterthwaite(n_bags, degrees):
+    """Against the eigenvalues of the covariance of the bags' centred tables."""
+    X, y = small(n=300)
+    model = pb.ProperBoostClassifier(outer_bags=n_bags, n_estimators=30, max_cells=None).fit(X, y)
+    numerators = []
+    for j in range(3):
+        shape = model.shape_function(j)
+        tables = np.stack([bag.centered(0) for bag in model._ensemble.spread.bags])
+        first, end = model._ensemble.offsets[j : j + 2]
+        root = np.sqrt(model._ensemble.shares[first:end])
+        deviations = (tables - tables.mean(axis=0))[:, first:end] * root
+        of_noise = np.linalg.svd(deviations, compute_uv=False) ** 2 * 3 / n_bags
+        table = model._ensemble.centered(0)[first:end] * root
+        ratio = np.sum(table**2) / of_noise.sum()
+        numerator = of_noise.sum() ** 2 / np.sum(of_noise**2)
+        expected = stats.f.sf(ratio, numerator, numerator * degrees)
+        assert shape.p_value == pytest.approx(expected, rel=1e-8)
+        numerators.append(numerator)
+    assert max(numerators) > 2.0  # with one degree of freedom each would be like another
 
 
 def test_what_says_nothing_is_within_noise():

@@ -57,6 +57,47 @@ def test_a_feature_of_one_value_is_no_evidence(ordered):
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.25, atol=1e-3)
 
 
+@pytest.mark.parametrize("freedom", [1.0, 2.0, 5.3, 20.0, 200.0])
+def test_deviates_are_exceeded_as_rarely_as_chi_squares(freedom):
+    """Barndorff-Nielsen's approximation, whose error falls as degrees of freedom grow."""
+    chi_square = freedom * np.array([0.3, 0.9, 0.9999, 1.0, 1.0005, 1.5, 3.0, 8.0])
+    found = _core.normal_deviates(chi_square, np.full(8, freedom))
+    upper = stats.norm.isf(stats.chi2.sf(chi_square, freedom))
+    lower = stats.norm.ppf(stats.chi2.cdf(chi_square, freedom))
+    np.testing.assert_allclose(found, np.where(upper < 0.0, lower, upper), atol=0.02 / freedom)
+
+
+def make_flags(n_features):
+    """Labels, a flag that says a little of them, and others that say less."""
+    row = np.arange(150)
+    X = np.empty((300, n_features))
+    X[:150], X[150:] = (row < 70)[:, None], (row < 74)[:, None]
+    X[:150, 0], X[150:, 0] = row < 66, row < 88
+    return X, np.repeat([0, 1], 150)
+
+
+def test_the_slope_is_what_is_documented():
+    """1 - ((1 + 2 log n) / z^2)^4 for n features that vary."""
+    settings = {"n_estimators": 1, "rows_per_bin": None}
+    alone = pb.ProperBoostClassifier(**settings).fit(*make_flags(1)).slope_
+    square = (1.0 - alone) ** -0.25
+    found = _core.find_evidence(np.array([66.0, 84.0]), np.array([88.0, 62.0]), ordered=True)
+    assert square == pytest.approx(stats.norm.isf(stats.chi2.sf(*found)) ** 2, rel=0.02)
+    for n in (2, 3, 4):
+        slope = pb.ProperBoostClassifier(**settings).fit(*make_flags(n)).slope_
+        expected = 1.0 - ((1.0 + 2.0 * np.log(n)) / square) ** 4
+        assert slope == pytest.approx(expected, rel=1e-12)
+        assert LEAST < slope < ENOUGH
+
+
+def test_features_of_one_value_do_not_count_among_those_compared():
+    X, y = make_flags(3)
+    settings = {"n_estimators": 1, "rows_per_bin": None}
+    slope = pb.ProperBoostClassifier(**settings).fit(X, y).slope_
+    wider = np.hstack([X, np.ones((300, 5))])
+    assert pb.ProperBoostClassifier(**settings).fit(wider, y).slope_ == slope < 1.0
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_drawn_labels_teach_nothing(learner):
     """Log loss of new rows at most 1% above that of the training share."""

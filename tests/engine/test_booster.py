@@ -133,20 +133,38 @@ def test_cuts_that_may_be_chance_are_not_made(response, smoothing, selection):
         assert_equal_models(ours, theirs)
 
 
+def best_cut(positive, rows, ordered):
+    """Pearson's chi-square of the best cut in two; categories are cut in the order of shares."""
+    order = np.arange(len(rows)) if ordered else np.argsort(positive / rows, kind="stable")
+    left, n_left = np.cumsum(positive[order])[:-1], np.cumsum(rows[order])[:-1]
+    n, share = rows.sum(), positive.sum() / rows.sum()
+    variances = share * (1.0 - share) * n_left * (n - n_left) / n
+    return np.max((left - share * n_left) ** 2 / variances)
+
+
 @pytest.mark.parametrize("ordered", [False, True])
 def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
-    cut = {0.0: 0, 1.0: 0, 2.0: 0}
+    """A cut is made where it saves more than that multiple of what the best does by chance."""
+    rng = np.random.default_rng(7)
+    rows = np.full(30, 67)
+    drawn = [best_cut(rng.binomial(rows, 0.4), rows, ordered) for _ in range(4000)]
+    by_chance = np.mean(drawn)
+    assert _core.freedom_of_best_cut(30, ordered) == pytest.approx(by_chance, rel=0.05)
+    decided = {0.5: [], 1.0: [], 2.0: []}
     for seed in range(40):
         rng = np.random.default_rng(seed)
         feature = np.arange(29.0) if ordered else 30
         codes, y = rng.integers(0, 30, (1, 2000)), rng.choice([-1, 1], 2000, p=[0.4, 0.6])
-        for least in cut:
+        best = best_cut(np.bincount(codes[0], y > 0), np.bincount(codes[0]), ordered)
+        for least, cuts in decided.items():
             model = train(codes, [feature], y, n_estimators=1, max_cells=4, min_saving=least)
             table = model.values[model.offsets[0] : model.offsets[1]][:30]
-            cut[least] += len(set(table)) > 1
-    assert cut[0.0] == 40
-    assert 8 <= cut[1.0] <= 30  # the mean of a statistic is exceeded in less than half of draws
-    assert cut[2.0] <= 8
+            is_cut = len(set(table)) > 1
+            if abs(best / (least * by_chance) - 1.0) > 0.15:  # Hellinger's distance is another
+                cuts.append(is_cut)
+                assert is_cut == (best > least * by_chance)
+    assert min(map(len, decided.values())) > 15
+    assert {*decided[1.0]} == {False, True}
 
 
 @pytest.mark.parametrize("response", ["real", "newton"])

@@ -222,8 +222,21 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
     }
     tuned = {"max_leaf_nodes": 4, "smoothing": 0.1, "l2": 1.0, "prior": 0.01, "learning_rate": 0.5}
     model = pb.ProperBoostClassifier(n_estimators=3, **tuned)
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(*table())
-    assert len(search.cv_results_["params"]) == 16
+    X, y = table()
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    found = []
+    for own in search.cv_results_["params"]:
+        candidate = clone(model).set_params(**own)
+        # Of what was tuned, what a candidate does not have changes nothing.
+        applies = {
+            name: value
+            for name, value in tuned.items()
+            if declared(pb.ProperBoostClassifier)[name].applies_to(candidate)
+        }
+        plain = pb.ProperBoostClassifier(n_estimators=3, **applies, **own).fit(X, y)
+        found.append(candidate.fit(X, y).decision_function(X))
+        np.testing.assert_array_equal(found[-1], plain.decision_function(X))
+    assert len(np.unique(found, axis=0)) == 16
 
 
 # -- the gain -------------------------------------------------------------------------------------

@@ -31,6 +31,38 @@ def test_a_slow_learner_that_will_win_stays_and_one_that_cannot_goes():
     assert set(lost) == {1, 2}
 
 
+def has_lost(best, *, seen=(8, 16), most=1000, pace=0.02):
+    """Whether a candidate is lost that is at -0.5 when it was last seen, with a steady pace."""
+    race = Race(lambda: False)
+    race.enter([0])
+    race.see(0, most, np.array([[best]]))
+    for at in seen:
+        race.see(1, at, np.array([[-0.5 + pace * np.log(at / seen[-1])]]))
+    return race.is_lost(1, most)
+
+
+def test_a_candidate_may_go_on_half_as_fast_again_as_it_did():
+    hoped = -0.5 + 1.5 * 0.02 * np.log(1000 / 16)
+    assert not has_lost(hoped - 1e-9)
+    assert has_lost(hoped + 1e-9)
+    reached = -0.5 + 0.01 * np.log(2)  # by one that gets worse, and is not hoped to go on so
+    assert not has_lost(reached - 1e-9, pace=-0.01)
+    assert has_lost(reached + 1e-9, pace=-0.01)
+
+
+def test_a_pace_is_measured_from_two_thirds_of_the_estimators_on():
+    hoped = -0.5 + 1.5 * 0.02 * np.log(1000 / 18)
+    assert not has_lost(0.0, seen=(13, 18))
+    assert has_lost(hoped + 1e-9, seen=(12, 18))
+    assert not has_lost(hoped - 1e-9, seen=(12, 18))
+    assert not has_lost(hoped - 1e-9, seen=(2, 12, 18))  # from the last that is early enough
+
+
+def test_no_pace_is_judged_before_a_64th_of_the_estimators():
+    assert not has_lost(0.0, seen=(8, 15), most=1000)
+    assert has_lost(0.0, seen=(8, 15), most=960)
+
+
 def test_what_is_known_of_one_step_drops_the_others_sooner():
     known = decay(0.2, 20.0)
     worse = decay(0.25, 20.0)

@@ -64,8 +64,14 @@ def test_i_stop_by_a_cost_of_my_own(cancer_parts):
 
 def test_i_have_no_rows_to_spare_and_let_it_hold_some_out(cancer):
     X, y = cancer
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=500).fit(X, y)
-    assert model.n_iter_ < 500
+    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=500, tol=0.0).fit(X, y)
+    scores = model.validation_scores_
+    assert model.n_iter_ == 1 + scores.argmax()
+    waited = max(20, model.n_iter_ / 2)  # without improvement, "auto"
+    assert len(scores) == model.n_iter_ + np.ceil(waited) < 500
+    # A tenth of the rows is scored: one of them more or less is no log loss of the others.
+    everything = pb.ProperBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
+    assert log_loss(y, everything.predict_proba(X)) < log_loss(y, model.predict_proba(X))
 
 
 def test_i_only_want_to_see_the_curve(cancer_parts):
@@ -252,8 +258,16 @@ def test_todays_rows_reach_further_and_get_bins_of_their_own(letters):
     X, y = letters
     model = pb.ProperBoostClassifier(n_estimators=30, warm_start=True, warm_start_bins="new")
     model.fit(X[:2000], y[:2000])
-    model.set_params(n_estimators=40).fit(X[2000:] + 5.0, y[2000:])
-    assert max(model.shape_function(0).edges) > X[:2000, 0].max()
+    old, most, today = model.decision_function(X[:2000]), X[:2000].max(axis=0), X[2000:] + 5.0
+    model.set_params(n_estimators=40).fit(today, y[2000:])
+    np.testing.assert_allclose([*model.staged_decision_function(X[:2000])][29], old, atol=1e-9)
+    assert max(model.shape_function(0).edges) > most[0]
+    # With yesterday's bins what is beyond their ends is like what is there.
+    kept = pb.ProperBoostClassifier(n_estimators=30, warm_start=True).fit(X[:2000], y[:2000])
+    kept.set_params(n_estimators=40).fit(today, y[2000:])
+    for grown, differ in ((model, True), (kept, False)):
+        raw, at_the_ends = map(grown.decision_function, (today, np.minimum(today, most)))
+        assert (raw != at_the_ends).any() == differ
 
 
 def test_i_boost_what_a_logistic_regression_leaves(cancer_parts):
