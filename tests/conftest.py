@@ -9,6 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 pytest.register_assert_rewrite("helpers")
 
+from helpers.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
+
 # Tests that run side by side share the processors: threads beyond these wait for each other.
 # Tests of threads say how many they want.
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
