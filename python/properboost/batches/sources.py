@@ -1,9 +1,12 @@
 """Sources of rows that can be read more than once, batch by batch."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
+from properboost.batches.partition_keys import PartitionKeys
 from properboost.data.frames import open_frame
 from properboost.data.libraries import is_a
 from properboost.data.table import Table
@@ -70,28 +73,44 @@ def comes_once(source: Any) -> bool:
 
 
 def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
-    """Return what reads Parquet files one after the other, those of a folder by their names."""
+    """Return what reads Parquet files one after the other, those of a folder by their names.
+
+    Columns that the names of folders hold come after the others.
+    """
     arrow = import_extra("pyarrow", "reading Parquet files needs", "arrow")
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
     datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
     found = [datasets.dataset(path, format="parquet") for path in paths]
+    files = [(path, dataset.filesystem) for dataset in found for path in dataset.files]
+    keys = PartitionKeys.find([path for path, _ in files], _find_root(paths, found))
     marks: dict[str, tuple[int, int]] = {}
 
     def read() -> Iterator[Any]:
         # A Dataset would read a row group at a time, however large.
-        for dataset in found:
-            for path in dataset.files:
-                seen = dataset.filesystem.get_file_info(path)
-                mark = seen.size, seen.mtime_ns
-                if marks.setdefault(path, mark) != mark:
-                    raise ValueError(f"source must not change while it is read; {path} did")
-                with dataset.filesystem.open_input_file(path) as stream:
-                    file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
-                    yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
-                    del file
+        for number, (path, filesystem) in enumerate(files):
+            seen = filesystem.get_file_info(path)
+            mark = seen.size, seen.mtime_ns
+            if marks.setdefault(path, mark) != mark:
+                raise ValueError(f"source must not change while it is read; {path} did")
+            with filesystem.open_input_file(path) as stream:
+                file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
+                for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
+                    yield keys.complete(batch, number, columns) if keys.values else batch
+                del file
         arrow.default_memory_pool().release_unused()  # which Arrow would keep for another reading
 
     return read
+
+
+def _find_root(paths: list[str], datasets: list[Any]) -> Path:
+    """Return the folder below which names are keys: the one given, or what several have above."""
+    filesystems = import_extra("pyarrow.fs", "reading Parquet files needs", "arrow")
+    roots = []
+    for path, dataset in zip(paths, datasets, strict=True):
+        own = filesystems.FileSystem.from_uri(path)[1] if "://" in path else path
+        root = Path(own).parent if dataset.files == [own] else Path(own)
+        roots.append(root.absolute())
+    return Path(os.path.commonpath(roots))
 
 
 def _read_in_little_memory(source: Any) -> dict[str, Any]:

@@ -1,23 +1,26 @@
 """Reading CSV files for the command line: cells as numbers or as the text they are."""
 
 import io
-import sys
 import warnings
-import zlib
-from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from properboost.cli.csv_lines import Header, Lines, find_header, look_at_lines
+from properboost.cli.text_file import Counts, FileError, TextFile, import_pandas, name_source
+from properboost.data.spelling import PLAIN, Spelling
 
+if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
     "MISSING",
+    "CsvFormat",
     "FileError",
+    "Note",
     "check_header",
     "first_text",
     "import_pandas",
@@ -30,113 +33,160 @@ __all__ = [
 
 MISSING = ("NA", "NaN", "nan", "null")
 
-_NOT_CSV = {
-    b"PAR1": "Parquet, whose names end with .parquet",
-    b"ARROW1": "Arrow, whose names end with .arrow or .feather",
-    b"FEA1": "Feather, whose names end with .feather",
-    b"\x1f\x8b": "gzip, whose names end with .gz",
-    b"PK\x03\x04": "a zip archive or a spreadsheet",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet",
-    b"SQLite format 3": "a database",
-}
-"""Other files, by what they begin with."""
+Note: TypeAlias = Callable[[str], None]
+"""Tells the user about something that is not an error."""
 
 
-class FileError(Exception):
-    """Something is wrong with a file; the message is one line for the user."""
+@dataclass(frozen=True)
+class CsvFormat:
+    """How CSV files are written.
+
+    Attributes
+    ----------
+    sep : str
+        What separates the cells.
+    na : sequence of str
+        Cells that are missing besides empty ones.
+    encoding : str or None
+        What the text is written in; None is UTF-8, or what the file's mark says.
+    spelling : Spelling
+        How numbers are spelled.
+    """
+
+    sep: str = ","
+    na: Sequence[str] = MISSING
+    encoding: str | None = None
+    spelling: Spelling = PLAIN
 
 
-def import_pandas() -> "ModuleType":
-    """Return pandas, or say how to get it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("CSV files need pandas: pip install 'properboost[cli]'") from error
-    return pandas
-
-
-def read_csv(
-    file: str, text: Collection[str], *, sep: str, na: Sequence[str] | None
-) -> "DataFrame":
+def read_csv(file: str, text: Collection[str], form: CsvFormat, note: Note) -> "DataFrame":
     """Read a CSV file: numbers as numbers, everything else and the columns `text` as strings.
 
-    `file` is a path or "-" for the standard input; cells that are empty or in `na` (by default,
-    `MISSING`) are missing.
+    `file` is a path or "-" for the standard input.  There is a row for each line below the header,
+    in their order; of files of several columns, blank lines are none, which is noted.
     """
-    pandas = import_pandas()
-    try:
-        source = _open(file)
-        if pandas.io.common.infer_compression(file, "infer") is None:
-            _check_kind(source, name_source(file))
-        frame = _read_cells(pandas, source, name_source(file), text, sep, na or MISSING)
-    except pandas.errors.EmptyDataError as error:
-        raise FileError(f"{name_source(file)}: the file is empty") from error
-    except pandas.errors.ParserWarning as error:
-        raise FileError(f"{name_source(file)}: rows have more cells than the header") from error
-    except OSError as error:
-        raise FileError(f"{name_source(file)}: {error.strerror or error}") from error
-    except (EOFError, ValueError, zlib.error) as error:
-        raise FileError(f"{name_source(file)}: {error}") from error
+    name = name_source(file)
+    with _name_errors(name):
+        content = TextFile.open(file, form.encoding)
+        counts = content.count(form.sep, '"')
+        header = find_header(content, form.sep)
+        check_header(header.names, name)
+        frame = _read_rows(content, header, counts, text, form, note)
     if len(frame) == 0:
-        raise FileError(f"{name_source(file)}: there are no rows below the header")
+        raise FileError(f"{name}: there are no rows below the header")
     return frame
+
+
+@contextmanager
+def _name_errors(name: str) -> Iterator[None]:
+    """Have errors name the file: those of pandas, of the system, and of what unpacks files."""
+    try:
+        yield
+    except (FileError, ImportError, MemoryError):
+        raise
+    except OSError as error:
+        raise FileError(f"{name}: {error.strerror or error}") from error
+    except Exception as error:
+        raise FileError(f"{name}: {error}") from error
+
+
+def _read_rows(
+    content: TextFile,
+    header: Header,
+    counts: Counts,
+    text: Collection[str],
+    form: CsvFormat,
+    note: Note,
+) -> "DataFrame":
+    """Read the rows, and see to it that there is one for each line."""
+    errors, several = import_pandas().errors, len(header.names) > 1
+    frame, lines = None, None
+    try:
+        frame = _read_cells(content, header, range(header.blank), text, form)
+    except (errors.ParserError, errors.ParserWarning):
+        lines = look_at_lines(content, form.sep, header)  # which says what line is wrong
+        if not (lines.blank and several):
+            raise
+    n_rows = counts.lines - header.blank - header.lines
+    if frame is not None and (len(frame) != n_rows or _may_lack_cells(frame, header, counts)):
+        lines = look_at_lines(content, form.sep, header)
+    if lines is not None:
+        n_rows = lines.n_rows
+        _note_blank(content.name, lines, several=several, note=note)
+        if lines.blank and several:
+            blank = {*range(header.blank), *lines.blank}
+            frame = _read_cells(content, header, blank, text, form)
+    if frame is None or len(frame) != n_rows:
+        n_read = 0 if frame is None else len(frame)
+        raise FileError(f"{content.name}: {n_read:,} rows were read where there are {n_rows:,}")
+    return frame
+
+
+def _may_lack_cells(frame: "DataFrame", header: Header, counts: Counts) -> bool:
+    """Whether there may be lines with fewer cells than columns, or blank ones.
+
+    pandas fills what a line lacks from its end on, and refuses lines that are too long.  So there
+    are none if all lines together have the separators that they need, none of which is in quotes.
+    """
+    n_columns = len(header.names)
+    if header.n_cells > n_columns:
+        return True
+    if not frame[header.names[-1]].isna().any():
+        return False
+    separators, quotes = counts.characters.values()
+    return n_columns == 1 or quotes > 0 or separators < (n_columns - 1) * counts.lines
+
+
+def _note_blank(name: str, lines: Lines, *, several: bool, note: Note) -> None:
+    """Note blank lines, except those at the end that are no rows."""
+    blank = [line for at, line in lines.blank.items() if at < lines.last or not several]
+    if blank:
+        what = "are left out" if several else "are rows whose value is missing"
+        note(f"{name}: blank lines {what} ({len(blank):,}; the first is line {blank[0]:,})")
 
 
 def _read_cells(
-    pandas: "ModuleType",
-    source: Path | IO[bytes],
-    name: str,
+    content: TextFile,
+    header: Header,
+    blank: Collection[int],
     text: Collection[str],
-    sep: str,
-    na: Sequence[str],
+    form: CsvFormat,
 ) -> "DataFrame":
-    settings = {"sep": sep, "keep_default_na": False, "encoding": "utf-8"}
-    header = _parse(pandas, source, **settings, header=None, nrows=1, dtype=str)
-    names = header.iloc[0].tolist()
-    check_header(names, name)
-    settings["na_values"] = ["", *na]
-    types = {n: str for n in names if n in text}
-    frame: DataFrame = _parse(pandas, source, **settings, dtype=types, low_memory=False)
-    # pandas turns TRUE and true into True, but their text matters; and it turns integers beyond 64
-    # bits into text, but they are numbers.
+    """Read the cells of all lines but the blank ones, whose numbers count from 0."""
+    pandas, names, spelling = import_pandas(), header.names, form.spelling
+    skipped = len(blank) if isinstance(blank, range) else {*blank}
+    settings = {
+        "sep": form.sep,
+        "keep_default_na": False,
+        "na_values": ["", *form.na],
+        "encoding": content.encoding,
+        "skiprows": skipped,
+    }
+    plain = spelling == PLAIN
+    types = {n: str for n in names if not plain or n in text}
+    frame: DataFrame = _parse(content, **settings, dtype=types, low_memory=False)
     inferred = [n for n in names if n not in text and not is_numeric(frame[n])]
-    truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
-    if truths:
-        frame[truths] = _parse(pandas, source, **settings, dtype=str, usecols=truths)
-    for column in inferred:
-        numbers = pandas.to_numeric(frame[column], errors="coerce")
-        if numbers.notna().equals(frame[column].notna()):
-            frame[column] = numbers.astype(np.float64)
+    if plain:
+        # pandas turns TRUE and true into True, but their text matters.
+        truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
+        if truths:
+            frame[truths] = _parse(content, **settings, dtype=str, usecols=truths)
+    else:
+        respelled = {n: _respell(frame[n], spelling) for n in inferred}
+        inferred = [n for n, column in respelled.items() if column is not None]
+        frame = frame.assign(**{n: respelled[n] for n in inferred})
+    # It also turns integers beyond 64 bits into text, but they are numbers.
+    for name in inferred:
+        if is_numeric(frame[name]):
+            continue
+        numbers = pandas.to_numeric(frame[name], errors="coerce")
+        if numbers.notna().equals(frame[name].notna()):
+            frame[name] = numbers.astype(np.float64)
     return frame
 
 
-def name_source(file: str) -> str:
-    """Return how messages call a file; "-" is the standard input."""
-    return "stdin" if file == "-" else file
-
-
-def _open(file: str) -> Path | IO[bytes]:
-    """Return what can be read more than once: a file, or the whole content of a pipe."""
-    if file == "-":
-        return io.BytesIO(sys.stdin.buffer.read())
-    path = Path(file)
-    return io.BytesIO(path.read_bytes()) if path.is_fifo() else path
-
-
-def _check_kind(source: Path | IO[bytes], name: str) -> None:
-    """Complain of a file that is not CSV, by name."""
-    length = max(map(len, _NOT_CSV))
-    if isinstance(source, Path):
-        with source.open("rb") as file:
-            begin = file.read(length)
-    else:
-        begin = source.read(length)
-    for magic, kind in _NOT_CSV.items():
-        if begin.startswith(magic):
-            raise FileError(f"{name}: the file is not CSV but {kind}")
-
-
-def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> Any:
+def _parse(content: TextFile, **settings: Any) -> Any:
+    pandas, source = import_pandas(), content.content
     if isinstance(source, io.BytesIO):
         source.seek(0)
     with warnings.catch_warnings():
@@ -144,7 +194,28 @@ def _parse(pandas: "ModuleType", source: Path | IO[bytes], **settings: Any) -> A
         # not to, it would drop the last column with a warning (except an empty one, after a final
         # comma).
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return pandas.read_csv(source, index_col=False, **settings)
+        return pandas.read_csv(source, index_col=False, skip_blank_lines=False, **settings)
+
+
+def _respell(column: "Series[Any]", spelling: Spelling) -> "Series[Any] | None":
+    """Return a column of numbers as if they were spelled as usual, or None if they are none.
+
+    Cells that have a unit and others that have another or none are not of one kind of number.
+    """
+    plain, units = {}, set()
+    for cell in column.dropna().unique().tolist():
+        number = spelling.read(cell)
+        if number is None:
+            return None
+        plain[cell] = number.text
+        units.add(number.unit)
+    if len(units) > 1:
+        return None
+    cells = column.map(plain).fillna("")
+    again = io.StringIO("\n".join(["v", *cells, ""]))
+    settings = {"keep_default_na": False, "na_values": [""], "skip_blank_lines": False}
+    respelled: Series[Any] = import_pandas().read_csv(again, low_memory=False, **settings)["v"]
+    return respelled
 
 
 def check_header(names: Sequence[str], file: str) -> None:
@@ -176,12 +247,16 @@ def is_numeric(column: "Series[Any]") -> bool:
     return column.dtype.kind in "iuf"
 
 
-def first_text(column: "Series[Any]") -> tuple[int, str]:
+def first_text(column: "Series[Any]", spelling: Spelling = PLAIN) -> tuple[int, str]:
     """Return the first cell that is not a number: its row, counted from 1, and the cell.
 
     Where all are numbers that are written as text it is the first of these.
     """
-    numbers = import_pandas().to_numeric(column, errors="coerce")
-    cells = np.flatnonzero(numbers.isna() & column.notna())
-    at = int(cells[0] if len(cells) else np.flatnonzero(column.notna())[0])
+    there = column.notna()
+    if spelling == PLAIN:
+        others = import_pandas().to_numeric(column, errors="coerce").isna() & there
+    else:
+        others = there & column.map(lambda cell: spelling.read(cell) is None, na_action="ignore")
+    cells = np.flatnonzero(others)
+    at = int(cells[0] if len(cells) else np.flatnonzero(there)[0])
     return int(column.index[at]) + 1, str(column.iloc[at])

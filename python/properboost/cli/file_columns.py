@@ -1,21 +1,23 @@
 """What the columns of a file are to the command line: labels, weights, features."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.cli.column_notes import advise_numbers, note_text
 from properboost.cli.csv_table import (
     FileError,
+    Note,
     first_text,
-    import_pandas,
     is_numeric,
     list_names,
     require,
 )
 from properboost.cli.row_file import Reader
 from properboost.data.binning import CategoricalBins, FeatureBins
+from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.rado.estimator import RadoBoostClassifier
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
-    "Note",
     "Once",
     "Unseen",
     "arrange",
@@ -39,9 +40,6 @@ __all__ = [
     "read_labels",
     "read_weights",
 ]
-
-Note: TypeAlias = Callable[[str], None]
-"""Tells the user about something that is not an error."""
 
 MOST_NUMBERS = 20
 """Different numbers of a target that are taken for classes without a question."""
@@ -61,7 +59,7 @@ def read_labels(
                 f"{list_names(unknown)}"
             )
         return labels.astype(of.dtype)
-    check_classes(str(column.name), classes.tolist(), many=many or labels.dtype.kind not in "iuf")
+    check_classes(str(column.name), classes.tolist(), len(labels), many=many)
     return labels
 
 
@@ -78,67 +76,67 @@ def check_labels(column: "Series[Any]") -> NDArray[Any]:
     return labels
 
 
-def check_classes(name: str, classes: Sequence[Any], *, many: bool) -> None:
-    """Refuse one class only, and more than a few unless they may be `many`."""
+def check_classes(name: str, classes: Sequence[Any], n_rows: int, *, many: bool) -> None:
+    """Refuse one class only, and more than a few numbers, or texts, unless they may be `many`.
+
+    Texts are refused where most rows have classes of their own.
+    """
     if len(classes) < 2:
         raise FileError(f"column {name!r} holds one class only: {classes[0]!r}")
-    if len(classes) > MOST_NUMBERS and not many:
+    if len(classes) <= MOST_NUMBERS or many:
+        return
+    numbers = isinstance(classes[0], float | int)
+    if numbers or 2 * len(classes) > n_rows:
+        what = "numbers" if numbers else "texts"
         raise FileError(
-            f"column {name!r} holds {len(classes):,} different numbers, each of which would "
-            "be a class; --many-classes takes them for that"
+            f"column {name!r} holds {len(classes):,} different {what}, each of which would be a "
+            "class; --many-classes takes them for that"
         )
 
 
 def read_weights(
-    frame: "DataFrame", name: str | None
+    frame: "DataFrame", name: str | None, spelling: Spelling | None
 ) -> tuple["DataFrame", NDArray[np.float64] | None]:
     """Return the rows that count and their weights."""
     if name is None:
         return frame, None
-    frame = keep_counted(frame, name)
+    frame = keep_counted(frame, name, spelling)
     if len(frame) == 0:
         raise FileError(f"column {name!r} must hold weights; all of them are 0")
     return frame, frame[name].to_numpy(dtype=np.float64)
 
 
-def keep_counted(frame: "DataFrame", name: str | None) -> "DataFrame":
+def keep_counted(
+    frame: "DataFrame", name: str | None, spelling: Spelling | None = None
+) -> "DataFrame":
     """Return the rows that count, by the column of weights if there is one."""
     if name is None:
         return frame
     column = frame[name]
     if not is_numeric(column):
-        row, cell = first_text(column)
-        raise FileError(f"column {name!r} must hold weights; row {row} holds {cell!r}")
+        row, cell = first_text(column, spelling or PLAIN)
+        advice = advise_numbers(column, spelling)
+        raise FileError(f"column {name!r} must hold weights; row {row} holds {cell!r}{advice}")
     if not (column >= 0.0).all():
         raise FileError(f"column {name!r} must hold weights; some are missing or below 0")
     return frame[column > 0.0]
 
 
 def make_features(
-    frame: "DataFrame", asked: Collection[str], note: Note
+    frame: "DataFrame", asked: Collection[str], spelling: Spelling | None, note: Note
 ) -> tuple["DataFrame", list[str]]:
     """Make categories of every text; return the features, and which are categorical.
 
-    `asked` are the columns that are to be categorical whatever they hold.
+    `asked` are the columns that are to be categorical whatever they hold.  `spelling` is how
+    numbers are spelled in the file, None if they are no text there.
     """
     if frame.shape[1] == 0:
         raise FileError("no column is left to be a feature")
     categorical = [name for name in frame.columns if not is_numeric(frame[name])]
     for name in categorical:
         if name not in asked:
-            _note_mixture(frame[name], note)
+            note_text(frame[name], spelling, note)
     return frame.astype(dict.fromkeys(categorical, "category")), categorical
-
-
-def _note_mixture(column: "Series[Any]", note: Note) -> None:
-    """Note a few words among numbers: they are more likely a slip than categories."""
-    numbers = import_pandas().to_numeric(column, errors="coerce").notna()
-    if column.notna().sum() < 2 * numbers.sum() < 2 * column.notna().sum():
-        row, cell = first_text(column)
-        note(
-            f"column {column.name!r} is categorical, although most cells are numbers, because row "
-            f"{row} holds {cell!r}; --na reads a cell as missing"
-        )
 
 
 def read_features(
@@ -149,9 +147,9 @@ def read_features(
 ) -> Iterator["DataFrame"]:
     """Read the columns that a model fitted on named ones needs, in the model's order."""
     known = find_categories(model)
-    told, unseen = Once(note), Unseen(model)
+    told, unseen, spelling = Once(note), Unseen(model), reader.spelling_of(file)
     for frame in reader.read_batches(file, find_text(known), is_needed=known.__contains__):
-        X = arrange(frame, known, told)
+        X = arrange(frame, known, spelling, told)
         unseen.add(X)
         yield X
     unseen.tell(note)
@@ -181,9 +179,15 @@ def find_text(known: Mapping[str, Collection[Any] | None]) -> list[str]:
 
 
 def arrange(
-    frame: "DataFrame", known: Mapping[str, Collection[Any] | None], note: Note
+    frame: "DataFrame",
+    known: Mapping[str, Collection[Any] | None],
+    spelling: Spelling | None,
+    note: Note,
 ) -> "DataFrame":
-    """Return the features of which these categories are known, None of a number, in that order."""
+    """Return the features of which these categories are known, None of a number, in that order.
+
+    `spelling` is how numbers are spelled in the file, None if they are no text there.
+    """
     require(frame, known)
     given = [name for name in frame.columns if name in known]
     extra = [name for name in frame.columns if name not in known]
@@ -193,10 +197,12 @@ def arrange(
         note("the columns are in another order than in training; they are matched by name")
     for name, categories in known.items():
         if categories is None and not is_numeric(frame[name]):
-            row, cell = first_text(frame[name])
+            row, cell = first_text(frame[name], spelling or PLAIN)
+            advice = advise_numbers(frame[name], spelling)
+            if not advice and spelling is not None:
+                advice = "; --na reads a cell as missing"
             raise FileError(
-                f"column {name!r} was numeric in training, but row {row} holds {cell!r}; "
-                "--na reads a cell as missing"
+                f"column {name!r} was numeric in training, but row {row} holds {cell!r}{advice}"
             )
     return frame[list(known)].astype(dict.fromkeys(find_text(known), "category"))
 

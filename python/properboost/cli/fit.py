@@ -28,6 +28,7 @@ from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_threads, misuse_if_wrong
 from properboost.cli.shared_work import check_output, make_reader, note
+from properboost.data.spelling import PLAIN
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -168,10 +169,11 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         categories=True,
     )
     require(frame, [*reserved, *arguments.categorical, *arguments.drop])
-    frame, weight = read_weights(frame, arguments.sample_weight)
+    spelling = reader.spelling_of(arguments.file)
+    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
     labels = read_labels(frame[arguments.target], many=arguments.many_classes)
     X, categorical = make_features(
-        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, note
+        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, spelling, note
     )
     rows = TrainingRows(X, labels, weight)
     others = None
@@ -182,6 +184,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     rows.fit(model)
     # A search is saved as the model that it chose, which has a record of what was compared.
     chosen = getattr(model, "best_estimator_", model)
+    chosen._spelling = spelling or PLAIN
     chosen.save_model(arguments.output, compact=arguments.compact)
     scores = [evaluate(model, rows, "training"), held_out]
     if others is not None:
@@ -235,11 +238,13 @@ def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRo
     )
     try:
         require(frame, reserved)
-        frame, weight = read_weights(frame, arguments.sample_weight)
+        spelling = reader.spelling_of(arguments.eval)
+        frame, weight = read_weights(frame, arguments.sample_weight, spelling)
         labels = read_labels(frame[arguments.target], of=np.unique(rows.labels))
         X = arrange(
             frame.drop(columns=[c for c in (*reserved, *arguments.drop) if c in frame]),
             known,
+            spelling,
             lambda message: note(f"{file}: {message}"),
         )
     except FileError as error:

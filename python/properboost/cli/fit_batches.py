@@ -63,10 +63,7 @@ def fit_in_batches(arguments: argparse.Namespace, estimator: Any, reader: Reader
             require(next(others), rows.columns)
     with _named(arguments.file):
         table = rows.quantize(estimator, "reading", lambda held: held | True)
-    numbers = table.classes.dtype.kind in "iuf"
-    check_classes(
-        arguments.target, table.classes.tolist(), many=arguments.many_classes or not numbers
-    )
+    check_classes(arguments.target, table.classes.tolist(), len(table), many=arguments.many_classes)
     estimator.set_params(categorical_features=rows.categorical)
     model = clone(estimator).fit(table)
     chosen = getattr(model, "best_estimator_", model)
@@ -108,16 +105,17 @@ def _score_other(arguments: argparse.Namespace, model: Any, reader: Reader) -> S
     if model.classes_.dtype.kind in "OU":
         text.append(arguments.target)
     unseen, tell = Unseen(model), Once(lambda message: note(f"{file}: {message}"))
+    spelling = reader.spelling_of(arguments.eval)
 
     def read() -> Iterator["DataFrame"]:
         is_needed = {*known, *reserved}.__contains__
         given = reader.read_batches(arguments.eval, text, is_needed=is_needed, labels=reserved[0])
         for frame in given:
             require(frame, reserved)
-            own = keep_counted(frame, arguments.sample_weight)
+            own = keep_counted(frame, arguments.sample_weight, spelling)
             check_labels(own[arguments.target])
             dropped = [c for c in (*reserved, *arguments.drop) if c in own]
-            X = arrange(own.drop(columns=dropped), known, tell)
+            X = arrange(own.drop(columns=dropped), known, spelling, tell)
             unseen.add(X)
             yield import_pandas().concat([X, own[reserved]], axis=1)
 
@@ -148,7 +146,7 @@ class _Rows:
         first = next(self._frames())
         require(first, [*self._reserved, *arguments.categorical, *arguments.drop])
         others = first.drop(columns=[*self._reserved, *arguments.drop])
-        _, self.categorical = make_features(others, arguments.categorical, note)
+        _, self.categorical = make_features(others, arguments.categorical, None, note)
         self._features = [str(name) for name in others]
 
     @property

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from properboost.cli.column_notes import name_options
 from properboost.cli.shared_arguments import add_model
+from properboost.data.spelling import PLAIN, Spelling
 from properboost.persistence.files import read
 from properboost.report.contents import describe_edit, find_changed, list_contents
 
@@ -52,6 +54,8 @@ def _summarize(path: str) -> dict[str, Any]:
         "library_version": file.library_version,
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
     }
+    if model._spelling != PLAIN:
+        summary["spelling"] = model._spelling.describe()
     return summary | dict(list_contents(model)) | {"parameters": find_changed(model)}
 
 
@@ -101,6 +105,8 @@ def _list_lines(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
         shown = ", ".join(map(repr, classes[:_MOST_CLASSES]))
         more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
         yield "classes", f"{len(classes)}: {shown}{more}"
+    if "spelling" in summary:
+        yield "numbers", name_options(Spelling.of(summary["spelling"]))
     if "search" in summary:
         search = summary["search"]
         yield (

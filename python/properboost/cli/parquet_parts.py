@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from properboost.batches.partition_keys import PartitionKeys
 from properboost.batches.sources import BATCH_ROWS, BUFFER_BYTES
 from properboost.boosting.available_memory import find_available
 from properboost.cli.arrow_table import (
@@ -36,11 +37,13 @@ class ParquetParts:
     """A Parquet file, or those of a folder by their paths, of the same columns.
 
     `marks` are their sizes and times of change: a file that changes while it is read is refused.
+    `keys` are columns that the names of folders hold, and come last.
     """
 
     file: str
     paths: tuple[Path, ...]
     marks: tuple[Mark, ...]
+    keys: PartitionKeys
     schema: Any
     n_rows: int
 
@@ -58,6 +61,7 @@ class ParquetParts:
             paths = [whole / path for path in kept]
             if not paths:
                 raise FileError(f"{file}: the folder holds no file whose name ends with {PARQUET}")
+        keys = PartitionKeys.find([*map(str, paths)], whole if whole.is_dir() else whole.parent)
         schema, n_rows, marks = None, 0, []
         for path in paths:
             marks.append(_mark(path))
@@ -71,7 +75,7 @@ class ParquetParts:
                 raise FileError(f"{path}: {_compare(own, schema, paths[0])}")
         if n_rows == 0:
             raise FileError(f"{file}: there are no rows")
-        return cls(file, tuple(paths), tuple(marks), schema, n_rows)
+        return cls(file, tuple(paths), tuple(marks), keys, keys.add_to(schema), n_rows)
 
     @property
     def names(self) -> list[str]:
@@ -104,17 +108,19 @@ class ParquetParts:
         if categories:
             texts |= {*find_categories(self.schema), *find_strings(self.schema)} - {labels}
         begin = 0
-        for path, mark in zip(self.paths, self.marks, strict=True):
+        for number, (path, mark) in enumerate(zip(self.paths, self.marks, strict=True)):
             with name_errors(str(path)), path.open("rb") as stream:
                 if _mark(path) != mark:
                     raise FileError(f"{path}: the file has changed since it was first read")
                 file = parquet.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False)
-                for batch in file.iter_batches(BATCH_ROWS, columns=needed, use_threads=False):
-                    table = Table.from_batches([batch])
+                for rows in file.iter_batches(BATCH_ROWS, columns=needed, use_threads=False):
+                    table = Table.from_batches([self.keys.complete(rows, number, needed, texts)])
                     frame = make_frame(table, str(path), texts, columns=columns, labels=labels)
                     frame.index += begin
                     begin += len(frame)
                     yield frame
+        if begin != self.n_rows:
+            raise FileError(f"{self.file}: {begin:,} rows were read of {self.n_rows:,}")
 
     def sample(
         self,

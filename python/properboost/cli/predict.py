@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cli.arrow_table import is_arrow, make_arrow
-from properboost.cli.csv_table import FileError, import_pandas
+from properboost.cli.csv_table import FileError, import_pandas, name_source
 from properboost.cli.file_columns import read_features
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import comes_in_batches
@@ -28,9 +28,10 @@ __all__ = ["EPILOG", "add_options", "run"]
 EPILOG = """\
 Columns are found by name, in any order; a missing one is an error, others are
 ignored with a note.  Parquet, and a folder of such files, is read and predicted
-in batches, however large it is.  Give the same --na and --sep as to fit if the file is
-written in the same way.  FILE and the output are Parquet or Arrow by suffix,
-and CSV otherwise.
+in batches, however large it is.  Give the same --na, --sep and --encoding as to
+fit if the file is written in the same way; how numbers are spelled, the model
+knows.  FILE and the output are Parquet or Arrow by suffix, and CSV otherwise.
+The output has one row for each row of FILE, in its order.
 
 examples:
   properboost predict model.json new.csv > predictions.csv
@@ -95,6 +96,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.output != "-":
         check_output(arguments)
     model = load_named(arguments)
+    reader = reader.remember(model._spelling)
     predictions = _predict_all(arguments, model, read_features(model, arguments.file, reader, note))
     if arguments.output == "-":
         for k, frame in enumerate(predictions):
@@ -114,7 +116,12 @@ def _predict_all(
     with show_progress(total, total, "predicting", "", "row") as report:
         done = 0
         for X in batches:
-            yield _predict(arguments, model, X)
+            frame = _predict(arguments, model, X)
+            # What is written is pasted beside the file: a row less, and all others are wrong.
+            if len(frame) != len(X):
+                file = name_source(arguments.file)
+                raise FileError(f"{file}: {len(X):,} rows have {len(frame):,} predictions")
+            yield frame
             done += len(X)
             if report is not None:
                 report(done, math.nan)

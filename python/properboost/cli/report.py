@@ -148,6 +148,8 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
     model = load_named(arguments)
+    reader = reader.remember(model._spelling)
+    spelling = reader.spelling_of(arguments.file)
     known = find_categories(model)
     named = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in named:
@@ -165,13 +167,13 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     else:
         frame = reader.read(arguments.file, text, is_needed=is_needed, labels=arguments.target)
     require(frame, [*named, *groups])
-    frame, weight = read_weights(frame, arguments.sample_weight)
+    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
     target = arguments.target or _find_target(
         frame.drop(columns=[*{*(c for c in known if c in frame), *named, *groups}]), model.classes_
     )
     labels = None if target is None else read_labels(frame[target], of=model.classes_)
     reserved = {target, arguments.sample_weight, *groups} - {None, *known}
-    X = arrange(frame.drop(columns=[*reserved]), known, note)
+    X = arrange(frame.drop(columns=[*reserved]), known, spelling, note)
     note_unseen(model, X, note)
     train: dict[str, Any] = {}
     if arguments.train is not None:
@@ -223,9 +225,10 @@ def _read_training(
         labels=target,
     )
     require(frame, named)
-    frame, weight = read_weights(frame, arguments.sample_weight)
+    spelling = reader.spelling_of(arguments.train)
+    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
     return {
-        "X_train": arrange(frame.drop(columns=named), known, note),
+        "X_train": arrange(frame.drop(columns=named), known, spelling, note),
         "y_train": read_labels(frame[target], of=model.classes_),
         "sample_weight_train": weight,
     }

@@ -1,13 +1,15 @@
 """Files of rows for the command line: CSV, Parquet or Arrow, by suffix."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from properboost.cli.arrow_table import PARQUET, is_arrow, read_arrow
-from properboost.cli.csv_table import FileError, read_csv
+from properboost.cli.column_notes import name_options
+from properboost.cli.csv_table import MISSING, CsvFormat, FileError, Note, read_csv
 from properboost.cli.parquet_parts import ParquetParts
+from properboost.data.spelling import Spelling
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -15,20 +17,53 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "comes_in_batches"]
 
 
+def _ignore(_: str) -> None:
+    """Take a note, and tell nobody."""
+
+
 @dataclass(frozen=True)
 class Reader:
-    """How files are read.
+    """How files are read; the first four attributes are of CSV files.
 
     Attributes
     ----------
     sep : str or None
-        What separates the cells of CSV files; None is a comma.
+        What separates the cells; None is a comma.
     na : sequence of str or None
-        Cells of CSV files that are missing besides empty ones; None are the usual ones.
+        Cells that are missing besides empty ones; None are the usual ones.
+    encoding : str or None
+        What the text is written in; None is UTF-8, or what the file's mark says.
+    numbers : mapping
+        The attributes of `Spelling` that were given.
+    note : callable
+        Tells the user what is not an error.
     """
 
     sep: str | None = None
     na: Sequence[str] | None = None
+    encoding: str | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    note: Note = _ignore
+
+    @property
+    def spelling(self) -> Spelling:
+        """How numbers are spelled in CSV files."""
+        return Spelling.of(self.numbers)
+
+    def spelling_of(self, file: str) -> Spelling | None:
+        """Return how numbers are spelled in a file; None if its numbers are no text."""
+        return None if is_arrow(file) or Path(file).is_dir() else self.spelling
+
+    def remember(self, spelling: Spelling) -> "Reader":
+        """Return what reads numbers as they were spelled in training, but for what was given."""
+        whole = {**spelling.describe(), **self.numbers}
+        try:
+            Spelling.of(whole)
+        except ValueError as error:
+            raise FileError(
+                f"{error}; the model was fitted with {name_options(spelling)}"
+            ) from error
+        return replace(self, numbers=whole)
 
     def read(
         self,
@@ -58,7 +93,8 @@ class Reader:
             raise FileError(f"{file}: it is a folder, which is read in batches only")
         if is_arrow(file):
             return read_arrow(file, text, is_needed=is_needed, labels=labels, categories=categories)
-        return read_csv(file, text, sep=self.sep or ",", na=self.na)
+        form = CsvFormat(self.sep or ",", self.na or MISSING, self.encoding, self.spelling)
+        return read_csv(file, text, form, self.note)
 
     def read_batches(
         self,
@@ -78,8 +114,9 @@ class Reader:
         """Return an option that none of these files is read by, if it was given."""
         if not all(is_arrow(file) or Path(file).is_dir() for file in files):
             return None
-        given = {"--sep": self.sep, "--na": self.na}
-        return next((option for option, value in given.items() if value is not None), None)
+        given = {"--sep": self.sep, "--na": self.na, "--encoding": self.encoding}
+        options = [option for option, value in given.items() if value is not None]
+        return next(iter([*options, *(f"--{name}" for name in self.numbers)]), None)
 
 
 def comes_in_batches(file: str) -> bool:

@@ -1,12 +1,16 @@
 """Arguments that several commands take."""
 
 import argparse
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from properboost.cli.csv_table import MISSING
 
-__all__ = ["add_file", "add_force", "add_model", "add_threads", "misuse_if_wrong"]
+__all__ = ["SPELLINGS", "add_file", "add_force", "add_model", "add_threads", "misuse_if_wrong"]
+
+SPELLINGS = ("decimal", "thousands", "units", "brackets")
+"""The options that say how numbers are spelled."""
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +39,50 @@ def add_file(parser: argparse.ArgumentParser) -> None:
         help="cells of CSV that are missing besides empty ones, instead of the usual "
         f"{' '.join(MISSING)}",
     )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        type=_encoding,
+        help="what CSV is written in, such as utf-16, cp1252 or latin-1 (default: UTF-8, or what a "
+        "mark at the beginning says)",
+    )
+    _add_spelling(parser)
+
+
+def _add_spelling(parser: argparse.ArgumentParser) -> None:
+    """Add how numbers are spelled; options that are not given are absent from the namespace."""
+    group = parser.add_argument_group(
+        "numbers of CSV files", "Models keep what fit was given, and new files are read so, too."
+    )
+    group.add_argument(
+        "--decimal",
+        metavar="CHARACTER",
+        default=argparse.SUPPRESS,
+        help="what stands before decimals (default: a point)",
+    )
+    group.add_argument(
+        "--thousands",
+        metavar="CHARACTER",
+        type=lambda text: None if text == "none" else text,
+        default=argparse.SUPPRESS,
+        help="what separates groups of three digits, or none (default: none)",
+    )
+    group.add_argument(
+        "--units",
+        metavar="TEXT",
+        type=str.strip,
+        nargs="*",
+        action="extend",
+        default=argparse.SUPPRESS,
+        help="texts before or after numbers that are left out, as %% and EUR; the cells of a "
+        "column must all have the same one, or none",
+    )
+    group.add_argument(
+        "--brackets",
+        action=argparse.BooleanOptionalAction,
+        default=argparse.SUPPRESS,
+        help="read (50) as -50",
+    )
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +108,21 @@ def _separator(text: str) -> str:
     separator = text.replace("\\t", "\t")
     if len(separator) != 1:
         raise argparse.ArgumentTypeError(f"must be one character; got {text!r}")
+    if not separator.isascii() or separator in '"\r\n\0':
+        raise argparse.ArgumentTypeError(
+            f"must be an ASCII character, and no quote or end of a line; got {text!r}"
+        )
     return separator
+
+
+def _encoding(text: str) -> str:
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=text)  # which takes encodings of text only
+    except (LookupError, ValueError) as error:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding of text that Python knows, such as utf-16; got {text!r}"
+        ) from error
+    return text
 
 
 @contextmanager

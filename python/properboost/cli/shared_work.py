@@ -7,6 +7,8 @@ from typing import Any
 
 from properboost.cli.csv_table import FileError
 from properboost.cli.row_file import Reader
+from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
+from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
 from properboost.whole_file import would_replace
 
@@ -22,7 +24,11 @@ def make_reader(
     arguments: argparse.Namespace, parser: argparse.ArgumentParser, *files: str | None
 ) -> Reader:
     """Return how files are read; options that none of them is read by are misused."""
-    reader = Reader(arguments.sep, arguments.na)
+    given = {name: value for name, value in vars(arguments).items() if name in SPELLINGS}
+    numbers = {k: tuple(value) if isinstance(value, list) else value for k, value in given.items()}
+    with misuse_if_wrong(parser):
+        Spelling.of(numbers)
+    reader = Reader(arguments.sep, arguments.na, arguments.encoding, numbers, note)
     unused = reader.find_unused([file for file in files if file is not None])
     if unused is not None:
         parser.error(f"{unused} is for CSV files")

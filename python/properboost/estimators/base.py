@@ -15,6 +15,7 @@ from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
 from properboost.data.names import ColumnNames, keep_names, read_names
 from properboost.data.rows import RowReader
+from properboost.data.spelling import PLAIN, Spelling
 from properboost.data.table import Table
 from properboost.estimators.scorer import Scorer
 from properboost.parameters import checks
@@ -32,6 +33,9 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
 
+    _spelling: Spelling = PLAIN
+    """How numbers were spelled in the file of text that it was fitted to."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -45,6 +49,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     def _restored_on_failure(self) -> Iterator[None]:
         """Restore the previous model, with its column names, if a fit fails or is interrupted."""
         before = self.__dict__.copy()
+        self.__dict__.pop("_spelling", None)
         try:
             yield
         except BaseException:

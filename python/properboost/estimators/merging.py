@@ -106,7 +106,8 @@ def merge_models(
         edits=tuple(model._ensemble.edits for model in parts),
     )
     merged = copy(first)
-    for name in ("validation_scores_", "search_"):
+    alike = all(model._spelling == first._spelling for model in parts)
+    for name in ("validation_scores_", "search_", *(() if alike else ("_spelling",))):
         merged.__dict__.pop(name, None)
     merged._ensemble = replace(found.ensemble, edits=(edit,))
     return merged

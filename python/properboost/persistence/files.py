@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from properboost import _core
+from properboost.data.spelling import PLAIN, Spelling
 from properboost.persistence.gzipped import MAGIC, Unpacked, pack
 from properboost.persistence.json_node import Node
 from properboost.persistence.json_reader import read_json
@@ -28,6 +29,9 @@ no searches or UDTClassifier, 5 no joint models, 6 no temperatures, and 7 no com
 
 _GZIP = ".gz"
 """The suffix of files that are to be packed; those that are read say so themselves."""
+
+_SPELLING = "spelling"
+"""The field of models that were fitted to a file of text whose numbers are not spelled as usual."""
 
 _HEADER = {"format": 1, "format_version": 1, "library_version": 1, "estimator": 1, "compact": 8}
 """The fields that every file has, and the format versions that they came with."""
@@ -67,6 +71,7 @@ def save(model: Any, path: AnyPath) -> None:
         "library_version": _core.__version__,
         "estimator": kind.name,
         "compact": model._is_compact,
+        **({} if model._spelling == PLAIN else {_SPELLING: model._spelling.describe()}),
         **kind.codec.describe(model),
     }
     content = write_json(document)
@@ -92,12 +97,36 @@ def read(path: AnyPath) -> ModelFile:
     library_version = fields["library_version"].string()
     known = [kind.name for kind in KINDS.values() if kind.since <= version]
     kind = KINDS[fields["estimator"].choice(known)]
-    rest = {name: value for name, value in document.items() if name not in header}
+    known_here = [*header, *([_SPELLING] if version > 10 else [])]
+    rest = {name: value for name, value in document.items() if name not in known_here}
     model = kind.codec.build(Node(rest, node.file), version)
+    if _SPELLING in fields and _SPELLING in known_here:
+        model._spelling = _build_spelling(fields[_SPELLING])
     compact = fields["compact"].boolean() if "compact" in header else False
     if compact != model._is_compact:
         node.fail(f"is of a {'full' if compact else 'compact'} model, other than 'compact' says")
     return ModelFile(model, kind.name, version, library_version, packed)
+
+
+def _build_spelling(node: Node) -> Spelling:
+    """Return how numbers were spelled; at least one thing is not as usual."""
+    fields = node.mapping()
+    given: dict[str, Any] = {}
+    for name, own in node.fields(*(name for name in PLAIN.names if name in fields)).items():
+        match name:
+            case "units":
+                given[name] = tuple(entry.string() for entry in own.entries())
+            case "brackets":
+                given[name] = own.boolean()
+            case _:
+                given[name] = own.string()
+    try:
+        spelling = Spelling.of(given)
+    except ValueError as error:
+        node.fail(f"must be how numbers are spelled: {error}")
+    if spelling.describe().keys() != given.keys() or not given:
+        node.fail("must hold what is not as usual, and no more")
+    return spelling
 
 
 def _check_format(document: Node) -> int:

@@ -1,0 +1,250 @@
+"""What columns of text may be meant for: numbers in another spelling, dates, names of rows."""
+
+import re
+import shlex
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.cli.csv_table import Note, first_text, import_pandas
+from properboost.data.spelling import PLAIN, Spelling
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+__all__ = ["advise_numbers", "name_options", "note_text"]
+
+_MOST_SEEN = 200
+"""Different texts of a column that are looked at to see what they may be."""
+
+_MOST_OWN = 20
+"""Dates, or texts of one row each, that a column may have without a note."""
+
+_MARKS = (
+    (".", None), (",", None), (".", ","), (".", " "), (".", "'"), (".", "_"),
+    (",", "."), (",", " "), (",", "'"),
+)  # fmt: skip
+"""What stands before decimals, and between thousands, where people write numbers."""
+
+_AROUND = re.compile(
+    r"[\s(+-]*(?P<before>[^\d\s.,'’()+-]*)(?P<gap>[\s(+-]*)\d(?:[\d.,'’_\s]*\d)?[.,]?"
+    r"(?P<behind>\s*)(?P<after>[^\d\s.,'’()+-]*)[\s)]*"
+)
+_LONGEST_WORD = 4  # letters of a unit, such as EUR, which a blank separates from its number
+
+_DATE = re.compile(
+    r"\s*(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2}))(?:[T\s].*)?"
+)
+
+Test = Callable[[str], Any]
+
+
+def note_text(column: "Series[Any]", spelling: Spelling | None, note: Note) -> None:
+    """Note what is more likely a slip than categories: numbers, or texts that no other row has.
+
+    `spelling` is how numbers are spelled in the file; None is a file whose numbers are no text.
+    """
+    texts = _Texts(column)
+    begin = f"column {column.name!r} is categorical"
+    if (look := _look_like_numbers(texts, spelling)) is not None:
+        note(f"{begin}, although {look}")
+    elif (mixture := _find_mixture(texts, spelling)) is not None:
+        note(f"{begin}, {mixture}")
+    elif texts.n_different > _MOST_OWN:
+        end = "others will have no effect; --drop leaves the column out"
+        if texts.are_mostly(_DATE.fullmatch):
+            row, cell = texts.first(_DATE.fullmatch)
+            note(f"{begin}, with {texts.n_different:,} dates such as {cell!r} in row {row}: {end}")
+        elif 2 * texts.n_own > texts.n_cells:
+            row, cell = texts.first(lambda _: True)
+            note(
+                f"{begin}, although most cells hold what no other cell holds ({texts.n_own:,} of "
+                f"{texts.n_cells:,}, such as {cell!r} in row {row}): {end}"
+            )
+
+
+def advise_numbers(column: "Series[Any]", spelling: Spelling | None) -> str:
+    """Return what reads a column as numbers, after a semicolon; nothing where that is not known."""
+    if spelling is None:
+        return ""
+    texts = _Texts(column)
+    found = _find_spellings(texts, spelling)
+    if found:
+        return f"; {_offer(texts, found, spelling)[1]}"
+    units = _find_units(texts, spelling)
+    return f"; {units}" if units is not None else ""
+
+
+def _look_like_numbers(texts: "_Texts", spelling: Spelling | None) -> str | None:
+    """Return words on texts most of which are numbers in another spelling."""
+    found = _find_spellings(texts, spelling or PLAIN)
+    if not found:
+        return None
+    n_read = texts.count(found[0].read)
+    (row, cell), offer = _offer(texts, found, spelling or PLAIN)
+    if spelling is None:
+        offer = "write them as numbers, or --drop leaves the column out"
+    return (
+        f"{n_read:,} of {texts.n_cells:,} cells look like numbers, such as {cell!r} in row {row}: "
+        f"{offer}"
+    )
+
+
+def _find_mixture(texts: "_Texts", spelling: Spelling | None) -> str | None:
+    """Return words on texts among numbers, or on numbers of several units."""
+    n_numbers = texts.count_numbers(spelling or PLAIN)
+    if n_numbers == texts.n_cells and spelling is not None:
+        units = _find_units(texts, spelling)
+        return None if units is None else f"because {units}"
+    if not texts.n_cells < 2 * n_numbers < 2 * texts.n_cells:
+        return None
+    row, cell = first_text(texts.column, spelling or PLAIN)
+    end = "" if spelling is None else "; --na reads a cell as missing"
+    return f"although most cells are numbers, because row {row} holds {cell!r}{end}"
+
+
+def _find_units(texts: "_Texts", spelling: Spelling) -> str | None:
+    """Return words on numbers that have different units, or of which some have none."""
+    first: dict[str, str] = {}
+    for text in texts.different:
+        number = spelling.read(text)
+        if number is None:
+            return None
+        first.setdefault(number.unit, text)
+    if len(first) < 2:
+        return None
+    one, other = list(first.values())[:2]
+    rows = [texts.first(cell.__eq__)[0] for cell in (one, other)]
+    return (
+        f"row {rows[0]} holds {one!r} and row {rows[1]} {other!r}: all must have the same unit, or "
+        "none"
+    )
+
+
+# -- spellings ------------------------------------------------------------------------------------
+
+
+def _find_spellings(texts: "_Texts", known: Spelling) -> list[Spelling]:
+    """Return the simplest spellings that read most cells, if they read most, and more than known.
+
+    There are several where a cell, such as 1,234, can be read in two ways.
+    """
+    sample, weights = texts.sample()
+    digits = np.array([any(map(str.isdigit, text)) for text in sample], dtype=bool)
+    if 2 * weights[digits].sum() <= weights.sum():
+        return []
+    units = _guess_units(sample)
+    brackets = [False, True] if any("(" in text for text in sample) else [False]
+    tried = {
+        Spelling(decimal, thousands, own, inside)
+        for decimal, thousands in _MARKS
+        for own in {(), units}
+        for inside in brackets
+    }
+    reached = {
+        spelling: int(weights[[spelling.read(text) is not None for text in sample]].sum())
+        for spelling in {*tried, known}
+    }
+    best = max(reached.values())
+    if reached[known] == best or 2 * best <= weights.sum():
+        return []
+    equal = [spelling for spelling in tried if reached[spelling] == best]
+    least = min(len(spelling.describe()) for spelling in equal)
+    order = {marks: k for k, marks in enumerate(_MARKS)}
+    simple = [spelling for spelling in equal if len(spelling.describe()) == least]
+    simple.sort(key=lambda spelling: order[spelling.decimal, spelling.thousands])
+    return simple if texts.are_mostly(simple[0].read) else []
+
+
+def _guess_units(sample: list[str]) -> tuple[str, ...]:
+    """Return the most frequent text around numbers that may be a unit."""
+    found = Counter[str]()
+    for text in sample:
+        around = _AROUND.fullmatch(text)
+        if around is None:
+            continue
+        for unit, gap in ((around["before"], around["gap"]), (around["after"], around["behind"])):
+            signs = any(c in "%‰" or unicodedata.category(c) == "Sc" for c in unit)
+            word = gap.strip(" (") == "" != gap and unit.isalpha() and len(unit) <= _LONGEST_WORD
+            if signs or word:
+                found[unit] += 1
+    return tuple(unit for unit, _ in found.most_common(1))
+
+
+def _offer(texts: "_Texts", found: list[Spelling], known: Spelling) -> tuple[tuple[int, str], str]:
+    """Return a cell with its row, and what options read it as which number."""
+    row, cell = texts.first(lambda text: known.read(text) is None and found[0].read(text))
+    offers = []
+    for spelling in found:
+        number = spelling.read(cell)
+        if number is not None:
+            offers.append(f"{name_options(spelling, known)} reads that as {number.text}")
+    return (row, cell), ", and ".join(offers)
+
+
+def name_options(spelling: Spelling, known: Spelling = PLAIN) -> str:
+    """Return the options that stand for a spelling where another one is known."""
+    words = []
+    for name in spelling.names:
+        value = getattr(spelling, name)
+        if value == getattr(known, name):
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{'' if value else 'no-'}{name}")
+        else:
+            words += [f"--{name}", *(value if isinstance(value, tuple) else [value or "none"])]
+    return shlex.join(words)
+
+
+# -- the texts of a column ------------------------------------------------------------------------
+
+
+class _Texts:
+    """The different texts of a column, in the order they come in, and how many cells have each."""
+
+    def __init__(self, column: "Series[Any]") -> None:
+        codes, found = import_pandas().factorize(column)
+        self.column = column
+        self.different = [str(text) for text in found]
+        self._codes: NDArray[np.int64] = codes
+        self._counts = np.bincount(codes[codes >= 0], minlength=len(found))
+        self.n_cells = int(self._counts.sum())
+        self.n_different = len(found)
+        self.n_own = int(np.count_nonzero(self._counts == 1))
+
+    def sample(self) -> tuple[list[str], NDArray[np.int64]]:
+        """Return some of the texts, from everywhere, and how many cells have them."""
+        places = np.linspace(0, self.n_different - 1, min(self.n_different, _MOST_SEEN))
+        drawn = places.astype(np.intp)
+        return [self.different[k] for k in drawn], self._counts[drawn]
+
+    def are_mostly(self, test: Test) -> bool:
+        """Whether more than half of the cells are such; if few of the sample are, it is not."""
+        sample, weights = self.sample()
+        passed = np.array([bool(test(text)) for text in sample], dtype=bool)
+        return bool(2 * weights[passed].sum() > weights.sum()) and (
+            2 * self.count(test) > self.n_cells
+        )
+
+    def count(self, test: Test) -> int:
+        """Return how many cells are such."""
+        passed = np.array([bool(test(text)) for text in self.different], dtype=bool)
+        return int(self._counts[passed].sum())
+
+    def count_numbers(self, spelling: Spelling) -> int:
+        """Return how many cells are numbers."""
+        if spelling != PLAIN:
+            return self.count(spelling.read)
+        pandas = import_pandas()
+        numbers = pandas.to_numeric(pandas.Series(self.different, dtype=object), errors="coerce")
+        return int(self._counts[numbers.notna().to_numpy()].sum())
+
+    def first(self, test: Test) -> tuple[int, str]:
+        """Return the first cell that is such, after its row, which is counted from 1."""
+        k = next(k for k, text in enumerate(self.different) if test(text))
+        row = int(np.flatnonzero(self._codes == k)[0])
+        return int(self.column.index[row]) + 1, self.different[k]
