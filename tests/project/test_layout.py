@@ -48,6 +48,7 @@ ELSEWHERE = {
     ],
     "persistence/test_bags.py": ["persistence/spreads.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
+    "cli/test_csv_table.py": ["cli/csv_lines.py", "cli/text_file.py"],
     "cli/test_commands.py": ["cli/reproduce.py", "cli/shared_arguments.py"],
     "cli/test_inspect.py": ["cli/schema.py", "report/contents.py"],
     "report/test_write.py": [
