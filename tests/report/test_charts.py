@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("vl_convert")
 
@@ -22,6 +24,13 @@ from properboost.report.charts import (
 )
 
 HOSTILE = "<script>alert('&')</script>"
+WORDS = st.text(
+    st.one_of(
+        st.characters(codec=None, categories=None),
+        st.sampled_from("\x00\x0b\x1b\ufffe\ud83d\ude00\U0001f600\u0301\u200b\u202e\n<&$\\"),
+    )
+)
+"""Any text at all, and often one that hurts."""
 
 
 def read(drawn):
@@ -155,3 +164,101 @@ def test_reliability_has_a_point_for_each_bin():
 def test_charts_are_the_same_every_time():
     bars = [Bar("a", 1.0, "a")]
     assert draw_bars(bars, "x", "y") == draw_bars(bars, "x", "y")
+
+
+# -- any text, any number -------------------------------------------------------------------------
+
+
+def draw_all(a, b):
+    """Return charts of every kind that have two texts wherever there are any."""
+    cells = np.array([[1.0, -2.0], [3.0, 4.0]])
+    return [
+        draw_bars([Bar(a, 1.0, a, note=b), Bar(b, 2.0, b, note=a)], a, b, note=b),
+        draw_walk([Bar(a, 1.0, b, 0.5, 1.5, b, 0.0), Bar(b, 2.0, a)], a, b, note=a),
+        draw_dots([Dot(a, 0, 0.1, 0.1, 0.2, b), Dot(b, 1, 0.3, 0.1, 0.4, a)], b, a),
+        draw_steps(np.arange(3.0), np.array([1.0, 2.0]), np.ones(2), [a, b], (a, b), a),
+        draw_grid(cells, np.ones((2, 2)), ([a, b], [b, a]), (a, b), [[a, b], [b, a]], a),
+        draw_reliability([Point(0.1, 0.2, 0.1, 0.3, 5, a)], (a, b), b),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\x0bb", r"a\x0bb"),
+        ("\x00\x1b[31m", r"\x00\x1b[31m"),
+        ("\ufffe", r"\ufffe"),
+        ("\ud800", r"\ud800"),
+        ("\u202eabc", r"\u202eabc"),
+        ("constructor", "constructor"),
+        ("__proto__", "__proto__"),
+        ("datum.v", "datum.v"),
+        ("a[0].b", "a[0].b"),
+        ("{{ 7 }} ${7} $x$ \\\\", "{{ 7 }} ${7} $x$ \\\\"),
+        ("]]> --> <b>&lt;", "]]> --> <b>&lt;"),
+        ("e\u0301\u0302", "e\u0301\u0302"),
+        ("\U0001f469\u200d\U0001f33e", "\U0001f469\u200d\U0001f33e"),
+        ("", ""),
+    ],
+)
+def test_texts_are_drawn_as_they_are_or_spelled(text, seen):
+    for drawn in draw_all(text, "b"):
+        root, told = read(drawn)
+        texts = [word.rstrip("\u200b") for word in words_of(root)]
+        assert seen in told
+        assert seen in texts or not seen
+        assert root.attrib["aria-label"] in (seen, "b")
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(WORDS, WORDS)
+def test_no_text_ends_the_process(first, second):
+    for drawn in draw_all(first, second):
+        read(drawn)
+
+
+@pytest.mark.parametrize("text", ["W" * 20_000, "\U0001f600" * 20_000, "e" + "\u0301" * 20_000])
+def test_long_texts_are_cut_before_they_are_drawn(text):
+    for drawn in draw_all(text, f"{text}: 7 rows"):
+        root, told = read(drawn)
+        assert len(drawn) < 60_000
+        assert max(map(len, words_of(root))) <= 101  # and what tells two of them apart
+        assert all(len(one) <= 600 and "\u2026" in one for one in told)
+        assert any(one.endswith("7 rows") for one in told) or len(told) == 1
+
+
+def test_names_that_are_equal_once_drawn_have_lines_of_their_own():
+    names = [
+        "x" * 300 + "1",
+        "x" * 300 + "2",
+        "\x0b",
+        r"\x0b",
+        "\U0001f600" * 90,
+        "\U0001f601" * 90,
+    ]
+    root, told = read(draw_bars([Bar(name, 1.0, str(k)) for k, name in enumerate(names)], "t", "l"))
+    assert told == [*"012345"]
+    places = {e.attrib["d"] for e in root.iter() if "data-t" in e.attrib}
+    assert len(places) == 6
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.floats(), min_size=4, max_size=4))
+def test_no_number_ends_the_process(numbers):
+    a, b, c, d = numbers
+    with np.errstate(all="ignore"):
+        drawn = [
+            draw_bars([Bar("x", a, "t", b, c), Bar("y", d, "t")], "t", "l", percent=True),
+            draw_walk([Bar("x", a, "t", b, c, origin=d), Bar("y", d, "t", origin=a)], "t", "l"),
+            draw_dots([Dot("x", 0, a, b, c, "t")], "t", "l"),
+            draw_steps(
+                np.array([0.0, 1.0, 2.0]), np.array([a, b]), np.abs([c, d]), ["a", "b"],
+                ("x", "y"), "l", ends=(np.array([b, c]), np.array([a, d])),
+            ),
+            draw_grid(
+                np.array([[a, b], [c, d]]), np.ones((2, 2)), (["a", "b"], ["c", "d"]), ("x", "y"),
+                [["t"] * 2] * 2, "l",
+            ),
+        ]  # fmt: skip
+    for own in drawn:
+        read(own)

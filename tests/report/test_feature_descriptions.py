@@ -38,7 +38,7 @@ def test_several_may_be_undescribed():
         (
             {"Age": "in years"},
             ValueError,
-            "feature_descriptions must describe some of the features age and fnlwgt; got Age",
+            "feature_descriptions must describe some of the features 'age' and 'fnlwgt'; got 'Age'",
         ),
         ({"age": " "}, ValueError, "must describe some of the features"),
     ],

@@ -4,7 +4,6 @@ import copy
 import html
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import properboost as pb
 import properboost.report.page
 import properboost.report.view
 import properboost.report.write
+from helpers.pages import Page, check_is_closed
 from properboost import extras
 from properboost.report import scores
 from properboost.report.effects import list_terms
@@ -26,54 +26,19 @@ from properboost.report.parameter_words import describe_parameter
 from properboost.report.view import make_view
 from properboost.report.words import list_words, number, percent, signed
 from properboost.report.write import collect
+from properboost.visible import make_visible
 
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
 NAME, LABEL = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>'
 TOWN = "</style><b>Ulm</b> {{ 7 * 7 }}"
-VOID = {"meta", "link", "input", "br"}
 
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     monkeypatch.setattr(scores, "MOST_RESAMPLES", 29)
     monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 29)
-
-
-class Page(HTMLParser):
-    """What a browser would make of a page: elements with attributes, and texts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open, self.shown, self.ids = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self.ids += [value for name, value in attrs if name == "id"]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if not {"style", "script"} & {*self.open}:
-            self.shown.append(data)
-
-    @property
-    def text(self):
-        return " ".join("".join(self.shown).split())
-
-    def find(self, name):
-        return [attributes for tag, attributes in self.elements if tag == name]
 
 
 def make_rows(n, seed):
@@ -90,25 +55,6 @@ def write(path, model, X, y, **given):
     text = path.read_text("utf-8")
     check_is_closed(text)
     return text, Page(text)
-
-
-def check_is_closed(text):
-    """Nothing of the page is fetched, and none of its names is more than text."""
-    page = Page(text)
-    tags = {tag for tag, _ in page.elements}
-    assert not tags & {"img", "iframe", "object", "embed", "base", "form", "b"}
-    assert len(page.find("script")) == len(page.find("style")) == 1
-    for tag, attributes in page.elements:
-        for name, value in attributes.items():
-            assert not name.startswith("on"), (tag, name)
-            if name in ("href", "src", "xlink:href", "action", "srcset"):
-                assert value.startswith("#") or value == "data:,", (tag, name, value)
-    own = text.replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", own)
-    assert len({*page.ids}) == len(page.ids)
-    targets = [a["href"][1:] for a in page.find("a")]
-    assert {*targets} <= {*page.ids}
-    assert "default-src 'none'" in page.find("meta")[2]["content"]
 
 
 def collect_all(model, X, y):
@@ -551,3 +497,37 @@ def test_missing_packages_are_named(model, tmp_path, monkeypatch, missing):
             model, X, y, tmp_path / "r.html", max_features=0, max_pairs=0, max_rows=0
         )
     assert not [*Path(tmp_path).iterdir()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\x0b\x00\x1b[31m\ufffe\ud800\u202eb",
+        "constructor",
+        "\U0001f600" * 20_000,
+        "{{ 7 }}$x$\\<b>",
+    ],
+    ids=["controls", "inherited", "long", "markup"],
+)
+def test_any_text_is_text(tmp_path, text):
+    rng = np.random.default_rng(0)
+    pages = []
+    for name in ("size", text):
+        X = pd.DataFrame({"x": rng.normal(size=80), "age": rng.normal(size=80)})
+        X["sex"] = pd.Categorical.from_codes(
+            rng.integers(0, 3, 80), pd.Index([name, f"{name}\x0c", r"\x0c"], dtype=object)
+        )
+        X.columns = pd.Index([name, "age", f"sex {name}"], dtype=object)
+        y = np.array([name if k else "no" for k in X[name] > 0.0], dtype=object)
+        model = pb.ProperBoostClassifier(n_estimators=4, interactions=1, n_jobs=1).fit(X, y)
+        written, page = write(
+            tmp_path / "r.html", model, X, y, max_features=2, max_pairs=1, max_rows=1, title=name,
+            purpose=name, model_source=name, data_source=name, date=name,
+            class_names={"no": f"no {name}"}, feature_descriptions={name: f"a {name}"},
+        )  # fmt: skip
+        assert written.isprintable() or {c for c in written if not c.isprintable()} <= {*"\n\u200b"}
+        pages.append(page)
+        seen = make_visible(name)
+        for words in (f"a {seen}", f"no {seen}", f"sex {seen}", rf"{seen}\x0c"):
+            assert words in page.text
+    assert pages[1].kinds <= pages[0].kinds

@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn, Protocol
 from properboost import _core
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_work import note
+from properboost.visible import make_printable
 
 __all__ = ["Command", "make_parsers", "run"]
 
@@ -65,7 +66,7 @@ def _complain(message: str) -> int:
 
 
 def _one_line(message: str) -> str:
-    return " ".join(message.split())
+    return make_printable(" ".join(message.split()))
 
 
 class _Parser(argparse.ArgumentParser):

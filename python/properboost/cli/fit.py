@@ -27,7 +27,7 @@ from properboost.cli.options import MODELS, add_parameters, make_classifier
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_threads, misuse_if_wrong
-from properboost.cli.shared_work import check_output, make_reader, note
+from properboost.cli.shared_work import check_output, make_reader, note, show
 from properboost.data.spelling import PLAIN
 
 __all__ = ["EPILOG", "add_options", "run"]
@@ -197,8 +197,8 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
 
 def _tell(arguments: argparse.Namespace, model: Any, counts: Counts, scores: list[str]) -> None:
     source = name_source(arguments.file)
-    print(describe_fit(model, counts, scores, source=source, target=arguments.target))
-    print(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+    show(describe_fit(model, counts, scores, source=source, target=arguments.target))
+    show(f"\nThe model, fitted on all rows, is in {arguments.output}.")
 
 
 def _wants_batches(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:

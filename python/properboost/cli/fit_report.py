@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.rado.estimator import RadoBoostClassifier
+from properboost.visible import make_printable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -108,7 +109,7 @@ def describe_fit(
         *_describe_search(model),
         *_describe_features(model),
     ]
-    return "\n".join(lines)
+    return "\n".join(map(make_printable, lines))
 
 
 def _describe_features(model: Model) -> list[str]:

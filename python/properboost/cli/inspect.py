@@ -8,9 +8,11 @@ from typing import Any
 
 from properboost.cli.column_notes import name_options
 from properboost.cli.shared_arguments import add_model
+from properboost.cli.shared_work import show
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.persistence.files import read
 from properboost.report.contents import describe_edit, find_changed, list_contents
+from properboost.visible import make_printable
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace, _parser: argparse.ArgumentParser) -> None
     if arguments.json:
         print(json.dumps(summary, indent=1, default=str))
     else:
-        print(_describe(summary))
+        show(_describe(summary))
 
 
 def _summarize(path: str) -> dict[str, Any]:
@@ -87,12 +89,7 @@ def _describe(summary: dict[str, Any]) -> str:
     title = "all are the defaults" if not changed else "other than the defaults"
     lines.append(_line("parameters", title))
     lines += [f"  {name}={' '.join(repr(value).split())}" for name, value in changed.items()]
-    return "\n".join(map(_escape, lines))
-
-
-def _escape(line: str) -> str:
-    """Return a line without what a terminal would obey: names are a stranger's."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    return "\n".join(map(make_printable, lines))
 
 
 def _line(name: str, text: str) -> str:

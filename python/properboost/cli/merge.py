@@ -6,7 +6,7 @@ import re
 
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_arguments import add_force
-from properboost.cli.shared_work import check_output
+from properboost.cli.shared_work import check_output, show
 from properboost.estimators.base import load_model
 from properboost.estimators.merging import merge_models
 
@@ -71,4 +71,4 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     merged.save_model(arguments.output)
     (edit,) = merged.edits_
     shares = ", ".join(f"{share:.4g}" for share in edit["weights"])
-    print(f"The merged model, with the weights {shares}, is in {arguments.output}.")
+    show(f"The merged model, with the weights {shares}, is in {arguments.output}.")

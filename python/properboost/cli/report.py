@@ -20,7 +20,7 @@ from properboost.cli.file_columns import (
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
-from properboost.cli.shared_work import check_output, load_named, make_reader, note
+from properboost.cli.shared_work import check_output, load_named, make_reader, note, show
 from properboost.report.write import write_report
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         max_pairs=arguments.max_pairs,
         max_rows=arguments.max_rows,
     )
-    print(f"The report on {len(X):,} rows is in {arguments.output}.")
+    show(f"The report on {len(X):,} rows is in {arguments.output}.")
 
 
 def _list_text(

@@ -1,4 +1,4 @@
-"""What several commands do: notes, checks of options and outputs, loading."""
+"""What several commands do: words and notes, checks of options and outputs, loading."""
 
 import argparse
 import sys
@@ -10,14 +10,21 @@ from properboost.cli.row_file import Reader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
+from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
 
-__all__ = ["check_output", "load_named", "make_reader", "note"]
+__all__ = ["check_output", "load_named", "make_reader", "note", "show"]
+
+
+def show(text: str) -> None:
+    """Print lines without what a terminal would obey or cannot show: names are a stranger's."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(make_lines_printable(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def note(message: str) -> None:
     """Tell the user about something that is not an error."""
-    print(f"properboost: note: {message}", file=sys.stderr)
+    print(f"properboost: note: {make_printable(message)}", file=sys.stderr)
 
 
 def make_reader(

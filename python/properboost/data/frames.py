@@ -21,6 +21,7 @@ from properboost.data.table import CategoricalColumn, Category, Column, Table, i
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
+from properboost.visible import make_lines_printable
 
 __all__ = [
     "NEVER_NUMBERS",
@@ -243,7 +244,10 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         _check_held(X)
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
-    validate_data(model, frame.source, reset=reset, skip_check_array=True)
+    try:
+        validate_data(model, frame.source, reset=reset, skip_check_array=True)
+    except ValueError as error:  # scikit-learn quotes names as they are
+        raise ValueError(make_lines_printable(str(error))) from None
     given = frame.given_names if isinstance(frame, _PandasTable) else frame.names or ()
     if reset:
         keep_names(model, name_columns(given))

@@ -1,4 +1,7 @@
-"""Explanations for the dashboards of InterpretML: what ``interpret.show`` takes."""
+"""Explanations for the dashboards of InterpretML: what ``interpret.show`` takes.
+
+They go to a browser as JSON, so that what it cannot hold is spelled.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 from properboost.extras import import_extra
 from properboost.inspection.bin_ends import find_bin_ends
 from properboost.inspection.drawn import DrawnPair, DrawnRows, DrawnShape
+from properboost.visible import make_visible
 
 __all__ = ["make_global", "make_local"]
 
@@ -25,6 +29,7 @@ def make_global(
 ) -> Any:
     """Return an explanation of a model: its functions, and how much each term matters."""
     names = [shape.label for shape in shapes] + [" & ".join(pair.labels) for pair in pairs]
+    names = list(map(make_visible, names))
     kinds = ["continuous" if shape.kind == "numeric" else "nominal" for shape in shapes]
     kinds += ["interaction"] * len(pairs)
     specific = [*map(_describe_shape, shapes), *map(_describe_pair, pairs)]
@@ -47,13 +52,14 @@ def make_local(
     own = probability[np.arange(n_rows), predicted]
     true = own + np.nan if y is None else probability[np.arange(n_rows), actual]
     baseline = np.broadcast_to(found.baseline, n_rows)
-    names = list(found.names)
+    names = list(map(make_visible, found.names))
+    shown = [make_visible(label) if isinstance(label, str) else label for label in classes]
     specific = [
         {
             "type": "univariate",
             "names": names,
             "scores": found.values[i].tolist(),
-            "values": [found.describe_value(i, j) for j in range(n_terms)],
+            "values": [make_visible(found.describe_value(i, j)) for j in range(n_terms)],
             "extra": {"names": ["Baseline"], "scores": [float(baseline[i])], "values": [1]},
             "perf": {
                 "is_classification": True,
@@ -62,11 +68,11 @@ def make_local(
                 "actual": actual[i] if y is None else int(actual[i]),
                 "actual_score": float(true[i]),
             },
-            "meta": {"label_names": list(classes)},
+            "meta": {"label_names": shown},
         }
         for i in range(n_rows)
     ]
-    labels = np.array(list(map(str, classes)), dtype=object)
+    labels = np.array(list(map(str, shown)), dtype=object)
     columns = {"Predicted": labels[predicted], "PrScore": own.round(3)}
     if y is not None:
         columns |= {"Actual": labels[actual], "AcScore": true.round(3)}
@@ -83,7 +89,7 @@ def _make(
         {"overall": overall, "specific": specific},
         feature_names=names,
         feature_types=kinds,
-        name=name,
+        name=make_visible(name),
         selector=pandas.DataFrame(columns),
     )
 
@@ -92,7 +98,7 @@ def _describe_shape(shape: DrawnShape) -> dict[str, Any]:
     n_bins = len(shape.labels)
     low, high = shape.interval() if shape.n_bags > 0 else (None, None)
     if shape.kind != "numeric":
-        names = list(shape.labels)
+        names = list(map(make_visible, shape.labels))
         density = {"names": names, "scores": shape.weights[:n_bins].tolist()}
         found: dict[str, Any] = {"scores": shape.values[:n_bins]}
         found |= {} if high is None else {"upper_bounds": high[:n_bins]}
@@ -119,7 +125,7 @@ def _describe_pair(pair: DrawnPair) -> dict[str, Any]:
     first, second = pair.levels
     return {
         "type": "interaction",
-        "left_names": list(first),
-        "right_names": list(second),
+        "left_names": list(map(make_visible, first)),
+        "right_names": list(map(make_visible, second)),
         "scores": pair.values,
     }

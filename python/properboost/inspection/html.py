@@ -1,7 +1,7 @@
 """Shape functions, pairs and contributions as small pieces of HTML, for notebooks.
 
 They need nothing but themselves: no network, no script, no style of the page.  Every name is
-escaped.  Colours are seen on a light and on a dark page.
+escaped, and what no page can hold is spelled.  Colours are seen on a light and on a dark page.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from properboost.inspection.bin_ends import find_bin_ends
 from properboost.inspection.drawn import DrawnPair, DrawnRows, DrawnShape
+from properboost.visible import make_visible
 
 __all__ = ["draw_contributions", "draw_grid", "draw_shape"]
 
@@ -111,7 +112,7 @@ def draw_contributions(found: DrawnRows) -> str:
 
 
 def _wrap(parts: Sequence[str]) -> str:
-    return f"<div style='font-family:sans-serif'>{''.join(parts)}</div>"
+    return make_visible(f"<div style='font-family:sans-serif'>{''.join(parts)}</div>")
 
 
 def _head(label: str, axis_label: str, within_noise: bool | None) -> str:

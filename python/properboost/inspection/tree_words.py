@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from properboost.boosting.lines import Lines
 from properboost.boosting.tree import LEAF, Tree
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
+from properboost.visible import make_printable
 
 __all__ = ["describe_line", "describe_tree", "follow_left"]
 
@@ -24,7 +25,7 @@ def describe_tree(
             lines.append("|   " * (depth - 1) + way)
         j = int(tree.feature[node])
         if j == LEAF:
-            lines.append("|   " * depth + ends[node])
+            lines.append("|   " * depth + make_printable(ends[node]))
             continue
         for child, branch in ((1, tree.goes_right), (0, tree.goes_left)):  # the last comes first
             codes = _members(branch[node], features[j].width)
@@ -52,7 +53,8 @@ def describe_line(
     """Return a node's line in words: slopes by unit of the features; nothing if it has none."""
     words = []
     for t in range(int(lines.offsets[node]), int(lines.offsets[node + 1])):
-        bins = features[lines.feature[t]]
+        j = int(lines.feature[t])
+        bins = features[j]
         assert isinstance(bins, NumericBins)
         low, high = bins.outer_means
         with np.errstate(over="ignore", invalid="ignore"):
@@ -60,7 +62,7 @@ def describe_line(
             center = low + lines.center[t] * (high - low)
         sign = "-" if slope < 0.0 else "+"
         distance = f"{'+' if center < 0.0 else '-'} {abs(center):.6g}"
-        words.append(f" {sign} {abs(slope):.4g} ({names[lines.feature[t]]} {distance})")
+        words.append(f" {sign} {abs(slope):.4g} ({make_printable(names[j])} {distance})")
     return "".join(words)
 
 
@@ -70,6 +72,7 @@ def _members(words: NDArray[np.uint64], width: int) -> list[int]:
 
 def _describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
     """Return a condition in words: that a feature's code is among these, which ascend."""
+    name = make_printable(name)
     missing = bins.n_bins in codes
     values = [c for c in codes if c < bins.n_bins]
     if not values:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from properboost.extras import import_extra
+from properboost.visible import make_visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,11 @@ __all__ = [
     "find_axes",
     "find_style",
     "import_matplotlib",
+    "name_line",
     "set_words",
     "shorten",
+    "write",
+    "write_lines",
 ]
 
 # Colours of the palette of Okabe and Ito, which colour-blind readers can distinguish.
@@ -39,6 +43,25 @@ _PALETTE = (LINE, SECOND_LINE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 
 _LARGEST_FONT, _SMALLEST_FONT = 10.0, 6.0
 _LINE_HEIGHT = 1.25
+_MOST_WORDS = 60
+"""Letters of a name in a title, a legend or beside an axis: as many as fit."""
+
+_MOST_LINES = 4
+
+_BREAKS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        **{char: f"\\{char}" for char in "$&#%_{}"},
+    }
+)
+"""What TeX obeys, and how it writes the same."""
+
 _SHARE = 0.75
 """What axes keep of their room, about, once titles, ticks and colour bars have theirs."""
 
@@ -68,11 +91,33 @@ def shorten(words: str, most: int = 28) -> str:
     return words if len(words) <= most else f"{words[: most - 3]}..."
 
 
+def write(words: str, most: int = _MOST_WORDS) -> str:
+    """Return words of a table or a model so that they are drawn as they are, on one line.
+
+    What is between two ``$`` would be a formula, and all of it TeX's where that sets the texts.
+    """
+    plain = shorten(make_visible(words).translate(_BREAKS), most)
+    if import_extra("matplotlib", "plots need", "plots").rcParams["text.usetex"]:
+        return plain.translate(_TEX)
+    return plain.replace("$", r"\$")
+
+
+def write_lines(words: str) -> str:
+    """Return words of ours with names in them as `write` does, in a few lines."""
+    return "\n".join(map(write, words.split("\n")[:_MOST_LINES]))
+
+
+def name_line(name: str) -> str:
+    """Return a name for a legend, which leaves out what is empty or begins with an underscore."""
+    words = write(name if name.strip() else repr(name))
+    return f" {words}" if words.startswith("_") else words
+
+
 def set_words(ax: "Axes", which: Literal["x", "y"], words: Sequence[str], most: int = 28) -> None:
     """Name the places 0, 1, ... of an axis: in smaller letters where they are many, or only some.
 
-    Words have `most` letters at most.  Along the horizontal axis they stand upright where they
-    would not fit.
+    Words are drawn as they are, and have `most` letters at most.  Along the horizontal axis they
+    stand upright where they would not fit.
     """
     size = ax.bbox.width if which == "x" else ax.bbox.height
     room = _SHARE * 72.0 * size / ax.figure.dpi / max(1, len(words))
@@ -80,7 +125,7 @@ def set_words(ax: "Axes", which: Literal["x", "y"], words: Sequence[str], most: 
     step = max(1, int(np.ceil(_SMALLEST_FONT * _LINE_HEIGHT / room)))
     shown = range(0, len(words), step)
     axis = ax.xaxis if which == "x" else ax.yaxis
-    short = [shorten(words[k], most) for k in shown]
+    short = [write(words[k], most) for k in shown]
     axis.set_ticks(shown, short, fontsize=font)
     if which == "x" and max(map(len, short), default=0) * 0.6 * _LARGEST_FONT > room * step:
         ax.tick_params(axis="x", rotation=90)

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from properboost.extras import import_extra
 from properboost.metrics import average_ranks
 from properboost.parameters import checks
-from properboost.plots.canvas import find_axes
+from properboost.plots.canvas import find_axes, write
+from properboost.visible import tell_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,9 +70,10 @@ def plot_critical_differences(
     ax = find_axes(ax)
     posthocs = import_extra("scikit_posthocs", "critical differences need", "comparisons")
     chances = posthocs.posthoc_nemenyi_friedman(table.T)
-    chances.index = chances.columns = list(names)
+    drawn = tell_apart(map(write, names))
+    chances.index = chances.columns = drawn
     posthocs.critical_difference_diagram(
-        dict(zip(names, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
+        dict(zip(drawn, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
     )
     ax.set_title(f"mean rank over {table.shape[1]} data sets; bars join what may be chance")
     return ax

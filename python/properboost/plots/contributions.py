@@ -15,6 +15,8 @@ from properboost.plots.canvas import (
     find_axes,
     set_words,
     shorten,
+    write,
+    write_lines,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def plot_contributions(
     set_words(ax, "y", labels, most=70)
     ax.invert_yaxis()
     ax.axvline(0.0, color=GUIDE, linewidth=0.8)
-    ax.set_xlabel(found.axis_label)
+    ax.set_xlabel(write_lines(found.axis_label))
     ax.set_title(_describe(found))
     return ax
 
@@ -113,7 +115,8 @@ def _name(found: Contributions, term: int) -> str:
 
 def _describe(found: Contributions) -> str:
     """Return what the average row has, and what the row has."""
-    words = f"class {found.class_label}: from {found.baseline:.3g} to {found.total[0]:.3g}"
+    label = write(str(found.class_label))
+    words = f"class {label}: from {found.baseline:.3g} to {found.total[0]:.3g}"
     if found.scale == "probability" or not found.can_turn("probability"):
         return words
     p = found.to_scale("probability")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes
+from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes, name_line, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,9 @@ def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
     for label in clf.classes_ if multiclass else clf.classes_[-1:]:
         own = history["class"] == label if multiclass else slice(None)
         color = None if multiclass else LINE
-        ax.plot(history["round"][own], history["risk"][own], color=color, label=str(label))
+        ax.plot(
+            history["round"][own], history["risk"][own], color=color, label=name_line(str(label))
+        )
     ax.set_xlabel("round")
     ax.set_ylabel("training risk")
     if multiclass:
@@ -124,11 +126,11 @@ def plot_gain_curve(curve: _GainCurve, ax: "Axes | None" = None) -> "Axes":
     ax.minorticks_off()
     ax.yaxis.set_major_formatter(lambda gain, _: f"{gain:g}")
     ax.set_xlabel("training rows")
-    ax.set_ylabel(f"gain of {curve.loss} ({curve.n_estimators} estimators)", color=LINE)
+    ax.set_ylabel(f"gain of {write(curve.loss)} ({curve.n_estimators} estimators)", color=LINE)
     right = ax.twinx()
     style: dict[str, Any] = {"color": SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}
     right.plot(sizes, curve.best_scores, **style)
-    right.set_ylabel(curve.scoring, color=SECOND_LINE)
+    right.set_ylabel(write(curve.scoring), color=SECOND_LINE)
     lines, names = ax.get_legend_handles_labels()
     above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
     ax.legend([*lines, *right.lines], [*names, "score"], frameon=False, **above)
@@ -169,7 +171,7 @@ def plot_omega_curve(curve: _OmegaCurve, ax: "Axes | None" = None) -> "Axes":
         ax.set_xscale("log")
     elif len(above) > 0:  # 0 is in the part that is linear
         ax.set_xscale("symlog", linthresh=above[0])
-    ax.set_xlabel(f"omega of {curve.regularizer}")
+    ax.set_xlabel(f"omega of {write(curve.regularizer)}")
     ax.set_ylabel("held-out error", color=LINE)
     right = ax.twinx()
     style: dict[str, Any] = {"color": SECOND_LINE, "marker": "s", "ms": 4, "linestyle": "--"}

@@ -8,7 +8,7 @@ import numpy as np
 
 from properboost.losses.builtin import LossCurve
 from properboost.parameters import checks
-from properboost.plots.canvas import STYLES, import_matplotlib
+from properboost.plots.canvas import STYLES, import_matplotlib, name_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,9 +43,10 @@ def plot_loss(
     Parameters
     ----------
     losses : loss, sequence of losses or mapping of str to loss
-        What to draw, with names for the legend if it is a mapping; otherwise the legend has what
-        tells the losses from each other.  Curves that are no losses to train, such as
-        `properboost.losses.Hinge`, are drawn too; where they have no probability they have no line.
+        What to draw, with names for the legend if it is a mapping, in which ``$`` begins a formula;
+        otherwise the legend has what tells the losses from each other.  Curves that are no losses
+        to train, such as `properboost.losses.Hinge`, are drawn too; where they have no probability
+        they have no line.
     panels : sequence of str, default=("loss", "weight", "probability", "minimum_risk")
         The losses' methods, each of which gets a plot: these, ``"curvature"``,
         ``"regularization_strength"``, ``"binding"``, ``"link"``.
@@ -119,5 +120,5 @@ def _name_losses(
     if len({loss.gain for loss in several}) == 1 < len({loss.name for loss in several}):
         names = [loss.name.replace("_", " ") for loss in several]
         if len(set(names)) == len(names):
-            return dict(zip(names, several, strict=True))
-    return {repr(loss): loss for loss in several}
+            return dict(zip(map(name_line, names), several, strict=True))
+    return {name_line(repr(loss)): loss for loss in several}

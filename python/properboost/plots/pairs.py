@@ -7,7 +7,15 @@ import numpy as np
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.scales import Scale
 from properboost.inspection.shape_functions import PairFunction
-from properboost.plots.canvas import LINE, SECOND_LINE, find_axes, import_matplotlib, set_words
+from properboost.plots.canvas import (
+    LINE,
+    SECOND_LINE,
+    find_axes,
+    import_matplotlib,
+    set_words,
+    write,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,15 +81,16 @@ def plot_pair_function(
     image = ax.imshow(values, cmap=colours, vmin=low, vmax=high, origin="lower", aspect="auto")
     set_words(ax, "y", function.levels[0])
     set_words(ax, "x", function.levels[1])
-    ax.set_ylabel(function.labels[0])
-    ax.set_xlabel(function.labels[1])
-    label = function.axis_label
+    names = [write(name) for name in function.labels]
+    ax.set_ylabel(names[0])
+    ax.set_xlabel(names[1])
+    label = write_lines(function.axis_label)
     if confidence_level is not None and function.n_bags > 0:
         _stripe_noise(ax, function, confidence_level)
         label += f"\n(white stripes: the interval holds {function.average:.2g})"
     ax.figure.colorbar(image, ax=ax).set_label(label)
     noise = f"\nwithin noise (p = {function.p_value:.2f})" if function.within_noise else ""
-    ax.set_title(function.label + noise)
+    ax.set_title(" and ".join(names) + noise)
     return ax
 
 

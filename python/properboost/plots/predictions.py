@@ -40,7 +40,7 @@ def plot_reliability(
     ax : matplotlib axes, optional
         Where to draw.
     label : str, optional
-        The line's name in the legend.
+        The line's name in the legend, in which ``$`` begins a formula.
     n_bins : int, default=10
         Into how many bins the probabilities are divided; empty ones have no point.
     strategy : {"uniform", "quantile"}, default="uniform"
@@ -100,7 +100,7 @@ def plot_margin_distribution(
     ax : matplotlib axes, optional
         Where to draw.
     label : str, optional
-        The line's name in the legend.
+        The line's name in the legend, in which ``$`` begins a formula.
     sample_weight : array-like of shape (n_rows,), optional
         How often each row counts.
     **line

@@ -20,7 +20,10 @@ from properboost.plots.canvas import (
     find_axes,
     find_style,
     import_matplotlib,
+    name_line,
     set_words,
+    write,
+    write_lines,
 )
 
 if TYPE_CHECKING:
@@ -214,7 +217,7 @@ def _draw_shapes(
         labels = clf.classes_.tolist()
         styles = [find_style(labels.index(shape.class_label)) for shape in shapes]
     names: list[str] = [""] if not others else [_name(shape) for shape in shapes]
-    title = first.label
+    title = write(first.label)
     if is_numeric:
         for shape, style, name in zip(shapes, styles, names, strict=True):
             _draw_steps(ax, shape, style, name, level)
@@ -226,15 +229,16 @@ def _draw_shapes(
         if shown < present:
             title += f" ({shown} of {present} categories)"
     axis_label = first.axis_label if not others else _name_axis(first)
-    (ax.set_ylabel if is_numeric else ax.set_xlabel)(axis_label)
+    (ax.set_ylabel if is_numeric else ax.set_xlabel)(write_lines(axis_label))
     if ax.get_legend_handles_labels()[1]:
         ax.legend(fontsize="x-small", ncols=1 + len(shapes) // 4) if others else ax.legend()
     noise = f"\n{_NOISE} (p = {first.p_value:.2f})" if first.within_noise and not others else ""
-    return title + more + noise
+    return title + write(more) + noise
 
 
 def _name(shape: ShapeFunction) -> str:
-    return f"{shape.class_label} ({_NOISE})" if shape.within_noise else str(shape.class_label)
+    name = name_line(str(shape.class_label))
+    return f"{name} ({_NOISE})" if shape.within_noise else name
 
 
 def _name_axis(shape: ShapeFunction) -> str:

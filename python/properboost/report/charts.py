@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.extras import import_extra
+from properboost.report.renderer import Spec, draw_spec, make_told
+from properboost.visible import tell_apart
 
 __all__ = [
     "Bar",
@@ -51,8 +52,6 @@ _LOG_ODDS = {
 
 _DENSITY_SHARE = 0.2
 """Height of the density of rows, as a share of the chart's."""
-
-Spec = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ def _list_bars(
             "n": bar.note,
             "t": bar.text,
         }
-        for name, bar in zip(_tell_apart([bar.name for bar in bars]), bars, strict=True)
+        for name, bar in zip(tell_apart([bar.name for bar in bars]), bars, strict=True)
     ]
     ends = [origin]
     ends += [
@@ -384,7 +383,7 @@ def draw_grid(
 ) -> str:
     """Draw the cells of a pair's grid that have rows; the first feature goes upwards."""
     largest = float(np.abs(values - origin)[weights > 0.0].max(initial=0.0)) or 1.0
-    own = [_tell_apart(some) for some in levels]
+    own = [tell_apart(some) for some in levels]
     rows = [
         {
             "a": own[0][i],
@@ -494,16 +493,6 @@ def _widen(low: float, high: float, share: float) -> list[float]:
     return [low - room, high + room]
 
 
-def _tell_apart(names: Sequence[str]) -> list[str]:
-    """Return names of which no two are equal: spaces of no width make the difference."""
-    found: dict[str, None] = {}
-    for name in names:
-        while name in found:
-            name += "\u200b"
-        found[name] = None
-    return list(found)
-
-
 _CONFIG: Spec = {
     "background": None,
     "font": "sans-serif",
@@ -530,13 +519,18 @@ def _render(spec: Mapping[str, Any], label: str) -> str:
         "config": _CONFIG,
         **spec,
     }
-    drawn = import_extra("vl_convert", "reports need", "report").vegalite_to_svg(whole)
+    drawn = draw_spec(whole)
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(drawn)
     for element in root.iter():
         _simplify(element)
     size = [float(root.attrib.pop(name)) for name in ("width", "height")]
-    root.attrib |= {"role": "img", "aria-label": label, "class": "marks", "tabindex": "0"}
+    root.attrib |= {
+        "role": "img",
+        "aria-label": make_told(label),
+        "class": "marks",
+        "tabindex": "0",
+    }
     # Names begin at the edge, and the reader's font may be wider than the one they were set in.
     size[0] += _ROOM
     root.attrib["viewBox"] = f"{-_ROOM} 0 {size[0]:g} {size[1]:g}"

@@ -29,8 +29,8 @@ def read_feature_descriptions(given: Any, features: Sequence[str]) -> dict[str, 
     found = {name: given[name].strip() for name in features if given.get(name, "").strip()}
     if given and not found:
         raise ValueError(
-            f"feature_descriptions must describe some of the features {list_words(features)}; got "
-            f"{list_words([str(name) for name in given])}"
+            "feature_descriptions must describe some of the features "
+            f"{list_words([*map(repr, features)])}; got {list_words([*map(repr, given)])}"
         )
     return found
 

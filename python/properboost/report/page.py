@@ -30,6 +30,7 @@ from properboost.report.words import (
     signed,
     subtract,
 )
+from properboost.visible import make_visible
 
 __all__ = ["make_page"]
 
@@ -107,7 +108,7 @@ _KINDS = {
 
 
 def make_page(found: Collected, view: View, title: str) -> str:
-    """Return the page; jinja2 escapes all that is not ours."""
+    """Return the page; jinja2 escapes all that is not ours, and no character ends its reader."""
     jinja2 = import_extra("jinja2", "reports need", "report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
@@ -177,7 +178,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
     }
     body = environment.get_template("body.html.jinja").render(given)
     words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
-    page: str = environment.get_template("page.html.jinja").render(
+    page = environment.get_template("page.html.jinja").render(
         given,
         body=body,
         glossary=words,
@@ -185,7 +186,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
         script=(_HERE / "page.js").read_text("utf-8"),
         sections=_list_sections(found),
     )
-    return page
+    return make_visible(page)
 
 
 def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str) -> _Shown:

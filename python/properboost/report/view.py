@@ -44,6 +44,7 @@ from properboost.report.words import (
     shorten,
     signed,
 )
+from properboost.visible import tell_apart
 
 __all__ = ["make_view"]
 
@@ -104,16 +105,15 @@ def _draw_reliability(reliability: Reliability, found: Collected, level: float) 
 def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
     """Draw both kinds of errors, where they are known."""
     dots = []
-    for group in grouping.groups:
+    names = tell_apart(group.name for group in grouping.groups)
+    for name, group in zip(names, grouping.groups, strict=True):
         for kind, share, words in (
             (0, group.false_alarms, f"of those that were not {label}, called that all the same"),
             (1, group.missed, f"of those that really were {label}, missed"),
         ):
             if share is not None and share.is_known:
                 text = f"{group.name}: {words}: {_tell_share(share, level)}"
-                dots.append(
-                    Dot(shorten(group.name), kind, share.value, share.low, share.high, text)
-                )
+                dots.append(Dot(name, kind, share.value, share.low, share.high, text))
     if not dots:
         return ""
     return draw_dots(dots, "share called wrongly", f"{grouping.name}: errors by group")

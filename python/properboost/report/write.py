@@ -173,7 +173,7 @@ def write_report(
     )
     words = type(model).__name__ if title is None else title
     page = make_page(found, make_view(found), words)
-    write_whole(path, [page.encode("utf-8", "backslashreplace")])
+    write_whole(path, [page.encode()])
 
 
 def collect(
