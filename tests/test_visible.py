@@ -3,10 +3,12 @@
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import properboost as pb
 from properboost.visible import make_lines_printable, make_printable, make_visible, tell_apart
 
 TEXTS = st.text(st.characters(codec=None, categories=None))  # half pairs and controls, too
@@ -69,3 +71,61 @@ def test_equal_names_are_told_apart(names):
     assert len(set(apart)) == len(apart) == len(names)
     assert [name.rstrip("\u200b") for name in apart] == [name.rstrip("\u200b") for name in names]
     assert tell_apart(apart) == apart
+
+
+# -- messages -------------------------------------------------------------------------------------
+
+RED = "\x1b[31mred"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({RED: rng.normal(size=90), "b": rng.normal(size=90)})
+    X[f"c{RED}"] = pd.Categorical(np.where(rng.random(90) < 0.5, RED, "q"))
+    return X, np.where(X[RED] > 0, RED, "no").astype(object)
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return pb.ProperBoostClassifier(n_estimators=3, n_jobs=1).fit(*rows)
+
+
+MESSAGES = {
+    "lacking": lambda model, X, y: model.predict(X.drop(columns=RED)),
+    "added": lambda model, X, y: model.predict(X.assign(**{f"z{RED}": 1.0})),
+    "renamed": lambda model, X, y: model.predict(X.rename(columns={"b": f"y{RED}"})),
+    "twice": lambda model, X, y: pb.ProperBoostClassifier().fit(X.iloc[:, [0, 0]], y),
+    "words": lambda model, X, y: pb.ProperBoostClassifier().fit(X.assign(**{RED: "u"}), y),
+    "feature": lambda model, X, y: model.shape_function(f"no{RED}"),
+    "class": lambda model, X, y: model.shape_function(0, f"no{RED}"),
+    "label": lambda model, X, y: model.margins(X, np.full(90, f"no{RED}", dtype=object)),
+    "cst": lambda model, X, y: pb.ProperBoostClassifier(monotonic_cst={f"x{RED}": 1}).fit(X, y),
+    "weight": lambda model, X, y: pb.ProperBoostClassifier(class_weight={RED: -1}).fit(X, y),
+    "one class": lambda model, X, y: pb.ProperBoostClassifier().fit(X, [RED] * 90),
+    "validation": lambda model, X, y: pb.ProperBoostClassifier(n_estimators=2).fit(
+        X, y, X_val=X.rename(columns={"b": f"u{RED}"}), y_val=y
+    ),
+    "source": lambda model, X, y: pb.QuantizedTable.from_batches([X], RED),
+    "column": lambda model, X, y: pb.QuantizedTable.from_batches(X.assign(y=y), f"z{RED}"),
+    "file": lambda model, X, y: pb.load_model(f"/none/{RED}"),
+    "described": lambda model, X, y: pb.report.write_report(
+        model, X, y, "r.html", feature_descriptions={f"z{RED}": RED}
+    ),
+    "named": lambda model, X, y: pb.report.write_report(
+        model, X, y, "r.html", class_names={"no": RED}
+    ),
+    "grouped": lambda model, X, y: pb.report.write_report(
+        model, X, y, "r.html", groups=[f"z{RED}"]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_a_message_that_quotes_a_table_is_not_obeyed(model, rows, case):
+    with pytest.raises((ValueError, TypeError, OSError)) as caught:
+        MESSAGES[case](model, *rows)
+    message = str(caught.value)
+    assert r"\x1b[31m" in message
+    assert all(line.isprintable() for line in message.split("\n"))

@@ -1,10 +1,15 @@
-"""Outputs of commands: what is written, and what is not replaced."""
+"""Outputs of commands: what is written, what is not replaced, and what a terminal gets."""
 
+import io
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from helpers.commands import fail, fit, run, table, write
+import pandas as pd
+
+from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
+from properboost.cli import shared_work
 
 
 def test_wrong_output_is_heard_of_before_the_work(capsys):
@@ -50,3 +55,52 @@ def test_devices_and_descriptors_are_written_to(capsys):
             )
     out, _ = run(capsys, "predict", "model.json", "train.csv")
     assert Path("out.csv").read_text() == out
+
+
+STRANGE = "\x1b[31m\x07\x0b\u202e"
+SPELLED = r"\x1b[31m\x07\x0b\u202e"
+
+
+def test_a_terminal_is_shown_names_and_does_not_obey_them(capsys):
+    """Names, cells, classes and files with what moves, colours or rings a terminal."""
+    rows = table().rename(columns={"size": f"size{STRANGE}", "flag": f"{STRANGE}\nflag"})
+    rows = rows.replace({"good": f"good{STRANGE}", "red": f"red{STRANGE}"}).drop(columns="id")
+    write(rows)
+    words = []
+    given = ["fit", "train.csv", "--target", "grade"]
+    words += run(capsys, *given, "--output", f"m{STRANGE}.json")
+    for learner in ("rado", "properboost"):
+        words += run(capsys, *given, "--model", learner, "--output", f"{learner}.json")
+    words += run(capsys, "inspect", f"m{STRANGE}.json")
+    new = write(rows.replace({f"red{STRANGE}": f"pink{STRANGE}"}), "new.csv")
+    for command in ("predict", "report"):
+        _, notes = run(capsys, command, "properboost.json", new, "--output", f"{command}.out")
+        words.append(notes)
+    lacking = write(rows.drop(columns=f"size{STRANGE}"), "lacking.csv")
+    words.append(fail(capsys, "predict", "properboost.json", lacking))
+    worded = write(rows.assign(**{f"size{STRANGE}": STRANGE}), "worded.csv")
+    words.append(fail_after_notes(capsys, "predict", "properboost.json", worded))
+    words.append(misuse(capsys, "predict", "properboost.json", new, f"--{STRANGE}"))
+    words.append(fail(capsys, "inspect", f"none{STRANGE}.json"))
+    for text in words:
+        assert all(line.isprintable() for line in text.split("\n")), text
+    assert sum(SPELLED in text for text in words) >= 8
+    assert f"good{STRANGE}" in pd.read_csv("predict.out").to_csv()  # which is data
+
+
+def test_what_an_output_cannot_encode_is_spelled(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
+    monkeypatch.setattr(sys, "stdout", stream)
+    shared_work.show("é is in m\udcff.json\nand \x1b")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"\\xe9 is in m\\udcff.json\nand \\x1b\n"
+
+
+def test_files_of_any_name_are_written(capsys):
+    """The last line names the file; it must not fail where all else is done."""
+    name = os.fsdecode(b"m\xff.json")
+    write(table())
+    out, _ = run(capsys, "fit", "train.csv", "--target", "grade", "--output", name)
+    assert r"is in m\udcff.json" in out
+    assert Path(name).exists()
+    assert r"m\udcff.json: ProperBoostClassifier" in run(capsys, "inspect", name)[0]

@@ -1,5 +1,8 @@
 """What is drawn in a plot: lines, bands, bars and words."""
 
+import io
+from xml.etree import ElementTree
+
 import matplotlib as mpl
 import numpy as np
 
@@ -41,3 +44,12 @@ def bars_of(ax):
 
 def names_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def read_words(figure):
+    """The words of a picture as they are drawn: a formula would be in pieces, or an error."""
+    drawn = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(drawn, format="svg")
+    root = ElementTree.fromstring(drawn.getvalue())
+    return ["".join(e.itertext()) for e in root.iter() if e.tag.endswith("}text")]

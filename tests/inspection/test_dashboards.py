@@ -1,11 +1,13 @@
 """Explanations for InterpretML: what dashboards show are the numbers of the model."""
 
+import re
 import sys
 
 import numpy as np
 import pytest
 
 import properboost as pb
+from properboost.inspection import dashboards
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,23 @@ def test_dashboards_draw_all_of_it(iris, n_classes):
     model.fit(X, np.minimum(y, n_classes - 1))
     for found in (model.explain_global(), model.explain_local(X[:3], y[:3].clip(0, n_classes - 1))):
         assert all(found.visualize(k) is not None for k in range(len(found.selector)))
+
+
+def test_texts_are_what_json_holds(fitted, monkeypatch):
+    """Whether InterpretML is there or not."""
+    _, X, y = fitted
+    X = X.set_axis(
+        pytest.importorskip("pandas").Index(["\ud800\x1b[31m", "b", "c"], dtype=object), axis=1
+    )
+    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, [f"\x0b{k}" for k in y])
+    monkeypatch.setattr(dashboards, "_make", lambda *given: given)
+    for given in (model.explain_global(), model.explain_local(X[:2])):
+        shown = [given[3], [own["names"] for own in given[2] if "names" in own]]
+        shown.append([own.get("values", []) for own in given[2]])
+        shown.append([[*own["meta"]["label_names"]] for own in given[2] if "meta" in own])
+        text = repr(shown)  # which doubles what was spelled, and not what is left
+        assert r"\\ud800\\x1b[31m" in text
+        assert not re.search(r"(?<!\\)\\(ud800|x1b|x0b)", text)
 
 
 def test_missing_interpret_is_named(fitted, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 import properboost as pb
 from properboost.inspection.words import describe
+from properboost.visible import make_visible
 
 pd = pytest.importorskip("pandas")
 
@@ -141,3 +142,30 @@ def test_each_row_names_its_class(iris):
     for i, label in enumerate(found.class_label):
         assert f"row {i}, class {label}: from {found.baseline[i]:.3g}" in text
     assert "the class predicted" in text
+
+
+@pytest.mark.parametrize(
+    "text", ["a\x0b\x00\x1b[31m", "\ud800", "\u202eb", "{{ 7 }}</div>", "W" * 999]
+)
+def test_any_text_is_text(rows, text):
+    """A notebook is kept as JSON in UTF-8, which has no half of a pair."""
+    frame, y = rows
+    levels = pd.Index([text, f"{text}\x0c", "other"], dtype=object)
+    X = pd.DataFrame({"a": frame.iloc[:, 0]})
+    X["b"] = pd.Categorical.from_codes(np.arange(200) % 3, levels)
+    X.columns = pd.Index([text, "b"], dtype=object)
+    labels = np.array([text if label == "no" else "other" for label in y], dtype=object)
+    model = pb.ProperBoostClassifier(n_estimators=4, interactions=1).fit(X, labels)
+    pieces = [model.shape_function(0), model.shape_function("b"), model.pair_function(0, 1)]
+    for piece in (*pieces, model.contributions(X[:3])):
+        html = piece._repr_html_()
+        assert html.encode()
+        assert {c for c in html if not c.isprintable()} <= {"\n"}
+        read = Reader(html)
+        assert read.open == []
+        assert {*read.tags} <= {
+            "div", "b", "table", "tr", "td", "th", "span", "svg", "line", "polyline", "polygon",
+        }  # fmt: skip
+    drawn = Reader(model.shape_function("b")._repr_html_())
+    told = [value for name, value in drawn.attributes if name == "title"]
+    assert {make_visible(text), make_visible(f"{text}\x0c")} <= {*told}

@@ -65,3 +65,17 @@ def test_what_there_is_no_tree_of_is_refused():
         model.describe_tree(6)
     with pytest.raises(ValueError, match="describe_tree is for models of trees"):
         fit_tree(X, y, weak_learner="stump").describe_tree(1)
+
+
+def test_names_stay_on_their_line_and_are_not_obeyed(mixed):
+    frame, y, _ = mixed
+    X = frame.rename(columns={name: f"{name}\x1b[31m\n" for name in frame})
+    labels = np.array([f"{label}\x1b\n" for label in y], dtype=object)
+    tree = pb.UDTClassifier(max_leaf_nodes=6).fit(X, labels)
+    monomials = pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=3).fit(X, y)
+    lines = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=2)
+    words = [tree.describe(), lines.fit(X, y).describe_tree(1), *map(str, monomials.rules())]
+    for text in words:
+        assert all(line.isprintable() for line in text.split("\n"))
+    assert r"\x1b[31m\n" in words[0]
+    assert sum(r"P(yes\x1b\n) = " in line for line in words[0].splitlines()) == tree.n_leaves_

@@ -70,7 +70,7 @@ def plot_critical_differences(
     ax = find_axes(ax)
     posthocs = import_extra("scikit_posthocs", "critical differences need", "comparisons")
     chances = posthocs.posthoc_nemenyi_friedman(table.T)
-    drawn = tell_apart(map(write, names))
+    drawn = tell_apart(write(name, 28) for name in names)
     chances.index = chances.columns = drawn
     posthocs.critical_difference_diagram(
         dict(zip(drawn, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
