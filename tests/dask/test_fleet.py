@@ -63,14 +63,14 @@ class Strike:
         self.left, self.number, self.all, self.struck = at, number, all_of_them, []
         plain = lockstep.call
 
-        def call(client, lines, *arguments):
+        def call(workers, lines, *arguments):
             self.left -= 1
             if self.left == 0:
-                workers = [line.worker for line in (lines if self.all else lines[-1:])]
-                self.struck = list(client.run(os.getpid, workers=workers).values())
+                struck = [line.worker.address for line in (lines if self.all else lines[-1:])]
+                self.struck = list(client.run(os.getpid, workers=struck).values())
                 for pid in self.struck:
                     os.kill(pid, self.number)
-            return plain(client, lines, *arguments)
+            return plain(workers, lines, *arguments)
 
         monkeypatch.setattr(lockstep, "call", call)
         monkeypatch.setattr(fleet, "call", call)
@@ -203,12 +203,12 @@ def test_no_worker_is_left(monkeypatch):
     left = 9
     plain = lockstep.call
 
-    def call(client, *arguments):
+    def call(workers, *arguments):
         nonlocal left
         left -= 1
         if left == 0:
-            let_go_of_all(client)
-        return plain(client, *arguments)
+            let_go_of_all(workers.client)
+        return plain(workers, *arguments)
 
     with cluster(1) as own:
         monkeypatch.setattr(lockstep, "call", call)

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from properboost.dask.lockstep import Each, Line, call
-from properboost.dask.waiting import Lost
+from properboost.dask.waiting import Lost, Worker, Workers
 
 
 class Rpc:
@@ -24,24 +24,28 @@ class Rpc:
 
 
 @pytest.fixture
-def client():
+def workers():
     loop = asyncio.new_event_loop()
 
     class Client:
         def sync(self, function, *arguments):
             return loop.run_until_complete(function(*arguments))
 
-    yield Client()
+    yield Workers(Client(), 1.0)
     loop.close()
+
+
+def worker(k):
+    return Worker(f"tcp://127.0.0.1:{k}", f"Worker-{k}")
 
 
 def said(result, error=None):
     return {"status": "OK", "result": (result, error)}
 
 
-def test_each_party_gets_its_own(client):
-    lines = [Line(f"worker-{k}", f"party-{k}", Rpc(said(k))) for k in range(2)]
-    assert call(client, lines, 1.0, "ask", "what", Each(["a", "b"])) == [0, 1]
+def test_each_party_gets_its_own(workers):
+    lines = [Line(worker(k), f"party-{k}", Rpc(said(k))) for k in range(2)]
+    assert call(workers, lines, "ask", "what", Each(["a", "b"])) == [0, 1]
     for k, line in enumerate(lines):
         (heard,) = line.rpc.heard
         assert (heard["function"], heard["actor"]) == ("answer", f"party-{k}")
@@ -58,14 +62,14 @@ def test_each_party_gets_its_own(client):
         {"status": "error", "exception": RuntimeError("no new futures after shutdown")},
     ],
 )
-def test_workers_that_end(client, answer):
-    lines = [Line("a", "party-0", Rpc(said(0))), Line("b", "party-1", Rpc(answer))]
+def test_workers_that_end(workers, answer):
+    lines = [Line(worker(0), "party-0", Rpc(said(0))), Line(worker(1), "party-1", Rpc(answer))]
     with pytest.raises(Lost) as lost:
-        call(client, lines, 1.0, "ask", "what")
-    assert lost.value.workers == {"b"}
+        call(workers, lines, "ask", "what")
+    assert lost.value.workers == {worker(1)}
 
 
-def test_errors_of_parties_are_raised(client):
-    lines = [Line("a", "party-0", Rpc(said(None, KeyError("its own"))))]
+def test_errors_of_parties_are_raised(workers):
+    lines = [Line(worker(0), "party-0", Rpc(said(None, KeyError("its own"))))]
     with pytest.raises(KeyError, match="its own"):
-        call(client, lines, 1.0, "ask", "what")
+        call(workers, lines, "ask", "what")

@@ -1,7 +1,6 @@
 """All parties: which workers have which partitions, and what happens when one of them is lost."""
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
@@ -11,12 +10,15 @@ from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
 from properboost.dask.lockstep import Each, Line, abandon, call, connect, run_together
-from properboost.dask.waiting import Lost, list_workers, remove_workers, wait_for
+from properboost.dask.waiting import Lost, Worker, Workers
 from properboost.data.labels import SortedRows
 
 __all__ = ["Fleet", "Survivor"]
 
 Found = TypeVar("Found")
+
+MOST_BEGINNINGS = 10
+"""How often all workers with rows may be lost before a fit ends with an error."""
 
 
 class Survivor(Protocol):
@@ -39,13 +41,12 @@ class Fleet:
 
     def __init__(
         self,
-        client: Any,
+        workers: Workers,
         encode: Callable[[Sequence[int]], list[Any]],
         sizes: Sequence[int],
         order: SortedRows,
         party: type,
         describe: Callable[..., Any],
-        deadline: float,
     ) -> None:
         """Place the partitions.
 
@@ -53,12 +54,10 @@ class Fleet:
         A `party` is made of codes, and told about its rows by what `describe` makes of their places
         in the order, of those among its partitions' rows, and of the ends of segments.
         """
-        self._client, self._encode = client, encode
+        self._workers, self._encode = workers, encode
         self._party, self._describe = party, describe
         self._order, self._segments = order.order, order.segments
         self._begins = np.cumsum([0, *sizes])
-        self._deadline = deadline
-        self._excluded: set[str] = set()
         self._partitions: list[list[int]] = []  # of each party
         self._rows: list[NDArray[np.int64]] = []  # of each party: places in the order
         self._lines: list[Line] = []
@@ -67,6 +66,7 @@ class Fleet:
         self._numbers = itertools.count(1)
         self._survivors: WeakValueDictionary[int, Survivor] = WeakValueDictionary()
         self._forgotten: list[int] = []
+        self._beginnings = 0
         while missing := self._find_missing():
             try:
                 self._place(missing)
@@ -123,16 +123,14 @@ class Fleet:
             self.ask("forget", self._forgotten.pop())
         return self._until_done(
             lambda: run_together(
-                self._client, self._lines, self._deadline, task,
+                self._workers, self._lines, task,
                 *(arguments if make is None else make()), report=report,
             )
         )  # fmt: skip
 
     def run_once(self, task: str, *arguments: Any, report: Any = None) -> list[Any]:
         """Run a task of all parties; raises Lost where workers are lost."""
-        return run_together(
-            self._client, self._lines, self._deadline, task, *arguments, report=report
-        )
+        return run_together(self._workers, self._lines, task, *arguments, report=report)
 
     def ask(self, task: str, *arguments: Any) -> list[Any]:
         """Return what each party says by itself."""
@@ -143,10 +141,10 @@ class Fleet:
         return self._until_done(lambda: self._ask_first(task, *arguments))
 
     def _ask(self, task: str, *arguments: Any) -> list[Any]:
-        return call(self._client, self._lines, self._deadline, "ask", task, *arguments)
+        return call(self._workers, self._lines, "ask", task, *arguments)
 
     def _ask_first(self, task: str, *arguments: Any) -> Any:
-        return call(self._client, self._lines[:1], self._deadline, "ask", task, *arguments)[0]
+        return call(self._workers, self._lines[:1], "ask", task, *arguments)[0]
 
     def _until_done(self, ask: Callable[[], Found]) -> Found:
         while True:
@@ -158,13 +156,15 @@ class Fleet:
 
     # -- losing workers ----------------------------------------------------------------------------
 
-    def recover(self, gone: set[str]) -> None:
+    def recover(self, gone: set[Worker]) -> None:
         """Place the partitions of lost workers elsewhere, and set models up as far as they were."""
         known: set[int] = set()  # models whose state was remembered
         while True:
             self._drop(gone)
             try:
-                abandon(self._client, self._lines, self._deadline)
+                abandon(self._workers, self._lines)
+                if not self._lines:
+                    self._note_beginning()
                 for number, models in list(self._survivors.items()):
                     if number not in known:
                         models.remember(self._ask_first if self._lines else None)
@@ -174,83 +174,75 @@ class Fleet:
                     self._place(missing)
                 for number, pairs in self._pairs.items():
                     new = self._lines[first_new:]
-                    call(self._client, new, self._deadline, "ask", "lay", number, pairs)
+                    call(self._workers, new, "ask", "lay", number, pairs)
                 for models in list(self._survivors.values()):
                     models.start_again()
                 return
             except Lost as lost:
                 gone = lost.workers
 
+    def _note_beginning(self) -> None:
+        """Note that nobody is left; a cluster that ends all workers again and again is named."""
+        self._beginnings += 1
+        if self._beginnings > MOST_BEGINNINGS:
+            raise RuntimeError(
+                f"all workers that had rows were lost {self._beginnings} times: keep them for as "
+                "long as a fit takes (a cluster that adapts needs a minimum of workers)"
+            )
+
     def _find_missing(self) -> list[int]:
         """Return the partitions that no party has."""
         held = {k for own in self._partitions for k in own}
         return [k for k in range(len(self._begins) - 1) if k not in held]
 
-    def _drop(self, workers: set[str]) -> None:
+    def _drop(self, workers: set[Worker]) -> None:
         """Give up the parties of these workers, which get no others."""
-        self._excluded |= workers
         keep = [k for k, line in enumerate(self._lines) if line.worker not in workers]
         self._lines = [self._lines[k] for k in keep]
         self._rows = [self._rows[k] for k in keep]
         self._partitions = [self._partitions[k] for k in keep]
         self._futures = [self._futures[k] for k in keep]
-        # A frozen worker would be waited for, and may have the only copy of a partition.
-        remove_workers(self._client, workers)
+        self._workers.give_up(workers)
 
     def _place(self, partitions: Sequence[int]) -> None:
         """Encode partitions, and make parties of those that each worker has encoded."""
-        allowed = self._list_workers()
+        client = self._workers.client
+        self._workers.choose()
         # Anywhere: Dask would keep a restriction for what partitions are made of, too.
-        coded = self._client.compute(self._encode(partitions))
-        holders = self._wait_for(coded, allowed)
-        party_of = _deal(holders, allowed)
+        coded = client.compute(self._encode(partitions))
+        parties_of = [line.worker for line in self._lines]
+        self._workers.wait_for(coded, parties_of)
+        who_has = client.who_has(coded)
+        allowed = {own.address: own for own in self._workers.choose()}
+        party_of = _deal([list(who_has[own.key]) for own in coded], list(allowed))
         parties = []
-        for worker in sorted(set(party_of)):
-            own = [k for k, w in zip(partitions, party_of, strict=True) if w == worker]
-            codes = [c for c, w in zip(coded, party_of, strict=True) if w == worker]
+        for address in sorted(set(party_of)):
+            own = [k for k, w in zip(partitions, party_of, strict=True) if w == address]
+            codes = [c for c, w in zip(coded, party_of, strict=True) if w == address]
             places, rows = self._find_places(own)
             segments = np.searchsorted(places, self._segments).astype(np.int64)
             about = self._describe(places, rows, segments)
-            future = self._client.submit(
+            future = client.submit(
                 self._party,
                 codes,
                 actor=True,
-                workers=[worker],
+                workers=[address],
                 allow_other_workers=False,
                 pure=False,
             )
-            parties.append((own, places, future, about))
-        self._wait_for([future for _, _, future, _ in parties], sorted(set(party_of)))
-        lines = connect(self._client, [future.result() for _, _, future, _ in parties])
-        abouts = Each(about for *_, about in parties)
-        call(self._client, lines, self._deadline, "prepare", abouts)
-        for own, places, future, _ in parties:
+            parties.append((own, places, future, about, allowed[address]))
+        futures = [future for _, _, future, _, _ in parties]
+        chosen = [worker for *_, worker in parties]
+        self._workers.wait_for(futures, [*parties_of, *chosen], bound=True)
+        ends = [(worker, future.key) for worker, future in zip(chosen, futures, strict=True)]
+        lines = connect(client, ends)
+        abouts = Each(about for *_, about, _ in parties)
+        call(self._workers, lines, "prepare", abouts)
+        for own, places, future, _, _ in parties:
             self._partitions.append(own)
             self._rows.append(places)
             self._futures.append(future)
         self._lines += lines
-
-    def _list_workers(self) -> list[str]:
-        """Return the workers that may get partitions; some may be about to come."""
-        end = time.monotonic() + self._deadline
-        while True:
-            living = list_workers(self._client, self._deadline)
-            if allowed := [worker for worker in living if worker not in self._excluded]:
-                return allowed
-            if time.monotonic() > end:
-                raise RuntimeError(
-                    f"all workers were lost, and no other came in {self._deadline:g} seconds"
-                    if self._excluded
-                    else "the cluster has no worker"
-                )
-            time.sleep(0.2)
-
-    def _wait_for(self, futures: Sequence[Any], others: Sequence[str]) -> list[list[str]]:
-        """Wait for futures, which these and all parties' workers make; return who has each."""
-        expected = {*others, *(line.worker for line in self._lines)}
-        wait_for(self._client, futures, self._deadline, expected)
-        found = self._client.who_has(list(futures))
-        return [list(found[future.key]) for future in futures]
 
     def _find_places(
         self, partitions: Sequence[int]

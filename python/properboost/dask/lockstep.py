@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from properboost.dask.waiting import Lost, list_workers
+from properboost.dask.waiting import Lost, Worker, Workers
 from properboost.extras import import_extra
 
 __all__ = ["STOP", "Each", "Line", "Message", "abandon", "call", "connect", "run_together"]
@@ -45,28 +45,28 @@ class Each(tuple[Any, ...]):
 class Line:
     """A way to a party: its worker's address, its key there, and what carries calls."""
 
-    worker: str
+    worker: Worker
     key: str
     rpc: Any
 
 
-def connect(client: Any, actors: Sequence[Any]) -> list[Line]:
-    """Return lines to actors: to their workers themselves where the client reaches them.
+def connect(client: Any, ends: Sequence[tuple[Worker, str]]) -> list[Line]:
+    """Return lines to actors, by their workers and keys: direct ones where the client reaches them.
 
     Otherwise calls go through the scheduler, which takes twice as long.
     """
-    return list(client.sync(_connect, client, [(own._address, own.key) for own in actors]))
+    return list(client.sync(_connect, client, ends))
 
 
-async def _connect(client: Any, ends: Sequence[tuple[str, str]]) -> list[Line]:
+async def _connect(client: Any, ends: Sequence[tuple[Worker, str]]) -> list[Line]:
     through = import_extra("distributed.actor", "DaskProperBoostClassifier needs", "dask").ProxyRPC
 
-    async def reach(worker: str, key: str) -> Line:
-        rpc = client.rpc(worker)
+    async def reach(worker: Worker, key: str) -> Line:
+        rpc = client.rpc(worker.address)
         try:
             await asyncio.wait_for(rpc.identity(), REACH)
         except (OSError, TimeoutError):
-            rpc = through(client.scheduler, worker)
+            rpc = through(client.scheduler, worker.address)
         return Line(worker, key, rpc)
 
     return await asyncio.gather(*(reach(*own) for own in ends))
@@ -91,9 +91,7 @@ async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
     return result
 
 
-def call(
-    client: Any, lines: Sequence[Line], deadline: float, method: str, *arguments: Any
-) -> list[Any]:
+def call(workers: Workers, lines: Sequence[Line], method: str, *arguments: Any) -> list[Any]:
     """Call a method of every party, with arguments for all, or one for each in an `Each`.
 
     Raises Lost if workers that should answer died or froze.
@@ -101,16 +99,17 @@ def call(
     if not lines:
         return []
     own = [[a[k] if isinstance(a, Each) else a for a in arguments] for k in range(len(lines))]
+    client = workers.client
     tasks, late = client.sync(_begin, lines, method, own)
     while late:
-        living = list_workers(client, deadline)
-        if gone := [lines[k].worker for k in late if lines[k].worker not in living]:
+        workers.look()
+        if gone := [lines[k].worker for k in late if workers.is_gone(lines[k].worker)]:
             client.sync(_cancel, tasks)
             raise Lost(gone)
         late = client.sync(_wait, tasks, LOOKS)
     errors = [task.exception() for task in tasks]
     if lost := [error for error in errors if isinstance(error, Lost)]:
-        raise Lost([worker for error in lost for worker in error.workers])
+        raise Lost(worker for error in lost for worker in error.workers)
     for error in errors:
         if error is not None:
             raise error
@@ -139,15 +138,14 @@ async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
     await asyncio.wait(tasks, timeout=LOOKS)
 
 
-def abandon(client: Any, lines: Sequence[Line], deadline: float) -> None:
+def abandon(workers: Workers, lines: Sequence[Line]) -> None:
     """End what the parties run, and whatever they may yet hear about it."""
-    call(client, lines, deadline, "abandon", next(NUMBERS))
+    call(workers, lines, "abandon", next(NUMBERS))
 
 
 def run_together(
-    client: Any,
+    workers: Workers,
     lines: Sequence[Line],
-    deadline: float,
     task: str,
     *arguments: Any,
     report: Callable[[int, float], None] | None = None,
@@ -159,7 +157,7 @@ def run_together(
     ends: BaseException | None = None
     number = next(NUMBERS)
     try:
-        said: list[Message] = call(client, lines, deadline, "begin", number, task, *arguments)
+        said: list[Message] = call(workers, lines, "begin", number, task, *arguments)
         while True:
             kinds = {message[0] for message in said}
             if "failed" in kinds:
@@ -177,12 +175,12 @@ def run_together(
                     report(*said[0][1:])
                 except BaseException as error:
                     ends, answer = error, STOP
-            said = call(client, lines, deadline, "go_on", number, answer)
+            said = call(workers, lines, "go_on", number, answer)
     except Lost:
         raise
     except BaseException:
         with contextlib.suppress(Lost):
-            abandon(client, lines, deadline)
+            abandon(workers, lines)
         raise
     if ends is not None:
         raise ends

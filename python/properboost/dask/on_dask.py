@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score
 
 from properboost.dask.partitions import is_collection, list_partitions
 from properboost.dask.table import TableInCluster
+from properboost.dask.waiting import Workers
+from properboost.data.libraries import is_a
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, parameters
 from properboost.parameters.shared import SOLVED, BinningOptions
 
 __all__ = ["OnDask"]
+
+
+def _check_client(name: str, value: Any) -> Any:
+    """Check a client, without asking it anything."""
+    if value is None or isinstance(value, str):
+        return value
+    if not hasattr(value, "run_on_scheduler"):
+        raise TypeError(
+            f"{name} must be a distributed.Client, the address of a scheduler, or None; got a "
+            f"{type(value).__name__}"
+        )
+    if value.asynchronous or getattr(value, "_asynchronous", False):
+        raise TypeError(
+            f"{name} must be a distributed.Client that waits; got an asynchronous one: give the "
+            "address of its scheduler, and call fit in a thread of its own (asyncio.to_thread)"
+        )
+    if value.status != "running":
+        raise ValueError(f"{name} must be connected to a scheduler; got one that is {value.status}")
+    return value
 
 
 @parameters
@@ -31,18 +56,21 @@ class OnDask:
 
     client: Any = parameter(
         default=None,
-        check=lambda _, value: value,
-        kind="distributed.Client or None",
+        check=_check_client,
+        kind="distributed.Client, str or None",
         form="not saved",
-        doc="The cluster; None is the client that was made last in this process.",
+        doc="""
+        The cluster: a client that is not asynchronous, or the address of a scheduler, as
+        ``"tcp://10.0.0.1:8786"``; None is the client that was made last in this process.
+        """,
     )
     deadline: float = parameter(
         default=30.0,
         check=checks.positive,
         form="not saved",
         doc="""
-        Seconds after which a worker that is not heard of is given up.  Workers are heard of every
-        second or so, also while they work.
+        Seconds after which a worker is given up that is not heard of, or is paused and keeps this
+        fit waiting.  Workers are heard of every second or so, also while they work.
         """,
     )
 
@@ -58,22 +86,39 @@ class OnDask:
     ) -> Iterator[TableInCluster]:
         """Read the rows to learn from; at the end, workers forget them."""
         model: Any = self
-        client = self._find_client()
         losses = model.loss if checks.is_list(model.loss) else [model.loss]
         for loss in losses:
             _check_sendable(loss)
         partitions = list_partitions(X, y, sample_weight, ("X", "y", "sample_weight"))
-        table = TableInCluster.read(
-            client, partitions, options, model.class_weight, model.normalize_weights, bin_means,
-            float(self.deadline),
-        )  # fmt: skip
-        try:
-            yield table
-        finally:
-            table.close()
+        with self._open_workers() as workers:
+            table = TableInCluster.read(
+                workers, partitions, options, model.class_weight, model.normalize_weights,
+                bin_means,
+            )  # fmt: skip
+            try:
+                yield table
+            finally:
+                table.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "client": None}  # which no pickle holds
+
+    def __copy__(self) -> Self:
+        return self._with(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._with({**copy.deepcopy(self.__getstate__(), memo), "client": self.client})
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted one with these parameters, and with the same client: not a copy."""
+        unfitted: Any = BaseEstimator.__sklearn_clone__(self._with(self.__getstate__()))
+        unfitted.client = self.client
+        return cast("Self", unfitted)
+
+    def _with(self, state: dict[str, Any]) -> Self:
+        same = type(self).__new__(type(self))
+        same.__dict__.update(state)
+        return same
 
     def to_local(self) -> Any:
         """Return the model as one of its class in memory, which needs no Dask.
@@ -90,16 +135,34 @@ class OnDask:
         local.__dict__.update({k: v for k, v in self.__dict__.items() if k not in own})
         return local
 
-    def _find_client(self) -> Any:
+    @contextmanager
+    def _open_workers(self) -> Iterator[Workers]:
+        """Connect to the cluster; at the end, let go of it."""
         distributed = import_extra("distributed", "reading Dask collections needs", "dask")
-        if self.client is not None:
-            return self.client
+        client = _check_client("client", self.client)
+        opened = None
+        if client is None:
+            try:
+                client = _check_client("client", distributed.get_client())
+            except ValueError as error:
+                raise ValueError(
+                    "client must be given: there is no distributed.Client in this process"
+                ) from error
+        elif isinstance(client, str):
+            try:
+                client = opened = distributed.Client(client, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise type(error)(
+                    f"client must be the address of a scheduler; none answers at {client!r}: "
+                    f"{error}"
+                ) from error
+        workers = Workers(client, float(self.deadline))
         try:
-            return distributed.get_client()
-        except ValueError as error:
-            raise ValueError(
-                "client must be given: there is no distributed.Client in this process"
-            ) from error
+            yield workers
+        finally:
+            workers.close()
+            if opened is not None:
+                opened.close()
 
     # -- predicting --------------------------------------------------------------------------------
 
@@ -175,6 +238,37 @@ class OnDask:
             return self.local.predict(self, X, init_score)
         return self._apply("predict", X, self.classes_.dtype, 0)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; rows of collections are predicted where they are.
+
+        Parameters
+        ----------
+        X : dask array or data frame, or what `ProperBoostClassifier` takes
+            The rows.
+        y : dask array or series, or array-like where X has known chunks, of shape (n_rows,)
+            Their labels, which come to the client, as the predicted ones do.
+        sample_weight : dask array or series, or array-like, of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+        """
+        if not is_collection(X):
+            return float(self.local.score(self, X, y, sample_weight))
+        model: Any = self
+        model._check_fitted()
+        partitions = list_partitions(X, y, sample_weight, ("X", "y", "sample_weight"))
+        delayed = import_extra("dask", "scoring Dask collections needs", "dask").delayed
+        lazy = delayed(partial(_predict_beside, self.classes_.dtype), pure=False)
+        local = delayed(self.to_local())
+        with self._open_workers() as workers:
+            found = workers.compute([lazy(local, own.X, own.y, own.weight) for own in partitions])
+        labels, predicted, weights = (
+            None if own[0] is None else _join(own) for own in zip(*found, strict=True)
+        )
+        return float(accuracy_score(labels, predicted, sample_weight=weights))
+
     def _n_columns(self) -> int:
         return 0 if len(self.classes_) == 2 else len(self.classes_)
 
@@ -200,6 +294,23 @@ def _predict(method: str, columns: tuple[int, ...], dtype: Any, model: Any, X: A
     if len(X) == 0:
         return np.empty((0, *columns), dtype=dtype)
     return getattr(model, method)(X)
+
+
+def _predict_beside(dtype: Any, model: Any, X: Any, y: Any, weight: Any) -> tuple[Any, ...]:
+    """Return labels, what is predicted for the same rows, and their weights."""
+    if len(y) != X.shape[0]:
+        raise ValueError(
+            f"X and y must have as many rows in each partition; one has {X.shape[0]} and {len(y)}"
+        )
+    predicted = _predict("predict", (), dtype, model, X)
+    return y, predicted, weight
+
+
+def _join(parts: Sequence[Any]) -> Any:
+    """Return labels or weights of all partitions, of the type that they have there."""
+    if all(is_a(own, "pandas", "Series") for own in parts):
+        return sys.modules["pandas"].concat(list(parts), ignore_index=True)
+    return np.concatenate([np.asarray(own) for own in parts])
 
 
 def _check_sendable(loss: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import rado
+from properboost.dask.digests import check_digest, find_digest
 from properboost.dask.looking import Columns, look_at_labels
 from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
@@ -25,9 +26,10 @@ __all__ = ["make_rados"]
 
 @dataclass(frozen=True, eq=False)
 class _LookedAt:
-    """The rows of a partition: how many, their labels, and their columns."""
+    """The rows of a partition: how many, a digest of them, their labels, and their columns."""
 
     n_rows: int
+    digest: bytes = b""
     labels: NDArray[Any] | None = None
     columns: LinearColumns | None = None
     appends: Sequence[bool] = ()
@@ -77,7 +79,8 @@ def make_rados(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or partitions have different columns.
+        If an argument is not as described, partitions have different columns, or a collection
+        gives other rows when it is read again.
     ImportError
         If Dask is missing.
 
@@ -99,8 +102,8 @@ def make_rados(
     ends = np.cumsum([own.n_rows for own in looked]).tolist()
     sum_up = dask.delayed(_sum_partition, pure=False)
     sums = [
-        sum_up(own.X, own.y, known, columns, n_rados, seed, end - seen.n_rows)
-        for own, seen, end in zip(partitions, looked, ends, strict=True)
+        sum_up(k, seen.digest, own.X, own.y, known, columns, n_rados, seed, end - seen.n_rows)
+        for k, (own, seen, end) in enumerate(zip(partitions, looked, ends, strict=True))
         if seen.n_rows
     ]
     add = dask.delayed(rado.combine)
@@ -121,7 +124,7 @@ def _look_at(
     table = open_table(reader, X, reset=True)
     columns = find_columns(table, categorical_features, read_names(reader), intercept=intercept)
     appends = [table.appends_categories(j) for j in range(table.n_features)]
-    return _LookedAt(table.n_rows, labelled.labels, columns, appends)
+    return _LookedAt(table.n_rows, find_digest(X, y), labelled.labels, columns, appends)
 
 
 def _join_columns(looked: Sequence[_LookedAt]) -> LinearColumns:
@@ -166,8 +169,17 @@ def _join_labels(looked: Sequence[_LookedAt]) -> NDArray[Any]:
 
 
 def _sum_partition(
-    X: Any, y: Any, classes: Any, columns: LinearColumns, n_rados: int, seed: int, row_offset: int
+    number: int,
+    before: bytes,
+    X: Any,
+    y: Any,
+    classes: Any,
+    columns: LinearColumns,
+    n_rados: int,
+    seed: int,
+    row_offset: int,
 ) -> rado.Rados:
+    check_digest(before, find_digest(X, y), "X and y", number)
     table = open_table(Columns(), X, reset=True)
     labelled = read_binary(y, table.n_rows, classes)
     return sum_labelled(table, columns, labelled, n_rados, seed, 1, row_offset=row_offset)

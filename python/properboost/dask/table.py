@@ -14,19 +14,20 @@ from properboost.batches.coded_rows import CodedRows
 from properboost.batches.making import count_rows
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.boosting.engine import Training
-from properboost.dask import waiting
 from properboost.dask.fleet import Fleet
 from properboost.dask.looking import (
     Columns,
     Labelled,
     add_values,
     encode,
+    encode_labelled,
     look_at_features,
     look_at_labels,
 )
 from properboost.dask.partitions import Partition
 from properboost.dask.party import Party, RowsOfParty
 from properboost.dask.rows import RowsInCluster
+from properboost.dask.waiting import Workers
 from properboost.data.bin_finder import BinFinder
 from properboost.data.binning import (
     MAX_CATEGORIES,
@@ -57,30 +58,31 @@ class TableInCluster(QuantizedTable):
         rows: CodedRows,
         names: Sequence[str] | None,
         column_names: ColumnNames | None,
-        client: Any,
+        workers: Workers,
         partitions: Sequence[Partition],
         sizes: Sequence[int],
-        deadline: float,
+        digests: Sequence[tuple[int, bytes]],
     ) -> None:
+        """Take what was found of partitions; `digests` has the number and the digest of each."""
         super().__init__(rows)
         self.names, self.column_names = names, column_names
-        self._client, self._partitions, self._sizes = client, partitions, sizes
-        self._deadline = deadline
+        self._workers, self._partitions, self._sizes = workers, partitions, sizes
+        self._digests = digests
         self._fleets: list[Fleet] = []
 
     @classmethod
     def read(
         cls,
-        client: Any,
+        workers: Workers,
         partitions: Sequence[Partition],
         options: BinningOptions,
         class_weight: ClassWeight,
         normalize_weights: bool,
         bin_means: bool,
-        deadline: float,
     ) -> Self:
         """Find classes and bins, in two readings of the partitions; with `bin_means` three."""
-        compute = partial(_compute, client, deadline)
+        compute = partial(_compute, workers)
+        workers.choose(all_of_them=True)
         looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
         _check_versions(looked)
         held = [k for k, own in enumerate(looked) if own.n_rows > 0]
@@ -98,11 +100,13 @@ class TableInCluster(QuantizedTable):
         sizes = [own.n_rows for own in looked]
         sampled = finder.draw(sizes, weight)
         given = [
-            (own.X, own.weight, tuple(categorical), some)
-            for own, some in zip(partitions, sampled, strict=True)
+            (k, seen.digest, own.X, own.y, own.weight, tuple(categorical), some)
+            for k, seen, own, some in zip(held, looked, partitions, sampled, strict=True)
         ]
-        for found in compute(look_at_features, given):
+        digests = []
+        for k, (found, digest) in zip(held, compute(look_at_features, given), strict=True):
             finder.take(found)
+            digests.append((k, digest))
         max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
         bins = finder.find(
             rows.weigh, max_numeric=max_numeric, max_categories=options.max_bins,
@@ -113,8 +117,10 @@ class TableInCluster(QuantizedTable):
         if bin_means and numeric:
             counted, weights, largest = _split_counted(rows, sizes)
             values = [
-                (own.X, binning, some, own_weight, largest)
-                for own, some, own_weight in zip(partitions, counted, weights, strict=True)
+                (*digest, own.X, binning, some, own_weight, largest)
+                for digest, own, some, own_weight in zip(
+                    digests, partitions, counted, weights, strict=True
+                )
             ]
             sums = _core.BinSums(_core.Bins([bins[j].native for j in numeric]), largest)
             for digits in compute(add_values, values):
@@ -130,11 +136,11 @@ class TableInCluster(QuantizedTable):
             codes=np.empty((head.n_features, 0), dtype=np.uint8),
         )
         column_names = read_names(reader)
-        return cls(coded, names, column_names, client, partitions, sizes, deadline)
+        return cls(coded, names, column_names, workers, partitions, sizes, digests)
 
     def bring(self, partitions: Sequence[Partition]) -> QuantizedTable:
         """Return other rows as a table that is here, with the bins of this one."""
-        compute = partial(_compute, self._client, self._deadline)
+        compute = partial(_compute, self._workers)
         looked = compute(look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
         held = [k for k, own in enumerate(looked) if own.n_rows > 0]
         if not held:
@@ -146,7 +152,11 @@ class TableInCluster(QuantizedTable):
         own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
         labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
         binning = self.binning
-        codes = compute(encode, [(partitions[k].X, binning) for k in held])
+        given = [
+            (k, seen.digest, partitions[k].X, partitions[k].y, partitions[k].weight, binning)
+            for k, seen in zip(held, looked, strict=True)
+        ]
+        codes = compute(encode_labelled, given)
         order = count_rows(labels, weight).sort().order
         table = QuantizedTable(
             replace(
@@ -185,13 +195,12 @@ class TableInCluster(QuantizedTable):
             )
 
         fleet = Fleet(
-            self._client,
-            lambda some: [lazy(self._partitions[k].X) for k in some],
+            self._workers,
+            lambda some: [lazy(*self._digests[k], self._partitions[k].X) for k in some],
             self._sizes,
             order,
             Party,
             describe,
-            self._deadline,
         )
         self._fleets.append(fleet)
         there = RowsInCluster(fleet, np.diff(order.segments), self.n_features, self.place)
@@ -204,12 +213,12 @@ class TableInCluster(QuantizedTable):
 
 
 def _compute(
-    client: Any, deadline: float, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
+    workers: Workers, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
 ) -> list[Any]:
     """Return what a function makes of each of these arguments, in the cluster."""
     dask = import_extra("dask", "TableInCluster needs", "dask")
     lazy = dask.delayed(partial(_try, function), pure=False)
-    found = waiting.compute(client, [lazy(*own) for own in arguments], deadline)
+    found = workers.compute([lazy(*own) for own in arguments])
     for own in found:
         if isinstance(own, Exception):
             raise own

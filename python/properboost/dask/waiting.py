@@ -1,89 +1,353 @@
-"""Workers that are gone: those that the scheduler has lost, or has not heard of for too long."""
+"""The workers of a cluster as a fit sees them: which it may use, and which it waits for no longer.
 
+A cluster has other users.  So a worker that is silent or paused is given up for one fit: what the
+fit needs of it is made elsewhere, and nothing else of the worker is touched.  A worker is a
+process; one that comes back at its old address is another worker.
+"""
+
+import asyncio
+import threading
 import time
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from properboost.dask.on_scheduler import let_go, look, take_away
 from properboost.extras import import_extra
 
-__all__ = ["Lost", "compute", "list_workers", "remove_workers", "wait_for"]
+__all__ = ["LOOKS", "Lost", "Worker", "Workers"]
 
 LOOKS = 1.0
 """Seconds after which it is asked how the workers are."""
 
+SOON = 0.2
+"""Seconds after which it is asked again, where a fit can do nothing without a worker."""
+
+LATEST = 5.0
+"""Seconds after which it is not known any more since when a worker has been paused."""
+
+MOST_MOVES = 5
+"""How often a task is given to another worker, which it must not be."""
+
+MOST_READINGS = 10
+"""How often results are fetched."""
+
+MOST_IMPORTS = 3
+"""How often a worker is to import this package."""
+
+PATIENCE = 10
+"""Deadlines in which some worker has imported it."""
+
+MEMORY = (
+    "workers are paused because their memory is short: give them more of it (memory_limit), use "
+    "more workers, or persist less of the collection"
+)
+
+
+@dataclass(frozen=True, order=True)
+class Worker:
+    """A worker: where it is, and which process."""
+
+    address: str
+    process: str
+
 
 class Lost(Exception):  # noqa: N818  # what it tells is where to go on
-    """Workers that died or froze."""
+    """Workers that died, froze, or are paused where something new must begin."""
 
-    def __init__(self, workers: Collection[str]) -> None:
-        super().__init__(f"lost the workers {sorted(set(workers))}")
+    def __init__(self, workers: Iterable[Worker]) -> None:
         self.workers = set(workers)
+        super().__init__(f"lost the workers {sorted(own.address for own in self.workers)}")
 
 
-def list_workers(client: Any, deadline: float) -> list[str]:
-    """Return the workers that live: they are heard of every second or so, also when they work."""
-    return list(client.run_on_scheduler(_list, deadline))
+@dataclass(frozen=True)
+class _State:
+    """How a worker is: its status, seconds since it was heard of, and since it stopped running."""
+
+    status: str
+    silence: float
+    stopped: float
+
+    @property
+    def unusable(self) -> float:
+        """Seconds since it could be used."""
+        return max(self.silence, self.stopped)
 
 
-def wait_for(
-    client: Any, futures: Sequence[Any], deadline: float, expected: Collection[str] = ()
-) -> None:
-    """Wait until futures are done, and raise what one of them raised.
+class Workers:
+    """The workers of a cluster, for one fit."""
 
-    Workers that have frozen are given up, so that others do their work.  Raises Lost if any of
-    those that are `expected` does not live, and RuntimeError if none has lived for so long.
-    """
-    distributed = import_extra("distributed", "DaskProperBoostClassifier needs", "dask")
-    lived = time.monotonic()
-    while True:
-        try:
-            distributed.wait(futures, timeout=LOOKS)
-            break
-        except TimeoutError:
-            living = client.run_on_scheduler(_give_up_silent, deadline)
-            if gone := [worker for worker in expected if worker not in living]:
-                raise Lost(gone) from None
-            if living:
-                lived = time.monotonic()
-            elif time.monotonic() - lived > deadline:
-                raise RuntimeError(f"the cluster had no worker for {deadline:g} seconds") from None
-    for future in futures:
-        if future.status != "finished":
-            future.result()
+    def __init__(self, client: Any, deadline: float) -> None:
+        self.client = client
+        self.deadline = deadline
+        self._states: dict[Worker, _State] = {}
+        self._looked = self._usable = time.monotonic()  # a worker was last usable then
+        self._stopped: dict[Worker, float] = {}  # since when
+        self._silent: dict[Worker, tuple[float, float]] = {}  # last heard of; noticed when
+        self._given_up: set[Worker] = set()
+        self._ready: set[Worker] = set()  # those that have imported this package
+        self._imports: dict[Worker, asyncio.Task[Any]] = {}
+        self._failed: Counter[Worker] = Counter()  # imports
 
+    # -- looking -----------------------------------------------------------------------------------
 
-def compute(client: Any, lazy: Sequence[Any], deadline: float) -> list[Any]:
-    """Return what Dask computes."""
-    futures = client.compute(list(lazy))
-    wait_for(client, futures, deadline)
-    return list(client.gather(futures))
+    def look(self, keys: Sequence[Any] = ()) -> set[Worker]:
+        """See how the workers are; return those that hold what these keys still need."""
+        states, holders = self.client.run_on_scheduler(look, list(keys))
+        now = time.monotonic()
+        if now - self._looked > LATEST:
+            self._stopped.clear()
+        self._looked = now
+        stopped, silent, self._states = self._stopped, self._silent, {}
+        self._stopped, self._silent = {}, {}
+        for address, process, status, heard, silence in states:
+            worker = Worker(address, process)
+            if status != "running":
+                self._stopped[worker] = stopped.get(worker, now)
+            if silence > self.deadline:
+                before, noticed = silent.get(worker, (None, now))
+                self._silent[worker] = (heard, noticed if before == heard else now)
+            state = _State(status, silence, now - self._stopped.get(worker, now))
+            self._states[worker] = state
+            if worker not in self._given_up and state.unusable <= self.deadline:
+                self._usable = max(self._usable, now - state.unusable)
+        return {own for own in self._states if own.process in holders}
 
+    def is_gone(self, worker: Worker) -> bool:
+        """Whether a worker has died or frozen, as it was seen last."""
+        return worker not in self._states or self._is_silent(worker)
 
-def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Have the scheduler give up workers, whatever they still do."""
-    if workers:
-        client.run_on_scheduler(_remove, sorted(workers))
+    def _is_silent(self, worker: Worker) -> bool:
+        # A scheduler that was busy itself, importing or so, has to catch up first: the second look
+        # counts.
+        return worker in self._silent and self._looked - self._silent[worker][1] >= LOOKS
 
+    def give_up(self, workers: Collection[Worker]) -> None:
+        """Use these no more: they get nothing new, and what is needed of them is made elsewhere."""
+        self.look()
+        if any(own not in self._states for own in workers):  # it has just died
+            self._usable = time.monotonic()
+        self._given_up |= set(workers)
 
-async def _give_up_silent(deadline: float, dask_scheduler: Any = None) -> list[str]:
-    """Give up workers that are not heard of; return those that are left."""
-    living = _list(deadline, dask_scheduler)
-    await _remove([own for own in dask_scheduler.workers if own not in living], dask_scheduler)
-    return living
+    # -- choosing ----------------------------------------------------------------------------------
 
+    def choose(self, *, all_of_them: bool = False) -> list[Worker]:
+        """Return the workers that may get something new: running, and not given up.
 
-def _list(deadline: float, dask_scheduler: Any = None) -> list[str]:
-    now = time.time()
-    return [
-        worker
-        for worker, state in dask_scheduler.workers.items()
-        if now - state.last_seen <= deadline
-    ]
+        They have imported this package: a first import may take longer than the deadline, and is
+        no silence.  Waits for a worker, or for `all_of_them` until the deadline.
+        """
+        begin = time.monotonic()
+        while True:
+            self.look()
+            running = [
+                own
+                for own, state in self._states.items()
+                if state.status == "running" and own not in self._given_up
+            ]
+            if new := [own for own in running if own not in self._ready]:
+                self._import_on(new)
+            ready = [own for own in running if own in self._ready and own not in self._silent]
+            seconds = time.monotonic() - begin
+            late = all_of_them and len(ready) < len(running) and seconds < self.deadline
+            if ready and not late:
+                return sorted(ready)
+            self._check_usable()
+            if seconds > PATIENCE * self.deadline:
+                raise RuntimeError(f"no worker has imported properboost in {seconds:.0f} seconds")
+            self.client.sync(_wait, self._imports.values(), SOON)
 
+    def _import_on(self, workers: Sequence[Worker]) -> None:
+        """Have workers import this package, beside whatever they do."""
+        new = [own for own in workers if own not in self._imports]
+        tasks = self.client.sync(_begin, [_import_on(self.client, own.address) for own in new])
+        self._imports.update(zip(new, tasks, strict=True))
+        self.client.sync(_wait, tasks, SOON)
+        for worker in [own for own, task in self._imports.items() if task.done()]:
+            error = self._imports.pop(worker).exception()
+            if error is None:
+                self._ready.add(worker)
+                continue
+            self._failed[worker] += 1  # it may just be closing
+            if isinstance(error, ImportError) or self._failed[worker] >= MOST_IMPORTS:
+                raise RuntimeError(
+                    "workers must have properboost, as the client has; it cannot be imported at "
+                    f"{worker.address}: {type(error).__name__}: {error}"
+                ) from error
 
-async def _remove(workers: Sequence[str], dask_scheduler: Any = None) -> None:
-    for worker in workers:
-        if worker in dask_scheduler.workers:
-            await dask_scheduler.remove_worker(
-                address=worker, stimulus_id="properboost-lost", close=True
+    def _check_usable(self) -> None:
+        """Raise RuntimeError if no worker has been usable for the deadline."""
+        if time.monotonic() - self._usable <= self.deadline:
+            return
+        waited = f"{self.deadline:g} seconds"
+        if any(own.status == "paused" for own in self._states.values()):
+            raise RuntimeError(
+                f"the cluster had no worker that was not paused for {waited}: {MEMORY}"
             )
+        if self._given_up:
+            raise RuntimeError(f"all workers were lost, and no other came in {waited}")
+        raise RuntimeError(f"the cluster had no worker for {waited}")
+
+    # -- waiting -----------------------------------------------------------------------------------
+
+    def compute(self, lazy: Sequence[Any]) -> list[Any]:
+        """Return what Dask computes."""
+        futures = self.client.compute(list(lazy))
+        for _ in range(MOST_READINGS):
+            self.wait_for(futures)
+            if (found := self._fetch([own.key for own in futures])) is not None:
+                return found
+        return list(self.client.gather(futures))  # says what is wrong
+
+    def wait_for(
+        self, futures: Sequence[Any], parties: Collection[Worker] = (), *, bound: bool = False
+    ) -> None:
+        """Wait until futures are done, and raise what one of them raised.
+
+        Workers that are silent or paused for the deadline, and hold what is waited for, are given
+        up, and others do their work.  Raises Lost if any of `parties` is gone, or if any is given
+        up where futures are `bound` to their workers; RuntimeError if there is no other worker.
+        """
+        distributed = import_extra("distributed", "DaskProperBoostClassifier needs", "dask")
+        care = _Care(self, [own.key for own in futures], set(parties), bound)
+        bell = threading.Event()
+        for future in futures:
+            future.add_done_callback(lambda _: bell.set())
+        with care:
+            if self._given_up:
+                care.look_after()
+            then = time.monotonic() + LOOKS
+            while any(own.status == "pending" for own in futures):
+                if bell.wait(max(0.0, then - time.monotonic())):
+                    bell.clear()
+                if time.monotonic() >= then:
+                    care.look_after()
+                    then = time.monotonic() + LOOKS
+        for future in futures:
+            if future.status != "finished":
+                try:
+                    future.result()
+                except distributed.CancelledError as error:
+                    raise RuntimeError(
+                        "what was to be computed is gone: another has cancelled it, or chunks were "
+                        "scattered, lay on lost workers alone, and cannot be computed again"
+                    ) from error
+
+    def _fetch(self, keys: Sequence[Any]) -> list[Any] | None:
+        """Return results; None where a worker that had some was given up: they are made anew."""
+        [task] = self.client.sync(_begin, [self.client.scheduler.gather(keys=list(keys))])
+        with _Care(self, keys, set(), bound=False) as care:
+            while self.client.sync(_wait, [task], LOOKS):
+                if care.look_after():
+                    self.client.sync(_cancel, [task])
+                    return None
+        try:
+            response = task.result()
+        except OSError:
+            return None
+        if response["status"] != "OK":
+            return None
+        return [response["data"][key] for key in keys]
+
+    def close(self) -> None:
+        """Wait for nothing any more."""
+        if tasks := list(self._imports.values()):
+            self._imports.clear()
+            self.client.sync(_cancel, tasks)
+
+
+class _Care:
+    """Looks after what is waited for: takes it away from workers that are given up."""
+
+    def __init__(
+        self, workers: Workers, keys: Sequence[Any], parties: set[Worker], bound: bool
+    ) -> None:
+        self._workers, self._keys, self._parties, self._bound = workers, keys, parties, bound
+        self._restricted: list[Any] = []
+        self._moves: Counter[Any] = Counter()
+
+    def __enter__(self) -> "_Care":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._restricted:
+            # Dask would hold on to where tasks may run, long after this fit.
+            self._workers.client.run_on_scheduler(let_go, self._restricted)
+
+    def look_after(self) -> bool:
+        """Give up those that are late; return whether something was taken away from them."""
+        own = self._workers
+        holders = own.look(self._keys)
+        if gone := [worker for worker in self._parties if own.is_gone(worker)]:
+            raise Lost(gone)
+        late = {
+            worker
+            for worker in holders - own._given_up
+            if own._is_silent(worker) or own._states[worker].stopped > own.deadline
+        }
+        if late and self._bound:
+            raise Lost(late)
+        own._given_up |= late
+        moved = False
+        if away := own._given_up & holders:
+            processes = [worker.process for worker in away]
+            keys, self._restricted, scattered = own.client.run_on_scheduler(
+                take_away, list(self._keys), processes, own.deadline, self._restricted
+            )
+            moved = bool(keys)
+            self._moves.update(keys)
+            if scattered or max(self._moves.values(), default=0) > MOST_MOVES:
+                lost = ", ".join(sorted(worker.address for worker in away))
+                raise RuntimeError(
+                    f"workers have been silent or paused for {own.deadline:g} seconds ({lost}), "
+                    "and no other can have what they hold: chunks that were scattered, or tasks "
+                    "that are bound to them"
+                )
+        own._check_usable()
+        return moved
+
+
+# -- on the client's loop --------------------------------------------------------------------------
+
+
+async def _begin(coroutines: Sequence[Any]) -> list[asyncio.Task[Any]]:
+    return [asyncio.ensure_future(own) for own in coroutines]
+
+
+async def _wait(tasks: Collection[asyncio.Task[Any]], seconds: float) -> bool:
+    """Wait so long; return whether something is not done."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+    else:
+        await asyncio.sleep(seconds)
+    return not all(own.done() for own in tasks)
+
+
+async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks, timeout=LOOKS)
+
+
+async def _import_on(client: Any, address: str) -> None:
+    said = await client.run(_make_import(), workers=[address], on_error="return")
+    for found in said.values():
+        if isinstance(found, Exception):
+            raise found
+
+
+def _make_import() -> Callable[[], Any]:
+    """Return what imports this package.
+
+    It is pickled by value: what is pickled by name would be imported by the worker's loop, in which
+    nothing else would be heard meanwhile.
+    """
+
+    async def load() -> None:
+        import asyncio
+        import importlib
+
+        await asyncio.to_thread(importlib.import_module, "properboost.dask")
+
+    return load

@@ -1,0 +1,105 @@
+"""What runs on the scheduler: how its workers are, and tasks that others than some must make.
+
+Only tasks that a fit needs are moved.  Workers stay as they are, and so does what else they do.
+"""
+
+import contextlib
+import time
+from collections.abc import Collection, Sequence
+from typing import Any
+
+__all__ = ["let_go", "look", "take_away"]
+
+
+def look(
+    keys: Sequence[Any], dask_scheduler: Any = None
+) -> tuple[list[tuple[str, str, str, float, float]], set[str]]:
+    """Return how each worker is, and which of them hold what keys need."""
+    now = time.time()
+    states = [
+        (own.address, own.server_id, own.status.name, own.last_seen, now - own.last_seen)
+        for own in dask_scheduler.workers.values()
+    ]
+    holders = set()
+    for task in _find_needed(dask_scheduler, keys, set()):
+        if task.state == "processing" and task.processing_on is not None:
+            holders.add(task.processing_on.server_id)
+        holders |= {own.server_id for own in task.who_has or ()}
+    return states, holders
+
+
+def _find_needed(scheduler: Any, keys: Sequence[Any], away: set[Any]) -> set[Any]:
+    """Return the tasks that must be run or fetched for keys, if some workers are away."""
+    needed: set[Any] = set()
+    open_ones = [scheduler.tasks[key] for key in keys if key in scheduler.tasks]
+    while open_ones:
+        task = open_ones.pop()
+        if task not in needed:
+            needed.add(task)
+            if task.state != "memory" or set(task.who_has or ()) <= away:
+                open_ones.extend(task.dependencies)
+    return needed
+
+
+def take_away(
+    keys: Sequence[Any],
+    processes: Collection[str],
+    deadline: float,
+    restricted: Collection[Any],
+    dask_scheduler: Any = None,
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Have other workers make what is needed for keys; leave all else as it is.
+
+    Returns what was moved, what may now run on some workers alone, and what is lost, as nobody can
+    make it again.
+    """
+    now, stimulus = time.time(), f"properboost-takes-away-{time.time()}"
+    every = dask_scheduler.workers.values()
+    silent = {own for own in every if own.server_id in processes and now - own.last_seen > deadline}
+    away = silent | {
+        own for own in every if own.server_id in processes and own not in dask_scheduler.running
+    }
+    others = {own.address for own in dask_scheduler.running - away}
+    moves, scattered, askers = {}, [], set()
+    bound = set(restricted)
+    for task in _find_needed(dask_scheduler, keys, silent):
+        if task.actor:  # bound to its worker, which its client is told about
+            continue
+        has = set(task.who_has or ())
+        if task.state == "memory" and has & silent:
+            # Whoever fetches it may ask any that has it.
+            if has - silent:
+                for own in has & silent:
+                    dask_scheduler.request_remove_replicas(
+                        own.address, [task.key], stimulus_id=stimulus
+                    )
+            elif task.run_spec:
+                moves[task.key] = "released"
+            else:
+                scattered.append(task.key)
+        elif task.state == "processing":
+            if task.processing_on in away:
+                moves[task.key] = "released"
+            else:
+                askers.add(task.processing_on)
+        elif task.state in ("queued", "memory"):
+            continue  # a queue is for any worker
+        free = not (task.worker_restrictions or task.host_restrictions)
+        if others and (task.key in bound or (free and not task.resource_restrictions)):
+            task.worker_restrictions, task.loose_restrictions = set(others), False
+            bound.add(task.key)
+    for asker in askers:  # some wait for what a silent worker was to send
+        for own in silent:
+            dask_scheduler.worker_send(
+                asker.address,
+                {"op": "remove-worker", "worker": own.address, "stimulus_id": stimulus},
+            )
+    dask_scheduler.transitions(moves, stimulus)
+    return list(moves), list(bound), scattered
+
+
+def let_go(keys: Collection[Any], dask_scheduler: Any = None) -> None:
+    """Have tasks run anywhere again."""
+    for key in keys:
+        with contextlib.suppress(KeyError):
+            dask_scheduler.tasks[key].worker_restrictions = None
