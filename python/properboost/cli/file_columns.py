@@ -73,6 +73,11 @@ def check_labels(column: "Series[Any]") -> NDArray[Any]:
     labels: NDArray[Any] = column.to_numpy()
     if labels.dtype.kind == "f" and np.any(labels % 1.0):
         raise FileError(f"column {column.name!r} holds fractions, not classes")
+    if labels.dtype.kind == "f" and np.any(np.abs(labels) > 2.0**53):
+        raise FileError(
+            f"column {column.name!r} holds numbers of more than 15 digits, of which several may be "
+            "one class: a letter before each makes text of them"
+        )
     return labels
 
 

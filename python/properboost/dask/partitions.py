@@ -1,12 +1,13 @@
 """Dask collections as partitions: features, labels and weights of the same rows, side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.label_array import read_label_array
 from properboost.data.libraries import is_a
 
 __all__ = ["Partition", "is_collection", "list_partitions"]
@@ -48,14 +49,23 @@ def list_partitions(
     else:
         parts, sizes = X.to_delayed(), (np.nan,) * X.npartitions
     others = [
-        [None] * len(parts) if given is None else _cut(given, sizes, name, names[0])
-        for given, name in ((y, names[1]), (sample_weight, names[2]))
+        [None] * len(parts) if given is None else _cut(given, sizes, name, names[0], read)
+        for given, name, read in (
+            (y, names[1], read_label_array),
+            (sample_weight, names[2], np.asarray),
+        )
     ]
     return [Partition(*own) for own in zip(parts, *others, strict=True)]
 
 
-def _cut(given: Any, sizes: Sequence[float], name: str, beside: str) -> list[Any]:
-    """Cut labels or weights as X is cut."""
+def _cut(
+    given: Any,
+    sizes: Sequence[float],
+    name: str,
+    beside: str,
+    read: Callable[[Any], NDArray[Any]],
+) -> list[Any]:
+    """Cut labels or weights as X is cut; `read` makes an array of what is no collection."""
     known = not np.isnan(np.sum(sizes))
     if not is_collection(given):
         if not known:
@@ -63,7 +73,7 @@ def _cut(given: Any, sizes: Sequence[float], name: str, beside: str) -> list[Any
                 f"{name} must be a Dask collection where the partitions of {beside} have unknown "
                 f"sizes; got a {type(given).__name__}"
             )
-        return _cut_array(np.asarray(given), sizes, name, beside)
+        return _cut_array(read(given), sizes, name, beside)
     if is_a(given, "dask.array", "Array"):
         if given.ndim != 1:
             raise ValueError(f"{name} must have one dimension; got {given.ndim}")

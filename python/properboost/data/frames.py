@@ -173,7 +173,8 @@ class _PolarsTable(Table):
         return factorize(make_objects(column.to_list()), self.label(j))
 
     def values(self, j: int) -> Any:
-        return self.source.to_series(j).to_numpy()
+        column = self.source.to_series(j)
+        return make_objects(column.to_list()) if is_wide(column) else column.to_numpy()
 
     def rows(self, start: int, stop: int) -> "_PolarsTable":
         return _PolarsTable(self.source.slice(start, stop - start))

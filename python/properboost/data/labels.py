@@ -12,6 +12,7 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.label_array import read_label_array
+from properboost.data.libraries import is_a
 from properboost.data.table import CodedLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
@@ -155,7 +156,8 @@ class LabelReader:
 
     def read(self, y: Any, n_rows: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return the number of each label."""
-        raw = np.asarray(y)
+        quick = isinstance(y, np.ndarray) or is_a(y, "pandas", "Series")
+        raw = np.asarray(y) if quick else np.empty(0)
         if raw.dtype.kind in "OU" and raw.dtype == self._dtype and raw.shape == (n_rows,):
             try:  # what is known was checked
                 found = [self._number[label] for label in raw.tolist()]
