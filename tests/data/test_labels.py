@@ -144,3 +144,36 @@ def test_balanced_classes_weigh_the_same(mixed):
     balanced = clone(model).fit(X, y, sample_weight=weight)
     by_hand = clone(model).set_params(class_weight=factor).fit(X, y, sample_weight=weight)
     assert same_model(balanced, by_hand)
+
+
+@pytest.mark.parametrize(
+    "names", [["1", "01"], ["-0", "0"], [2**60, 2**60 + 1], [False, True], [1.0, 2.0]]
+)
+def test_class_weights_are_found_by_label(mixed, names):
+    """scikit-learn would look for "1" under 1."""
+    X, y, _ = mixed
+    names = sorted(names)
+    codes = (y == "yes").astype(int)
+    model = pb.ProperBoostClassifier(n_estimators=3, class_weight={names[0]: 2.0, names[1]: 0.5})
+    expected = clone(model).set_params(class_weight={0: 2.0, 1: 0.5}).fit(X, codes)
+    model.fit(X, np.array(names)[codes])
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def test_class_weights_of_other_labels_are_refused(mixed):
+    X, y, _ = mixed
+    model = pb.ProperBoostClassifier(n_estimators=3, class_weight={"yes": 2.0})
+    usual = model.fit(X, y).decision_function(X)  # the others count 1
+    model.set_params(class_weight={"yes": 2.0, "no": 1.0, "perhaps": 3.0})
+    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), usual)
+    model.set_params(class_weight={"yes": 2.0, "No": 1.0})
+    with pytest.raises(ValueError, match=r"labels among \['no', 'yes'\]; got 'No', and none for"):
+        model.fit(X, y)
+
+
+def test_class_weights_by_labels_of_any_kind_are_saved(tmp_path):
+    X, y = np.arange(60.0).reshape(-1, 1), (np.arange(60) > 20).astype(float)
+    for kind in (np.longdouble, np.float32, np.uint8, np.bool_, int):
+        model = pb.ProperBoostClassifier(n_estimators=2, class_weight={kind(0): 2.0, kind(1): 1.0})
+        model.fit(X, y).save_model(tmp_path / "model.json")
+        assert pb.load_model(tmp_path / "model.json").class_weight == {0: 2.0, 1: 1.0}

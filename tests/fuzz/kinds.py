@@ -9,6 +9,7 @@ from shutil import which
 from typing import Any, Protocol
 
 from fuzz.fits import Fits
+from fuzz.labels import Labels
 from fuzz.outcomes import Outcome
 from fuzz.pairs import Pairs
 from fuzz.reference import Reference
@@ -62,7 +63,7 @@ class Command:
         return subprocess.run([part.format(**given) for part in self.command]).returncode == 0
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Pairs(), Reference())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels())}
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = str(ROOT / "tools" / "fuzz_engine.sh")

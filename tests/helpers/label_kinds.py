@@ -6,8 +6,8 @@ library that is not there are left out.
 
 import enum
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,21 @@ LARGEST = (2**63, 2**63 + 1, 2**64 - 1)
 
 @dataclass(frozen=True, eq=False)
 class LabelKind:
-    """Labels of one kind: `wrap` makes them of the `values`, which ``classes_`` must be."""
+    """Labels of one kind: `wrap` makes them of the `values`, which ``classes_`` must be.
+
+    With `any_values` they may be other ones of the same type.
+    """
 
     name: str
     values: NDArray[Any]
     wrap: Callable[[NDArray[Any]], Any]
     needs: tuple[str, ...] = ()
+    any_values: bool = True
+
+    def of(self, values: Sequence[Any]) -> "LabelKind":
+        """Return the kind with these values, which ascend."""
+        kind = "U" if self.values.dtype.kind == "U" else self.values.dtype
+        return replace(self, values=np.array(list(values), dtype=kind))
 
     @property
     def most(self) -> int:
@@ -160,14 +169,14 @@ _ALL = [
     # objects
     LabelKind("objects: str", TEXTS, _same),
     LabelKind("objects: NumPy's str", TEXTS, _members(np.str_)),
-    LabelKind("objects: (str, Enum)", TEXTS, _members(Outcome)),
-    LabelKind("objects: StrEnum", TEXTS, _members(Strict)),
+    LabelKind("objects: (str, Enum)", TEXTS, _members(Outcome), any_values=False),
+    LabelKind("objects: StrEnum", TEXTS, _members(Strict), any_values=False),
     LabelKind("objects: a str with its __str__", TEXTS, _members(Plain)),
     LabelKind("objects: bool", BOOLEANS, lambda labels: labels.astype(object)),
     LabelKind("objects: NumPy's bool", BOOLEANS, _members(np.bool_)),
     LabelKind("objects: int", np.array(LARGE), lambda labels: labels.astype(object)),
     LabelKind("objects: NumPy's int", SMALL, _members(np.int16)),
-    LabelKind("objects: IntEnum", np.array([1, 2, 3]), _members(Rank)),
+    LabelKind("objects: IntEnum", np.array([1, 2, 3]), _members(Rank), any_values=False),
     LabelKind("objects: int beyond int64", np.array(LARGEST, dtype=np.uint64),
               lambda labels: labels.astype(object)),
     LabelKind("objects: float", np.array([0.0, 1.0, 2.0]), lambda labels: labels.astype(object)),
@@ -177,7 +186,8 @@ _ALL = [
     LabelKind("list: int beyond int64", np.array([5, *LARGEST[:2]], dtype=np.uint64),
               lambda labels: labels.tolist()),
     LabelKind("list: str", np.array(WORDS), lambda labels: labels.tolist()),
-    LabelKind("list: (str, Enum)", TEXTS, lambda labels: [Outcome(v) for v in labels]),
+    LabelKind("list: (str, Enum)", TEXTS, lambda labels: [Outcome(v) for v in labels],
+              any_values=False),
     # pandas
     LabelKind("pandas: bool", BOOLEANS, _pandas("bool"), ("pandas",)),
     LabelKind("pandas: boolean", BOOLEANS, _pandas("boolean"), ("pandas",)),

@@ -142,7 +142,7 @@ def test_class_weight_is_misspelt(cancer):
 
 
 def test_class_weight_has_a_label_that_is_none(cancer):
-    with pytest.raises(ValueError, match="not in class_weight"):
+    with pytest.raises(ValueError, match="class_weight must name labels among"):
         pb.ProperBoostClassifier(class_weight={"ill": 2.0}).fit(*cancer)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import assert_all_finite
 
 from properboost import _core
@@ -375,5 +374,14 @@ def _class_factors(
                 f"nothing; got {held[k]:g} of {held.sum():g} for the class {classes[k].item()!r}"
             )
         return balanced
-    factors: NDArray[np.float64] = compute_class_weight(class_weight, classes=classes, y=classes)
-    return factors
+    assert class_weight is not None
+    # scikit-learn would look for "1" under 1.
+    labels = classes.tolist()
+    lacking = [label for label in labels if label not in class_weight]
+    unknown = [label for label in class_weight if label not in labels]
+    if lacking and unknown:
+        raise ValueError(
+            f"class_weight must name labels among {labels}; got {unknown[0]!r}, and none for "
+            f"{lacking[0]!r}"
+        )
+    return np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)

@@ -138,7 +138,7 @@ class ProperBoostClassifier(
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Their names, if all are strings.  Predictions compare names of other types, too.
     loss_ : loss object
         The loss, with its gain.
     multiclass_ : {"softmax", "canonical", "one_vs_rest"} or None

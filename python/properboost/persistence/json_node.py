@@ -190,4 +190,6 @@ def write_reals(values: NDArray[np.floating[Any]]) -> list[float | str]:
 
 def plain(value: Any) -> Any:
     """Return a number of numpy as one of Python."""
+    if isinstance(value, np.longdouble):  # whose item it is itself
+        return float(value)
     return value.item() if isinstance(value, np.generic) else value
