@@ -210,3 +210,20 @@ def test_any_rows(rows, trees):
     parameters = [{}, {"weak_learner": "tree", "min_child_weight": 1.0}][trees]
     model = pb.ProperBoostClassifier(n_estimators=4, rows_per_bin=None, **parameters).fit(X, y)
     check(model, np.concatenate([X, -X, X[:, ::-1]]))
+
+
+def test_linear_models_have_nothing_for_values_that_are_not_finite():
+    """They refuse them, so that no label is made of what is missing."""
+    X, y = make_rows(2)
+    finite = np.clip(np.nan_to_num(X), -5.0, 5.0)
+    model = pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(finite, y)
+    strange = np.stack([finite[0]] * 4)
+    strange[[0, 1, 2], np.flatnonzero(model.coef_)[:1]] = np.nan, np.inf, -np.inf
+    (raw,) = open_graph(model, outputs="raw").run(None, {"X": strange})
+    assert np.isnan(raw).tolist() == [True, True, True, False]
+    assert raw[3] == model.decision_function(strange[3:])[0]
+    labels = open_graph(model, outputs="label")
+    assert labels.run(None, {"X": strange[3:]})[0] == model.predict(strange[3:])
+    for row in strange[:3]:
+        with pytest.raises(Exception, match="out of data bounds"):
+            labels.run(None, {"X": row[None]})

@@ -563,3 +563,34 @@ def test_texts_that_sql_cannot_hold_are_refused():
         model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
         with pytest.raises(ValueError, match="a string of column 'x0' holds"):
             to_sql(model)
+
+
+@every_dialect
+def test_linear_models_have_nothing_for_values_that_are_not_finite(dialect):
+    """They refuse them, so that no label or probability is made of what is missing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(X, X.sum(axis=1) > 0.0)
+    assert np.all(model.coef_ != 0.0)
+    query = to_sql(model, dialect=dialect, table=TABLE, outputs=OUTPUTS, keep=["row"])
+    strange = [None, np.inf, -np.inf, 0.5, 5e-324]
+    columns = {
+        "row": ("integer", [*range(5)]),
+        "x0": ("number", strange),
+        "x1": ("number", [0.25] * 5),
+    }
+    rows, _ = run(dialect, query, columns)
+    assert [row[1:] for row in rows[:3]] == [(None,) * 4] * 3
+    fine = np.array([[0.5, 0.25], [5e-324, 0.25]])
+    assert [row[1] for row in rows[3:]] == model.predict(fine).tolist()
+    assert [row[2] for row in rows[3:]] == model.decision_function(fine).tolist()
+
+
+@every_dialect
+def test_products_may_be_too_small_for_doubles(dialect):
+    model = pb.RadoBoostClassifier(n_rados=200, n_estimators=50)
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 9) * 1e6
+    model.fit(X, X[:, 0] > 0.0)
+    assert 0.0 < abs(model.coef_[0, 0]) < 1e-3
+    tiny = np.array([5e-324, -5e-324, 1e-320, 1e-315, -1e-310, 0.0])[:, None]
+    check(model, tiny, dialect)

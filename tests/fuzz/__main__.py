@@ -1,6 +1,7 @@
 """``python -m fuzz``: try random inputs for some minutes, and report what broke."""
 
 import argparse
+import contextlib
 import itertools
 import os
 import sys
@@ -125,6 +126,15 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
     seed = int.from_bytes(os.urandom(4), "big") * 10**6 if given.seed is None else given.seed
     run = Run([name for name in chosen if name in KINDS], given.keep, seed)
+    replayed = {text.partition(":")[0] for text in given.replay}
+    with contextlib.ExitStack() as stack:
+        for kind in (KINDS[name] for name in replayed or run.kinds):
+            if hasattr(kind, "serve"):  # what all workers share
+                stack.enter_context(kind.serve())
+        return _run(run, given, chosen, seed)
+
+
+def _run(run: Run, given: argparse.Namespace, chosen: list[str], seed: int) -> int:
     if given.replay:
         bench = Bench()
         for text in given.replay:

@@ -233,7 +233,7 @@ class Case:
             ]
         make, _ = FRAMES[self.frame]
         shown = [
-            f'    "{name}": {_insert(c.wrap, _show_array(c.values))},' for name, c in self._named()
+            f"    {name!r}: {_insert(c.wrap, _show_array(c.values))}," for name, c in self._named()
         ]
         return [f"X = {make}({{", *shown, "})"]
 

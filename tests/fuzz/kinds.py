@@ -12,6 +12,7 @@ from fuzz.fits import Fits
 from fuzz.labels import Labels
 from fuzz.outcomes import Outcome
 from fuzz.pairs import Pairs
+from fuzz.queries import Queries
 from fuzz.reference import Reference
 
 __all__ = ["COMMANDS", "KINDS", "Command", "Kind"]
@@ -63,7 +64,9 @@ class Command:
         return subprocess.run([part.format(**given) for part in self.command]).returncode == 0
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels())}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels(), Queries())
+}
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = str(ROOT / "tools" / "fuzz_engine.sh")

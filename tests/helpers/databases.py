@@ -9,7 +9,14 @@ import pytest
 
 from helpers.postgres_server import NoServerError, find_server
 
-__all__ = ["DIALECTS", "Database", "NoServerError", "list_columns", "open_database", "skip_without"]
+__all__ = [
+    "DIALECTS",
+    "Database",
+    "find_reason",
+    "list_columns",
+    "open_database",
+    "skip_without",
+]
 
 DIALECTS = ("sqlite", "duckdb", "postgres")
 
@@ -101,7 +108,8 @@ def open_database(dialect):
 
 
 @functools.cache
-def _find_reason(dialect):
+def find_reason(dialect):
+    """Return why there is no such database; None if there is."""
     try:
         with open_database(dialect):
             return None
@@ -111,5 +119,5 @@ def _find_reason(dialect):
 
 def skip_without(dialect):
     """Skip the test if there is no such database."""
-    if reason := _find_reason(dialect):
+    if reason := find_reason(dialect):
         pytest.skip(reason)

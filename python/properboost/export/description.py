@@ -89,6 +89,11 @@ class Description:
         return any(feature.is_text for feature in self.features)
 
     @property
+    def has_linear(self) -> bool:
+        """Whether features are multiplied: then there is nothing for values that are not finite."""
+        return any(isinstance(term, Linear) for term in self.terms)
+
+    @property
     def has_lines(self) -> bool:
         """Whether leaves have lines."""
         return any(isinstance(term, Lookup) and term.lines is not None for term in self.terms)

@@ -402,6 +402,9 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
         columns = graph.add(
             "Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1
         )
+        # Of infinite values such models say as little as of missing ones.
+        is_infinite = graph.add("IsInf", columns)
+        columns = graph.add("Where", is_infinite, graph.constant(np.array(np.nan)), columns)
         factors = graph.constant(np.array([term.coefficient for term in linear]))
         product = graph.add("Transpose", graph.add("Mul", columns, factors), perm=[1, 0])
         parts.append(graph.add("Unsqueeze", product, graph.constant(np.array([1]))))
@@ -621,6 +624,11 @@ def _finish(graph: _Graph, described: Description, what: str, raw: str, numbers:
             value, bound = graph.add("Gather", found, graph.constant(np.array([1])), axis=1), 0.5
         positive = graph.add("Greater", value, graph.constant(np.array(bound)))
         position = graph.cast(graph.add("Squeeze", positive, last), "INT64")
+        if described.has_linear:
+            # Without a raw prediction there is no label: runtimes refuse a place that is not there.
+            missing = graph.add("Squeeze", graph.add("IsNaN", raw), last)
+            nowhere = graph.constant(np.array(len(described.classes)))
+            position = graph.add("Where", missing, nowhere, position)
     return graph.add("Gather", graph.constant(described.classes), position, axis=0)
 
 

@@ -29,6 +29,7 @@ class Words:
     exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
     large: bool = True  # whether there are integers beyond 64 bits
     casts_fail: bool = True  # whether a text that is no number is an error where it is cast to one
+    underflow_fails: bool = False  # whether a product that is rounded to 0 is an error
     escapes: bool = False  # whether a setting can give backslashes in texts a meaning
     folds: bool = True  # whether names that differ by the case of ASCII's letters are one
     qualifies: bool = True  # whether a qualified name is that of a column, and of nothing else
@@ -120,6 +121,7 @@ DIALECTS = {
         booleans=("FALSE", "TRUE"),
         padded="pg_typeof({}) = 'pg_catalog.bpchar'::regtype",
         bits="{}::bigint",
+        underflow_fails=True,
         escapes=True,
         folds=False,
         qualifies=False,  # r."count" is count(r) where r has no such column

@@ -62,6 +62,9 @@ _SHORT = 15
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
 """The ends of what every database has for integers."""
 
+TINIEST = 5e-324
+"""The least double above 0."""
+
 _NAME = re.compile(r"\b[ckxz][0-9]+\b")
 """What columns of stages are called: computed, kept, read, and positions."""
 
@@ -153,16 +156,24 @@ def _list_results(
     if what == "raw":
         names = ["raw"] if len(raw) == 1 else [f"raw_{own}" for own in labels]
         return list(zip(names, raw, strict=True))
+    # Linear models have nothing for values that are missing or infinite: their raw prediction is
+    # NULL, of which comparisons and some databases' `greatest` would make something.
+    begin, end = (
+        (f"CASE WHEN {raw[0]} IS NOT NULL THEN ", " END") if described.has_linear else ("", "")
+    )
     if what == "probabilities":
         found = list(shares)
         if not found:
             assert described.link is not None
             found = probabilities(described.link, _Columns(query, list(raw))).expressions
-        return [(f"probability_{own}", p) for own, p in zip(labels, found, strict=True)]
+        return [
+            (f"probability_{own}", f"{begin}{p}{end}") for own, p in zip(labels, found, strict=True)
+        ]
     literals = [query.label(own) for own in described.classes.tolist()]
     if len(raw) == 1:
         test = f"{shares[1]} > {query.number(0.5)}" if shares else f"{raw[0]} > {query.number(0.0)}"
-        return [("label", f"CASE WHEN {test} THEN {literals[1]} ELSE {literals[0]} END")]
+        label = f"CASE WHEN {test} THEN {literals[1]} ELSE {literals[0]} END"
+        return [("label", f"{begin}{label}{end}")]
     top = query.keep([query.greatest(raw)])[0]
     tests = [f"WHEN {own} >= {top} THEN {label}" for own, label in zip(raw, literals, strict=True)]
     return [("label", f"CASE {' '.join(tests)} END")]
@@ -308,6 +319,9 @@ class _Query:
         if self._dialect.nan:
             number = f"NULLIF({number}, {self._dialect.nan})"
         if feature.categories is None:
+            if self._described.has_linear:
+                largest = self.number(np.inf), self.number(-np.inf)
+                number = f"NULLIF(NULLIF({number}, {largest[0]}), {largest[1]})"
             return number
         return self._find_place(number, [self.number(float(own)) for own in feature.categories])
 
@@ -510,7 +524,7 @@ class _Query:
             for m, own in enumerate(terms):
                 for term in own[begin:stop]:
                     if isinstance(term, Linear):
-                        parts[m].append(f"x{term.feature} * {self.number(term.coefficient)}")
+                        parts[m].append(self._multiply_by(f"x{term.feature}", term.coefficient))
                         continue
                     values = term.values[:, term.models.index(m)]
                     some.append((simplify(term.decision, values), self._say_values(values)))
@@ -535,6 +549,15 @@ class _Query:
                 for total, own in zip(sums, described.intercepts.tolist(), strict=True)
             ]
         return self.keep(sums)
+
+    def _multiply_by(self, name: str, factor: float) -> str:
+        """Return a product that is 0, and no error, where it is too small for a double."""
+        product = f"{name} * {self.number(factor)}"
+        least = _find_least(factor)
+        if not self._dialect.underflow_fails or least == TINIEST:
+            return product
+        zero = self.number(0.0)
+        return f"CASE WHEN abs({name}) < {self.number(least)} THEN {zero} ELSE {product} END"
 
     def _divide(self, terms: Sequence[Sequence[Lookup | Linear]]) -> Iterator[tuple[int, int]]:
         """Yield the terms of each model, from and to, that are added in one stage."""
@@ -601,6 +624,18 @@ def _list_features(term: Any) -> Iterable[int]:
         yield from own.feature.tolist()
     for test in list_tests(term.decision):
         yield test.feature
+
+
+def _find_least(factor: float) -> float:
+    """Return the least double above 0 whose product with a factor, which is not 0, is not 0."""
+    size = abs(factor)
+    # Half of the least double is rounded to 0; the quotient is a step off at most.
+    least = max(TINIEST, float(np.ldexp(np.ldexp(1.0, -500) / size, -575)))
+    while least * size == 0.0:
+        least = np.nextafter(least, np.inf)
+    while least > TINIEST and np.nextafter(least, 0.0) * size > 0.0:
+        least = np.nextafter(least, 0.0)
+    return float(least)
 
 
 def _find_deep(decision: Decision) -> set[int]:
