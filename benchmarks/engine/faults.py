@@ -139,9 +139,9 @@ class Strike:
 
         real = lockstep.call
 
-        def call(client: Any, lines: Any, *arguments: Any) -> Any:
+        def call(known: Any, lines: Any, *arguments: Any) -> Any:
             self.calls += 1
-            workers = [line.worker for line in lines]
+            workers = [line.worker.address for line in lines]
             here = self.calls == self.at
             if self.kind in ("before", "two") and here:
                 self.strike(workers)
@@ -151,7 +151,7 @@ class Strike:
             if self.kind == "two" and self.calls == self.at + self.second:
                 self.strike(workers)
             begun = time.perf_counter()
-            result = real(client, lines, *arguments)
+            result = real(known, lines, *arguments)
             self.times.append(time.perf_counter() - begun)
             if self.kind == "after" and here:
                 self.strike(workers)

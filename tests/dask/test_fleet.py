@@ -12,6 +12,7 @@ import properboost as pb
 from helpers.clusters import MARKS, cluster, file_of, watched
 
 da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
 
 from properboost.dask import DaskProperBoostClassifier, fleet, lockstep  # noqa: E402
 
@@ -141,6 +142,40 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     assert strike.struck
     assert seconds > DEADLINE
     assert file_of(model.to_local(), tmp_path) == expected
+
+
+def hold(seconds):
+    """Sleep with the GIL, as many an extension works."""
+    import ctypes
+
+    ctypes.PyDLL(None).usleep(int(1e6 * seconds))
+    return os.getpid()
+
+
+def test_a_worker_that_others_hold_up_is_left_alone(client, tmp_path):
+    """It is given up for this fit; it lives, and the task that held it has run once."""
+    X, y = rows()
+    expected = file_of(pb.ProperBoostClassifier(n_estimators=12).fit(X, y), tmp_path)
+    lazy = client.persist(da.from_array(X, chunks=(150, -1)))
+    DaskProperBoostClassifier(client=client, n_estimators=1).fit(lazy, y)  # all have rows
+    before = client.run(os.getpid)
+    deadline = 3.0
+    with distributed.Client(client.cluster, set_as_default=False) as other:
+        held_up = sorted(before)[-1]
+        task = other.submit(hold, 3.0 * deadline, workers=[held_up], pure=False)
+        while not client.run_on_scheduler(find_processing, task.key):
+            time.sleep(0.01)
+        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=deadline)
+        with watched(client):
+            model.fit(lazy, y)
+        assert not task.done()
+        assert file_of(model.to_local(), tmp_path) == expected
+        assert task.result() == before[held_up]
+    assert client.run(os.getpid) == before
+
+
+def find_processing(key, dask_scheduler=None):
+    return key in dask_scheduler.tasks and dask_scheduler.tasks[key].state == "processing"
 
 
 def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):

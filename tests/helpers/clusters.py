@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 import time
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -32,6 +33,10 @@ METHOD = {
 }
 
 SECONDS_TO_CLOSE = 30.0
+
+COUNTS: Counter[str] = Counter()
+"""What tasks count in workers that are threads here: what is sent to them is a copy, this is not.
+"""
 
 
 @cache

@@ -33,7 +33,7 @@ class Labelled:
     """The rows of a partition: how many, their columns, labels and weights.
 
     Row ``i`` has the label ``labels[codes[i]]``.  `head` has the first row, with its types.
-    `digest` is one of labels and weights.
+    `digest` is one of labels, weights and columns' names.
     """
 
     n_rows: int
@@ -84,8 +84,9 @@ def look_at_labels(X: Any, y: Any, weight: Any) -> Labelled:
 
 
 def _find_digest(X: Any, y: Any, weight: Any) -> bytes:
-    """Return a digest of labels and weights, and of how many rows there are."""
-    return find_digest(np.array([X.shape[0]]), y, weight)
+    """Return a digest of labels and weights, and of how many rows and which columns there are."""
+    names = [str(own) for own in getattr(X, "columns", ())]
+    return find_digest(np.array(X.shape), np.array(names, dtype=object), y, weight)
 
 
 def look_at_features(
@@ -101,7 +102,7 @@ def look_at_features(
 
     Labels and weights must be those that were read `before`.
     """
-    check_digest(before, _find_digest(X, y, weight), "y and sample_weight", number)
+    check_digest(before, _find_digest(X, y, weight), "X, y and sample_weight", number)
     own = None if weight is None else np.asarray(weight, dtype=np.float64)
     found = look_at(_open(X), own, categorical, sampled)
     small = {
@@ -145,5 +146,5 @@ def encode_labelled(
 ) -> NDArray[np.uint8]:
     """Return the codes of all rows; refuse other labels and weights than were read before."""
     now = _find_digest(X, y, weight)
-    check_digest(before, now, "y_val and sample_weight_val", number)
+    check_digest(before, now, "X_val, y_val and sample_weight_val", number)
     return binning.encode(_open(X), None, 1)

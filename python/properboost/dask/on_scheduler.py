@@ -6,9 +6,25 @@ Only tasks that a fit needs are moved.  Workers stay as they are, and so does wh
 import contextlib
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["let_go", "look", "take_away"]
+__all__ = ["Taken", "let_go", "look", "take_away"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was taken away from workers: tasks, and those that may now run on some workers alone.
+
+    What is `lost` nobody can make again.  Workers that are `askers` work on something that is
+    needed, and may wait for what those that are `silent` were to send.
+    """
+
+    keys: Sequence[Any]
+    restricted: Sequence[Any]
+    lost: Sequence[Any]
+    askers: Sequence[str]
+    silent: Sequence[str]
 
 
 def look(
@@ -47,12 +63,8 @@ def take_away(
     deadline: float,
     restricted: Collection[Any],
     dask_scheduler: Any = None,
-) -> tuple[list[Any], list[Any], list[Any]]:
-    """Have other workers make what is needed for keys; leave all else as it is.
-
-    Returns what was moved, what may now run on some workers alone, and what is lost, as nobody can
-    make it again.
-    """
+) -> Taken:
+    """Have other workers make what is needed for keys; leave all else as it is."""
     now, stimulus = time.time(), f"properboost-takes-away-{time.time()}"
     every = dask_scheduler.workers.values()
     silent = {own for own in every if own.server_id in processes and now - own.last_seen > deadline}
@@ -60,7 +72,7 @@ def take_away(
         own for own in every if own.server_id in processes and own not in dask_scheduler.running
     }
     others = {own.address for own in dask_scheduler.running - away}
-    moves, scattered, askers = {}, [], set()
+    moves, taken, lost, askers = {}, [], [], set()
     bound = set(restricted)
     for task in _find_needed(dask_scheduler, keys, silent):
         if task.actor:  # bound to its worker, which its client is told about
@@ -69,6 +81,7 @@ def take_away(
         if task.state == "memory" and has & silent:
             # Whoever fetches it may ask any that has it.
             if has - silent:
+                taken.append(task.key)
                 for own in has & silent:
                     dask_scheduler.request_remove_replicas(
                         own.address, [task.key], stimulus_id=stimulus
@@ -76,26 +89,26 @@ def take_away(
             elif task.run_spec:
                 moves[task.key] = "released"
             else:
-                scattered.append(task.key)
+                lost.append(task.key)
         elif task.state == "processing":
             if task.processing_on in away:
                 moves[task.key] = "released"
             else:
-                askers.add(task.processing_on)
+                askers.add(task.processing_on.address)
         elif task.state in ("queued", "memory"):
             continue  # a queue is for any worker
         free = not (task.worker_restrictions or task.host_restrictions)
         if others and (task.key in bound or (free and not task.resource_restrictions)):
             task.worker_restrictions, task.loose_restrictions = set(others), False
             bound.add(task.key)
-    for asker in askers:  # some wait for what a silent worker was to send
-        for own in silent:
-            dask_scheduler.worker_send(
-                asker.address,
-                {"op": "remove-worker", "worker": own.address, "stimulus_id": stimulus},
-            )
     dask_scheduler.transitions(moves, stimulus)
-    return list(moves), list(bound), scattered
+    return Taken(
+        keys=[*moves, *taken],
+        restricted=list(bound),
+        lost=lost,
+        askers=sorted(askers),
+        silent=sorted(own.address for own in silent),
+    )
 
 
 def let_go(keys: Collection[Any], dask_scheduler: Any = None) -> None:

@@ -6,6 +6,7 @@ process; one that comes back at its old address is another worker.
 """
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import Counter
@@ -83,11 +84,13 @@ class Workers:
         self.deadline = deadline
         self._states: dict[Worker, _State] = {}
         self._looked = self._usable = time.monotonic()  # a worker was last usable then
+        self._hopeless: float | None = None  # since when none has been usable for too long
         self._stopped: dict[Worker, float] = {}  # since when
         self._silent: dict[Worker, tuple[float, float]] = {}  # last heard of; noticed when
         self._given_up: set[Worker] = set()
         self._ready: set[Worker] = set()  # those that have imported this package
         self._imports: dict[Worker, asyncio.Task[Any]] = {}
+        self._calls: set[asyncio.Task[Any]] = set()  # that nobody waits for
         self._failed: Counter[Worker] = Counter()  # imports
 
     # -- looking -----------------------------------------------------------------------------------
@@ -122,6 +125,10 @@ class Workers:
         # A scheduler that was busy itself, importing or so, has to catch up first: the second look
         # counts.
         return worker in self._silent and self._looked - self._silent[worker][1] >= LOOKS
+
+    def _is_away(self, worker: Worker) -> bool:
+        state = self._states.get(worker)
+        return state is not None and (state.silence > self.deadline or state.status != "running")
 
     def give_up(self, workers: Collection[Worker]) -> None:
         """Use these no more: they get nothing new, and what is needed of them is made elsewhere."""
@@ -161,9 +168,10 @@ class Workers:
     def _import_on(self, workers: Sequence[Worker]) -> None:
         """Have workers import this package, beside whatever they do."""
         new = [own for own in workers if own not in self._imports]
-        tasks = self.client.sync(_begin, [_import_on(self.client, own.address) for own in new])
-        self._imports.update(zip(new, tasks, strict=True))
-        self.client.sync(_wait, tasks, SOON)
+        if new:
+            tasks = self.client.sync(_begin, [_import_on(self.client, own.address) for own in new])
+            self._imports.update(zip(new, tasks, strict=True))
+            self.client.sync(_wait, tasks, SOON)
         for worker in [own for own, task in self._imports.items() if task.done()]:
             error = self._imports.pop(worker).exception()
             if error is None:
@@ -177,8 +185,13 @@ class Workers:
                 ) from error
 
     def _check_usable(self) -> None:
-        """Raise RuntimeError if no worker has been usable for the deadline."""
-        if time.monotonic() - self._usable <= self.deadline:
+        """Raise RuntimeError if no worker has been usable for the deadline, at two looks."""
+        now = time.monotonic()
+        if now - self._usable <= self.deadline:
+            self._hopeless = None
+            return
+        self._hopeless = self._hopeless or now
+        if now - self._hopeless < LOOKS:
             return
         waited = f"{self.deadline:g} seconds"
         if any(own.status == "paused" for own in self._states.values()):
@@ -224,15 +237,18 @@ class Workers:
                 if time.monotonic() >= then:
                     care.look_after()
                     then = time.monotonic() + LOOKS
-        for future in futures:
-            if future.status != "finished":
-                try:
-                    future.result()
-                except distributed.CancelledError as error:
-                    raise RuntimeError(
-                        "what was to be computed is gone: another has cancelled it, or chunks were "
-                        "scattered, lay on lost workers alone, and cannot be computed again"
-                    ) from error
+        if failed := [own for own in futures if own.status != "finished"]:
+            self.look()
+            if gone := [own for own in parties if self.is_gone(own)]:
+                raise Lost(gone)
+            try:
+                failed[0].result()
+            except distributed.CancelledError as error:
+                raise RuntimeError(
+                    "what was to be computed is gone: another has cancelled it; or it was "
+                    "persisted in another cluster; or chunks were scattered, lay on lost "
+                    f"workers alone, and cannot be computed again ({error})"
+                ) from error
 
     def _fetch(self, keys: Sequence[Any]) -> list[Any] | None:
         """Return results; None where a worker that had some was given up: they are made anew."""
@@ -250,10 +266,18 @@ class Workers:
             return None
         return [response["data"][key] for key in keys]
 
+    def _hang_up(self, askers: Sequence[str], silent: Sequence[str]) -> None:
+        """Have workers wait no longer for what silent ones were to send; they ask others then."""
+        self._calls = {own for own in self._calls if not own.done()}
+        if askers and silent:
+            call = _hang_up(self.client, askers, silent)
+            self._calls.update(self.client.sync(_begin, [call]))
+
     def close(self) -> None:
         """Wait for nothing any more."""
-        if tasks := list(self._imports.values()):
+        if tasks := [*self._imports.values(), *self._calls]:
             self._imports.clear()
+            self._calls.clear()
             self.client.sync(_cancel, tasks)
 
 
@@ -264,7 +288,7 @@ class _Care:
         self, workers: Workers, keys: Sequence[Any], parties: set[Worker], bound: bool
     ) -> None:
         self._workers, self._keys, self._parties, self._bound = workers, keys, parties, bound
-        self._restricted: list[Any] = []
+        self._restricted: Sequence[Any] = ()
         self._moves: Counter[Any] = Counter()
 
     def __enter__(self) -> "_Care":
@@ -290,14 +314,17 @@ class _Care:
             raise Lost(late)
         own._given_up |= late
         moved = False
-        if away := own._given_up & holders:
+        # Also those that hold nothing any more: another may just have begun to ask them for it.
+        if away := [worker for worker in own._given_up if own._is_away(worker)]:
             processes = [worker.process for worker in away]
-            keys, self._restricted, scattered = own.client.run_on_scheduler(
+            taken = own.client.run_on_scheduler(
                 take_away, list(self._keys), processes, own.deadline, self._restricted
             )
-            moved = bool(keys)
-            self._moves.update(keys)
-            if scattered or max(self._moves.values(), default=0) > MOST_MOVES:
+            self._restricted = taken.restricted
+            own._hang_up(taken.askers, taken.silent)
+            moved = bool(taken.keys)
+            self._moves.update(taken.keys)
+            if taken.lost or max(self._moves.values(), default=0) > MOST_MOVES:
                 lost = ", ".join(sorted(worker.address for worker in away))
                 raise RuntimeError(
                     f"workers have been silent or paused for {own.deadline:g} seconds ({lost}), "
@@ -335,6 +362,16 @@ async def _import_on(client: Any, address: str) -> None:
     for found in said.values():
         if isinstance(found, Exception):
             raise found
+
+
+async def _hang_up(client: Any, askers: Sequence[str], silent: Sequence[str]) -> None:
+    await client.run(_close_connections, list(silent), workers=list(askers), on_error="ignore")
+
+
+def _close_connections(addresses: Sequence[str], dask_worker: Any = None) -> None:
+    for address in addresses:
+        with contextlib.suppress(RuntimeError):  # some are just being closed
+            dask_worker.rpc.remove(address)
 
 
 def _make_import() -> Callable[[], Any]:

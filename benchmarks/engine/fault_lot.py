@@ -1,0 +1,459 @@
+"""Faults drawn by lot while Dask collections are fitted: the same bits, or an error in time?
+
+    python -m benchmarks.engine.fault_lot                  # 200 faults, an hour on two processors
+    python -m benchmarks.engine.fault_lot --faults 20 --kinds frozen paused --seed 3
+
+Three workers have a process and a thread each.  A trial draws a kind of fault, a model, and a
+moment, uniformly over what the fit takes when nothing happens:
+
+- *killed*: SIGKILL; the worker comes back at another address;
+- *same address*: the same, and it comes back where it was;
+- *frozen*: SIGSTOP until the fit has ended;
+- *thawed*: SIGSTOP, and SIGCONT after up to two deadlines;
+- *paused*: its memory counts as short, and Dask pauses it, until the fit has ended;
+- *retired*: `Client.retire_workers`, which closes it;
+- *scaled*: `cluster.adapt` between one worker and three, from that moment on;
+- *held*: a task of another client holds the GIL for longer than the deadline.
+
+A second client has tasks on all workers meanwhile, of half a second each.  Each must end with what
+it returns; one that no signal has hit must have run once.
+
+The model file must be that of a fit in memory, byte for byte; or there is an error, at most the
+deadline and five seconds after the fault (the end of the fault's making, of faults that last).  A
+fit that has ended neither way after `--limit` seconds more than usual counts as hung.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.engine.faults import in_time, make_bytes, send
+from benchmarks.lib.cli import make_plain_parser, print_machine
+from benchmarks.lib.race import print_table
+
+WORKERS, CHUNKS = 3, 6
+GRACE = 5.0
+"""Seconds beside the deadline in which there is a model or an error."""
+
+PORTS = "45870:45889"
+"""Where workers listen that come back at their address."""
+
+MODELS: dict[str, dict[str, Any]] = {
+    "tables": {"n_estimators": 150},
+    "cyclic": {"selection": "cyclic", "n_estimators": 12},
+    "trees": {"weak_learner": "tree", "response": "newton", "n_estimators": 10},
+    "lines": {"weak_learner": "tree", "response": "newton", "linear_leaves": True,
+              "n_estimators": 5},
+    "pairs": {"interactions": 2, "n_estimators": 40},
+    "bags": {"outer_bags": 4, "n_estimators": 30},
+    "classes": {"n_estimators": 80},
+    "search": {"effort": None, "gains": [0.5, 1.0], "n_estimators": 10, "cv": 2},
+}  # fmt: skip
+
+
+# -- the cluster -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Cluster:
+    """Workers in processes of their own, and two clients."""
+
+    same_address: bool = False
+    own: Any = None
+    client: Any = None
+    other: Any = None
+
+    def open(self) -> None:
+        """Start it."""
+        from distributed import Client, LocalCluster
+
+        more = {"worker_port": PORTS} if self.same_address else {}
+        self.own = LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=60,
+            memory_limit="1 GB", **more,
+        )  # fmt: skip
+        self.client, self.other = Client(self.own), Client(self.own, set_as_default=False)
+        self.client.wait_for_workers(WORKERS, timeout=60)
+
+    def ready(self) -> bool:
+        """Whether all workers are there and answer, soon."""
+        return self.own is not None and in_time(20.0, self._mend) == [True]
+
+    def _mend(self) -> bool:
+        from distributed import Status
+
+        closed = [k for k, own in self.own.workers.items() if own.status == Status.closed]
+        if closed:
+            self.own.scale_down(closed)
+        self.own.scale(WORKERS)
+        self.client.wait_for_workers(WORKERS, timeout=15)
+        return len(self.client.run(os.getpid)) == WORKERS
+
+    def close(self) -> None:
+        """End it, whatever state it is in."""
+        if self.own is None:
+            return
+        own, clients = self.own, [self.client, self.other]
+        nannies = [getattr(worker, "pid", None) for worker in own.workers.values()]
+        self.own = self.client = self.other = None
+        done = in_time(15.0, lambda: ([each.close(timeout=5) for each in clients],
+                                      own.close(timeout=5)))  # fmt: skip
+        if done is None:
+            for pid in nannies:
+                if pid:
+                    send(pid, signal.SIGKILL)
+
+
+# -- another client's tasks ------------------------------------------------------------------------
+
+
+def _work(folder: str, number: int) -> int:
+    """Note who runs this, and work for a while."""
+    with (Path(folder) / str(number)).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(0.5)
+    return number
+
+
+def hold(seconds: float) -> str:
+    """Sleep with the GIL, as many an extension works."""
+    import ctypes
+
+    ctypes.PyDLL(None).usleep(int(seconds * 1e6))
+    return "done"
+
+
+@dataclass
+class Tasks:
+    """Another client's tasks, a few at a time on each worker, until it is told to stop."""
+
+    client: Any
+    futures: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._submit, daemon=True)
+        self._thread.start()
+
+    def _submit(self) -> None:
+        while not self._stop.wait(0.4):
+            if sum(own.status == "pending" for own in self.futures) < WORKERS:
+                number = len(self.futures)
+                self.futures.append(
+                    self.client.submit(_work, self.folder.name, number, pure=False, priority=10)
+                )
+
+    def stop(self) -> None:
+        """Submit no more."""
+        self._stop.set()
+        self._thread.join()
+
+    def find_wrong(self, struck: set[int], limit: float) -> list[str]:
+        """Return what is wrong with tasks: they have not ended, or ran twice where none was hit."""
+        wrong, end = [], time.monotonic() + limit
+        for number, future in enumerate(self.futures):
+            try:
+                if future.result(timeout=max(0.1, end - time.monotonic())) != number:
+                    wrong.append(f"task {number} returned something else")
+            except Exception as error:
+                wrong.append(f"task {number}: {type(error).__name__} {error}")
+            path = Path(self.folder.name) / str(number)
+            runs = path.read_text().split() if path.exists() else []
+            if len(runs) > 1 and not any(int(pid) in struck for pid in runs):
+                wrong.append(f"task {number} ran {len(runs)} times")
+        return wrong
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Fault:
+    """What happens to a worker; `ended` is when it has happened."""
+
+    cluster: Cluster
+    chance: random.Random
+    deadline: float
+    pids: dict[str, int] = field(default_factory=dict)
+    struck: set[int] = field(default_factory=set)
+    """Processes whose tasks may begin anew."""
+    began: float | None = None
+    ended: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    undo: list[Callable[[], Any]] = field(default_factory=list)
+
+    def strike(self, kind: str) -> None:
+        """Have it happen."""
+        self.began = time.perf_counter()
+        address = self.chance.choice(sorted(self.pids))
+        try:
+            getattr(self, f"_be_{kind.replace(' ', '_')}")(address, self.pids[address])
+        except Exception as error:  # of the cluster, that others have struck
+            self.wrong.append(f"the fault failed: {type(error).__name__} {error}")
+        self.ended = time.perf_counter()
+
+    def _be_killed(self, _: str, pid: int) -> None:
+        self.struck.add(pid)
+        send(pid, signal.SIGKILL)
+
+    _be_same_address = _be_killed
+
+    def _be_frozen(self, _: str, pid: int) -> None:
+        send(pid, signal.SIGSTOP)
+        self.undo.append(lambda: send(pid, signal.SIGCONT))
+
+    def _be_thawed(self, _: str, pid: int) -> None:
+        send(pid, signal.SIGSTOP)
+        self.undo.append(lambda: send(pid, signal.SIGCONT))
+        timer = threading.Timer(
+            self.chance.uniform(0.5, 2.0 * self.deadline), send, [pid, signal.SIGCONT]
+        )
+        timer.start()
+
+    def _be_paused(self, address: str, _: int) -> None:
+        client = self.cluster.other
+        before = client.run(_set_pause, 1e-9, workers=[address])[address]
+        self.undo.append(lambda: client.run(_set_pause, before, workers=[address]))
+
+    def _be_retired(self, address: str, pid: int) -> None:
+        self.struck.add(pid)
+        self.cluster.other.retire_workers([address], close_workers=True)
+
+    def _be_scaled(self, _: str, __: int) -> None:
+        self.struck |= set(self.pids.values())
+        adaptive = self.cluster.own.adapt(
+            minimum=1, maximum=WORKERS, interval="500 ms", wait_count=2
+        )
+        self.undo.append(adaptive.stop)
+
+    def _be_held(self, address: str, _: int) -> None:
+        seconds = self.chance.uniform(1.2, 2.0) * self.deadline
+        future = self.cluster.other.submit(
+            hold, seconds, workers=[address], pure=False, priority=100
+        )
+
+        def check() -> None:
+            if future.result(timeout=60.0) != "done":
+                self.wrong.append("the task that holds the GIL was disturbed")
+
+        self.undo.append(check)
+
+
+KINDS = ("killed", "same address", "frozen", "thawed", "paused", "retired", "scaled", "held")
+
+
+def _set_pause(fraction: float, dask_worker: Any = None) -> float:
+    """Have a worker's memory be short from that fraction on; return what it was before."""
+    before = dask_worker.memory_manager.memory_pause_fraction
+    dask_worker.memory_manager.memory_pause_fraction = fraction
+    return float(before)
+
+
+# -- trials ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Outcome:
+    """What came of a trial, and when after the fault."""
+
+    kind: str
+    model: str
+    what: str
+    seconds: float = 0.0
+    lost: float = 0.0
+    text: str = ""
+    others: list[str] = field(default_factory=list)
+    hit: bool = True
+    """Whether the fault came before the fit's end."""
+
+
+@dataclass
+class Lot:
+    """Trials that are drawn."""
+
+    deadline: float
+    limit: float
+    n_rows: int = 6000
+    kinds: tuple[str, ...] = KINDS
+    models: tuple[str, ...] = tuple(MODELS)
+
+    def __post_init__(self) -> None:
+        rng = np.random.default_rng(0)
+        self._X = rng.normal(size=(self.n_rows, 6))
+        score = self._X[:, 0] + self._X[:, 1] * self._X[:, 2] + rng.normal(size=self.n_rows)
+        self._labels = {2: (score > 0).astype(int), 3: np.searchsorted([-0.7, 0.7], score)}
+        self._expected: dict[str, bytes] = {}
+        self.usual: dict[str, float] = {}
+        self._clusters = {False: Cluster(False), True: Cluster(True)}
+
+    def _fit(self, model: str, client: Any) -> Any:
+        import dask.array as da
+
+        from properboost.dask import DaskProperBoostClassifier, DaskProperBoostClassifierCV
+
+        search = model == "search"
+        kind = DaskProperBoostClassifierCV if search else DaskProperBoostClassifier
+        X = da.from_array(self._X, chunks=(-(-self.n_rows // CHUNKS), -1))
+        if model not in ("bags", "search"):  # of those, rows are made anew for each reading
+            X = client.persist(X)
+        y = self._labels[3 if model == "classes" else 2]
+        fitted = kind(client=client, deadline=self.deadline, **MODELS[model]).fit(X, y)
+        return fitted.to_local().best_estimator_ if search else fitted.to_local()
+
+    def prepare(self, model: str) -> bytes:
+        """Return the bytes of the model in memory, and note how long it takes with Dask."""
+        import properboost as pb
+
+        if model not in self._expected:
+            search = model == "search"
+            kind: Any = pb.ProperBoostClassifierCV if search else pb.ProperBoostClassifier
+            y = self._labels[3 if model == "classes" else 2]
+            fitted = kind(**MODELS[model]).fit(self._X, y)
+            self._expected[model] = make_bytes(fitted.best_estimator_ if search else fitted)
+            cluster = self._open(False)
+            times = []
+            for _ in range(3):
+                begun = time.perf_counter()
+                found = self._fit(model, cluster.client)
+                times.append(time.perf_counter() - begun)
+                if make_bytes(found) != self._expected[model]:
+                    sys.exit(f"{model}, undisturbed: other bits")
+            self.usual[model] = statistics.median(times[1:])
+        return self._expected[model]
+
+    def _open(self, same_address: bool) -> Cluster:
+        cluster = self._clusters[same_address]
+        if not cluster.ready():
+            cluster.close()
+            cluster.open()
+        return cluster
+
+    def draw(self, seed: int, trial: int) -> Outcome:
+        """Run a trial."""
+        chance = random.Random(f"{seed} {trial}")
+        kind, model = chance.choice(self.kinds), chance.choice(self.models)
+        expected = self.prepare(model)
+        cluster = self._open(kind == "same address")
+        fault = Fault(cluster, chance, self.deadline, dict(cluster.client.run(os.getpid)))
+        tasks = Tasks(cluster.other)
+        limit = self.usual[model] + self.limit
+        timer = threading.Timer(chance.uniform(0.0, 0.8 * self.usual[model]), fault.strike, [kind])
+        timer.start()
+        begun = time.perf_counter()
+        found = in_time(limit, lambda: self._fit(model, cluster.client))
+        end = time.perf_counter()
+        timer.cancel()
+        timer.join()
+        tasks.stop()
+        outcome = Outcome(kind, model, "hung", lost=end - begun - self.usual[model])
+        outcome.hit = fault.began is not None
+        outcome.seconds = end - (fault.ended or end)
+        if found and isinstance(found[0], BaseException):
+            outcome.text = f"{type(found[0]).__name__}: {found[0]}"
+            in_time_ = outcome.seconds <= self.deadline + GRACE
+            outcome.what = "error in time" if in_time_ else "error too late"
+        elif found:
+            outcome.what = "same bits" if make_bytes(found[0]) == expected else "other bits"
+        for undo in fault.undo:
+            undone = in_time(70.0, undo)
+            if undone is None or isinstance(undone[0], BaseException):
+                fault.wrong.append(f"not undone: {undone}")
+        outcome.others = fault.wrong + tasks.find_wrong(fault.struck, 60.0)
+        if kind not in ("killed", "same address", "retired", "scaled"):
+            left = cluster.client.run(os.getpid)
+            if left != fault.pids:
+                outcome.others.append(f"workers were {fault.pids}, are {left}")
+        if outcome.what == "hung":
+            cluster.close()
+        return outcome
+
+    def close(self) -> None:
+        """End the clusters."""
+        for cluster in self._clusters.values():
+            cluster.close()
+
+
+@contextlib.contextmanager
+def open_lot(deadline: float, **settings: Any) -> Iterator[Lot]:
+    """Draw trials, and end clusters at the end."""
+    lot = Lot(deadline, **settings)
+    try:
+        yield lot
+    finally:
+        lot.close()
+
+
+WHATS = ("same bits", "error in time", "error too late", "other bits", "hung")
+
+
+def _describe(outcomes: list[Outcome]) -> None:
+    """Print a line for each kind of fault, and one for each kind of model."""
+    for name, kinds in (("kind", KINDS), ("model", tuple(MODELS))):
+        lines = []
+        for kind in (*kinds, "all"):
+            own = [each for each in outcomes if kind in (getattr(each, name), "all")]
+            if own:
+                counts = Counter(each.what for each in own)
+                lost = [each.lost for each in own]
+                lines.append(
+                    [kind, str(len(own)), str(sum(each.hit for each in own)),
+                     *(str(counts[what]) for what in WHATS),
+                     str(sum(bool(each.others) for each in own)),
+                     f"{statistics.median(lost):.1f}", f"{max(lost):.1f}"]
+                )  # fmt: skip
+        print_table(["", "trials", "in time to hit", *WHATS, "others disturbed",
+                     "s lost, median", "largest"], lines)  # fmt: skip
+        print()
+
+
+def main() -> None:
+    """Run the trials, and print what came of them."""
+    parser = make_plain_parser(__doc__)
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="number of the first trial")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--deadline", type=float, default=6.0)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds until a fit is hung")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
+    arguments = parser.parse_args()
+    print_machine("dask", "distributed")
+    outcomes = []
+    lot = Lot(
+        arguments.deadline, arguments.limit, kinds=tuple(arguments.kinds),
+        models=tuple(arguments.models),
+    )  # fmt: skip
+    for trial in range(arguments.first, arguments.first + arguments.faults):
+        own = lot.draw(arguments.seed, trial)
+        outcomes.append(own)
+        print(
+            f"{trial}: {own.kind}, {own.model}: {own.what}, {own.seconds:.1f} s after it, "
+            f"{own.lost:.1f} s lost{'' if own.hit else ' (too late to hit)'} "
+            f"{own.text} {'; '.join(own.others)}",
+            flush=True,
+        )
+        if (trial + 1) % 50 == 0:
+            _describe(outcomes)
+    _describe(outcomes)
+    print({name: round(own, 2) for name, own in lot.usual.items()})
+    sys.stdout.flush()
+    in_time(30.0, lot.close)
+    os._exit(0)  # threads of fits that hang would be waited for
+
+
+if __name__ == "__main__":
+    main()
