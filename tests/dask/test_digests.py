@@ -142,7 +142,10 @@ CHANGES = {
         lambda k, X, y, w: (np.where(np.arange(300).reshape(100, 3) == 7, k, X), y, w),
         "X must be the same each time a collection is read",
     ),
-    "fewer features": (lambda k, X, y, w: (X[:, : 3 - (k > 1)], y, w), SAME),
+    "fewer features": (
+        lambda k, X, y, w: (X[:, : 3 - (k > 3)], y, w),
+        SAME,
+    ),  # read for each of the three
 }
 
 
