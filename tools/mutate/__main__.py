@@ -21,7 +21,7 @@ from typing import Any
 
 from edits import Edit
 from lot import FOLDERS, Lot, draw, read_equivalent
-from sandbox import LAST, Reach, Sandbox, order_tests
+from sandbox import LAST, USUAL, Reach, Sandbox, order_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.txt"
@@ -59,9 +59,11 @@ def main() -> int:
         sandbox.fill()
         if language == "cpp":
             sandbox.configure()
-        if given.measure or not sandbox.measured.is_file():
+        elif given.measure or not sandbox.measured.is_file():
             sandbox.measure(given.tests)
-        trials = Trials(lot, sandbox, Reach.load(sandbox.measured), given.seconds)
+        measured = sandbox.measured.is_file()
+        reach = Reach.load(sandbox.measured) if measured else Reach({}, [], {})
+        trials = Trials(lot, sandbox, reach, given.seconds)
         if given.only or given.again:
             chosen = given.only or lot.list_unnoticed(count, read_equivalent(EQUIVALENT))
             for number in chosen:
@@ -104,7 +106,7 @@ class Trials:
             if edit.path.startswith("cpp") and not self.sandbox.make():
                 self._keep(number, {"result": "not built"})
                 return
-            expected = sum(self.reach.seconds[test] for test in tests)
+            expected = sum(self.reach.seconds.get(test, USUAL) for test in tests)
             found = self.sandbox.run(tests, self.reach.failing, 300.0 + 5.0 * expected)
         finally:
             path.write_bytes(source)
@@ -117,11 +119,12 @@ class Trials:
 
     def _choose_tests(self, edit: Edit) -> list[str]:
         """Return the test files that may notice it, as many as there is time for."""
-        reaching = self.reach.find(edit)
+        is_engine = edit.path.startswith("cpp")
+        reaching = self.sandbox.list_tests(edit.path) if is_engine else self.reach.find(edit)
         chosen: list[str] = []
         total = 0.0
         for test in order_tests(edit.path, reaching, self.reach.seconds):
-            own = self.reach.seconds[test]
+            own = self.reach.seconds.get(test, USUAL)
             if total + own <= self.most or test.startswith(LAST) or not chosen:
                 chosen.append(test)
                 total += own

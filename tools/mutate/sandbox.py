@@ -15,20 +15,26 @@ from typing import Any
 
 from edits import Edit
 
-__all__ = ["NEAREST", "Reach", "Sandbox", "order_tests"]
+__all__ = ["LAST", "USUAL", "Reach", "Sandbox", "order_tests"]
 
 NEAREST = {
-    "cpp/boosting": ["tests/engine", "tests/boosting", "tests/estimators", "tests/model_selection"],
-    "cpp/data": ["tests/data", "tests/engine", "tests/boosting", "tests/batches", "tests/dask"],
-    "cpp/losses": ["tests/losses", "tests/engine", "tests/papers", "tests/estimators"],
-    "cpp": ["tests/engine", "tests/boosting", "tests/losses", "tests/rado", "tests/estimators"],
+    "cpp/boosting": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
+    "cpp/data": ["tests/data", "tests/engine/test_binning.py", "tests/engine", "tests/boosting"],
+    "cpp/losses": ["tests/losses", "tests/engine/test_booster.py", "tests/engine", "tests/papers"],
+    "cpp": ["tests/engine", "tests/boosting", "tests/rado", "tests/estimators"],
     "python/data": ["tests/data", "tests/batches", "tests/estimators"],
     "python/losses": ["tests/losses", "tests/persistence"],
     "python/boosting": ["tests/boosting", "tests/engine", "tests/inspection"],
     "python/model_selection": ["tests/model_selection", "tests/persistence"],
     "python/export": ["tests/export", "tests/cli"],
 }
-"""Where the tests of a source's folder are, nearest first; then come all others that reach it."""
+"""Where the tests of a source's folder are, nearest first.
+
+Of Python's, which are measured, all others that reach the line follow; the engine has these alone.
+"""
+
+USUAL = 10.0
+"""What a test file takes that was not measured, in seconds."""
 
 LAST = "tests/bits"
 """Digests of whole models notice every change of bits: what only they notice has no other test."""
@@ -60,12 +66,7 @@ class Reach:
         return cls(found["seconds"], found["failing"], files)
 
     def find(self, edit: Edit) -> list[str]:
-        """Return the test files that reach an edit's lines; of what an import does, any line.
-
-        What reaches the engine's lines is not measured: all may.
-        """
-        if edit.path.startswith("cpp"):
-            return sorted(self.seconds)
+        """Return the test files that reach an edit's lines; of what an import does, any line."""
         lines = self.files.get(edit.path, {})
         rows = range(edit.line, edit.line + edit.before.count("\n") + 1)
         tests = {test for row in rows for test in lines.get(row, ()) if test}
@@ -74,16 +75,24 @@ class Reach:
         return sorted(tests)
 
 
+def list_nearest(path: str) -> list[str]:
+    """Return the folders and files of tests that are nearest to a source."""
+    language, folder = Path(path).parts[0], Path(path).parts[-2]
+    return NEAREST.get(f"{language}/{folder}", NEAREST.get(language, []))
+
+
+def _is_in(test: str, top: str) -> bool:
+    return test == top or test.startswith(f"{top}/")
+
+
 def order_tests(path: str, tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     """Return test files, nearest to a source first, then those that take least."""
-    parts = Path(path).parts
-    language, folder, stem = parts[0], parts[-2], Path(path).stem
-    near = NEAREST.get(f"{language}/{folder}", NEAREST.get(language, []))
+    near = list_nearest(path)
 
     def distance(test: str) -> tuple[int, int, float]:
-        place = next((k for k, top in enumerate(near) if test.startswith(f"{top}/")), len(near))
-        named = Path(test).stem == f"test_{stem}"
-        return test.startswith(LAST), -1 if named else place, seconds.get(test, 0.0)
+        place = next((k for k, top in enumerate(near) if _is_in(test, top)), len(near))
+        named = Path(test).stem == f"test_{Path(path).stem}"
+        return test.startswith(LAST), -1 if named else place, seconds.get(test, USUAL)
 
     return sorted(tests, key=distance)
 
@@ -160,6 +169,16 @@ class Sandbox:
                 shutil.copy2(kept, used)
         for module in self.build.glob("*.so"):
             shutil.copy(module, self.tree / "python/properboost")
+
+    def list_tests(self, path: str) -> list[str]:
+        """Return the test files that are nearest to a source of the engine, and the digests."""
+        tests = sorted(
+            test.relative_to(self.tree).as_posix()
+            for test in (self.tree / "tests").rglob("test_*.py")
+        )
+        return [
+            test for test in tests if any(_is_in(test, top) for top in [*list_nearest(path), LAST])
+        ]
 
     # -- the tests --------------------------------------------------------------------------------
 
