@@ -192,6 +192,8 @@ def test_rows_of_one_column(content, values, n_blank):
         ("a,b\r\r\n1,2\r\r\n3,4\r\r\n", [1, 3], "left out (2; the first is line 2)"),
         ('a,b\n1,"x\ny"\n\n3,4\n', [1, 3], "left out (1; the first is line 4)"),
         ("a,b\n\n1,2,\n3,4,\n", [1, 3], "left out (1; the first is line 2)"),
+        ("a,b\r1,2\r\r3,4\r\r", [1, 3], "left out (1; the first is line 3)"),
+        ("\r\ra,b\r1,2\r3,4\r\r", [1, 3], None),
         ("\n\na,b\n1,2\n3,\n\n\n", [1, 3], None),  # after the last row it shifts none
         ("a,b\n1,\n,\n3,\n", [1, np.nan, 3], None),
         ('a,b\n1,"x\r\ny"\n3,"""q"""\n', [1, 3], None),

@@ -14,6 +14,7 @@ from fuzz.outcomes import Outcome
 from fuzz.pairs import Pairs
 from fuzz.queries import Queries
 from fuzz.reference import Reference
+from fuzz.row_files import RowFiles
 
 __all__ = ["COMMANDS", "KINDS", "Command", "Kind"]
 
@@ -65,7 +66,7 @@ class Command:
 
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels(), Queries())
+    kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels(), Queries(), RowFiles())
 }
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -156,16 +156,17 @@ def find_strings(schema: Any) -> list[str]:
 
 def _as_it_is(pyarrow: Any, column: Any, file: str, name: str, *, is_label: bool) -> "Series[Any]":
     types = pyarrow.types
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     if column.null_count == len(column):
-        column = pyarrow.nulls(len(column))  # a dictionary has no cast to numbers
-        kind = pyarrow.float64()
-    elif is_text:
+        column = pyarrow.nulls(len(column), pyarrow.float64())
+    elif types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         kind = pyarrow.large_string()
     elif types.is_boolean(kind):
         kind = kind if is_label else pyarrow.uint8()
     elif types.is_decimal(kind):
+        column = column.cast(pyarrow.string())  # a cast to float64 would be a bit off
         kind = pyarrow.float64()
     elif types.is_float16(kind):
         kind = pyarrow.float32()
@@ -174,8 +175,6 @@ def _as_it_is(pyarrow: Any, column: Any, file: str, name: str, *, is_label: bool
             f"{file}: column {name!r} holds {kind}, not numbers, text, booleans or categories; "
             "--drop leaves it out"
         )
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     series: Series[Any] = column.cast(kind).to_pandas()
     return series
 

@@ -32,13 +32,12 @@ class Header(NamedTuple):
 class Lines(NamedTuple):
     """The rows below a header.
 
-    `n_rows` counts them.  `blank` are the lines without a cell: their places among the records of
-    the file, from 0, and the numbers of their lines, from 1.  `last` is the place of the last
-    record that is not blank.
+    `n_rows` counts them.  `blank` are the numbers of the lines without a cell, and `last` that of
+    the last other one; the first line of the file is 1.
     """
 
     n_rows: int
-    blank: dict[int, int]
+    blank: list[int]
     last: int
 
 
@@ -66,17 +65,16 @@ def look_at_lines(file: TextFile, sep: str, header: Header) -> Lines:
     of several.
     """
     n_columns = len(header.names)
-    expected, n_rows, blank = 0, 0, {}
+    expected, n_rows, blank = 0, 0, []
     with file.open_lines() as lines, _long_cells():
         for _ in range(header.blank + header.lines):
             next(lines)
-        at, record = header.blank + header.lines, header.blank
-        last = record
+        at = last = header.blank + header.lines
         for line in lines:
-            at, record = at + 1, record + 1
+            at += 1
             n_cells = line.count(sep) + 1
             if 1 < n_cells == expected == n_columns and '"' not in line:
-                n_rows, last = n_rows + 1, record
+                n_rows, last = n_rows + 1, at
                 continue
             begin, text, is_blank = at, line.rstrip("\r\n"), False
             if '"' in line:  # which may hold separators and the ends of lines
@@ -88,14 +86,14 @@ def look_at_lines(file: TextFile, sep: str, header: Header) -> Lines:
                 ends_empty = text == "" or text.endswith(sep)
                 is_blank = n_cells == 1 and not (text.strip(" \t") if n_columns > 1 else text)
             if is_blank:
-                blank[record] = begin
+                blank.append(begin)
                 n_rows += n_columns == 1
                 continue
             if expected == 0:
                 expected = n_columns + (n_cells == n_columns + 1 and ends_empty)
             if n_cells != expected or (expected > n_columns and not ends_empty):
                 raise FileError(f"{file.name}: {_tell(begin, n_cells, expected, n_columns)}")
-            n_rows, last = n_rows + 1, record
+            n_rows, last = n_rows + 1, at
     return Lines(n_rows, blank, last)
 
 

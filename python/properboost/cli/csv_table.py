@@ -100,9 +100,12 @@ def _read_rows(
 ) -> "DataFrame":
     """Read the rows, and see to it that there is one for each line."""
     errors, several = import_pandas().errors, len(header.names) > 1
+    before = range(1, header.blank + 1)
+    # What pandas skips of files whose lines end with a carriage return alone is not what it should.
+    readable = content.without(before) if before else content
     frame, lines = None, None
     try:
-        frame = _read_cells(content, header, range(header.blank), text, form)
+        frame = _read_cells(readable, header.names, text, form)
     except (errors.ParserError, errors.ParserWarning):
         lines = look_at_lines(content, form.sep, header)  # which says what line is wrong
         if not (lines.blank and several):
@@ -114,8 +117,8 @@ def _read_rows(
         n_rows = lines.n_rows
         _note_blank(content.name, lines, several=several, note=note)
         if lines.blank and several:
-            blank = {*range(header.blank), *lines.blank}
-            frame = _read_cells(content, header, blank, text, form)
+            readable = content.without({*before, *lines.blank})
+            frame = _read_cells(readable, header.names, text, form)
     if frame is None or len(frame) != n_rows:
         n_read = 0 if frame is None else len(frame)
         raise FileError(f"{content.name}: {n_read:,} rows were read where there are {n_rows:,}")
@@ -139,28 +142,22 @@ def _may_lack_cells(frame: "DataFrame", header: Header, counts: Counts) -> bool:
 
 def _note_blank(name: str, lines: Lines, *, several: bool, note: Note) -> None:
     """Note blank lines, except those at the end that are no rows."""
-    blank = [line for at, line in lines.blank.items() if at < lines.last or not several]
+    blank = [line for line in lines.blank if line < lines.last or not several]
     if blank:
         what = "are left out" if several else "are rows whose value is missing"
         note(f"{name}: blank lines {what} ({len(blank):,}; the first is line {blank[0]:,})")
 
 
 def _read_cells(
-    content: TextFile,
-    header: Header,
-    blank: Collection[int],
-    text: Collection[str],
-    form: CsvFormat,
+    content: TextFile, names: list[str], text: Collection[str], form: CsvFormat
 ) -> "DataFrame":
-    """Read the cells of all lines but the blank ones, whose numbers count from 0."""
-    pandas, names, spelling = import_pandas(), header.names, form.spelling
-    skipped = len(blank) if isinstance(blank, range) else {*blank}
+    """Read the cells of all lines below a header."""
+    pandas, spelling = import_pandas(), form.spelling
     settings = {
         "sep": form.sep,
         "keep_default_na": False,
         "na_values": ["", *form.na],
         "encoding": content.encoding,
-        "skiprows": skipped,
     }
     plain = spelling == PLAIN
     types = {n: str for n in names if not plain or n in text}

@@ -3,7 +3,7 @@
 import codecs
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,6 +132,13 @@ class TextFile:
                 yield text
             finally:
                 text.detach()
+
+    def without(self, lines: Collection[int]) -> "TextFile":
+        """Return the same text without these lines, which count from 1."""
+        with self.open_lines() as text:
+            kept = [line for number, line in enumerate(text, 1) if number not in lines]
+        content = io.BytesIO("".join(kept).encode("utf-8"))
+        return TextFile(self.name, content, None, "utf-8", self.asked)
 
     @property
     def _codec(self) -> str:

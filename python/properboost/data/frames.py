@@ -193,7 +193,10 @@ class _ArrowTable(Table):
             raise _not_listed(self.label(j))
         if arrow.types.is_boolean(column.type):
             column = column.cast(arrow.int8())
-        elif arrow.types.is_decimal(column.type) or arrow.types.is_null(column.type):
+        elif arrow.types.is_decimal(column.type):
+            # Through text: Arrow's cast is a bit off what other libraries read.
+            column = column.cast(arrow.string()).cast(arrow.float64())
+        elif arrow.types.is_null(column.type):
             column = column.cast(arrow.float64())
         elif not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
             raise _not_numbers(self.label(j), column.type)
