@@ -260,7 +260,7 @@ def _join(cells: Sequence[str], way: Way, *, header: bool) -> str:
         for cell in cells
     ]
     line = way.sep.join(written) + (way.sep if way.trailing and not header else "")
-    # Of several columns a line of nothing but blanks is none, so that is written in quotes.
+    # A line of nothing but blanks is no row of several columns, so that is written in quotes.
     return '""' + line if len(cells) > 1 and not line.strip(" \t") and way.sep not in line else line
 
 

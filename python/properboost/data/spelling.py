@@ -1,6 +1,6 @@
 """Numbers as people spell them: marks of decimals and thousands, units, brackets.
 
-A spelling reads a text in one way or not at all.  Of the groups that thousands make, the first does
+A spelling reads a text in one way or not at all.  The first of the groups that thousands make does
 not begin with 0: where a comma separates thousands, ``0,125`` is no number.
 """
 
