@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from fuzz.fits import Fits
 from fuzz.labels import Labels
 from fuzz.outcomes import Outcome
+from fuzz.pages import Pages
 from fuzz.pairs import Pairs
 from fuzz.queries import Queries
 from fuzz.reference import Reference
@@ -66,7 +67,8 @@ class Command:
 
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (Fits(), Pairs(), Reference(), Labels(), Queries(), RowFiles())
+    kind.name: kind
+    for kind in (Fits(), Pairs(), Reference(), Labels(), Queries(), RowFiles(), Pages())
 }
 
 ROOT = Path(__file__).resolve().parents[2]

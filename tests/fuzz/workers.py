@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from fuzz.kinds import KINDS
 from fuzz.outcomes import Broken, Outcome
 
 __all__ = ["Bench", "Worker"]
@@ -23,7 +24,10 @@ SECONDS_TO_END = 10.0
 """What a worker may take to end by itself."""
 
 ADDRESSES = 16 * 2**30
-"""Address space of a worker, in bytes: what asks for more is refused its memory."""
+"""Address space of a worker, in bytes: what asks for more is refused its memory.
+
+A kind with `addresses` has so much.
+"""
 
 RESIDENT = 2**30
 """By how many bytes a case may raise the most memory a worker had."""
@@ -37,13 +41,13 @@ MEMORY = "memory is in proportion"
 class Worker:
     """A process that answers one request at a time."""
 
-    def __init__(self, instruction_set: str | None = None) -> None:
+    def __init__(self, instruction_set: str | None = None, addresses: int = ADDRESSES) -> None:
         chosen = {} if instruction_set is None else {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
         tests = str(Path(__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")]))
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 -- read when the worker ends
         self._process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "fuzz.workers"],
+            [sys.executable, "-X", "faulthandler", "-m", "fuzz.workers", str(addresses)],
             env=os.environ | {"OMP_NUM_THREADS": "2", "PYTHONPATH": path} | chosen,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
         )  # fmt: skip
@@ -103,17 +107,17 @@ class Bench:
     """Workers for cases that are checked one after the other: one for each instruction set."""
 
     def __init__(self) -> None:
-        self._workers: dict[str | None, Worker] = {}
+        self._workers: dict[tuple[str | None, int], Worker] = {}
 
     def close(self) -> None:
         for worker in self._workers.values():
             worker.close()
         self._workers.clear()
 
-    def _worker(self, instruction_set: str | None = None) -> Worker:
-        found = self._workers.get(instruction_set)
+    def _worker(self, instruction_set: str | None = None, addresses: int = ADDRESSES) -> Worker:
+        found = self._workers.get((instruction_set, addresses))
         if found is None or not found.alive:
-            found = self._workers[instruction_set] = Worker(instruction_set)
+            found = self._workers[instruction_set, addresses] = Worker(instruction_set, addresses)
         return found
 
     def examine(
@@ -126,7 +130,8 @@ class Bench:
         outcome = Outcome("fitted")
         if only != SEVERAL_SETS:
             everything = only in (None, ENDED, HANGS, MEMORY)
-            outcome = self._worker().ask("check", kind, case, None if everything else only)
+            worker = self._worker(addresses=getattr(KINDS[kind], "addresses", ADDRESSES))
+            outcome = worker.ask("check", kind, case, None if everything else only)
         if sets and outcome.kind == "fitted":
             self._compare_sets(kind, case)
         return outcome
@@ -144,7 +149,6 @@ class Bench:
 
 def serve(requests: Any, answers: Any) -> None:
     """Answer requests until there are none."""
-    from fuzz.kinds import KINDS
     from helpers.instruction_sets import other_sets
 
     _send(answers, other_sets())
@@ -181,7 +185,7 @@ def main() -> None:
     # What the package prints must not come among the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     serve(sys.stdin.buffer, answers)
 

@@ -171,3 +171,15 @@ def test_what_is_endless_is_refused_at_once():
     for path in ("/dev/zero", "/dev/urandom"):
         with open(path, "rb") as endless, pytest.raises(ValueError, match="not hold an object"):  # noqa: PTH123
             read_json(endless)
+
+
+@given(st.lists(st.text(st.sampled_from("a\\\ud83d\ude00\U0001f600\ud800"), max_size=4)))
+def test_a_text_that_would_be_read_as_another_is_not_written(texts):
+    """Both halves of a pair, side by side, have the escapes of the whole character."""
+    joined = [text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+              for text in texts]  # fmt: skip
+    if joined == texts:
+        assert read(b"".join(write_json({"texts": texts})))["texts"] == texts
+    else:
+        with pytest.raises(ValueError, match="both halves of a surrogate pair"):
+            b"".join(write_json({"texts": texts}))

@@ -9,7 +9,8 @@ __all__ = ["write_json"]
 _MOST = 2**14
 """Values encoded by one call, which nothing interrupts: a few milliseconds' work."""
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_plain = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write_json(document: Any) -> Iterator[bytes]:
@@ -35,6 +36,18 @@ def _write(value: Any) -> Iterator[str]:
             else:
                 yield from _write(run[0])
         yield "]"
+
+
+def _encode(value: Any) -> str:
+    text = _ascii(value)
+    # Escapes of two halves are those of the one character that they are halves of.
+    if r"\ud" in text and _plain(json.loads(text)) != _plain(value):
+        raise ValueError(
+            "names, categories and labels must not hold both halves of a surrogate pair as two "
+            "characters, which a file would join: join them before the fit, by "
+            "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
+        )
+    return text
 
 
 def _count(value: Any, most: int = _MOST) -> int:

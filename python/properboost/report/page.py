@@ -4,7 +4,9 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from properboost import _core
 from properboost.extras import import_extra
@@ -109,13 +111,7 @@ _KINDS = {
 
 def make_page(found: Collected, view: View, title: str) -> str:
     """Return the page; jinja2 escapes all that is not ours, and no character ends its reader."""
-    jinja2 = import_extra("jinja2", "reports need", "report")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
+    environment = _read_templates(import_extra("jinja2", "reports need", "report"))
     judged, facts, search = found.judged, found.facts, found.compared
     moving = [term for term in found.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
@@ -178,7 +174,7 @@ def make_page(found: Collected, view: View, title: str) -> str:
     }
     body = environment.get_template("body.html.jinja").render(given)
     words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
-    page = environment.get_template("page.html.jinja").render(
+    page: str = environment.get_template("page.html.jinja").render(
         given,
         body=body,
         glossary=words,
@@ -187,6 +183,17 @@ def make_page(found: Collected, view: View, title: str) -> str:
         sections=_list_sections(found),
     )
     return make_visible(page)
+
+
+@cache
+def _read_templates(jinja2: Any) -> Any:
+    """Return the templates, which are compiled once: that takes as long as to fill them."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
 
 
 def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str) -> _Shown:

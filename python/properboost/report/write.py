@@ -132,6 +132,11 @@ def write_report(
         If vl-convert or jinja2 is missing: ``pip install 'properboost[report]'``.
     ValueError, TypeError
         If an argument is not as described, or the model cannot read `X`; the message names it.
+    MemoryError
+        If the limit on address space leaves less than 68 GiB, which the engine of the pictures
+        reserves and does not use.
+    RuntimeError
+        If this process was forked from one that had written a report: pictures would never end.
     OSError
         If the file cannot be written.
 
