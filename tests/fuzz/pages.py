@@ -74,7 +74,7 @@ class PageCase:
 
     params: dict[str, Any]
     names: tuple[str, ...]
-    """Of the features; the last one is categorical."""
+    """What features are called; the last one is categorical."""
     levels: tuple[str, ...]
     classes: tuple[str, ...]
     called: tuple[str, ...] = ()
@@ -176,8 +176,8 @@ class Pages:
     def check(self, case: PageCase, only: str | None = None) -> Outcome:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("error")
-            # Of fits: rows, bags and rounds are few.  Of matplotlib: that its font has no such
-            # letter, which is one, and that wide words leave no room.
+            # Fits warn of few rows and rounds, and matplotlib of letters that its font lacks and of
+            # wide words that leave no room.
             warnings.filterwarnings("ignore", category=UserWarning, module="fuzz")
             for message in ("Glyph .* missing from font", "constrained_layout not applied"):
                 warnings.filterwarnings("ignore", message)
