@@ -24,6 +24,7 @@ fit that has ended neither way after `--limit` seconds more than usual counts as
 """
 
 import contextlib
+import faulthandler
 import os
 import random
 import signal
@@ -360,6 +361,8 @@ class Lot:
         timer.join()
         tasks.stop()
         outcome = Outcome(kind, model, "hung", lost=end - begun - self.usual[model])
+        if found is None:
+            faulthandler.dump_traceback()
         outcome.hit = fault.began is not None
         outcome.seconds = end - (fault.ended or end)
         if found and isinstance(found[0], BaseException):
@@ -438,6 +441,8 @@ def main() -> None:
         models=tuple(arguments.models),
     )  # fmt: skip
     for trial in range(arguments.first, arguments.first + arguments.faults):
+        # A loop that is blocked would block this thread, too.
+        faulthandler.dump_traceback_later(arguments.limit + 200.0)
         own = lot.draw(arguments.seed, trial)
         outcomes.append(own)
         print(

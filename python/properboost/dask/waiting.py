@@ -28,6 +28,9 @@ SOON = 0.2
 LATEST = 5.0
 """Seconds after which it is not known any more since when a worker has been paused."""
 
+OPEN = ("pending", "lost")
+"""How futures are that have no result yet, or none any more."""
+
 MOST_MOVES = 5
 """How often a task is given to another worker, which it must not be."""
 
@@ -231,7 +234,7 @@ class Workers:
             if self._given_up:
                 care.look_after()
             then = time.monotonic() + LOOKS
-            while any(own.status == "pending" for own in futures):
+            while any(own.status in OPEN for own in futures):
                 if bell.wait(max(0.0, then - time.monotonic())):
                     bell.clear()
                 if time.monotonic() >= then:
