@@ -29,7 +29,7 @@ ELSEWHERE = {
         "dask/looking.py", "dask/on_dask.py", "dask/rows.py", "dask/table.py",
     ],
     "dask/test_fleet.py": ["dask/waiting.py"],
-    "data/test_frames.py": ["data/table.py"],
+    "data/test_frames.py": ["data/libraries.py", "data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
         "estimators/properboost_parameters.py", "parameters/declare.py", "parameters/kinds.py",
