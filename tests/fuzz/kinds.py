@@ -21,7 +21,11 @@ __all__ = ["COMMANDS", "KINDS", "Command", "Kind"]
 
 
 class Kind(Protocol):
-    """A kind of input.  Its cases can be pickled, and are the same for the same number."""
+    """A kind of input.  Its cases can be pickled, and are the same for the same number.
+
+    One that has a method `serve` too needs something that all workers of a run share: the run is
+    inside of the context that it returns.
+    """
 
     name: str
     share: float

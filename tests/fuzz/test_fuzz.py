@@ -1,5 +1,7 @@
 """The fuzzer itself: inputs are the same for the same number, and what is broken is found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,11 @@ from fuzz.fits import Fits
 from fuzz.kinds import COMMANDS, KINDS, Command
 from fuzz.outcomes import Broken
 from fuzz.parameters import allowed, list_estimators
+from fuzz.queries import Queries
 from fuzz.shrink import shrink
 from fuzz.workers import ENDED, HANGS, Bench, Worker
 from helpers.models import same_bits
+from properboost.export import sql_query
 from properboost.parameters.declare import declared
 
 pytest.importorskip("pandas")
@@ -97,6 +101,33 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
     scope = {}
     exec(shown, scope)
     with pytest.raises(AssertionError):
+        scope["test_found"]()
+    monkeypatch.undo()
+    scope["test_found"]()
+
+
+def test_a_query_that_answers_where_it_must_fail_is_found_and_shrunk(monkeypatch):
+    """Texts that are no numbers would be 0 in SQLite."""
+    own = sql_query.DIALECTS["sqlite"]
+    monkeypatch.setitem(sql_query.DIALECTS, "sqlite", replace(own, casts_fail=True))
+    kind, system = Queries(), "sqlite gives what the model gives"
+
+    def fails(case):
+        try:
+            kind.check(case, only=system)
+        except Broken as broken:
+            return broken.signature == system
+        return False
+
+    spoilt = (kind.draw(seed) for seed in range(TRIED * 3))
+    found = next(case for case in spoilt if case.spoilt == "cell" and fails(case))
+    small = shrink(found, kind.smaller, fails, seconds=3.0)
+    assert (small.table, small.key, small.outputs) == ("rows", "row", ("raw",))
+    assert small.n_rows <= found.n_rows
+
+    scope = {}
+    exec(kind.show(small, system), scope)
+    with pytest.raises(AssertionError, match="there is an answer where a cell is wrong"):
         scope["test_found"]()
     monkeypatch.undo()
     scope["test_found"]()
