@@ -4,7 +4,8 @@
     python -m benchmarks.engine.fault_lot --faults 20 --kinds frozen paused --seed 3
 
 Three workers have a process and a thread each.  A trial draws a kind of fault, a model, and a
-moment, uniformly over what the fit takes when nothing happens:
+moment: one of the steps of a fit when nothing happens, which are calls of all workers and what is
+waited for; three times of ten one of the first few, in which rows are read and placed.  Kinds:
 
 - *killed*: SIGKILL; the worker comes back at another address;
 - *same address*: the same, and it comes back where it was;
@@ -38,6 +39,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -46,6 +48,9 @@ from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.race import print_table
 
 WORKERS, CHUNKS = 3, 6
+FIRST = 6
+"""Steps in which rows are read and placed."""
+
 GRACE = 5.0
 """Seconds beside the deadline in which there is a model or an error."""
 
@@ -80,8 +85,14 @@ class Cluster:
     def open(self) -> None:
         """Start it."""
         from distributed import Client, LocalCluster
+        from distributed.utils import get_mp_context
+
+        import dask
 
         more = {"worker_port": PORTS} if self.same_address else {}
+        # Processes are forked from one that has imported what they need: they come sooner.
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        get_mp_context().set_forkserver_preload(["distributed", "properboost.dask"])
         self.own = LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=60,
             memory_limit="1 GB", **more,
@@ -264,6 +275,41 @@ def _set_pause(fraction: float, dask_worker: Any = None) -> float:
     return float(before)
 
 
+# -- steps -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Steps:
+    """Counts the steps of a fit, and begins something at one of them."""
+
+    at: int = -1
+    begin: Callable[[], None] = lambda: None
+    count: int = 0
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Take the place of what fits call and wait for."""
+        from properboost.dask import fleet, lockstep
+        from properboost.dask.waiting import Workers
+
+        def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any, **more: Any) -> Any:
+                self.count += 1
+                if self.count == self.at:
+                    self.begin()
+                return function(*arguments, **more)
+
+            return call
+
+        call = counted(lockstep.call)
+        with (
+            patch.object(lockstep, "call", call),
+            patch.object(fleet, "call", call),
+            patch.object(Workers, "wait_for", counted(Workers.wait_for)),
+        ):
+            yield
+
+
 # -- trials ----------------------------------------------------------------------------------------
 
 
@@ -288,7 +334,7 @@ class Lot:
 
     deadline: float
     limit: float
-    n_rows: int = 6000
+    n_rows: int = 4000
     kinds: tuple[str, ...] = KINDS
     models: tuple[str, ...] = tuple(MODELS)
 
@@ -299,6 +345,7 @@ class Lot:
         self._labels = {2: (score > 0).astype(int), 3: np.searchsorted([-0.7, 0.7], score)}
         self._expected: dict[str, bytes] = {}
         self.usual: dict[str, float] = {}
+        self._steps: dict[str, int] = {}
         self._clusters = {False: Cluster(False), True: Cluster(True)}
 
     def _fit(self, model: str, client: Any) -> Any:
@@ -329,7 +376,10 @@ class Lot:
             times = []
             for _ in range(3):
                 begun = time.perf_counter()
-                found = self._fit(model, cluster.client)
+                steps = Steps()
+                with steps.watch():
+                    found = self._fit(model, cluster.client)
+                self._steps[model] = steps.count
                 times.append(time.perf_counter() - begun)
                 if make_bytes(found) != self._expected[model]:
                     sys.exit(f"{model}, undisturbed: other bits")
@@ -352,13 +402,14 @@ class Lot:
         fault = Fault(cluster, chance, self.deadline, dict(cluster.client.run(os.getpid)))
         tasks = Tasks(cluster.other)
         limit = self.usual[model] + self.limit
-        timer = threading.Timer(chance.uniform(0.0, 0.8 * self.usual[model]), fault.strike, [kind])
-        timer.start()
+        last = FIRST if chance.random() < 0.3 else self._steps[model]
+        timer = threading.Timer(chance.uniform(0.0, 0.05), fault.strike, [kind])
         begun = time.perf_counter()
-        found = in_time(limit, lambda: self._fit(model, cluster.client))
+        with Steps(chance.randint(1, last), timer.start).watch():
+            found = in_time(limit, lambda: self._fit(model, cluster.client))
         end = time.perf_counter()
-        timer.cancel()
-        timer.join()
+        if timer.ident is not None:
+            timer.join()
         tasks.stop()
         outcome = Outcome(kind, model, "hung", lost=end - begun - self.usual[model])
         if found is None:

@@ -36,13 +36,14 @@ def test_digests_are_those_of_values(data):
     assert (find_digest(other) == find_digest(X)) == (other.tobytes() == X.tobytes())
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [BLOCK + 5, PIECE // 8 * 3 + 5])
+@pytest.mark.parametrize(
+    ("dtype", "n"), [*((own, BLOCK + 5) for own in TYPES), (np.int8, 2 * PIECE + 5)]
+)
 def test_single_cells_and_swaps_of_small_numbers_are_noticed(dtype, n):
     """Products with the factors alone would leave nothing of small numbers as floats."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, n).astype(dtype)
-    zeros, ones = (rng.permutation(np.flatnonzero(own == X))[:300] for own in (0, 1))
+    zeros, ones = (rng.permutation(np.flatnonzero(own == X))[:200] for own in (0, 1))
     seen = {find_digest(X)}
     for k, (a, b) in enumerate(zip(zeros, ones, strict=True)):
         other = X.copy()
@@ -50,7 +51,7 @@ def test_single_cells_and_swaps_of_small_numbers_are_noticed(dtype, n):
         if k % 2:
             other[b] = 0
         seen.add(find_digest(other))
-    assert len(seen) == 301
+    assert len(seen) == 201
 
 
 COLUMNS = {

@@ -29,7 +29,8 @@ class Scheduler:
     """Stands for a client: what its scheduler says of workers is set here."""
 
     def __init__(self, clock):
-        self.clock, self.workers, self.holders, self.taken = clock, {}, set(), []
+        self.clock, self.workers, self.holders = clock, {}, set()
+        self.taken, self.submitted = [], []
 
     def run(self, address, process=None, status="running", heard=None):
         heard = self.clock.now if heard is None else heard
@@ -43,6 +44,9 @@ class Scheduler:
             (address, *own, self.clock.now - own[-1]) for address, own in self.workers.items()
         ]
         return states, {self.workers[own][0] for own in self.holders if own in self.workers}
+
+    def submit(self, function, **_):
+        self.submitted.append(function)
 
     def sync(self, *_):
         self.clock.now += 0.5
@@ -118,6 +122,21 @@ def test_errors_come_by_the_deadline_since_a_worker_could_last_be_used(scheduler
     with pytest.raises(RuntimeError, match=r"not paused for 10 seconds.*memory_limit"):
         workers.choose()
     assert 10.0 < clock.now - begun < 13.0
+
+
+def test_a_cluster_without_workers_gets_a_task(scheduler, workers):
+    """One that adapts starts workers for tasks, and for nothing else."""
+    plain = scheduler.sync
+
+    def sync(*arguments):
+        scheduler.run("a")
+        return plain(*arguments)
+
+    scheduler.sync = sync
+    assert workers.choose() == [worker("a")]
+    assert len(scheduler.submitted) == 1
+    workers.choose()
+    assert len(scheduler.submitted) == 1
 
 
 def test_workers_that_hold_nothing_of_this_fit_are_left_alone(scheduler, workers, clock):

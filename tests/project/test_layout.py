@@ -25,10 +25,8 @@ ELSEWHERE = {
     "estimators/test_arboost.py": ["boosting/damped_ensemble.py"],
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
-    "dask/test_classifier.py": [
-        "dask/looking.py", "dask/on_dask.py", "dask/rows.py", "dask/table.py",
-    ],
-    "dask/test_fleet.py": ["dask/waiting.py"],
+    "dask/test_classifier.py": ["dask/looking.py", "dask/rows.py", "dask/table.py"],
+    "dask/test_fleet.py": ["dask/on_scheduler.py"],
     "data/test_frames.py": ["data/libraries.py", "data/table.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [

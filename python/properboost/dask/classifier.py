@@ -34,16 +34,18 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     Notes
     -----
     Workers hold a byte for each cell, and 8 to 24 for each row; the client holds 17 for each row,
-    and 8 more with weights.  Rows are read three times (four with `linear_leaves`), so collections
-    that fit into the cluster's memory should be persisted first.
+    and 8 more with weights.  Rows are read three times (four with `linear_leaves`), labels and
+    weights twice, so collections that fit into the cluster's memory should be persisted first.
+    Those that give other rows when they are read again are refused.
 
     Steps that are solved for, `warm_start` and rows held out by ``early_stopping=True`` are
     refused.  Validation rows come to the client, a byte for each cell.
     Pairs that are chosen (`interactions` as a number) are compared on the client, to which the
     codes of at most 256 features come.
 
-    Where a worker dies, or is not heard of for the `deadline`, it is given up: its partitions are
-    computed again on others, and boosting goes on from the last estimator.
+    Where a worker dies, or keeps the fit waiting and is not heard of or paused for the `deadline`,
+    it is given up for this fit: its partitions are computed again on others, and boosting goes on
+    from the last estimator.  Nothing else of it is touched, as a cluster may have other users.
 
     References
     ----------
@@ -98,7 +100,8 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
         RuntimeError
-            If all workers that had rows were lost, or have other versions than the client.
+            If no worker could be used for the `deadline`, or some have other versions than the
+            client.
         ImportError
             If distributed is missing.
         """

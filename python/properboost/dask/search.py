@@ -64,7 +64,8 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
         ValueError, TypeError
             If a parameter or an argument is not as described; the message names it.
         RuntimeError
-            If all workers that had rows were lost, or have other versions than the client.
+            If no worker could be used for the `deadline`, or some have other versions than the
+            client.
         ImportError
             If distributed is missing.
         """

@@ -149,6 +149,7 @@ class Workers:
         no silence.  Waits for a worker, or for `all_of_them` until the deadline.
         """
         begin = time.monotonic()
+        wanted = None
         while True:
             self.look()
             running = [
@@ -166,6 +167,8 @@ class Workers:
             self._check_usable()
             if seconds > PATIENCE * self.deadline:
                 raise RuntimeError(f"no worker has imported properboost in {seconds:.0f} seconds")
+            if not running and wanted is None:
+                wanted = self.client.submit(int, pure=False)  # what a cluster that adapts waits for
             self.client.sync(_wait, self._imports.values(), SOON)
 
     def _import_on(self, workers: Sequence[Worker]) -> None:
