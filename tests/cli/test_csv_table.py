@@ -215,7 +215,7 @@ def test_leading_blanks_are_kept():
 
 
 def test_rows_that_are_lost_are_an_error(monkeypatch):
-    """Whoever reads the cells: lines are counted otherwise, too."""
+    """Lines are counted in another way, too."""
     whole = csv_table._parse
     monkeypatch.setattr(csv_table, "_parse", lambda *given, **named: whole(*given, **named)[1:])
     assert refuse("a,b\n1,2\n3,4\n") == "t.csv: 1 rows were read where there are 2"
