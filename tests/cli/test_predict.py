@@ -1,10 +1,15 @@
 """``properboost predict``: what is written of each row."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import properboost as pb
 from helpers.commands import columns_of, fail, fail_after_notes, fit, run, table, write
+from properboost.cli import predict
+from properboost.cli.parquet_parts import ParquetParts
 
 
 def prepared(frame):
@@ -152,3 +157,32 @@ def test_contributions_of_one_name_are_refused(capsys):
     run(capsys, "fit", write(frame), "--target", "grade")
     line = fail_after_notes(capsys, "predict", "model.json", "train.csv", "--explain")
     assert "two columns of contributions would be called 'contribution_a_b_c'" in line
+
+
+@pytest.mark.parametrize("file", ["train.csv", "t.parquet", "t.arrow"])
+def test_rows_without_a_prediction_are_an_error(capsys, monkeypatch, file):
+    """A file that is a line short is pasted beside the wrong rows."""
+    pytest.importorskip("pyarrow")
+    frame, *_ = fit(capsys)
+    frame.to_parquet("t.parquet")
+    frame.to_feather("t.arrow")
+    whole = predict._predict
+    monkeypatch.setattr(predict, "_predict", lambda *given: whole(*given)[1:])
+    line = fail_after_notes(capsys, "predict", "model.json", file, "--output", "out.csv")
+    assert line == f"properboost: error: {file}: 200 rows have 199 predictions"
+    assert not Path("out.csv").exists()
+
+
+def test_rows_that_are_not_read_are_an_error(capsys, monkeypatch):
+    pytest.importorskip("pyarrow")
+    frame, *_ = fit(capsys)
+    frame.to_parquet("t.parquet")
+    whole = ParquetParts.open
+
+    def one_more(file):
+        return replace(whole(file), n_rows=201)
+
+    monkeypatch.setattr(ParquetParts, "open", one_more)
+    line = fail_after_notes(capsys, "predict", "model.json", "t.parquet", "--output", "out.csv")
+    assert line == "properboost: error: t.parquet: 200 rows were read of 201"
+    assert not Path("out.csv").exists()

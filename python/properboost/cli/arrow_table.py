@@ -115,8 +115,6 @@ def make_frame(
             column = table.column(name)
             made[name] = _as_it_is(pyarrow, column, file, name, is_label=name == labels)
     frame: DataFrame = pandas.DataFrame(made)
-    if made and len(frame) != len(table):
-        raise FileError(f"{file}: {len(frame):,} rows were read of {len(table):,}")
     return frame
 
 

@@ -1,5 +1,6 @@
 """Reading CSV files for the command line: cells as numbers or as the text they are."""
 
+import csv
 import io
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -79,14 +80,12 @@ def read_csv(file: str, text: Collection[str], form: CsvFormat, note: Note) -> "
 
 @contextmanager
 def _name_errors(name: str) -> Iterator[None]:
-    """Have errors name the file: those of pandas, of the system, and of what unpacks files."""
+    """Have errors name the file: those of the system, and those of what reads cells."""
     try:
         yield
-    except (FileError, ImportError, MemoryError):
-        raise
     except OSError as error:
         raise FileError(f"{name}: {error.strerror or error}") from error
-    except Exception as error:
+    except (csv.Error, ValueError) as error:
         raise FileError(f"{name}: {error}") from error
 
 

@@ -114,14 +114,25 @@ class TextFile:
         if isinstance(self.content, io.BytesIO):
             self.content.seek(0)
         if self.packing is not None:
-            given = {"compression": self.packing, "is_text": False}
-            with import_pandas().io.common.get_handle(self.content, "rb", **given) as handles:
-                yield handles.handle
+            with self._unpack() as stream:
+                yield stream
         elif isinstance(self.content, io.BytesIO):
             yield self.content
         else:
             with self.content.open("rb") as stream:
                 yield stream
+
+    @contextmanager
+    def _unpack(self) -> Iterator[IO[bytes]]:
+        """Unpack the file; each packing has errors of its own kind."""
+        given = {"compression": self.packing, "is_text": False}
+        try:
+            with import_pandas().io.common.get_handle(self.content, "rb", **given) as handles:
+                yield handles.handle
+        except (FileError, ImportError, MemoryError, OSError):
+            raise
+        except Exception as error:
+            raise FileError(f"{self.name}: {error}") from error
 
     @contextmanager
     def open_lines(self) -> Iterator[Iterator[str]]:
