@@ -1,6 +1,6 @@
 """Faults drawn by lot while Dask collections are fitted: the same bits, or an error in time?
 
-    python -m benchmarks.engine.fault_lot                  # 200 faults, an hour on two processors
+    python -m benchmarks.engine.fault_lot                  # 200 faults, most of an hour
     python -m benchmarks.engine.fault_lot --faults 20 --kinds frozen paused --seed 3
 
 Three workers have a process and a thread each.  A trial draws a kind of fault, a model, and a
@@ -58,15 +58,15 @@ PORTS = "45870:45889"
 """Where workers listen that come back at their address."""
 
 MODELS: dict[str, dict[str, Any]] = {
-    "tables": {"n_estimators": 150},
-    "cyclic": {"selection": "cyclic", "n_estimators": 12},
-    "trees": {"weak_learner": "tree", "response": "newton", "n_estimators": 10},
+    "tables": {"n_estimators": 80},
+    "cyclic": {"selection": "cyclic", "n_estimators": 8},
+    "trees": {"weak_learner": "tree", "response": "newton", "n_estimators": 4},
     "lines": {"weak_learner": "tree", "response": "newton", "linear_leaves": True,
-              "n_estimators": 5},
-    "pairs": {"interactions": 2, "n_estimators": 40},
-    "bags": {"outer_bags": 4, "n_estimators": 30},
-    "classes": {"n_estimators": 80},
-    "search": {"effort": None, "gains": [0.5, 1.0], "n_estimators": 10, "cv": 2},
+              "n_estimators": 3},
+    "pairs": {"interactions": 2, "n_estimators": 20},
+    "bags": {"outer_bags": 4, "n_estimators": 15},
+    "classes": {"n_estimators": 30},
+    "search": {"effort": None, "gains": [0.5, 1.0], "n_estimators": 6, "cv": 2},
 }  # fmt: skip
 
 
@@ -334,7 +334,7 @@ class Lot:
 
     deadline: float
     limit: float
-    n_rows: int = 4000
+    n_rows: int = 1500
     kinds: tuple[str, ...] = KINDS
     models: tuple[str, ...] = tuple(MODELS)
 
