@@ -9,6 +9,7 @@ from helpers.data_files import need
 from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
 from properboost.datasets._adult import ADULT
 from properboost.export import onnx_graph, to_onnx
+from properboost.export.description import describe
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -227,3 +228,23 @@ def test_linear_models_have_nothing_for_values_that_are_not_finite():
     for row in strange[:3]:
         with pytest.raises(Exception, match="out of data bounds"):
             labels.run(None, {"X": row[None]})
+
+
+def test_numbers_that_are_others_in_single_precision():
+    """onnxruntime drops what it takes for an addition of 0, or a multiplication by 1."""
+    X, y = make_rows(2)
+    rare = np.arange(len(y)) % 5 == 0
+    small = pb.ProperBoostClassifier(gain=1e-100, n_estimators=3).fit(X, rare)
+    assert small._ensemble.intercepts
+    check(small, X)
+    check(*fit(2, gain=1.0 + 2.0**-26, n_estimators=30))
+    # No class has a probability above 0 against the rest, so that all have the same.
+    check(*fit(3, loss="tangent", slope=128, multiclass="one_vs_rest", n_estimators=5))
+
+
+def test_lines_of_leaves_that_rise_with_no_feature():
+    table, y, new = make_frame()
+    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=3)
+    model.fit(table[["town"]], y)
+    assert not describe(model).has_lines
+    check(model, new[["town"]], feed(new[["town"]]))

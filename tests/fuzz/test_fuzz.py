@@ -127,7 +127,7 @@ def test_a_query_that_answers_where_it_must_fail_is_found_and_shrunk(monkeypatch
 
     scope = {}
     exec(kind.show(small, system), scope)
-    with pytest.raises(AssertionError, match="there is an answer where a cell is wrong"):
+    with pytest.raises(AssertionError):
         scope["test_found"]()
     monkeypatch.undo()
     scope["test_found"]()

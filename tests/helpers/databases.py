@@ -98,8 +98,9 @@ def open_database(dialect):
     else:
         client = importlib.import_module("psycopg")
         folder = str(find_server())
+        # Plans that are kept say that a table of other columns is wrong.
         connection = client.connect(
-            host=folder, user="postgres", dbname="postgres", autocommit=True
+            host=folder, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None
         )
     try:
         yield Database(dialect, connection)

@@ -95,8 +95,9 @@ class Description:
 
     @property
     def has_lines(self) -> bool:
-        """Whether leaves have lines."""
-        return any(isinstance(term, Lookup) and term.lines is not None for term in self.terms)
+        """Whether leaves have lines that rise or fall."""
+        lookups = (term for term in self.terms if isinstance(term, Lookup))
+        return any(len(own.feature) for term in lookups for own in term.lines or ())
 
     def terms_of(self, model: int) -> list[Lookup | Linear]:
         """Return the terms of one model, in the order in which they are added."""

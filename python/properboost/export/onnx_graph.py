@@ -247,6 +247,20 @@ class _Graph:
         self._nodes.append(node)
         return made
 
+    def combine(self, kind: str, value: str, numbers: NDArray[np.float64]) -> str:
+        """Return a value that numbers are added to, taken from, or that they multiply or divide.
+
+        onnxruntime leaves out the addition of a number that is 0 in single precision, and the
+        multiplication by one that is 1 there.  What depends on the value it takes for no constant.
+        """
+        own = self.constant(numbers)
+        with np.errstate(under="ignore", over="ignore"):
+            single = numbers.astype(np.float32)
+        neutral = 0.0 if kind in ("Add", "Sub") else 1.0
+        if numbers.size == 1 and np.all(single == neutral) and np.any(numbers != neutral):
+            own = self.add("Where", self.add("IsNaN", value), own, own)
+        return self.add(kind, value, own)
+
     def cast(self, value: str, kind: str) -> str:
         """Return the values in another type."""
         return self.add("Cast", value, to=getattr(self._onnx.TensorProto, kind))
@@ -402,11 +416,11 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
         columns = graph.add(
             "Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1
         )
-        # Of infinite values such models say as little as of missing ones.
+        # Linear models refuse infinite values, as they do missing ones.
         is_infinite = graph.add("IsInf", columns)
         columns = graph.add("Where", is_infinite, graph.constant(np.array(np.nan)), columns)
-        factors = graph.constant(np.array([term.coefficient for term in linear]))
-        product = graph.add("Transpose", graph.add("Mul", columns, factors), perm=[1, 0])
+        factors = np.array([term.coefficient for term in linear])
+        product = graph.add("Transpose", graph.combine("Mul", columns, factors), perm=[1, 0])
         parts.append(graph.add("Unsqueeze", product, graph.constant(np.array([1]))))
     n_terms = max((len(described.terms_of(m)) for m in range(n_models)), default=0)
     if not parts:
@@ -426,7 +440,7 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
             terms = graph.add("Squeeze", terms, graph.constant(np.array([0])))
         raw = graph.add("Transpose", terms, perm=[1, 0])
     if described.intercepts is not None:
-        raw = graph.add("Add", raw, graph.constant(described.intercepts[None, :]))
+        raw = graph.combine("Add", raw, described.intercepts[None, :])
     return raw, numbers
 
 
@@ -650,8 +664,10 @@ class _Tensor(Value):
 
     def _combine(self, operator: str, other: _Tensor | float) -> _Tensor:
         kinds = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "max": "Max"}
-        n = max(self.n, other.n) if isinstance(other, _Tensor) else self.n
-        return self._make(kinds[operator], self.name, self._name(other), n=n)
+        if not isinstance(other, _Tensor):
+            name = self._graph.combine(kinds[operator], self.name, np.array(float(other)))
+            return _Tensor(self._graph, name, self.n)
+        return self._make(kinds[operator], self.name, other.name, n=max(self.n, other.n))
 
     def _apply(self, function: str) -> _Tensor:
         kinds = {"abs": "Abs", "exp": "Exp", "ln": "Log", "sqrt": "Sqrt"}

@@ -524,13 +524,13 @@ class _Query:
             for m, own in enumerate(terms):
                 for term in own[begin:stop]:
                     if isinstance(term, Linear):
-                        parts[m].append(self._multiply_by(f"x{term.feature}", term.coefficient))
+                        parts[m].append(self.scale(f"x{term.feature}", "*", term.coefficient))
                         continue
                     values = term.values[:, term.models.index(m)]
                     some.append((simplify(term.decision, values), self._say_values(values)))
                     parts[m].append(None)
-                    if term.lines is not None and len(term.lines[0].feature):
-                        lines = term.lines[term.models.index(m)]
+                    lines = None if term.lines is None else term.lines[term.models.index(m)]
+                    if lines is not None and len(lines.feature):
                         some.append((term.decision, self._say_lines(lines)))
                         parts[m].append(None)
             words = self.say(some)
@@ -550,14 +550,14 @@ class _Query:
             ]
         return self.keep(sums)
 
-    def _multiply_by(self, name: str, factor: float) -> str:
-        """Return a product that is 0, and no error, where it is too small for a double."""
-        product = f"{name} * {self.number(factor)}"
-        least = _find_least(factor)
-        if not self._dialect.underflow_fails or least == TINIEST:
-            return product
+    def scale(self, what: str, operator: str, number: float) -> str:
+        """Return a product or a quotient that is 0, and no error, where it is rounded to 0."""
+        scaled = f"{what} {operator} {self.number(number)}"
+        least = _find_least(operator, abs(number)) if self._dialect.underflow_fails else TINIEST
+        if least == TINIEST:
+            return scaled
         zero = self.number(0.0)
-        return f"CASE WHEN abs({name}) < {self.number(least)} THEN {zero} ELSE {product} END"
+        return f"CASE WHEN abs({what}) < {self.number(least)} THEN {zero} ELSE {scaled} END"
 
     def _divide(self, terms: Sequence[Sequence[Lookup | Linear]]) -> Iterator[tuple[int, int]]:
         """Yield the terms of each model, from and to, that are added in one stage."""
@@ -626,16 +626,23 @@ def _list_features(term: Any) -> Iterable[int]:
         yield test.feature
 
 
-def _find_least(factor: float) -> float:
-    """Return the least double above 0 whose product with a factor, which is not 0, is not 0."""
-    size = abs(factor)
-    # Half of the least double is rounded to 0; the quotient is a step off at most.
-    least = max(TINIEST, float(np.ldexp(np.ldexp(1.0, -500) / size, -575)))
-    while least * size == 0.0:
-        least = np.nextafter(least, np.inf)
-    while least > TINIEST and np.nextafter(least, 0.0) * size > 0.0:
-        least = np.nextafter(least, 0.0)
-    return float(least)
+def _find_least(operator: str, size: float) -> float:
+    """Return the least double above 0 whose product with a size, or quotient, is not 0."""
+    shrinks = size < 1.0 if operator == "*" else size > 1.0
+    if not shrinks or size == 0.0 or np.isinf(size):
+        return TINIEST
+
+    def apply(value: float) -> float:
+        return value * size if operator == "*" else value / size
+
+    # Half of the least double is rounded to 0; the first guess is some steps off at most.
+    guess = np.ldexp(1.0, -500) / size if operator == "*" else np.ldexp(1.0, -500) * size
+    least = max(TINIEST, float(np.ldexp(guess, -575)))
+    while apply(least) == 0.0:
+        least = float(np.nextafter(least, np.inf))
+    while least > TINIEST and apply(float(np.nextafter(least, 0.0))) > 0.0:
+        least = float(np.nextafter(least, 0.0))
+    return least
 
 
 def _find_deep(decision: Decision) -> set[int]:
@@ -684,6 +691,8 @@ class _Columns(Value):
     def _combine(self, operator: str, other: _Columns | float) -> _Columns:
         if operator == "max":
             return self._make(lambda a, b: self._query.greatest([a, b]), other)
+        if operator in "*/" and isinstance(other, float):
+            return self._make(lambda a: f"({self._query.scale(a, operator, other)})")
         return self._make(lambda a, b: f"({a} {operator} {b})", other)
 
     def _apply(self, function: str) -> _Columns:
