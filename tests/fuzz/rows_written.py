@@ -187,7 +187,7 @@ def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
         case "long":
             lines[at] = [*lines[at], "9"]
         case "cut":
-            lines[-1] = lines[-1][:1]
+            lines[-1] = [lines[-1][0] or "x"]
         case "nul":
             lines[at][place] += "a\0b"
         case "twice":
