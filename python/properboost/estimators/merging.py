@@ -18,6 +18,7 @@ from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.names import read_names
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.notices import warn
+from properboost.visible import make_printable
 
 __all__ = ["merge_models"]
 
@@ -92,7 +93,7 @@ def merge_models(
     if max(rounds.bound() for rounds in found.ensemble.models) + largest > LARGEST_RAW:
         raise ValueError(f"models must not add up to raw predictions beyond {LARGEST_RAW:g}")
     if found.lost:
-        names = [" with ".join(labels[j] for j in term) for term in found.lost]
+        names = [" with ".join(make_printable(labels[j]) for j in term) for term in found.lost]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warn(
             f"the models tell more apart in all than one model can: of {', '.join(names[:3])}{more}"
