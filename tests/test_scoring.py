@@ -1,5 +1,7 @@
 """Scorers: what they are given, and what becomes of what they return."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 import properboost as pb
 from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
 from properboost._core import rank_scores
+from properboost.data.frames import take_rows
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,6 +97,156 @@ def test_class_weights_are_no_part_of_the_score():
         scoring="neg_log_loss",
     ).fit(X, y)
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
+
+
+# -- what scorers are lent ------------------------------------------------------------------------
+
+
+def log_score(model, X, y):
+    return -log_loss(y, model.predict_proba(X)[:, 1])
+
+
+def in_place(model, X, y):
+    """Compute in every array that it can get hold of."""
+    score = log_score(model, X, y)
+    for values in (model.decision_function(X), model.predict_proba(X), model.predict(X), y):
+        values[...] = values[::-1].copy()
+    return score
+
+
+def weighted_in_place(model, X, y, sample_weight):
+    score = -log_loss(y, model.predict_proba(X)[:, 1], sample_weight=sample_weight)
+    with pytest.raises(ValueError, match="read-only"):
+        sample_weight[:] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        model.classes_[:] = 7
+    return score
+
+
+@pytest.mark.parametrize("weighs", [False, True])
+def test_scorers_may_compute_in_what_they_get(weighs):
+    X, y = integers()
+    weight = np.where(np.arange(len(y)) % 3, 1.0, 2.0) if weighs else None
+    score = weighted_in_place if weighs else in_place
+    before = X.tobytes(), y.tobytes()
+
+    def fit(scoring):
+        model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=9, scoring=scoring)
+        validation = {"X_val": X[:90], "y_val": y[:90]}
+        validation |= {"sample_weight_val": weight[:90]} if weighs else {}
+        return model.fit(X[90:], y[90:], **validation)
+
+    def search(scoring):
+        made = pb.ProperBoostClassifierCV(**QUICK | {"scoring": scoring}, effort=None)
+        return made.fit(X, y, weight)
+
+    assert fit(score).validation_scores_ == pytest.approx(
+        fit("neg_log_loss").validation_scores_, rel=1e-6
+    )
+    np.testing.assert_allclose(
+        search(score).validation_curves_, search("neg_log_loss").validation_curves_, rtol=1e-6
+    )
+    assert (X.tobytes(), y.tobytes()) == before
+
+
+SAME_ROWS = {
+    "as they are": lambda X: X,
+    "copied": copy.copy,
+    "as an array": np.asarray,
+    "as objects": lambda X: np.asarray(X, dtype=object),
+    "as lists": lambda X: np.asarray(X).tolist(),
+    "single": lambda X: np.asarray(X).astype(np.float32),
+}
+OTHER_ROWS = {
+    "sorted": lambda X: take_rows(X, np.argsort(np.asarray(X)[:, 1], kind="stable")),
+    "reversed": lambda X: np.asarray(X)[::-1],
+    "of zeros": lambda X: np.zeros_like(np.asarray(X)),
+    "one changed": lambda X: np.where(np.arange(len(X))[:, None] == 5, 99.0, np.asarray(X)),
+    "one missing": lambda X: np.where(np.arange(len(X))[:, None] == 5, np.nan, np.asarray(X)),
+    "fewer columns": lambda X: np.asarray(X)[:, :1],
+}
+
+
+def make_numbers(kind):
+    X, y = integers()
+    X = X.astype(float)
+    X[::11, 2] = np.nan
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    return as_kind(kind, frame) if kind != "numpy" else X, y
+
+
+def score_with(kind, change, **settings):
+    table, y = make_numbers(kind)
+
+    def score(model, X, y):
+        return log_score(model, change(X), y)
+
+    score.__name__ = "changed"
+    given = QUICK | {"scoring": score} | settings
+    return pb.ProperBoostClassifierCV(**given, effort=None).fit(table, y).best_score_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SAME_ROWS)
+def test_rows_that_come_back_in_another_form_are_the_same(name, kind):
+    assert score_with(kind, SAME_ROWS[name]) == score_with(kind, lambda X: X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", OTHER_ROWS)
+def test_other_rows_are_refused(name, kind):
+    with pytest.raises(ValueError, match="asked for other rows than it was given"):
+        score_with(kind, OTHER_ROWS[name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_a_scorer_changes_are_refused_or_cannot_be(kind):
+    def change(X):
+        if kind == "numpy":
+            X[:, 0] = 0.0
+        elif kind == "pandas":
+            X.iloc[:] = X.iloc[::-1].to_numpy()
+        elif kind == "polars":
+            X.replace_column(0, X.get_column("c0") * 0)
+        else:
+            X = X.set_column(0, "c0", X.column(1))
+        return X
+
+    with pytest.raises(ValueError, match=r"other rows|read-only"):
+        score_with(kind, change)
+
+
+@pytest.mark.parametrize("order", [None, "reversed"])
+def test_so_they_are_with_early_stopping(order):
+    X, y = integers()
+
+    def score(model, rows, labels):
+        return log_score(model, rows[::-1] if order else rows, labels)
+
+    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=5, scoring=score)
+    if order is None:
+        assert model.fit(X, y).n_iter_ > 0
+    else:
+        with pytest.raises(ValueError, match="other rows"):
+            model.fit(X, y)
+
+
+def test_categories_and_missing_values_that_come_back_are_the_same(mixed):
+    X, y, _ = mixed
+
+    def score(model, rows, labels):
+        again = rows.copy(), rows.astype(object), rows.to_numpy()
+        scores = {accuracy_score(labels, model.predict(form)) for form in (rows, *again)}
+        assert len(scores) == 1
+        return scores.pop()
+
+    assert (
+        0.0
+        < pb.ProperBoostClassifierCV(**QUICK | {"scoring": score}, effort=None)
+        .fit(X, y)
+        .best_score_
+        <= 1.0
+    )
 
 
 # -- what users get wrong -------------------------------------------------------------------------

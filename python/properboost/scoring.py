@@ -15,6 +15,7 @@ from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
+from properboost.data.lending import Loan, lend
 from properboost.data.whole_sums import add_up_by, mean
 from properboost.losses.probabilities import Link, choose_classes, square_errors
 from properboost.parameters.kinds import Scoring
@@ -75,12 +76,13 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     weighs = _takes_weights(scorer)
 
     def score(held_out: HeldOut, link: Link, raw: Array) -> float:
-        X = held_out.rows[:, None] if named else take_rows(source, held_out.rows)
+        rows = held_out.rows
+        loan = Loan(lambda: rows[:, None] if named else take_rows(source, rows))
         given = weighs and held_out.weight is not None
-        extra = {"sample_weight": held_out.weight} if given else {}
+        extra = {"sample_weight": lend(held_out.weight)} if given else {}
         labels = find_entries(classes, held_out.codes)
         try:
-            value = scorer(_Replay(classes, link, raw), X, labels, **extra)
+            value = scorer(_Replay(lend(classes), link, raw, loan), loan.rows, labels, **extra)
         except ValueError as error:
             lacking = np.setdiff1d(classes, labels).tolist()
             if isinstance(scoring, str) and lacking:
@@ -198,10 +200,12 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any] | None = None,
         link: Link | None = None,
         raw: Array | None = None,
+        loan: Loan | None = None,
     ) -> None:
         self.classes = classes
         self.link = link
         self.raw = raw
+        self.loan = loan
 
     def fit(self, *_: Any) -> Self:
         raise NotImplementedError
@@ -213,12 +217,18 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         assert self.raw is not None
+        assert self.loan is not None
         if len(X) != len(self.raw):
             raise ValueError(
                 f"the scorer asked for {len(X)} rows; predictions exist only for all "
                 f"{len(self.raw)} held-out rows, in order"
             )
-        return self.raw
+        if not self.loan.is_returned(X):
+            raise ValueError(
+                "the scorer asked for other rows than it was given, or for these in another "
+                "order; predictions exist only for these, in order"
+            )
+        return self.raw.copy()
 
     def predict_proba(self, X: Any) -> Array:
         assert self.link is not None

@@ -784,10 +784,10 @@ class EarlyStoppingParameters(PatienceParameters):
         form="not saved",
         doc="""
         The score of rows held out: a scorer's name, None for accuracy, or a callable ``(estimator,
-        X, y) -> float`` whose estimator predicts these rows only, all in their order.  More is
-        better.  "neg_log_loss", "accuracy", "neg_brier_score", "balanced_accuracy" and, of two
-        classes, "roc_auc" and "average_precision" take little time; others are scikit-learn's.
-        Weights of rows count, and `class_weight` does not.
+        X, y) -> float`` whose estimator predicts these rows only, all in their order, and refuses
+        others.  More is better.  "neg_log_loss", "accuracy", "neg_brier_score",
+        "balanced_accuracy" and, of two classes, "roc_auc" and "average_precision" take little time;
+        others are scikit-learn's.  Weights of rows count, and `class_weight` does not.
         """,
     )
 
