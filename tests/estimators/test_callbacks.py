@@ -113,6 +113,53 @@ def test_an_exception_at_any_call_leaves_the_model_as_it_was(at, binary):
     assert same_model(model, clone(model).set_callbacks().fit(X, y))
 
 
+class Writer:
+    """Writes into whatever it is given."""
+
+    def __init__(self):
+        self.refused = 0
+
+    def _write(self, values):
+        for entry in [values] if isinstance(values, np.ndarray) else values:
+            if not entry.flags.writeable:
+                self.refused += 1
+            else:
+                entry[...] = entry[::-1].copy() if entry.ndim else 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None):
+        self._write([entry for entry in (X, y, metadata["sample_weight"]) if entry is not None])
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self._write([X, y])
+        for name, value in vars(fitted_estimator).items():
+            if name.endswith("_") and isinstance(value, np.ndarray):
+                self._write(value)
+        for values in fitted_estimator.history_.values():
+            self._write(values)
+        self._write(fitted_estimator.decision_function(X))
+
+
+@needs_callbacks
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("weighs", [False, True])
+def test_a_callback_that_writes_changes_nothing(name, weighs, binary):
+    X, y = (part.copy() for part in binary)
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 2.0) if weighs else None
+    before = X.tobytes(), y.tobytes(), None if weight is None else weight.tobytes()
+    model = pb.ProperBoostClassifier(n_estimators=3, **KINDS[name])
+    plain = clone(model).fit(X, y, weight)
+    model.set_callbacks(writer := Writer()).fit(X, y, weight)
+    assert writer.refused > 0
+    assert (X.tobytes(), y.tobytes(), None if weight is None else weight.tobytes()) == before
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
 @needs_callbacks
 def test_scikit_learns_own(binary):
     from sklearn.callback import ProgressBar, ScoringMonitor

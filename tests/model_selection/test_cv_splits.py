@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 import properboost as pb
-from helpers.searches import QUICK, assert_same_scores, integers
+from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
 from properboost.data.labels import read_rows
 from properboost.model_selection import cv_splits as splits
 
@@ -246,3 +246,44 @@ def test_what_belongs_together_stays_together():
     groups = np.arange(2000) % 30
     for train, test in splits.choose_split(rows, grouped=True).split(X, y, groups):
         assert not set(groups[test]) & set(groups[train])
+
+
+class WritingSplitter:
+    """Yields the folds of another one, after writing into what it is given, if it can."""
+
+    def __init__(self):
+        self.refused = 0
+
+    def split(self, X, y, groups=None):
+        folds = list(StratifiedKFold(3).split(np.zeros((len(y), 1)), y))
+        for values in (X, y, groups):
+            if isinstance(values, np.ndarray) and not values.flags.writeable:
+                self.refused += 1
+            elif isinstance(values, np.ndarray):
+                values[...] = values[::-1].copy()
+            elif hasattr(values, "iloc"):
+                values.iloc[:] = values.iloc[::-1].to_numpy()
+            elif hasattr(values, "replace_column"):
+                values.replace_column(0, values.get_column("c0") * 0)
+        for train, test in folds:
+            yield train, test
+            train[:] = test[0]  # the caller has read it
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_splitter_that_writes_changes_nothing(kind):
+    X, y = integers()
+    groups = GROUPS.copy()
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    table = X if kind == "numpy" else as_kind(kind, frame)
+    before = X.tobytes(), y.tobytes(), groups.tobytes(), np.asarray(table).tobytes()
+    plain = pb.ProperBoostClassifierCV(**QUICK | {"cv": StratifiedKFold(3)}, effort=None)
+    written = pb.ProperBoostClassifierCV(**QUICK | {"cv": WritingSplitter()}, effort=None)
+    plain.fit(table, y)
+    written.fit(table, y, groups=groups)
+    np.testing.assert_array_equal(written.validation_curves_, plain.validation_curves_)
+    assert written.cv.refused == (3 if kind == "numpy" else 2)
+    assert (X.tobytes(), y.tobytes(), groups.tobytes(), np.asarray(table).tobytes()) == before

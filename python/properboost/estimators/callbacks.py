@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from properboost.boosting.ensemble import Fits
+from properboost.data.lending import lend
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -52,7 +53,8 @@ class Calls:
 
     def begin(self, X: Any, y: Any, metadata: Mapping[str, Any]) -> None:
         """Tell that the fit begins."""
-        self._given = {"X": X, "y": y, "metadata": dict(metadata)}
+        lent = {name: lend(value) for name, value in metadata.items()}
+        self._given = {"X": lend(X), "y": lend(y), "metadata": lent}
         self._root.call_on_fit_task_begin(estimator=self._model, **self._given)
 
     def describe_by(self, remake: Callable[[Fits], Mapping[str, Any]]) -> None:

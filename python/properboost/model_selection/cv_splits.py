@@ -16,6 +16,7 @@ from sklearn.model_selection import (
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows, read_groups
+from properboost.data.lending import lend
 from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV
@@ -167,7 +168,8 @@ def _split(
         most = int(np.unique(labels, return_counts=True)[1].max())
         if cv > most:
             raise ValueError(f"cv must be at most {most}, the rows of the largest class; got {cv}")
-    splits = check_cv(cv, labels, classifier=True).split(source, labels, group_of)
+    splitter = check_cv(cv, labels, classifier=True)
+    splits = splitter.split(lend(source), lend(labels), lend(group_of))
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(table.n_rows, dtype=np.uint8)
         for name, role, given in (("training", TRAIN, train), ("test", TEST, test)):
