@@ -1,9 +1,12 @@
-"""Warnings that point at the user's line."""
+"""Warnings that point at the user's line, and lines on stderr where there is one."""
 
+import sys
 import warnings
+from contextlib import suppress
 from inspect import currentframe
+from typing import Any, TextIO, cast
 
-__all__ = ["warn"]
+__all__ = ["find_stderr", "tell", "warn"]
 
 INNER = ("properboost.", "sklearn.callback.")
 """Where no user's line is; scikit-learn wraps methods that have callbacks."""
@@ -14,4 +17,53 @@ def warn(message: str) -> None:
     frame, level = currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith(INNER):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level + 1)
+    try:
+        warnings.warn(message, UserWarning, stacklevel=level + 1)
+    except ValueError:
+        # Python writes to a stderr that has been closed, and only expects that it is full or None.
+        if not getattr(sys.stderr, "closed", False):
+            raise
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """Write a line on stderr; without one that can be written to, the line is lost."""
+    stream = find_stderr()
+    if stream is not None:
+        print(text, end=end, file=stream, flush=True)
+
+
+def find_stderr() -> TextIO | None:
+    """Return stderr, whose writing raises nothing; None where a process has none.
+
+    Services and programs without a console have none, and a pipe or a disk behind it may go away
+    while a fit runs.  What is written is news of the work, which must not end it.
+    """
+    return None if sys.stderr is None else cast("TextIO", _Quiet(sys.stderr))
+
+
+# Of a stream that lacks a method, has failed, or has been closed (a ValueError).
+_FAILURES = (AttributeError, OSError, ValueError)
+
+
+class _Quiet:
+    """A stream of text that loses what cannot be written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(*_FAILURES):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(*_FAILURES):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        with suppress(*_FAILURES):
+            return self._stream.isatty()
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

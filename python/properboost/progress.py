@@ -1,10 +1,11 @@
 """Showing how far a fit is: a bar where tqdm is installed, plain lines otherwise."""
 
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from properboost.notices import find_stderr, tell
 
 __all__ = ["Report", "show_progress"]
 
@@ -22,8 +23,12 @@ def show_progress(
     shown: str = "training risk",
     unit: str = "round",
 ) -> Iterator[Report | None]:
-    """Open a display of `total` rounds on stderr; None (nothing to call) when not verbose."""
-    if verbose == 0:
+    """Open a display of `total` rounds on stderr.
+
+    It is None (nothing to call) when not verbose, or without a stderr.
+    """
+    stream = find_stderr()
+    if verbose == 0 or stream is None:
         yield None
         return
     try:
@@ -31,7 +36,7 @@ def show_progress(
     except ImportError:
         yield _print_lines(total, task, shown, unit)
         return
-    with tqdm(total=total, unit=unit, desc=task, file=sys.stderr) as bar:
+    with tqdm(total=total, unit=unit, desc=task, file=stream) as bar:
 
         def report(done: int, value: float) -> None:
             if not math.isnan(value):  # nothing is known inside the first cycle
@@ -51,6 +56,6 @@ def _print_lines(total: int, task: str, shown: str, unit: str) -> Report:
         if done >= total or now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             known = "" if math.isnan(value) else f", {shown} {value:.6g}"
-            print(f"{task}: {unit} {done}/{total}{known}", file=sys.stderr)
+            tell(f"{task}: {unit} {done}/{total}{known}")
 
     return report

@@ -1,5 +1,7 @@
 """The command line as a whole: how it fails, what its help says, and how it runs as a process."""
 
+import errno
+import io
 import re
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from helpers.commands import fail, fit, misuse, table, write
+from helpers.commands import fail, fit, misuse, run, table, write
 from helpers.time_limits import within
 from properboost import __main__ as cli
 from properboost.cli.commands import make_parsers
@@ -135,6 +137,46 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
         finally:
             process.kill()  # if it still runs
     assert process.returncode == 1
+
+
+class Full(io.StringIO):
+    """A disk that is full."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def make_closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [lambda: None, make_closed, Full])
+def test_commands_need_no_stderr(stream, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    file = write(table())
+    monkeypatch.setattr(sys, "stderr", stream())
+    arguments = ["fit", file, "--target", "grade", "--effort", "none", "--n-estimators", "3"]
+    assert cli.main([*arguments, "--verbose", "--output", "m.json"]) == 0
+    assert cli.main(["predict", "m.json", file, "--output", "p.csv"]) == 0
+    assert cli.main(["predict", "m.json", "missing.csv"]) == 1
+    with pytest.raises(SystemExit) as end:
+        cli.main(["fit", file])
+    monkeypatch.undo()
+    assert end.value.code == 2
+    assert len((tmp_path / "p.csv").read_text("utf-8").splitlines()) == 201
+
+
+def test_without_stdout_what_would_go_there_is_refused(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    file = write(table())
+    run(capsys, "fit", file, "--target", "grade", "--n-estimators", 3, "--output", "m.json")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["predict", "m.json", file, "--output", "p.csv"]) == 0
+    assert cli.main(["predict", "m.json", file]) == 1
+    monkeypatch.undo()
+    assert "there is no stdout" in capsys.readouterr().err
 
 
 def test_the_page_lists_every_option():

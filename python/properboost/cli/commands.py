@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn, Protocol
 from properboost import _core
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_work import note
+from properboost.notices import tell
 from properboost.visible import make_printable
 
 __all__ = ["Command", "make_parsers", "run"]
@@ -39,11 +40,14 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     """Run the command that the arguments name, or tell what is wrong; returns the exit status."""
     parser, parsers = make_parsers(commands)
     arguments = parser.parse_args(argv)
+    if sys.stdout is None and getattr(arguments, "output", "-") == "-":
+        return _complain("there is no stdout that could take what this command writes")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
             commands[arguments.command].module.run(arguments, parsers[arguments.command])
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader closed the pipe, as `head` does.  Python flushes stdout once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,7 +65,7 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
 
 
 def _complain(message: str) -> int:
-    print(f"properboost: error: {_one_line(message)}", file=sys.stderr)
+    tell(f"properboost: error: {_one_line(message)}")
     return 1
 
 
@@ -73,7 +77,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line; the usage would be a screen of options."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)\n")
+        tell(f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)")
+        self.exit(2)
 
 
 def make_parsers(commands: Mapping[str, Command]) -> tuple[_Parser, dict[str, _Parser]]:

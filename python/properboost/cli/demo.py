@@ -13,7 +13,6 @@ import argparse
 import importlib.util
 import io
 import math
-import sys
 import textwrap
 import time
 import warnings
@@ -35,6 +34,7 @@ from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import GLog
 from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.notices import find_stderr, tell
 from properboost.parameters import checks
 from properboost.plots.canvas import import_matplotlib
 from properboost.reproduce.boostlr.large_sets_published import BEST_GAINS, ERRORS
@@ -193,18 +193,20 @@ class _Progress:
 
     def __init__(self) -> None:
         self._last = -math.inf
+        stream = find_stderr()
+        self._in_place = stream is not None and stream.isatty()
 
     def __call__(self, text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[2K{text} ...", end="", file=sys.stderr, flush=True)
+        if self._in_place:
+            tell(f"\r\x1b[2K{text} ...", end="")
         elif time.monotonic() - self._last >= self._SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            print(f"{text} ...", file=sys.stderr, flush=True)
+            tell(f"{text} ...")
 
     def clear(self) -> None:
         """Make place for what is printed next."""
-        if sys.stderr.isatty():
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        if self._in_place:
+            tell("\r\x1b[2K", end="")
 
 
 # -- the data -------------------------------------------------------------------------------------
@@ -220,7 +222,7 @@ def _load_problems(progress: _Progress) -> Iterator[Problem]:
         adult = _load("ADULT", "income above 50,000 dollars against the rest", datasets.load_adult)
     except (ImportError, OSError, ValueError) as error:
         progress.clear()
-        print(f"ADULT is left out: {explain(error)}", file=sys.stderr, flush=True)
+        tell(f"ADULT is left out: {explain(error)}")
     else:
         yield adult
 

@@ -10,6 +10,7 @@ from properboost.cli.row_file import Reader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
+from properboost.notices import tell
 from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
 
@@ -24,7 +25,7 @@ def show(text: str) -> None:
 
 def note(message: str) -> None:
     """Tell the user about something that is not an error."""
-    print(f"properboost: note: {make_printable(message)}", file=sys.stderr)
+    tell(f"properboost: note: {make_printable(message)}")
 
 
 def make_reader(
