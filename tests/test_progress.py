@@ -1,13 +1,19 @@
 """Threads and progress: what a user sees of a run."""
 
+import errno
+import io
 import sys
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import properboost as pb
 from properboost import _core
 from properboost import progress as progress_module
+from properboost.notices import warn
 from properboost.parameters.checks import count_threads
 
 # -- threads and progress -------------------------------------------------------------------------
@@ -36,12 +42,44 @@ def test_show_config(capsys, monkeypatch):
         (None, "99999999999999", 2**31 - 1),
         (None, "many", 8),
         (None, "", 8),
+        (None, "9" * 5000, 2**31 - 1),
+        (None, "0" * 5000 + "3", 3),
+        (None, "-3", 8),
+        (None, "0x3", 8),
+        (None, "\u0663", 8),
+        (None, "\u00b3", 8),
     ],
 )
 def test_n_jobs(n_jobs, environment, expected, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", environment)
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
     assert count_threads(n_jobs) == expected
+
+
+NUMBERS = st.integers(0, 2**70).map(str) | st.integers(1, 9).map(lambda digit: f"{digit}" * 5000)
+BLANKS = st.text(" \t\n", max_size=2)
+
+
+@given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])) | NUMBERS)
+def test_n_jobs_whatever_the_environment_holds(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", text)
+        patch.setattr("joblib.cpu_count", lambda: 8)
+        assert 1 <= count_threads(None) <= 2**31 - 1
+
+
+@given(st.integers(1, 2**40), BLANKS, BLANKS, st.sampled_from(["", ",", ",2", ",x"]))
+def test_n_jobs_is_the_first_number_of_the_environment(number, before, after, others):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", f"{before}{number}{after}{others}")
+        assert count_threads(None) == min(number, 2**31 - 1)
+
+
+def test_a_limit_on_processors_that_is_no_number_is_named(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "many")
+    with pytest.raises(ValueError, match="LOKY_MAX_CPU_COUNT must be an integer; got 'many'"):
+        count_threads(None)
 
 
 def test_silence_is_the_default(binary, capfd):
@@ -60,6 +98,58 @@ def test_progress_goes_to_stderr(iris, bar, capsys, monkeypatch):
     assert output.out == ""
     assert "12/12" in output.err
     assert f"training risk {model.history_['risk'][-1]:.6g}" in output.err
+
+
+class NoSpace(io.StringIO):
+    """A disk that is full."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class OnlyWrites:
+    """What programs put in the place of stderr to catch what is printed."""
+
+    def write(self, text):
+        return len(text)
+
+
+def closed_stream():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("bar", [True, False])
+@pytest.mark.parametrize("stream", [lambda: None, closed_stream, NoSpace, OnlyWrites])
+def test_a_fit_needs_no_stderr(stream, bar, iris, monkeypatch):
+    if bar:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(sys, "stderr", stream())
+    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*iris)
+    search = pb.ProperBoostClassifierCV(max_estimators=2, cv=2, effort=None, verbose=1).fit(*iris)
+    monkeypatch.undo()
+    plain = pb.ProperBoostClassifier(n_estimators=4).fit(*iris)
+    np.testing.assert_array_equal(
+        model.decision_function(iris[0]), plain.decision_function(iris[0])
+    )
+    assert np.isfinite(search.best_score_)
+
+
+def test_a_warning_needs_no_stderr_that_is_open(monkeypatch):
+    def show(message, *_, **__):  # as Python does, where pytest does not listen
+        sys.stderr.write(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", show)
+        monkeypatch.setattr(sys, "stderr", closed_stream())
+        warn("something is odd")
+    monkeypatch.undo()
+    with pytest.raises(UserWarning, match="odd"):
+        warn("something is odd")
 
 
 def test_plain_lines_come_every_few_seconds(capsys, monkeypatch):

@@ -244,9 +244,15 @@ def count_threads(n_jobs: object) -> int:
 def _available() -> int:
     # OpenMP allows a list, one number per nesting level; ours is the outermost.
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isascii() and asked.isdigit() and int(asked) > 0:
-        return min(int(asked), _MOST_THREADS)
-    return int(joblib.cpu_count())
+    digits = asked.lstrip("0")
+    if asked.isascii() and asked.isdigit() and digits:
+        # Python takes no number of thousands of digits.
+        return min(int(digits[: len(str(_MOST_THREADS)) + 1]), _MOST_THREADS)
+    try:
+        return int(joblib.cpu_count())
+    except ValueError as error:
+        limit = os.environ.get("LOKY_MAX_CPU_COUNT")
+        raise ValueError(f"LOKY_MAX_CPU_COUNT must be an integer; got {limit!r}") from error
 
 
 def _finite(name: str, value: object, allowed: str) -> float:
