@@ -3,12 +3,19 @@
 import copy
 import ctypes
 import dataclasses
+import gc
+import itertools
 import math
 import pickle
+import sys
 import threading
+import weakref
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import LowLevelCallable, stats
 from sklearn.base import clone
 
@@ -179,6 +186,138 @@ def test_interrupts_pass(rows):
 
     with pytest.raises(KeyboardInterrupt):
         fit(from_functions(weight, name="mine", validate=False), rows, n_jobs=1)
+
+
+@pytest.mark.parametrize("tabulate", [None, False])
+@pytest.mark.parametrize("validate", [True, False])
+def test_a_function_that_calls_itself_for_ever_is_named_soon(tabulate, validate):
+    calls = 0
+
+    def weight(u):
+        nonlocal calls
+        calls += 1
+        return weight(u)
+
+    with pytest.raises(ValueError, match="loss 'endless': its weight function raised RecursionErr"):
+        from_functions(weight, name="endless", tabulate=tabulate, validate=validate)
+    assert calls < 5 * sys.getrecursionlimit()  # each margin would be thousands of times that
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_raises_in_a_fit_is_tried_at_few_margins(n_jobs, rows):
+    sizes = []
+
+    def weight(u):
+        if bad:
+            sizes.append(u.size)
+            raise ValueError("not any more")
+        return logistic_weight(u)
+
+    bad = False
+    loss = from_functions(weight, name="mine", tabulate=False)
+    bad = True
+    with pytest.raises(RuntimeError, match="raised ValueError at u = margin / gain = 0"):
+        fit(loss, rows, n_jobs=n_jobs)
+    assert len(sizes) < 40 * n_jobs
+
+
+def test_a_function_that_raises_wherever_it_is_tried_is_not_tried_everywhere():
+    calls = 0
+
+    def weight(u):
+        nonlocal calls
+        calls += 1
+        raise LookupError("of all")
+
+    loss = from_functions(weight, name="mine", validate=False)
+    assert calls < 1000
+    assert not loss.table.right.any()
+
+
+@given(st.lists(st.sampled_from(["same", "short", "long", "flat", "text", "none"]), min_size=1))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_function_that_returns_other_shapes_each_time_is_refused(rows, kinds):
+    turn = itertools.cycle(kinds)
+    shapes = {
+        "same": lambda w: w,
+        "short": lambda w: w[:-1],
+        "long": lambda w: np.append(w, 1.0),
+        "flat": lambda w: w[:, None],
+        "text": lambda _: "text",
+        "none": lambda _: None,
+    }
+    started = False
+
+    def weight(u):
+        w = logistic_weight(u)
+        return shapes[next(turn)](w) if started else w
+
+    loss = from_functions(weight, name="mine", tabulate=False)
+    started = True
+    if {*kinds} == {"same"}:
+        fit(loss, rows, n_estimators=2)
+    else:
+        with pytest.raises(ValueError, match="must return an array of the shape"):
+            fit(loss, rows, n_estimators=40)
+
+
+@pytest.mark.parametrize("tabulate", [True, False])
+def test_functions_may_compute_in_place_and_keep_what_they_get(tabulate, rows):
+    held = []
+
+    def in_place(u):
+        u[...] = logistic_weight(u)
+        for earlier in held[-3:]:
+            earlier[...] = np.nan  # returned before, and its business no more
+        held.append(u)
+        return u
+
+    own = from_functions(in_place, name="mine", tabulate=tabulate)
+    plain = from_functions(logistic_weight, name="mine", tabulate=tabulate)
+    assert own.table == plain.table
+    a, b = (fit(loss, rows, n_estimators=5, n_jobs=2) for loss in (own, plain))
+    np.testing.assert_array_equal(a.decision_function(rows[0]), b.decision_function(rows[0]))
+
+
+class Owner:
+    """What a loss's function belongs to, and what may have the loss and the model."""
+
+    def __init__(self):
+        self.loss = self.model = None
+
+    def weight(self, u):
+        return logistic_weight(u)
+
+
+@pytest.mark.parametrize("tabulate", [True, False])
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_a_loss_refers_to_goes_with_it(tabulate, keeps, rows):
+    owner = Owner()
+    loss = from_functions(owner.weight, name="mine", tabulate=tabulate)
+    model = fit(loss, rows)
+    search = pb.ProperBoostClassifierCV(loss, gains=[1.0, 2.0], cv=2, n_estimators=3, effort=None)
+    search.fit(*rows)
+    if keeps:
+        owner.loss, owner.model = loss, (model, search)
+    gone = weakref.ref(owner)
+    del owner, loss, model, search
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_a_native_function_refers_to_goes_with_it(rows):
+    def weight(u, owner):
+        return 1.0 / (1.0 + math.exp(min(u, 700.0)))
+
+    owner = Owner()
+    call = partial(weight, owner=owner)
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(call)
+    loss = from_functions(LowLevelCallable(function), name="mine")
+    fit(loss, rows)
+    gone = weakref.ref(owner)
+    del owner, call, function, loss
+    gc.collect()
+    assert gone() is None
 
 
 def test_python_functions_in_a_search(rows):

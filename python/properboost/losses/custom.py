@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,10 +29,43 @@ _STEP_OF_SINGLES = 0.03  # for differences of what is known to 6e-8
 
 
 class _Function:
-    """A function to call; equal only to itself, and always hashable."""
+    """A function to call; equal only to itself, and always hashable.
+
+    It has the compiled losses that call it, which losses of all gains share, so that they go when
+    it goes.
+    """
 
     def __init__(self, function: Any) -> None:
         self.function = function
+        self._compiled: dict[Any, _core.Loss] = {}
+
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
+        return _wrap, (self.function,)
+
+    def compile(self, name: str, table: LossTable, loss: _Function | None) -> _core.Loss:
+        """Return the compiled loss that has this function as its weight."""
+        key = (name, table, loss)
+        if key not in self._compiled:
+            functions = (self._lend(), None if loss is None else loss._lend())
+            made = _core.Loss.called(_make_native(name, table), *functions)
+            return self._compiled.setdefault(key, made)  # another thread's, if it was first
+        return self._compiled[key]
+
+    def _lend(self) -> Any:
+        """Return what the engine calls."""
+        if self.native:
+            return self.function  # its memory must be there as long as the engine's loss
+        # Python's collector cannot look into a compiled loss.  If that had the function itself, a
+        # function that refers to its loss, as a method of what has the loss does, would stay.
+        borrowed = ref(self)
+
+        def call(u: Array) -> Any:
+            lender = borrowed()
+            if lender is None:
+                raise ReferenceError("the loss that the function belongs to is there no more")
+            return lender.function(u)
+
+        return call
 
     @property
     def native(self) -> bool:
@@ -44,8 +78,14 @@ class _Function:
         return id(self.function)
 
 
+_known: WeakValueDictionary[int, _Function] = WeakValueDictionary()
+"""What has a function, by the function's id, which is no other's as long as it is had."""
+
+
 def _wrap(function: Any) -> _Function | None:
-    return function if function is None or isinstance(function, _Function) else _Function(function)
+    if function is None or isinstance(function, _Function):
+        return function
+    return _known.setdefault(id(function), _Function(function))
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +126,11 @@ class CustomLoss(MarginLoss):
     @property
     def native(self) -> _core.Loss:
         """The compiled loss at gain 1, which the engine trains with."""
-        return _make_native(self.name, self.table, self.functions)
+        if self.functions is None:
+            return _make_native(self.name, self.table)
+        weight, loss = self.functions
+        compiled: _core.Loss = weight.compile(self.name, self.table, loss)
+        return compiled
 
     @property
     def joint_forms(self) -> tuple[Coupling, ...]:
@@ -120,11 +164,8 @@ class CustomLoss(MarginLoss):
 
 
 @lru_cache(maxsize=256)
-def _make_native(name: str, table: LossTable, functions: tuple[Any, Any] | None) -> _core.Loss:
-    base = table.make_native(name)
-    if functions is None:
-        return base
-    return _core.Loss.called(base, *(None if f is None else f.function for f in functions))
+def _make_native(name: str, table: LossTable) -> _core.Loss:
+    return table.make_native(name)
 
 
 def _read(function: _Function, u: Array, name: str, what: str, *, forgiving: bool = False) -> Array:

@@ -40,6 +40,7 @@ KNOTS.flags.writeable = False
 FARTHEST = 30.0
 """|u| / scale up to which functions must be finite; beyond, they may leave the range of numbers."""
 
+_TRIED = 16  # entries, of a function that may raise at all of them
 _ROUNDING = 1e-9  # share of a weight's size (`find_size`) that it may be below 0 by
 _LARGEST = math.exp(64.0)  # of a weight, as in the built-in losses: sums of rows stay finite
 _ACCURACY = 1e-4  # of a table, as a share of the largest weight up to |u| = 4 scale
@@ -132,29 +133,43 @@ def evaluate(
 ) -> Array:
     """Return a user's function of an array of margins, or of its entries if it takes no array.
 
-    What is raised at an entry becomes a ValueError that names the margin, or NaN if `forgiving`.
+    What is raised at an entry becomes a ValueError that names the margin.  If `forgiving` it
+    becomes NaN, and so do all entries of a function that raises wherever it is tried: to hear that
+    from each may take minutes.  A function that calls itself for ever is not forgiven.
     """
     with np.errstate(all="ignore"):
         try:
-            values = np.asarray(function(u.ravel()), dtype=np.float64)
+            # Copies: the function may compute in place, and keep what it returns.
+            values = np.array(function(u.flatten()), dtype=np.float64)
             if values.shape == (u.size,):
                 return values.reshape(u.shape)
         except Exception:  # the entries will tell which one
             pass
-        values = np.empty(u.size)
-        for i, x in enumerate(u.ravel().tolist()):
+        every = u.ravel().tolist()
+        raised = 0
+        one = np.empty(1)
+
+        def value(x: float) -> float:
             try:
-                values[i] = function(x)
+                one[0] = function(x)
+                return float(one[0])
             except OverflowError:
-                values[i] = math.inf
+                return math.inf
             except Exception as error:
-                values[i] = math.nan
-                if forgiving:
-                    continue
+                nonlocal raised
+                raised += 1
+                if forgiving and not isinstance(error, RecursionError):
+                    return math.nan
                 raise ValueError(
                     f"loss {name!r}: its {what} function raised {type(error).__name__} at margin "
                     f"{x:g}: {error}"
                 ) from error
+
+        if forgiving and len(every) > _TRIED:
+            tried = [value(x) for x in every[:: len(every) // _TRIED]]
+            if raised == len(tried):
+                return np.full(u.shape, math.nan)
+        values = np.array([value(x) for x in every], dtype=np.float64)
     return values.reshape(u.shape)
 
 
