@@ -12,6 +12,7 @@ import properboost as pb
 from helpers.clusters import MARKS, cluster, file_of, watched
 
 da = pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from properboost.dask import DaskProperBoostClassifier, fleet, lockstep  # noqa: E402
@@ -142,6 +143,24 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     assert strike.struck
     assert seconds > DEADLINE
     assert file_of(model.to_local(), tmp_path) == expected
+
+
+def test_scattered_chunks_of_a_frozen_worker(client):
+    """Nobody can compute them again."""
+    X, y = rows(300)
+    where = sorted(client.run(os.getpid).items())
+    parts = [client.scatter(X, workers=[address]) for address, _ in where[:2]]
+    lazy = da.concatenate([da.from_delayed(dask.delayed(own), X.shape, float) for own in parts])
+    _, frozen = where[0]
+    os.kill(frozen, signal.SIGSTOP)
+    try:
+        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
+        begun = time.monotonic()
+        with watched(client), pytest.raises(RuntimeError, match="chunks that were scattered"):
+            model.fit(lazy, np.concatenate([y, y]))
+        assert time.monotonic() - begun < 20.0  # a busy machine's
+    finally:
+        os.kill(frozen, signal.SIGKILL)
 
 
 def hold(seconds):

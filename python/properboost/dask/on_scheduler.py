@@ -79,7 +79,7 @@ def take_away(
             continue
         has = set(task.who_has or ())
         if task.state == "memory" and has & silent:
-            # Whoever fetches it may ask any that has it.
+            # It may be asked for at any worker that has it.
             if has - silent:
                 taken.append(task.key)
                 for own in has & silent:
