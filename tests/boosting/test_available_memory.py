@@ -160,6 +160,19 @@ def test_groups_of_version_1_are_read_too(tmp_path, folder):
     assert find_available(tmp_path) == [Available(12300, "the memory limit of the cgroup")]
 
 
+@linux
+def test_of_the_limits_on_address_space_the_one_in_force_counts(tmp_path, monkeypatch):
+    """The other is how far a process may raise it."""
+    limits = (50 * MEBIBYTE, 900 * MEBIBYTE)
+    monkeypatch.setattr(available_memory.resource, "getrlimit", lambda _: limits)
+    pages = 30 * MEBIBYTE // available_memory.resource.getpagesize()
+    write_system(tmp_path, {"proc/self/statm": f"{pages} 5 4 3 2 1 0\n"})
+    expected = Available(20 * MEBIBYTE, "the limit on address space (RLIMIT_AS)")
+    assert find_available(tmp_path) == [expected]
+    write_system(tmp_path, {"proc/self/statm": f"{3 * pages} 5 4 3 2 1 0\n"})
+    assert find_available(tmp_path) == [Available(0, expected.limit)]
+
+
 def test_the_narrowest_limit_is_named(monkeypatch):
     left = [Available(300 * MEBIBYTE, "the machine"), Available(200 * MEBIBYTE, "the other")]
     monkeypatch.setattr(available_memory, "find_available", lambda: left)

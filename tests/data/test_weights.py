@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 import properboost as pb
 from properboost import _core
-from properboost.data.weights import read_training_weights
+from properboost.data.weights import read_training_weights, scale_factors
 
 HARDLY_MEANT = "weights say how often rows count.*normalize_weights=True"
 
@@ -148,6 +148,15 @@ def test_weights_too_small_beside_others_do_not_count(data):
         pytest.raises(ValueError, match="two classes among the rows of positive weight"),
     ):
         pb.ProperBoostClassifier().fit(X, y, weight)
+
+
+def test_factors_may_make_rows_count_for_next_to_nothing():
+    factor, held = np.array([1e-200, 3e-200]), np.array([10.0, 20.0])
+    with pytest.warns(UserWarning, match="count 2.33e-200 times as often"):
+        assert scale_factors(factor, held, False) is factor
+    for wrong, total in ((0.0, "0.0"), (np.inf, "inf")):
+        with pytest.raises(ValueError, match=f"must have a positive finite sum; got {total}"):
+            scale_factors(np.array([wrong, wrong]), held, False)
 
 
 def test_factors_of_classes(data):

@@ -1,5 +1,7 @@
 """Searches that compare families: what they compare, drop, say, and leave when cut short."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_classification
@@ -19,9 +21,13 @@ def families_of(model):
 
 def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     X, y = make_rows()
+    begin = time.perf_counter()
     model = search().fit(X, y)
+    took = time.perf_counter() - begin
     assert families_of(model) == [*NAMES, "pairs"]
     results = model.family_results_
+    assert np.all(results["seconds"] > 0.0)
+    assert results["seconds"].sum() < took
     best = int(np.argmax(results["mean_test_score"]))
     assert model.family_ == results["family"][best]
     assert model.best_score_ == results["mean_test_score"][best]
