@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.frames import is_a, is_missing
+from properboost.data.libraries import is_a, is_missing
 
 __all__ = ["Loan", "lend"]
 
