@@ -21,8 +21,16 @@ SECONDS = 60.0
 
 SETTINGS = {"listen_addresses": "", "fsync": "off", "full_page_writes": "off", "jit": "off"}
 
-# The shell ends the server when its input ends: also where the tests were killed.
-SUPERVISE = 'folder=$0; "$@" & cat > /dev/null; kill -INT $!; wait; rm -rf "$folder"'
+# The shell ends the server when its input ends, also where the tests were killed; and it ends with
+# the server.
+SUPERVISE = """
+exec 3<&0
+"$@" 3<&- & server=$!
+(cat <&3 > /dev/null; kill -INT $server 2> /dev/null) &
+wait $server; status=$?
+rm -rf "$0"
+exit $status
+"""
 
 
 class NoServerError(Exception):
@@ -74,7 +82,7 @@ def serve():
                  folder, *settings],
                 stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, **started,
             )  # fmt: skip
-        _wait_for(folder, programs, started)
+        _wait_for(supervisor, folder, programs, started)
         yield folder
     finally:
         if supervisor is not None:
@@ -82,14 +90,14 @@ def serve():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for(folder, programs, started):
+def _wait_for(supervisor, folder, programs, started):
     """Return when the server answers."""
     end = time.monotonic() + SECONDS
-    ask = [programs / "pg_isready", "-q", "-h", folder]
-    while subprocess.run(ask, **started).returncode:
-        if time.monotonic() > end:
-            raise NoServerError(f"PostgreSQL does not start: {(folder / 'log').read_text()[-400:]}")
-        time.sleep(0.02)
+    with (folder / "log").open() as log:  # which may be gone with the folder
+        while subprocess.run([programs / "pg_isready", "-q", "-h", folder], **started).returncode:
+            if supervisor.poll() is not None or time.monotonic() > end:
+                raise NoServerError(f"PostgreSQL does not start: {log.read()[-400:]}")
+            time.sleep(0.02)
 
 
 @functools.cache

@@ -33,8 +33,8 @@ CELLS_PER_OCTAVE, OCTAVES = 128, 24
 _LEAST = -708.0
 """e to the power of less is as good as 0; some databases refuse what underflows."""
 
-_FARTHEST = 1e150
-"""The largest number that is squared."""
+_FARTHEST, _NEAREST = 1e150, 1e-150
+"""The ends of what is squared; beside the least square, 1 and 4 stay what they are."""
 
 _FAR_BELOW = -1e15
 """A class whose scaled raw prediction is less than the largest by more is as good as impossible."""
@@ -200,7 +200,7 @@ def _tail(loss: MarginLoss, t: Any) -> Any:
     if isinstance(loss, GLaplacian):
         return (t * -0.5).exponential() * 0.5
     if isinstance(loss, GBoost):
-        t = t.at_most(_FARTHEST).keep()
+        t = t.at_most(_FARTHEST).at_least(_NEAREST).keep()
         root = (t * t + 4.0).root().keep()
         # 1/2 - t / (2 root), without the difference of neighbouring numbers.
         return (root * 0.0 + 2.0) / root / (root + t)
@@ -219,11 +219,12 @@ def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
         return tail * 0.5
     if isinstance(loss, GBoost):
         # The third power of the root is too large before t is.
-        square = (t.at_most(_FARTHEST**0.5) * t.at_most(_FARTHEST**0.5) + 4.0).keep()
+        t = t.at_most(_FARTHEST**0.5).at_least(_NEAREST).keep()
+        square = (t * t + 4.0).keep()
         return (square * 0.0 + 2.0) / (square * square.root())
     if isinstance(loss, GGauss):
-        x = t * (np.sqrt(np.pi) / 4.0)
-        return (x.at_most(28.0) * x.at_most(28.0) * -1.0).exponential() * 0.25
+        x = (t * (np.sqrt(np.pi) / 4.0)).at_most(28.0).at_least(_NEAREST).keep()
+        return (x * x * -1.0).exponential() * 0.25
     scale = find_scale(loss)
     cubics = fit_tail(loss, scale)
     widths = scale * np.diff(KNOTS)[:, None]
@@ -233,7 +234,7 @@ def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
 
 def _gaussian_tail(t: Any) -> Any:
     """Return erfc(k t) / 2, as e^-x^2 times a polynomial in (x - 3) / (x + 3), over 1 + 2 x."""
-    x = (t * (np.sqrt(np.pi) / 4.0)).at_most(28.0).keep()
+    x = (t * (np.sqrt(np.pi) / 4.0)).at_most(28.0).at_least(_NEAREST).keep()
     w = ((x - 3.0) / (x + 3.0)).keep()
     coefficients = fit_gaussian_tail()
     value = w * coefficients[-1] + coefficients[-2]

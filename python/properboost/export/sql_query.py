@@ -256,6 +256,11 @@ class _Query:
         quoted = self._dialect.quote_name(name)
         return f"{self._alias}.{quoted}" if self._dialect.qualifies else quoted
 
+    @property
+    def refuses_tiny(self) -> bool:
+        """Whether products that are rounded to 0 are errors."""
+        return self._dialect.underflow_fails
+
     # -- words -------------------------------------------------------------------------------------
 
     def number(self, value: float) -> str:
@@ -726,6 +731,9 @@ class _Columns(Value):
 
     def look_up_cubic(self, cells: NDArray[np.float64]) -> _Columns:
         number = self._query.number
+        if self._query.refuses_tiny:
+            # What is left out is less than the least probability.
+            cells = np.where(np.abs(cells) < 1e-290, 0.0, cells)
         x = self.at_most(np.nextafter(2.0**OCTAVES, 0.0)).keep()
         powers = (2.0 ** np.arange(OCTAVES)).tolist()
         power = x._make(lambda a: self._bisect(a, powers, powers, number)).keep()
