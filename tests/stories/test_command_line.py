@@ -183,3 +183,43 @@ def test_every_option_of_fit_is_in_the_documents(capsys):
     for option in sorted(word for word in options if word.startswith("--")):
         name = option.removeprefix("--").removeprefix("no-")
         assert f"--{name}" in text or f"--no-{name}" in text, option
+
+
+# -- files of others ------------------------------------------------------------------------------
+
+
+def test_my_file_comes_from_a_german_spreadsheet(capsys, customers):
+    X, y = customers
+    spent = [
+        f"{1000 + 37.5 * k:,.2f} €".translate(str.maketrans(",.", ".,")) for k in range(len(y))
+    ]
+    rows = X.assign(spent=spent, left=y)
+    rows.to_csv("kunden.csv", index=False, sep=";", decimal=",", encoding="cp1252")
+    arguments = "fit kunden.csv --sep ; --target left --effort none".split()
+    assert main(arguments) == 1
+    assert "--encoding" in capsys.readouterr().err
+    assert main([*arguments, "--encoding", "cp1252"]) == 0
+    assert "--decimal , --thousands . --units '€'" in capsys.readouterr().err
+    options = "--encoding cp1252 --decimal , --thousands . --units € --force".split()
+    assert main([*arguments, *options]) == 0
+    assert capsys.readouterr().err == ""
+    assert main("predict model.json kunden.csv --sep ; --encoding cp1252".split()) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(y) + 1
+
+
+def test_my_file_was_cut_off(capsys):
+    whole = Path("last.csv").read_text()
+    Path("last.csv").write_text(whole[: whole.rindex(",", 0, -9) - 1])
+    assert main("fit last.csv --target left --effort none".split()) == 1
+    assert "last.csv: line 161 has " in capsys.readouterr().err
+
+
+def test_my_folders_are_named_by_town(capsys, customers):
+    pytest.importorskip("pyarrow")
+    X, y = customers
+    rows = X.assign(left=y)
+    rows.to_parquet("rows", partition_cols=["town"], index=False)
+    assert main("fit rows --target left --effort none".split()) == 0
+    assert "town" in pb.load_model("model.json").feature_names_in_
+    table = pb.QuantizedTable.from_batches("rows", label="left")
+    assert "town" in table.feature_names

@@ -86,6 +86,7 @@ class QuantizedTable(CodedTable):
             or a list of them; a pyarrow Dataset; a polars LazyFrame; a function without arguments
             that returns a new iterator of pandas, polars or Arrow tables; such a table, or a list
             of them; or another object with ``__arrow_c_stream__`` that can be read more than once.
+            Folders whose names are as ``region=north`` give a column, of integers or of categories.
         label : str
             The column of the labels: integers, booleans or strings.
         weight : str, optional
