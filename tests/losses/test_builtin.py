@@ -242,6 +242,36 @@ def test_loss_margin(loss, gain):
     assert loss.is_regularizer == (2.0 * loss.loss_margin >= 1.0)
 
 
+UNITS = {"exponential": 2.0, "savage": 2.0, "tangent": 4.0, "modified_least_squares": 2.0}
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        *ALL, losses.Tangent(), losses.ModifiedLeastSquares(), losses.from_pdf(stats.logistic()),
+        losses.from_pdf(stats.t(3)), losses.from_functions(lambda u: np.exp(-u), name="mine"),
+        losses.from_functions(lambda u: np.exp(-u), name="mine", tabulate=False),
+        losses.from_pdf(stats.logistic(), lambda v: -2 * np.sinh(v / 4)),
+        losses.from_risk(lambda p: p * (1 - p), lambda p: np.log(p / (1 - p)) / 2),
+        losses.Permissible("mu", 0.3),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_unit_of_gain_has_the_loss_margin_of_glog(loss):
+    assert at_gain(loss, loss.gain_unit).loss_margin == pytest.approx(2.0, rel=1e-5)
+    assert at_gain(loss, 7.3).gain_unit == loss.gain_unit  # it is of the loss, at any gain
+    if loss.name in LOSSES or loss.name in UNITS:
+        assert loss.gain_unit == UNITS.get(loss.name, 1.0)  # exactly: bits depend on it
+
+
+def test_a_loss_that_is_straight_at_0_has_gains_of_its_own():
+    straight = losses.from_functions(
+        lambda u: np.where(np.abs(u) <= 1.0, 1.0, np.exp(np.minimum(1.0 - np.abs(u), 0.0))),
+        name="straight", scale=1.0, validate=False,
+    )  # fmt: skip
+    assert straight.gain_unit == 1.0
+
+
 @every_loss
 def test_smallest_gain_of_a_regularizer(loss):
     least = 0.5 if loss.name in ("exponential", "savage") else 0.25

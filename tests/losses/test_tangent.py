@@ -7,7 +7,7 @@ import properboost as pb
 from helpers.models import assert_same, same_model
 from helpers.own_losses import CERTAIN, fit, raw_tangent_loss, raw_tangent_weight
 from properboost import _core
-from properboost.losses import Tangent, check
+from properboost.losses import Tangent, check, get_loss
 
 
 def test_tangent_is_the_raw_loss_cut_off_where_its_weight_turns_negative():
@@ -56,3 +56,70 @@ def test_tangent_is_saved_by_its_name(rows, tmp_path):
     model.save_model(tmp_path / "model.json")
     assert len((tmp_path / "model.json").read_text()) < 20_000
     assert_same(model, pb.load_model(tmp_path / "model.json"), rows[0])
+
+
+@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree", "monomial"])
+def test_a_plain_fit_is_no_surer_than_its_rows_can_make_it(rows, weak_learner):
+    X, y = rows
+    model = pb.ProperBoostClassifier("tangent", weak_learner=weak_learner).fit(X, y)
+    assert model.loss_ == Tangent(model.loss_.gain, least_probability=0.5 / len(y))
+    p = model.predict_proba(X)
+    assert p.min() == 0.5 / len(y)
+    sure = Tangent(model.loss_.gain)
+    same = pb.ProperBoostClassifier(sure, weak_learner=weak_learner).fit(X, y)
+    assert same.loss_ == sure
+    assert same.predict_proba(X).min() == 0.0  # what is written stays
+    if weak_learner != "tree":  # whose shrinkage is the same, too
+        np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
+
+
+def test_rows_count_by_weight(rows):
+    X, y = rows
+    weight = np.arange(len(y)) % 3 + 1.0
+    model = pb.ProperBoostClassifier("tangent", n_estimators=2).fit(X, y, weight)
+    assert model.loss_.least_probability == 0.5 / weight.sum()
+    few = pb.ProperBoostClassifier("tangent", n_estimators=2, class_weight={0: 1e-3, 1: 1e-3})
+    with pytest.warns(UserWarning, match="class_weight makes rows count"):
+        few.fit(X[:200], y[:200])
+    assert few.loss_.least_probability == 0.25  # of two rows
+
+
+def test_the_least_probability_is_clipped_to_and_checked():
+    loss = Tangent(2.0, least_probability=0.01)
+    v = np.array([-np.inf, -5.0, 0.0, 0.3, 5.0, np.inf, np.nan])
+    expected = np.clip(Tangent(2.0).probability(v), 0.01, 0.99)
+    np.testing.assert_array_equal(loss.probability(v), expected)
+    assert loss.parameters == {"least_probability": 0.01}
+    assert Tangent().parameters == {}
+    assert get_loss("tangent", 2.0, least_probability=0.01) == loss
+    for wrong in (-0.1, 0.6, np.nan):
+        with pytest.raises(ValueError, match="least_probability must be"):
+            Tangent(least_probability=wrong)
+    with pytest.raises(ValueError, match=r"has no parameter 'alpha'; it takes \['least_prob"):
+        get_loss("tangent", alpha=0.1)
+
+
+def test_several_classes_that_are_certain_of_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (300, 2))
+    model = pb.ProperBoostClassifier("tangent", categorical_features=[0, 1]).fit(X, X[:, 0] % 3)
+    p = model.predict_proba(X)
+    assert model.multiclass_ == "one_vs_rest"
+    assert p.min() > 0.0
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_fits_that_go_on_and_are_merged_know_all_their_rows(rows):
+    X, y = rows
+    half = len(y) // 2
+    parts = [
+        pb.ProperBoostClassifier("tangent", n_estimators=9).fit(X[some], y[some])
+        for some in (slice(half), slice(half, None))
+    ]
+    merged = pb.merge_models(parts)
+    assert merged.loss_.least_probability == pytest.approx(0.5 / len(y))
+    assert merged.loss_.gain == parts[0].loss_.gain
+    longer = parts[0].set_params(warm_start=True, n_estimators=12).fit(X, y)
+    assert longer.loss_.least_probability == 0.5 / len(y)
+    with pytest.raises(ValueError, match="loss and gain must stay"):
+        longer.set_params(loss="gboost", n_estimators=13).fit(X, y)

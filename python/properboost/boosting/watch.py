@@ -46,13 +46,20 @@ class Validation:
 
     def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the score after each estimator of a fitted ensemble."""
-        codes = self.codes
-        pairs: tuple[PairBins, ...] = getattr(ensemble, "pairs", ())
-        if pairs:
-            codes = np.concatenate([codes, self.encode_pairs(pairs)])
-        stages = ensemble.follow(codes, self.link.n_threads)
+        stages = ensemble.follow(self._encode(ensemble), self.link.n_threads)
         own = self.base
         return np.array([self.rate(own + raw) for raw in stages])
+
+    def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the raw predictions of a fitted ensemble, a column per model."""
+        return self.base + ensemble.add_up(self._encode(ensemble), self.link.n_threads)
+
+    def _encode(self, ensemble: Ensemble) -> NDArray[np.uint8]:
+        """Return the codes that an ensemble takes."""
+        pairs: tuple[PairBins, ...] = getattr(ensemble, "pairs", ())
+        if not pairs:
+            return self.codes
+        return np.concatenate([self.codes, self.encode_pairs(pairs)])
 
     def encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
         """Return the codes of pairs of features."""

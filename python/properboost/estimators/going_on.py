@@ -1,5 +1,6 @@
 """Going on from a fitted model: what `warm_start` can continue, and what it refuses by name."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,11 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
     `begins_with_scores` says whether there is an `init_score`.
     """
     model._check_complete("warm_start")
+    before = model.loss_
     if model.gain is None and isinstance(model.loss, str):
-        loss = get_loss(model.loss, model.loss_.gain)
-    if loss != model.loss_:
+        loss = get_loss(model.loss, before.gain)
+        before = before.known_by(math.inf)  # what rows leave to doubt, all rows will say
+    if loss != before:
         raise ValueError(f"loss and gain must stay {model.loss_!r} with warm_start; got {loss!r}")
     for obstacle in _list_obstacles(model, model._ensemble, begins_with_scores):
         raise ValueError(f"warm_start must be False {obstacle}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -111,6 +112,7 @@ def merge_models(
     for name in ("validation_scores_", "search_", *(() if alike else ("_spelling",))):
         merged.__dict__.pop(name, None)
     merged._ensemble = replace(found.ensemble, edits=(edit,))
+    merged.loss_ = first.loss_.known_by(sum(model.loss_.rows_known for model in parts))
     return merged
 
 
@@ -168,7 +170,7 @@ def _list_names(model: ProperBoostClassifier) -> list[str] | None:
 
 
 def _at_gain_1(loss: Any) -> Any:
-    return replace(loss, gain=1.0)
+    return replace(loss, gain=1.0).known_by(math.inf)
 
 
 def _find_kind(model: ProperBoostClassifier) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
 from properboost.boosting.bag_tables import BagTables, collapse
+from properboost.boosting.certainty import reaches_certainty, warn_of_certainty
 from properboost.boosting.dealing import deal_to_bags, design_for
 from properboost.boosting.engine import (
     Training,
@@ -235,8 +236,10 @@ class ProperBoostClassifier(
         same tables halves how far a round moves the probabilities.  None is the gain that a loss
         object carries.  With a name it is a ``n ** (-1 / 3)``, at least 1 and at most 8, where n
         is the sample weight of the smallest class times the number of classes, and a is 20 for
-        look-up tables, and 14 for stumps and monomials; for trees it is 1.  The gain of the fit is
-        ``loss_.gain``.
+        look-up tables, and 14 for stumps and monomials.  That is in units of the loss margin, by
+        which losses regularise alike: "exponential" and "savage" have twice as much, "tangent" four
+        times.  For trees it is 1, and the `learning_rate` goes by these units.  The gain of the fit
+        is ``loss_.gain``.
         """,
         option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
         "smallest class",
@@ -438,8 +441,11 @@ class ProperBoostClassifier(
                 if X_val is not None and init_score_val is None:
                     raise ValueError("init_score_val must be given with init_score and X_val")
             del rows, order  # bytes that boosting does not need
-            if self.gain is None and isinstance(self.loss, str) and not goes_on:
-                loss = get_loss(self.loss, gain_of(self.weak_learner, training.class_weights))
+            if self.gain is None and isinstance(self.loss, str):
+                gain = loss.gain
+                if not goes_on:
+                    gain = gain_of(self.weak_learner, training.class_weights, loss.gain_unit)
+                loss = get_loss(self.loss, gain).known_by(float(training.class_weights.sum()))
             link = self._make_link(loss, training)
             validation = None
             if X_val is not None:
@@ -551,6 +557,8 @@ class ProperBoostClassifier(
                 own = validation.rate_stages(ensemble)
                 scores[: len(own)] = own
             self.validation_scores_ = scores
+        if reaches_certainty(loss):
+            finish.warn_of_certainty(ensemble, validation)
         self.__dict__.pop("_begins_with_scores", None)
         if base is not None:
             self._begins_with_scores = True
@@ -689,7 +697,7 @@ class _Finish:
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
         if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
             return
-        rate = rate_of(self._options, self._loss.gain)
+        rate = rate_of(self._options, self._loss.gain / self._loss.gain_unit)
         what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
         if self.of_pairs is not None:
             what += f" and interaction_rate={model.interaction_rate!r}"
@@ -722,6 +730,21 @@ class _Finish:
             raw = self._add_up(bag, own, of_pairs and of_pairs.of_segments(some), some)
             found.append(replace(bag, intercepts=_find_shares(link, raw, own)))
         return ensemble, found
+
+    def warn_of_certainty(self, ensemble: Ensemble, validation: Validation | None) -> None:
+        """Warn if probabilities of exactly 0 and 1 cost more than the model is worth."""
+        training, link = self._training, self._link
+        shares = training.class_weights / training.class_weights.sum()
+        raw = self._add_up(ensemble, training, self.of_pairs)
+        own: NDArray[np.integer[Any]] = np.repeat(training.class_of, np.diff(training.segments))
+        rows = [(raw, own, training.weight, "training")]
+        if validation is not None:
+            held = validation.rows
+            rows.append((validation.add_up(ensemble), held.codes, held.weight, "validation"))
+        for raw, codes, weight, what in rows:
+            raw = raw[:, 0] if raw.shape[1] == 1 else raw
+            if warn_of_certainty(link, raw, codes, weight, shares, what):
+                return
 
     def _add_up(
         self,

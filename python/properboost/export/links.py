@@ -208,7 +208,8 @@ def _tail(loss: MarginLoss, t: Any) -> Any:
         return _gaussian_tail(t)
     scale = find_scale(loss)
     tail = (t / scale + 1.0).look_up_cubic(fit_tail(loss, scale))
-    return tail.at_least(np.finfo(np.float64).tiny)
+    least = loss.parameters.get("least_probability", 0.0)
+    return tail.at_least(max(least, np.finfo(np.float64).tiny))
 
 
 def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -339,9 +340,44 @@ class MarginLoss(LossCurve):
         return float(self.weight(0.0) / self.curvature(0.0))
 
     @property
+    def gain_unit(self) -> float:
+        """The gain at which the loss margin is 2, that of `GLog` at gain 1.
+
+        Losses at as many units regularise alike: one is 2 for `Exponential` and `Savage`, and 4 for
+        `Tangent`.  It has six digits, and is 1 where phi has no curvature at 0.
+        """
+        at = np.zeros(1)
+        weight, curvature = float(self.native.weight(at)[0]), float(self.native.curvature(at)[0])
+        if not curvature > 0.0:
+            return 1.0
+        return float(f"{2.0 * curvature / weight:.6g}")
+
+    @property
     def is_regularizer(self) -> bool:
         """Whether sigma >= 1 / (2 mu(1)), so that rho >= 1 everywhere (BoostLR, eq. 30)."""
         return 2.0 * self.loss_margin >= 1.0
+
+    @property
+    def rows_known(self) -> float:
+        """How many rows can make probabilities as sure as they get: `known_by` sets it."""
+        return math.inf
+
+    def known_by(self, rows: float) -> MarginLoss:  # noqa: ARG002  # of use to some losses
+        """Return the loss whose probabilities are no surer than so many rows can make them.
+
+        It is this one, unless probabilities of exactly 0 and 1 are within reach and the loss has a
+        parameter for it, as `Tangent` has.
+
+        Parameters
+        ----------
+        rows : float
+            How many rows a model learns from, by weight.
+
+        Returns
+        -------
+        MarginLoss
+        """
+        return self
 
     def generalization_factor(self, norm: float) -> float:
         """Return kappa = rho(0) / norm: the larger, the less a model can err (BoostLR, 3.2).

@@ -1,6 +1,7 @@
 """Losses by their names."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -60,7 +61,7 @@ def get_loss(
         raise ValueError(f"loss={loss!r} is a curve to draw, and no model can be trained with it")
     read = or_else(partial(choice, known=list(LOSSES)), "a loss object, such as GLog()")
     make: Callable[..., MarginLoss] = LOSSES[read("loss", loss)]
-    known = list(make().parameters)
+    known = [field.name for field in fields(LOSSES[loss]) if field.name != "gain"]  # type: ignore[arg-type]
     unknown = [name for name in loss_parameters if name not in known]
     if unknown:
         raise ValueError(

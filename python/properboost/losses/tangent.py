@@ -1,16 +1,19 @@
 """TangentBoost's loss, whose functions are the package's own example of native ones."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import LowLevelCallable
 
 from properboost import _core, native_losses
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.table import tabulate
+from properboost.parameters.checks import between
 
 __all__ = ["CERTAIN", "Tangent"]
 
@@ -26,7 +29,9 @@ class Tangent(MarginLoss):
     (1 + pi)^2 = 17.2.  A Newton response divides by the curvature's expectation instead.
 
     Certainty is reached at finite margins: no step takes raw predictions far beyond
-    0.546 sigma, and probabilities are exactly 0 and 1 from there on.
+    0.546 sigma, and probabilities are exactly 0 and 1 from there on.  A row that is wrong there has
+    an infinite log loss.  So `least_probability` can keep them apart from 0 and 1; a fit that is
+    given the loss's name, and no gain, finds half a row of those it learns from.
 
     In training the weight is that of `properboost.native_losses`, written in Cython; the methods
     are double precision, accurate to about 1e-9.
@@ -35,6 +40,8 @@ class Tangent(MarginLoss):
     ----------
     gain : float, default=1.0
         sigma, above 0; from 1 on a regulariser.
+    least_probability : float, default=0.0
+        The least probability of either class, from 0 to 1/2: what the inverse link is clipped to.
 
     References
     ----------
@@ -44,6 +51,44 @@ class Tangent(MarginLoss):
 
     name: ClassVar[str] = "tangent"
     gain: float = 1.0
+    least_probability: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = between("least_probability", self.least_probability, 0.0, 0.5)
+        object.__setattr__(self, "least_probability", least)
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The least probability, if it is not 0."""
+        least = self.least_probability
+        return {"least_probability": least} if least > 0.0 else {}
+
+    def probability(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of the positive class, [f*]^-1(F), clipped.
+
+        Parameters
+        ----------
+        F : array_like
+            Raw predictions.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `F`; probability(-F) = 1 - probability(F).
+        """
+        least = self.least_probability
+        clipped: NDArray[np.float64] = np.clip(super().probability(F), least, 1.0 - least)
+        return clipped
+
+    @property
+    def rows_known(self) -> float:
+        """The rows of which half a one is the least probability; infinitely many for 0."""
+        return 0.5 / self.least_probability if self.least_probability > 0.0 else math.inf
+
+    def known_by(self, rows: float) -> "Tangent":
+        """Return the loss whose probabilities are half a row from 0 and 1, of so many."""
+        return replace(self, least_probability=0.5 / max(rows, FEWEST_ROWS))
 
     @property
     def native(self) -> _core.Loss:
@@ -52,6 +97,9 @@ class Tangent(MarginLoss):
 
 
 CERTAIN = float(np.tan(0.5))
+
+FEWEST_ROWS = 2.0
+"""What fewer rows count as, where half of one is to be a small share."""
 
 
 def _weight(u: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -209,7 +209,8 @@ class BoostingParameters(
         doc="""
         Shrinkage > 0 of each step.  Steps that are solved for ignore it.  None is 1, for trees 0.1;
         where the gain shrinks steps as well (the real and sign responses, unless the step is a line
-        search), it is 0.1 times the gain, at most 1.
+        search), it is 0.05 times the loss margin, at most 1: 0.1 times the gain for the default
+        loss.
         """,
         option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
         "larger gain",
@@ -1049,18 +1050,18 @@ def screening_of(options: BoostingOptions, rows_of_class: NDArray[np.int64]) -> 
     return SCREEN if compared and tall and options.weak_learner in ("histogram", "stump") else None
 
 
-def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64]) -> float:
-    """Return the gain of a loss that is given by its name, without one."""
-    if weak_learner == "tree":
+def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64], unit: float) -> float:
+    """Return the gain of a loss that is given by its name, without one; `unit` is its gain unit."""
+    if weak_learner == "tree":  # whose steps are shrunk by the unit
         return 1.0
     at_one_row = 20.0 if weak_learner == "histogram" else 14.0
     rows = max(_balanced_rows(class_weights), 1.0)
     # NumPy's has another last bit on some processors, and the gain is a part of every model.
-    return min(max(at_one_row / math.cbrt(rows), 1.0), 8.0)
+    return unit * min(max(at_one_row / math.cbrt(rows), 1.0), 8.0)
 
 
 def rate_of(options: BoostingOptions, gain: float) -> float:
-    """Return the shrinkage of each step under a loss of this gain."""
+    """Return the shrinkage of each step under a loss of this gain, in units of its loss margin."""
     if options.learning_rate is not None:
         return options.learning_rate
     if options.weak_learner != "tree" or options.step in SOLVED:
