@@ -21,7 +21,8 @@ it returns; one that no signal has hit must have run once.
 
 The model file must be that of a fit in memory, byte for byte; or there is an error, at most the
 deadline and five seconds after the fault (the end of the fault's making, of faults that last).  A
-fit that has ended neither way after `--limit` seconds more than usual counts as hung.
+fit that has made no step for `--limit` seconds, or has not ended after ten times as many, counts as
+hung.
 """
 
 import contextlib
@@ -286,6 +287,28 @@ class Steps:
     begin: Callable[[], None] = lambda: None
     count: int = 0
 
+    def run(self, fit: Callable[[], Any], limit: float) -> list[Any] | None:
+        """Return what a fit returns or raises, in a list; None if it makes no step for so long."""
+        found: list[Any] = []
+
+        def work() -> None:
+            try:
+                found.append(fit())
+            except BaseException as error:
+                found.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        end = time.monotonic() + 10.0 * limit
+        count, since = self.count, time.monotonic()
+        while thread.is_alive():
+            thread.join(0.2)
+            if self.count != count:
+                count, since = self.count, time.monotonic()
+            if time.monotonic() > min(since + limit, end):
+                return None
+        return found
+
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
         """Take the place of what fits call and wait for."""
@@ -401,12 +424,12 @@ class Lot:
         cluster = self._open(kind == "same address")
         fault = Fault(cluster, chance, self.deadline, dict(cluster.client.run(os.getpid)))
         tasks = Tasks(cluster.other)
-        limit = self.usual[model] + self.limit
         last = FIRST if chance.random() < 0.3 else self._steps[model]
         timer = threading.Timer(chance.uniform(0.0, 0.05), fault.strike, [kind])
         begun = time.perf_counter()
-        with Steps(chance.randint(1, last), timer.start).watch():
-            found = in_time(limit, lambda: self._fit(model, cluster.client))
+        steps = Steps(chance.randint(1, last), timer.start)
+        with steps.watch():
+            found = steps.run(lambda: self._fit(model, cluster.client), self.limit)
         end = time.perf_counter()
         if timer.ident is not None:
             timer.join()
@@ -481,7 +504,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first trial")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--deadline", type=float, default=6.0)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds until a fit is hung")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds without a step until a fit is hung"
+    )
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
     arguments = parser.parse_args()
@@ -493,7 +518,7 @@ def main() -> None:
     )  # fmt: skip
     for trial in range(arguments.first, arguments.first + arguments.faults):
         # A loop that is blocked would block this thread, too.
-        faulthandler.dump_traceback_later(arguments.limit + 200.0)
+        faulthandler.dump_traceback_later(arguments.limit + 900.0)
         own = lot.draw(arguments.seed, trial)
         outcomes.append(own)
         print(
