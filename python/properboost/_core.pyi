@@ -293,7 +293,7 @@ class AdditiveBoosting(Algorithm):
         self,
         *,
         selection: Literal["greedy", "cyclic", "unbiased"] = ...,
-        response: Literal["real", "sign", "newton", "exact"] = ...,
+        response: Literal["real", "sign", "newton", "exact", "conditional"] = ...,
         step: Literal["unit", "guarded", "line_search", "leveraging", "totally_corrective"] = ...,
         l2: float = ...,
         classes: int = ...,

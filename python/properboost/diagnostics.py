@@ -422,7 +422,9 @@ def gain_curve(
     )
     if not isinstance(search.multiclass, str):
         raise ValueError(f"multiclass must not be a list here; got {search.multiclass!r}")
-    search.set_params(multiclass=find_coupling(search.multiclass, bound, search.step))
+    search.set_params(
+        multiclass=find_coupling(search.multiclass, bound, search.step, search.response)
+    )
     table = open_table(search, X, reset=True)
     rows = read_rows(y, table.n_rows, None, search.class_weight, search.normalize_weights)
     counts = np.bincount(rows.codes)

@@ -29,7 +29,7 @@ SEARCHES = [
     *itertools.product(["histogram", "stump"], ["greedy", "cyclic", "unbiased"]),
     *itertools.product(["tree"], ["greedy", "unbiased"]),
 ]
-RESPONSES = ["real", "sign", "newton", "exact"]
+RESPONSES = ["real", "sign", "newton", "exact", "conditional"]
 STEPS = ["unit", "guarded", "line_search"]
 
 
@@ -463,7 +463,10 @@ def test_guarded_steps_never_raise_the_risk(smoothing):
     ("change", "message"),
     [
         ({"weak_learner": "x"}, "must be one of 'histogram', 'stump', 'tree', 'monomial'; got"),
-        ({"response": "x"}, "response must be one of 'real', 'sign', 'newton', 'exact'; got 'x'"),
+        (
+            {"response": "x"},
+            "response must be one of 'real', 'sign', 'newton', 'exact', 'conditional'; got 'x'",
+        ),
         ({"step": ""}, "step must be one of 'unit', 'guarded', .*; got ''"),
     ],
 )

@@ -23,7 +23,7 @@ from properboost import _core
 from properboost.datasets._adult import ADULT
 from properboost.parameters.shared import NOT_SOLVED, SOLVED
 
-RESPONSES = ["real", "sign", "newton", "exact"]
+RESPONSES = ["real", "sign", "newton", "exact", "conditional"]
 
 
 # -- the plain implementation ---------------------------------------------------------------------

@@ -41,6 +41,9 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
   if (algorithm.step().solves() != Solved::kNone) {
     throw std::invalid_argument("step must not be one that is solved for in a joint model");
   }
+  if (algorithm.response().compares_classes()) {
+    throw std::invalid_argument("response must not compare two classes in a joint model");
+  }
   for (std::size_t m = 0; m < models.size(); m += classes) {
     for (std::size_t s = 0; s < segments; ++s) {
       std::size_t own = 0;

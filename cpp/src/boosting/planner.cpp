@@ -44,6 +44,10 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
           : 1.0 / (at_.batch.row_counts[lane] * static_cast<double>(partition.occupied_cells()));
   r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
   r.pseudo_rows = prior * rows_weight;
+  for (std::size_t b = 0; b < width; ++b) {
+    r.all_positive += by_code[b].positive;
+    r.all_negative += by_code[b].negative;
+  }
   std::vector<double> values;
   do {
     values.assign(partition.cells.size(), 0.0);

@@ -8,6 +8,7 @@ from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstrai
 from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions
 
 __all__ = [
+    "CONDITIONAL",
     "OF_PAIRS",
     "check_depth_of_policy",
     "check_directions_of_lines",
@@ -54,14 +55,16 @@ def check_directions_of_lines(directions: MonotonicConstraints, linear: Collecti
         )
 
 
-def list_couplings(loss: MarginLoss, step: str) -> tuple[Coupling, ...]:
+def list_couplings(loss: MarginLoss, step: str, response: str) -> tuple[Coupling, ...]:
     """Return how the models of more than two classes may be coupled, the default first."""
-    return ("one_vs_rest",) if step in SOLVED else (*loss.joint_forms, "one_vs_rest")
+    if step in SOLVED or response == CONDITIONAL:
+        return ("one_vs_rest",)
+    return (*loss.joint_forms, "one_vs_rest")
 
 
-def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupling:
+def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str, response: str) -> Coupling:
     """Return how the models of more than two classes are coupled; refuse what cannot be."""
-    known = list_couplings(loss, step)
+    known = list_couplings(loss, step, response)
     if multiclass == "auto":
         return known[0]
     if multiclass in known:
@@ -69,6 +72,8 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupli
     allowed = " or ".join(map(repr, ["auto", *known]))
     if step in SOLVED:
         beside, why = f"step={step!r}", "which is solved for in each class alone"
+    elif response == CONDITIONAL:
+        beside, why = f"response={response!r}", "which compares a class with the rest"
     else:
         kind = "the logistic loss" if multiclass == "softmax" else "a canonical loss in the engine"
         beside, why = f"loss={loss.name!r}", f"which is not {kind}"
@@ -77,6 +82,9 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str) -> Coupli
         f"got {multiclass!r}"
     )
 
+
+CONDITIONAL = "conditional"
+"""The response that compares two classes' densities, whatever their shares are."""
 
 OF_PAIRS = "histogram"
 """The weak learner of pairs."""

@@ -30,7 +30,7 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
     for obstacle in _list_obstacles(model, model._ensemble, begins_with_scores):
         raise ValueError(f"warm_start must be False {obstacle}")
     if len(model.classes_) > 2:
-        coupling = find_coupling(model.multiclass, loss, model.step)
+        coupling = find_coupling(model.multiclass, loss, model.step, model.response)
         if coupling != model.multiclass_:
             raise ValueError(
                 f"multiclass must stay {model.multiclass_!r} with warm_start; got {coupling!r}"

@@ -30,7 +30,7 @@ from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.making import make_ensemble
 from properboost.boosting.merged_bins import merge_bins
-from properboost.boosting.options import find_coupling, for_pairs
+from properboost.boosting.options import CONDITIONAL, find_coupling, for_pairs
 from properboost.boosting.patience import Patience
 from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.watch import Validation, Watch, read_validation
@@ -285,7 +285,8 @@ class ProperBoostClassifier(
         probabilities are divided by their sum.  None is nothing.  "auto" is "share" for losses that
         are not canonical (exponential, savage, alpha above 0), whose minimum has another mean,
         where the training rows' p (1 - p) add up to 10 in every model; with canonical losses, and
-        those that reach certainty (tangent), it is None.  Numbers, one or, with
+        those that reach certainty (tangent), it is None.  The conditional response leaves the
+        constant open under every loss: there "auto" is always "share".  Numbers, one or, with
         several classes, one for each, are added as they are: `ProperBoostClassifierCV` fits them.
         """,
         option="added to raw predictions: share makes mean probabilities the classes' shares; auto "
@@ -468,7 +469,7 @@ class ProperBoostClassifier(
         """Return what makes probabilities of raw predictions."""
         if len(training.classes) == 2:
             return Link(loss, None, training.n_threads)
-        coupling = find_coupling(self.multiclass, loss, self.step)
+        coupling = find_coupling(self.multiclass, loss, self.step, self.response)
         temperature = None
         if coupling == "one_vs_rest" and self.temperature is not None:
             temperature = checks.positive("temperature", self.temperature)
@@ -625,7 +626,7 @@ class _Finish:
         self._slopes = slopes
         self.intercept = read_intercept(model.intercept, self._n_models)
         if self.intercept == "auto":
-            if doubts:
+            if doubts or model.response == CONDITIONAL:
                 self.intercept = "share"
             elif model.step in SOLVED or not needs_intercept(loss):
                 self.intercept = None

@@ -32,7 +32,7 @@ def check_parameters(model: Any) -> MarginLoss:
         h = model.interaction_smoothing
         check_smoothing_of_response("interaction_smoothing", h, OF_PAIRS, model.response)
     check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
-    find_coupling(model.multiclass, loss, model.step)
+    find_coupling(model.multiclass, loss, model.step, model.response)
     check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
     return loss
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from properboost.boosting.options import list_couplings
+from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -21,6 +22,7 @@ from properboost.model_selection.search_space import (
 )
 from properboost.parameters.checks import is_list
 from properboost.parameters.declare import AUTO, check_declared, declared
+from properboost.parameters.kinds import Coupling
 from properboost.parameters.shared import GROWN, BoostingOptions
 
 __all__ = [
@@ -90,7 +92,7 @@ class Plan:
             gains = best.loss.gain / 2.0, best.loss.gain * 2.0
             found += [{"gain": gain} for gain in gains if gain >= least]
         if best.coupling is not None and "multiclass" not in self.given:
-            both = {list_couplings(best.loss, best.options.step)[0], "one_vs_rest"}
+            both = {_first_coupling(best.loss, best.options), "one_vs_rest"}
             found += [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
         if best.options.response == "exact":  # its cells spread less
             found = [settings for settings in found if settings.get("smoothing", 0.0) <= 0.25]
@@ -126,7 +128,7 @@ def list_plans(
         if "multiclass" not in given:  # a step tries the other way
             candidates = [
                 c for c in candidates
-                if c.coupling in (None, list_couplings(c.loss, c.options.step)[0])
+                if c.coupling in (None, _first_coupling(c.loss, c.options))
             ]  # fmt: skip
         more = dict(told)
         for name, entry in declared(BoostingOptions).items():
@@ -246,6 +248,11 @@ def _find(candidate: Candidate, name: str) -> Any:
 
 def _has(candidate: Candidate, settings: Settings) -> bool:
     return all(_find(candidate, name) == value for name, value in settings.items())
+
+
+def _first_coupling(loss: MarginLoss, options: BoostingOptions) -> Coupling:
+    """Return how several classes are coupled where nothing is named."""
+    return list_couplings(loss, options.step, options.response)[0]
 
 
 def _change(candidate: Candidate, settings: Settings) -> Candidate:

@@ -538,10 +538,10 @@ def _list_couplings(search: SearchParameters, loss: MarginLoss) -> list[Coupling
     found: list[Coupling] = []
     for multiclass in _list_values(search, "multiclass"):
         if multiclass == "auto":
-            found += list_couplings(loss, search.step)[:1]
+            found += list_couplings(loss, search.step, search.response)[:1]
             found.append("one_vs_rest")
         else:
-            found.append(find_coupling(multiclass, loss, search.step))
+            found.append(find_coupling(multiclass, loss, search.step, search.response))
     return list(dict.fromkeys(found))
 
 

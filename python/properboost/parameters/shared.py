@@ -422,8 +422,12 @@ class BoostingParameters(
         single=True,
         default="real",
         doc="""
-        The value in a bin: half the log-odds of its class weights; the heavier class; a Newton
-        step; the exact minimiser of the bin's risk.
+        The value in a bin.  "real": half the log-odds of its class weights; "sign": the heavier
+        class; "newton": a Newton step; "exact": the minimiser of the bin's risk.  "conditional":
+        half the log-ratio of the classes' densities, as each class's weights are divided by their
+        sum in every round (class-conditional histograms, as BoostLR's published errors have them);
+        then the classes' shares are in the intercept alone, and several classes are learnt one
+        against the rest.
         """,
         option="the value in a bin",
     )
@@ -478,7 +482,7 @@ class BoostingParameters(
         "is 32,768 for look-up tables and stumps of many rows",
         only_with={
             "selection": ("unbiased",),
-            "response": ("real", "newton", "exact"),
+            "response": tuple(name for name in get_args(Response) if name != "sign"),
         },
     )
 
@@ -491,14 +495,14 @@ class RegularizerParameters:
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        Weight that the real and exact responses add to both weight sums of each bin, as a share of
-        the total weight; > 0.  None is 1 / (S B), for S the weight of the training rows and B the
-        bins of the feature that hold rows (the branches of the stump, the cells of the rule, the
-        leaves of the tree).  The other responses ignore it.
+        Weight that the real, exact and conditional responses add to both weight sums of each bin,
+        as a share of the total weight; > 0.  None is 1 / (S B), for S the weight of the training
+        rows and B the bins of the feature that hold rows (the branches of the stump, the cells of
+        the rule, the leaves of the tree).  The other responses ignore it.
         """,
         option="share of the total weight added to each class in each bin; none is 1/(S B) for total "  # noqa: E501
         "weight S and B bins",
-        only_with={"response": ("real", "exact")},
+        only_with={"response": ("real", "exact", "conditional")},
     )
     smoothing: float | None = parameter(
         default=None,
@@ -1066,5 +1070,5 @@ def rate_of(options: BoostingOptions, gain: float) -> float:
         return options.learning_rate
     if options.weak_learner != "tree" or options.step in SOLVED:
         return 1.0
-    gain_shrinks = options.response in ("real", "sign") and options.step != "line_search"
+    gain_shrinks = options.response not in ("newton", "exact") and options.step != "line_search"
     return min(0.1 * gain, 1.0) if gain_shrinks else 0.1

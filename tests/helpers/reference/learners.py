@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from helpers.reference.bins import Array
     from helpers.reference.settings import Training
 
-Response = Literal["real", "sign", "newton", "exact"]
+Response = Literal["real", "sign", "newton", "exact", "conditional"]
 
 
 def cell_cost(stats: Statistics, response: Response, l2: float) -> Array:
     """How bad the cells are under a response: a sum over them, in the weights' own unit.
 
-    real and exact: sum sqrt(W+ W-); sign: minus sum |W+ - W-|; newton: minus the sum of
-    (W+ - W-)^2 / (curvature + l2).
+    real, exact and conditional: sum sqrt(W+ W-); sign: minus sum |W+ - W-|; newton: minus the sum
+    of (W+ - W-)^2 / (curvature + l2).
     """
     slope = stats.plus - stats.minus
     if response == "newton":
@@ -49,10 +49,10 @@ def cell_score(stats: Statistics, response: Response, l2: float) -> Array:
 def first_best(scores: Sequence[float], response: Response, tie: float) -> int:
     """The first score within `tie`, relative, of the best.
 
-    real and exact want the least sum_b sqrt(W+ W-), sign and newton the largest.
+    real, exact and conditional want the least sum_b sqrt(W+ W-), sign and newton the largest.
     """
     s = np.asarray(scores)
-    return first_least(s if response in ("real", "exact") else -s, tie)
+    return first_least(-s if response in ("sign", "newton") else s, tie)
 
 
 def first_least(costs: ArrayLike, tie: float) -> int:

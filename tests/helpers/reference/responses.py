@@ -35,6 +35,11 @@ def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
     if t.response == "real":
         total = plus.sum() + minus.sum()
         return (np.log(plus / total + e) - np.log(minus / total + e)) / 2
+    if t.response == "conditional":
+        share_plus, share_minus = (
+            w / (2 * w.sum()) if w.sum() > 0 else 0.0 * w for w in (plus, minus)
+        )
+        return (np.log(share_plus + e) - np.log(share_minus + e)) / 2
     return _exact_values(t, weigh, cut, e * t.total)
 
 

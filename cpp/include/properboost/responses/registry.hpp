@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "properboost/core/registry.hpp"
+#include "properboost/responses/conditional.hpp"
 #include "properboost/responses/exact.hpp"
 #include "properboost/responses/newton.hpp"
 #include "properboost/responses/real.hpp"
@@ -11,6 +12,6 @@
 
 namespace properboost::responses {
 
-using Builtins = Registry<std::tuple<Real, Sign, Newton, Exact>>;
+using Builtins = Registry<std::tuple<Real, Sign, Newton, Exact, Conditional>>;
 
 }  // namespace properboost::responses

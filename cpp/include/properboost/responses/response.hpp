@@ -35,6 +35,7 @@ class Response : public Criterion {
   virtual LineTwin line_twin(double value, const Regularizers& r) const noexcept = 0;
   virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
   virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
+  virtual bool compares_classes() const noexcept = 0;          // its values ignore their shares
   virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
@@ -46,6 +47,7 @@ struct ResponseDefaults {
   static constexpr bool larger_is_better = false;  // the papers report minus the cost
   static constexpr bool sees_every_difference = true;
   static constexpr bool fits_lines = false;
+  static constexpr bool compares_classes = false;
   static LineTwin line_twin(double /*value*/, const Regularizers& /*r*/) { return {}; }
 };
 
@@ -58,6 +60,7 @@ class BoundResponse final : public BoundCriterion<Policy, Response> {
     return Policy::line_twin(value, r);
   }
   bool is_cost_a_sum_of_weights() const noexcept override { return !Policy::needs_curvature; }
+  bool compares_classes() const noexcept override { return Policy::compares_classes; }
   bool sees_every_difference() const noexcept override { return Policy::sees_every_difference; }
   double reported(double cost) const noexcept override {
     return Policy::larger_is_better ? -cost : cost;

@@ -22,6 +22,8 @@ struct Regularizers {
   double l2;           // added to a cell's curvature at gain 1
   double gain;         // raw prediction = gain x scaled margin
   double largest;      // scaled margin beyond which no cell value may go
+  // The classes' sums over all cells; 0 while a feature is chosen.
+  double all_positive, all_negative;
 };
 
 class Criterion {

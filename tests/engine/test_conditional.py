@@ -1,0 +1,121 @@
+"""Class-conditional histograms: the definition, what it leaves open, and what closes it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import log_loss
+
+import properboost as pb
+from helpers.models import AS_PUBLISHED
+
+LOSSES = ["glog", "ggauss", "glaplacian", "gboost", "exponential", "savage"]
+
+CASES = list(itertools.product(LOSSES, [0.5, 2.0], [False, True]))
+
+
+def make_table(n=600, share=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    X = rng.normal(size=(n, 4)) + y[:, None] * [1.2, 0.6, 0.3, 0.0]
+    return np.clip(np.floor(2.0 * X) + 8.0, 0.0, 15.0), y
+
+
+def boost_by_hand(X, y, loss, n_rounds, weight):
+    """Boost with plain loops over bins: the features, and the raw predictions after each round."""
+    sign = 2.0 * y - 1.0
+    F = np.zeros(len(y))
+    features, raws = [], []
+    for _ in range(n_rounds):
+        w = weight * loss.weight(sign * F)
+        tried = []
+        for column in X.T:
+            bins = np.unique(column)
+            p = np.array([w[(column == b) & (y == 1)].sum() for b in bins]) / w[y == 1].sum() / 2
+            q = np.array([w[(column == b) & (y == 0)].sum() for b in bins]) / w[y == 0].sum() / 2
+            e = 1.0 / (weight.sum() * len(bins))
+            table = dict(zip(bins, 0.5 * np.log((p + e) / (q + e)), strict=True))
+            tried.append((np.sqrt(p * q).sum(), table))
+        best = int(np.argmin([cost for cost, _ in tried]))
+        F = F + np.array([tried[best][1][value] for value in X[:, best]])
+        features.append(best)
+        raws.append(F)
+    return features, raws
+
+
+@pytest.mark.parametrize(("name", "gain", "weighed"), CASES)
+def test_rounds_are_those_of_plain_loops(name, gain, weighed):
+    X, y = make_table(seed=len(name))
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    weight = weight if weighed else np.ones(len(y))
+    model = pb.ProperBoostClassifier(
+        **AS_PUBLISHED
+        | {
+            "loss": name, "gain": gain, "response": "conditional", "step": "unit",
+            "n_estimators": 8, "rows_per_bin": None,
+        }
+    )  # fmt: skip
+    model.fit(X, y, sample_weight=weight)
+    features, raws = boost_by_hand(X, y, model.loss_, 8, weight)
+    assert model.history_["feature"].tolist() == features
+    for raw, expected in zip(model.staged_decision_function(X), raws, strict=True):
+        # Margins are single numbers, and savage's weights of gain 1/2 make the most of it.
+        np.testing.assert_allclose(raw, expected, rtol=5e-4, atol=2e-5)
+
+
+def test_the_exponential_loss_has_the_tables_of_balanced_classes():
+    """Each class's weights keep their ratios, so the share is a constant on the raw prediction."""
+    X, y = make_table(n=3000)
+    X = np.clip(X // 2.0, 3.0, 5.0)  # each bin holds rows of both classes
+    settings = AS_PUBLISHED | {"loss": "exponential", "step": "unit", "prior": 1e-12}
+    conditional = pb.ProperBoostClassifier(
+        **settings | {"response": "conditional", "intercept": None}
+    ).fit(X, y)
+    balanced = pb.ProperBoostClassifier(**settings | {"class_weight": "balanced"}).fit(X, y)
+    F = conditional.decision_function(X)
+    np.testing.assert_allclose(F, balanced.decision_function(X), rtol=1e-4, atol=1e-4)
+    plain = pb.ProperBoostClassifier(**settings).fit(X, y).decision_function(X)
+    constant = 0.5 * np.log(y.mean() / (1.0 - y.mean()))
+    np.testing.assert_allclose(F + constant, plain, rtol=1e-3, atol=1e-3)
+
+
+@given(share=st.sampled_from([0.02, 0.1, 0.5, 0.9]), gain=st.sampled_from([0.5, 1.0, 4.0]))
+def test_a_level_is_a_fixed_point(share, gain):
+    """Where features do not tell the classes apart nothing is added, whatever the share is."""
+    n = 400
+    X = np.repeat(np.arange(4.0), n // 4)[:, None]
+    y = np.tile(np.arange(n // 4) < share * (n // 4), 4).astype(int)
+    settings = AS_PUBLISHED | {"gain": gain, "step": "unit", "prior": 1e-12, "n_estimators": 5}
+    model = pb.ProperBoostClassifier(**settings | {"response": "conditional", "intercept": None})
+    np.testing.assert_allclose(model.fit(X, y).decision_function(X), 0.0, atol=1e-6)
+    # So no rounds bring the mean probability to the share: only the intercept does.
+    model.set_params(intercept="auto").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_the_intercept_makes_the_mean_probability_the_share(loss, share):
+    X, y = make_table(n=3000, share=share)
+    model = pb.ProperBoostClassifier(loss, response="conditional").fit(X, y)
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
+
+
+def test_several_classes_are_learnt_one_against_the_rest(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier(response="conditional").fit(X, y)
+    assert model.multiclass_ == "one_vs_rest"
+    assert log_loss(y, model.predict_proba(X)) < 0.2
+    for multiclass in ("softmax", "canonical"):
+        with pytest.raises(ValueError, match="which compares a class with the rest"):
+            model.set_params(multiclass=multiclass).fit(X, y)
+
+
+def test_lines_are_refused(binary):
+    model = pb.ProperBoostClassifier(
+        weak_learner="tree", linear_leaves=True, response="conditional"
+    )
+    with pytest.raises(ValueError, match="linear_leaves must be False with response='conditional'"):
+        model.fit(*binary)
