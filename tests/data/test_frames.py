@@ -432,3 +432,10 @@ def test_bad_categorical_features(mixed, listed, message):
 def test_ambiguous_names_are_refused():
     with pytest.raises(ValueError, match="'a' is not unique"):
         find_feature("a", ["a", "b", "a"], 3)
+
+
+def test_positions_are_those_of_the_table():
+    assert [find_feature(j, ["a", "b", "c"], 3) for j in (0, 2)] == [0, 2]
+    for beyond in (-1, 3):
+        with pytest.raises(ValueError, match=f"feature must be .*2; got {beyond}"):
+            find_feature(beyond, ["a", "b", "c"], 3)

@@ -99,6 +99,16 @@ def test_called_weights_stop_growing_there_too():
         loss.native.engine_weight(np.float32([-1e3]))
 
 
+def test_what_is_too_large_is_told_from_what_is_infinite():
+    def weight(at_0):
+        return lambda u: np.where(u == 0.0, at_0, np.exp(-np.abs(u)))
+
+    with pytest.raises(ValueError, match="weight at margin 0 is inf; it must be finite"):
+        from_functions(weight(np.inf), name="mine")
+    with pytest.raises(ValueError, match=r"is 1e\+30; it must be at most e\^64 = .* larger unit"):
+        from_functions(weight(1e30), name="mine")
+
+
 def test_mismatches_are_refused():
     with pytest.raises(ValueError, match=r"'mine': the weight is not -phi': .* at margin -?0"):
         from_functions(logistic_weight, lambda u: np.exp(-u), name="mine")

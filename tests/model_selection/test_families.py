@@ -26,6 +26,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     took = time.perf_counter() - begin
     assert families_of(model) == [*NAMES, "pairs"]
     results = model.family_results_
+    assert np.all((results["dropped"] >= 0) & (results["dropped"] <= results["candidates"]))
     assert np.all(results["seconds"] > 0.0)
     assert results["seconds"].sum() < took
     best = int(np.argmax(results["mean_test_score"]))

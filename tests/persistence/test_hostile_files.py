@@ -175,6 +175,7 @@ def test_a_tree_without_nodes_is_refused(documents, tmp_path):
         (("seed",), 2**32, "seed must be an integer"),
         (("classes", "labels"), ["a", "c"], "best_estimator must have the classes and features"),
         (("n_features",), 4, "feature_names must have 4 entries|best_estimator must have the"),
+        (("n_features",), 0, "n_features must be an integer from 1"),
         (("feature_names",), None, "best_estimator must have the classes and features"),
         (("found",), {}, "found lacks the field 'gain'"),
         (("found", "gain"), 0, r"found\.gain must be a finite number above 0"),
