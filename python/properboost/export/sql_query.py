@@ -59,10 +59,10 @@ _PARSED = (1e-27, 1e27)
 _SHORT = 15
 """Characters of a number that any reader rounds to the nearest double."""
 
-_LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
-"""The ends of what every database has for integers."""
+_LARGEST = 2**63 - 1
+"""The largest of the integers that every database has."""
 
-TINIEST = 5e-324
+_TINIEST = 5e-324
 """The least double above 0."""
 
 _NAME = re.compile(r"\b[ckxz][0-9]+\b")
@@ -302,8 +302,7 @@ class _Query:
                 f"the label {value!r} is beyond the integers of {self._dialect.database}, which "
                 "have 64 bits with their sign: ask for other outputs, or fit with other labels"
             )
-        # Minus is an operator, and what is behind it is too large.
-        return f"({value + 1} - 1)" if value == _SMALLEST else str(value)
+        return str(value)
 
     def greatest(self, some: Sequence[str]) -> str:
         """Return the largest of some expressions."""
@@ -558,8 +557,8 @@ class _Query:
     def scale(self, what: str, operator: str, number: float) -> str:
         """Return a product or a quotient that is 0, and no error, where it is rounded to 0."""
         scaled = f"{what} {operator} {self.number(number)}"
-        least = _find_least(operator, abs(number)) if self._dialect.underflow_fails else TINIEST
-        if least == TINIEST:
+        least = _find_least(operator, abs(number)) if self._dialect.underflow_fails else _TINIEST
+        if least == _TINIEST:
             return scaled
         zero = self.number(0.0)
         return f"CASE WHEN abs({what}) < {self.number(least)} THEN {zero} ELSE {scaled} END"
@@ -635,17 +634,17 @@ def _find_least(operator: str, size: float) -> float:
     """Return the least double above 0 whose product with a size, or quotient, is not 0."""
     shrinks = size < 1.0 if operator == "*" else size > 1.0
     if not shrinks or size == 0.0 or np.isinf(size):
-        return TINIEST
+        return _TINIEST
 
     def apply(value: float) -> float:
         return value * size if operator == "*" else value / size
 
     # Half of the least double is rounded to 0; the first guess is some steps off at most.
     guess = np.ldexp(1.0, -500) / size if operator == "*" else np.ldexp(1.0, -500) * size
-    least = max(TINIEST, float(np.ldexp(guess, -575)))
+    least = max(_TINIEST, float(np.ldexp(guess, -575)))
     while apply(least) == 0.0:
         least = float(np.nextafter(least, np.inf))
-    while least > TINIEST and apply(float(np.nextafter(least, 0.0))) > 0.0:
+    while least > _TINIEST and apply(float(np.nextafter(least, 0.0))) > 0.0:
         least = float(np.nextafter(least, 0.0))
     return least
 
