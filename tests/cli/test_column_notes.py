@@ -11,6 +11,7 @@ import properboost as pb
 from helpers.commands import columns_of, fail, fail_after_notes, misuse, one_fit, run
 from properboost.__main__ import main
 from properboost.cli.column_notes import advise_numbers, name_options, note_text
+from properboost.cli.csv_table import CsvFormat, read_csv
 from properboost.data.spelling import PLAIN, Spelling
 
 RNG = np.random.default_rng(0)
@@ -239,6 +240,17 @@ def test_text_in_parquet_is_noted_too(capsys):
     assert again == notes
 
 
+def test_numbers_that_are_text_in_parquet_are_noted(capsys):
+    """Fractions are: codes may be text, as 01234 is."""
+    pytest.importorskip("pyarrow")
+    codes = [f"{k:05d}" for k in range(30)] * 10
+    frame = pd.DataFrame({"v": [*map(str, VALUES)], "code": codes, "y": LABELS})
+    frame.to_parquet("t.parquet")
+    _, notes = run(capsys, "fit", "t.parquet", "--target", "y")
+    assert "column 'v' is categorical, although 300 of 300 cells look like numbers" in notes
+    assert notes.count("note") == 1
+
+
 def test_columns_that_must_be_numbers_say_what_reads_them(capsys):
     Path("t.csv").write_text("a,w,y\n" + 'b,"1,5",u\nc,"2,5",v\n' * 9)
     line = fail(capsys, "fit", "t.csv", "--target", "y", "--sample-weight", "w")
@@ -261,3 +273,49 @@ def test_a_target_of_texts_that_differ_in_each_row_is_refused(capsys):
     )
     Path("u.csv").write_text("a,y\n" + "".join(rows) * 3)
     assert main(one_fit(["fit", "u.csv", "--target", "y", "--n-estimators", "1"])) == 0
+
+
+# -- points between thousands ---------------------------------------------------------------------
+
+
+def notes_on_points(cells):
+    Path("t.csv").write_text("v,y\n" + "".join(f"{cell},1\n" for cell in cells))
+    notes = []
+    read_csv("t.csv", (), CsvFormat(), notes.append)
+    return notes
+
+
+def test_points_between_thousands_are_noted(capsys):
+    """Nothing in such a column is text, and 950 would be more than 1.234."""
+    (note,) = notes_on_points(["950", "", "1.234", "12.500", "1.000", "-2.750"])
+    assert note == (
+        "column 'v' is numeric, but may hold thousands, such as '1.234' in row 3: --decimal , "
+        "--thousands . reads that as 1234"
+    )
+    whole = RNG.integers(1, 20_000, 300)
+    write_whole = [f"{k:,}".replace(",", ".") for k in whole]
+    Path("t.csv").write_text(
+        "v,y\n" + "".join(f"{v},{'ab'[int(k > 1e4)]}\n" for v, k in zip(write_whole, whole, strict=True))
+    )
+    _, notes = run(capsys, "fit", "t.csv", "--target", "y")
+    assert "may hold thousands" in notes
+    options = ["--decimal", ",", "--thousands", "."]
+    _, notes = run(capsys, "fit", "t.csv", "--target", "y", *options)
+    assert notes == ""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.234", "950.000"],  # three decimals throughout
+        ["1.234", "950", "1.25"],
+        ["1.234", "0.950", "7"],
+        ["1.234", "1950"],
+        ["1.75", "2", "1.8"],
+        ["1", "2", ""],
+        ["inf", "1.234", "5"],
+    ],
+    ids=str,
+)
+def test_decimals_are_not_noted(cells):
+    assert notes_on_points(cells) == []

@@ -40,6 +40,9 @@ _DATE = re.compile(
     r"\s*(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2}))(?:[T\s].*)?"
 )
 
+_FRACTION = re.compile(r"\s*[+-]?[0-9]*\.[0-9]+\s*$")
+"""Numbers that are no codes."""
+
 Test = Callable[[str], Any]
 
 
@@ -82,10 +85,14 @@ def advise_numbers(column: "Series[Any]", spelling: Spelling | None) -> str:
 def _look_like_numbers(texts: "_Texts", spelling: Spelling | None) -> str | None:
     """Return words on texts most of which are numbers in another spelling."""
     found = _find_spellings(texts, spelling or PLAIN)
-    if not found:
+    if found:
+        n_read = texts.count(found[0].read)
+        (row, cell), offer = _offer(texts, found, spelling or PLAIN)
+    elif spelling is None and texts.n_different > _MOST_OWN and texts.are_mostly(_FRACTION.match):
+        n_read = texts.count(PLAIN.read)
+        row, cell = texts.first(_FRACTION.match)
+    else:
         return None
-    n_read = texts.count(found[0].read)
-    (row, cell), offer = _offer(texts, found, spelling or PLAIN)
     if spelling is None:
         offer = "write them as numbers, or --drop leaves the column out"
     return (

@@ -121,7 +121,50 @@ def _read_rows(
     if frame is None or len(frame) != n_rows:
         n_read = 0 if frame is None else len(frame)
         raise FileError(f"{content.name}: {n_read:,} rows were read where there are {n_rows:,}")
+    if form.spelling == PLAIN:
+        _note_points(readable, frame, form, note)
     return frame
+
+
+def _note_points(content: TextFile, frame: "DataFrame", form: CsvFormat, note: Note) -> None:
+    """Note numbers whose points stand between thousands more likely than before decimals.
+
+    Programs write 1.234 and 950 with as many decimals, or 1.25 without its zeros: where all
+    decimals are three, and some numbers have none, 1.234 is more than 950.
+    """
+    likely = [str(name) for name, own in frame.items() if _may_have_thousands(own)]
+    if not likely:
+        return
+    texts = _parse(content, sep=form.sep, encoding=content.encoding, dtype=str, usecols=likely)
+    for name in likely:
+        cells = texts[name][frame[name].notna()].str.strip()
+        small = cells.str.fullmatch(r"[+-]?[0-9]{1,3}")
+        large = cells.str.fullmatch(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
+        if not (small | large).all() or not small.any():
+            continue
+        row = int(np.flatnonzero(large)[0])
+        cell = cells.iloc[row]
+        note(
+            f"column {name!r} is numeric, but may hold thousands, such as {cell!r} in row "
+            f"{int(cells.index[row]) + 1}: --decimal , --thousands . reads that as "
+            f"{cell.replace('.', '')}"
+        )
+
+
+def _may_have_thousands(column: "Series[Any]") -> bool:
+    """Whether numbers are all below 1000 and of three decimals at most, or whole, and some are."""
+    if column.dtype.kind != "f":
+        return False
+    for values in (column.iloc[:1000], column):  # the first ones say enough of most columns
+        numbers = np.abs(values.dropna().to_numpy())
+        if np.any(numbers >= 1e3):
+            return False
+        fractions = numbers[numbers % 1.0 > 0.0]
+        if np.any(fractions < 1.0):
+            return False
+        if not np.allclose(fractions * 1e3, np.rint(fractions * 1e3), rtol=0.0, atol=1e-6):
+            return False
+    return 0 < len(fractions) < len(numbers)
 
 
 def _may_lack_cells(frame: "DataFrame", header: Header, counts: Counts) -> bool:
