@@ -214,6 +214,7 @@ def test_a_class_that_weighs_nothing_beside_the_others_is_no_evidence():
 
 
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_rules_of_defaults_take_weights_of_any_scale():
     X = np.array([[1], [0], [2]])
     model = pb.ProperBoostClassifier(class_weight={0: 3.0, 1: 3e72, 2: 0.02})

@@ -100,6 +100,68 @@ def test_weights_that_may_be_counts_pass_in_silence(weight):
     np.testing.assert_array_equal(1.0 if found is None else found, weight)
 
 
+LABELS = np.array([0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("weight", "counts"),
+    [
+        ([12, 3, 40, 7, 1], True),  # a mean of 12.6
+        ([22, 13, 40, 17, 8], True),  # of 20
+        ([22, 13, 40, 17, 9], False),  # beyond
+        ([12285, 190000, 1484705, 43000, 77000], False),  # a survey's
+        ([2, 2, 9, 9, 9], False),  # of classes
+        ([0, 2, 9, 9, 9], False),
+        ([2, 3, 9, 9, 9], True),
+    ],
+)
+def test_large_weights_are_warned_of_unless_they_may_be_counts(weight, counts, whole):
+    """By the sum beside the number of rows: of what type they are hardly matters."""
+    weight = np.array(weight) if whole else np.array(weight) * 1.01
+    if counts and whole:
+        assert read_training_weights(weight, LABELS, False) is not None
+        return
+    with pytest.warns(UserWarning, match=HARDLY_MEANT) as heard:
+        found = read_training_weights(weight, LABELS, False)
+    np.testing.assert_array_equal(found, weight)
+    assert ("If they are counts of rows" in str(heard[0].message)) == whole
+    assert read_training_weights(weight, LABELS, True).mean() <= 1.0 + 1e-12
+
+
+@given(
+    weight=st.lists(st.integers(0, 40), min_size=5, max_size=5),
+    factor=st.sampled_from([1, 7, 10**5]),
+    kind=st.sampled_from([np.int64, np.uint32, np.float32, np.float64]),
+)
+def test_the_type_of_weights_makes_no_difference(weight, factor, kind):
+    weight = np.array(weight) * factor
+    assume(weight.any())
+    heard = []
+    for own in (weight.astype(kind), weight.astype(np.float64)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = read_training_weights(own, LABELS, False)
+        np.testing.assert_array_equal(1.0 if found is None else found, weight)
+        heard.append([str(one.message) for one in said])
+    assert heard[0] == heard[1]
+    mean = weight.sum() / np.count_nonzero(weight)
+    assert heard[0] or mean <= 20.0
+
+
+def test_counts_are_the_rows_again_however_many(data):
+    X, y = data
+    X = np.rint(X)
+    rows, codes = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
+    count = np.bincount(codes) * 5
+    model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None)
+    again = np.repeat(rows, count, axis=0)
+    expected = model.fit(again[:, :4], again[:, 4]).predict_proba(X)
+    assert 3.0 < count.mean() <= 20.0
+    found = model.fit(rows[:, :4], rows[:, 4], count).predict_proba(X)  # without a word
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_uniform_weights_of_some_rows_are_ones(data):
     X, y = data
     held = np.arange(len(y)) % 3 > 0
@@ -168,8 +230,11 @@ def test_factors_of_classes(data):
             both.fit(X, y)
         both.set_params(normalize_weights=True)
         np.testing.assert_array_equal(probability(both, X, y), plain)
-    rare = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: 1.0, True: 50.0})
+    rare = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: 1.0, True: 4.0})
     probability(rare, X, y)  # no warning
+    rare.set_params(class_weight={False: 1.0, True: 50.0})
+    with pytest.warns(UserWarning, match="count 26.* times as often.*normalize_weights"):
+        rare.fit(X, y)
     rare.set_params(normalize_weights=True, rows_per_bin=None)
     factor = np.where(y, 50.0, 1.0)
     by_hand = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=None)

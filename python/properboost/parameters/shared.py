@@ -725,8 +725,11 @@ class ClassifierParameters:
         default=False,
         doc="""
         Whether `sample_weight`, times `class_weight`, is scaled to a mean of 1 over the rows of
-        positive weight: it then says how rows compare.  Otherwise it says how often each row
-        counts, so that weights which add up to 1 are as little as one row.
+        positive weight: it then says how rows compare, as weights of surveys and of classes do.
+        Otherwise it says how often each row counts, so that weights which add up to 1 are as little
+        as one row, and those of a survey as much as all the people it stands for: the log loss is
+        doubled where weights make ten rows of each.  A mean below 0.3 or above 3 is warned of,
+        unless it is of whole numbers up to 20 on average that vary within a class, as counts do.
         """,
         option="scale the sample weights to a mean of 1",
     )
