@@ -323,6 +323,7 @@ def test_the_search_scores_as_scikit_learn_does(scoring, weighs):
 
 
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "neg_brier_score"])
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_the_engine_scores_without_the_weights_of_classes(scoring):
     X, y = integers()
     weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)

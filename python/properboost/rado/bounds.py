@@ -117,8 +117,8 @@ def ridge_edge(a: float = 1.0 / 7.0) -> float:
     Returns
     -------
     float
-        Where log(1 - r^2) + a (log((1 + r)/(1 - r))^2 + r^2) turns positive: 0.982 at 1/7 and
-        0.9993 at 1/10, for which the paper says 0.98 and 0.999.
+        Where log(1 - r^2) + a (log((1 + r)/(1 - r))^2 + r^2) turns positive: 0.98369 at 1/7
+        and 0.99944 at 1/10, for which the paper says 0.98 and 0.999.
     """
     share = _check_a("ridge", a)
 
