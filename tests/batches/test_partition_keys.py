@@ -22,7 +22,7 @@ def make_rows(n=400):
     region = rng.choice(["north", "süd/ost", "x y", "a=b"], n)
     year = rng.choice([2021, 2022, -3], n)
     rows = {
-        "a": rng.normal(size=n),
+        "a": rng.normal(size=n).round(3),
         "region": region,
         "year": year,
         "y": np.where((region == "north") ^ (year > 2021) ^ (rng.random(n) < 0.1), "no", "yes"),

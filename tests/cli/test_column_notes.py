@@ -295,7 +295,8 @@ def test_points_between_thousands_are_noted(capsys):
     whole = RNG.integers(1, 20_000, 300)
     write_whole = [f"{k:,}".replace(",", ".") for k in whole]
     Path("t.csv").write_text(
-        "v,y\n" + "".join(f"{v},{'ab'[int(k > 1e4)]}\n" for v, k in zip(write_whole, whole, strict=True))
+        "v,y\n"
+        + "".join(f"{v},{'ab'[int(k > 1e4)]}\n" for v, k in zip(write_whole, whole, strict=True))
     )
     _, notes = run(capsys, "fit", "t.csv", "--target", "y")
     assert "may hold thousands" in notes

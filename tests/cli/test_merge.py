@@ -100,3 +100,17 @@ def test_nothing_is_replaced_unless_told(capsys, sites):
     assert pb.load_model("south.json").edits_[0]["method"] == "merge_models"
     line = fail(capsys, "merge", "none.json", "south.json", "--output", "both.json")
     assert "none.json: No such file" in line
+
+
+def test_models_of_other_spellings_are_noted(capsys, sites):
+    """What the merged model forgets is to be given to predict."""
+    frame = table(60, 1)
+    frame.to_csv("swiss.csv", index=False, decimal=",", sep=";")
+    given = ("--sep", ";", "--decimal", ",", "--output", "south.json", "--force")
+    run(capsys, "fit", "swiss.csv", *FIT, *given)
+    _, notes = run(capsys, "merge", *FILES, "--output", "both.json")
+    assert "spell numbers in different ways" in notes
+    run(capsys, "predict", "both.json", "swiss.csv", "--sep", ";", "--decimal", ",")
+    _, notes = run(capsys, "merge", "south.json", "south.json", "--output", "one.json")
+    assert notes == ""
+    run(capsys, "predict", "one.json", "swiss.csv", "--sep", ";")

@@ -181,8 +181,16 @@ def _as_text(pyarrow: Any, column: Any, file: str, name: str) -> "Series[Any]":
     """Return a column as the text that its values would be in a CSV file; 1.0 is 1."""
     plain = _as_it_is(pyarrow, column, file, name, is_label=True)
     known = {value: _write(value) for value in plain.dropna().unique().tolist()}
-    texts: Series[Any] = plain.map(known).astype(import_pandas().StringDtype(na_value=np.nan))
+    texts: Series[Any] = plain.map(known).astype(_find_text_type())
     return texts
+
+
+def _find_text_type() -> Any:
+    """Return the type of text whose missing values are NaN; pandas 2.2 has none."""
+    try:
+        return import_pandas().StringDtype(na_value=np.nan)
+    except TypeError:
+        return object
 
 
 def _write(value: Any) -> str:

@@ -6,7 +6,7 @@ import re
 
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_arguments import add_force
-from properboost.cli.shared_work import check_output, show
+from properboost.cli.shared_work import check_output, note, show
 from properboost.estimators.base import load_model
 from properboost.estimators.merging import merge_models
 
@@ -62,6 +62,11 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         )
     check_output(arguments)
     models = [load_model(file) for file in files]
+    if len({model._spelling for model in models}) > 1:
+        note(
+            "the models were fitted to files that spell numbers in different ways, of which the "
+            "merged one remembers none: give predict --decimal, --thousands, --units and --brackets"
+        )
     try:
         merged = merge_models(models, weights, reason=arguments.reason)
     except (TypeError, ValueError) as error:
