@@ -474,7 +474,7 @@ def open_lot(deadline: float, **settings: Any) -> Iterator[Lot]:
         lot.close()
 
 
-WHATS = ("same bits", "error in time", "error too late", "other bits", "hung")
+OUTCOMES = ("same bits", "error in time", "error too late", "other bits", "hung")
 
 
 def _describe(outcomes: list[Outcome]) -> None:
@@ -488,11 +488,11 @@ def _describe(outcomes: list[Outcome]) -> None:
                 lost = [each.lost for each in own]
                 lines.append(
                     [kind, str(len(own)), str(sum(each.hit for each in own)),
-                     *(str(counts[what]) for what in WHATS),
+                     *(str(counts[what]) for what in OUTCOMES),
                      str(sum(bool(each.others) for each in own)),
                      f"{statistics.median(lost):.1f}", f"{max(lost):.1f}"]
                 )  # fmt: skip
-        print_table(["", "trials", "in time to hit", *WHATS, "others disturbed",
+        print_table(["", "trials", "in time to hit", *OUTCOMES, "others disturbed",
                      "s lost, median", "largest"], lines)  # fmt: skip
         print()
 

@@ -41,7 +41,7 @@ def find_stderr() -> TextIO | None:
     return None if sys.stderr is None else cast("TextIO", _Quiet(sys.stderr))
 
 
-# Of a stream that lacks a method, has failed, or has been closed (a ValueError).
+# A stream that lacks a method, has failed, or has been closed raises these.
 _FAILURES = (AttributeError, OSError, ValueError)
 
 

@@ -28,6 +28,7 @@ pd = pytest.importorskip("pandas")
     ]
 )
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # Some checks have classes of one row.

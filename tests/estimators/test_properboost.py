@@ -39,6 +39,7 @@ CONFIGURATIONS = [
 
 @parametrize_with_checks([pb.ProperBoostClassifier(), *CONFIGURATIONS])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
     run_check(estimator, check)
 

@@ -19,6 +19,7 @@ PHIS = _core.impurity_names()
 
 @parametrize_with_checks([pb.UDTClassifier(), pb.UDTClassifier("entropy", max_leaf_nodes=None)])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

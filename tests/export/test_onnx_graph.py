@@ -230,6 +230,7 @@ def test_linear_models_have_nothing_for_values_that_are_not_finite():
             labels.run(None, {"X": row[None]})
 
 
+@pytest.mark.filterwarnings("ignore:the log loss of the training rows")
 def test_numbers_that_are_others_in_single_precision():
     """onnxruntime drops what it takes for an addition of 0, or a multiplication by 1."""
     X, y = make_rows(2)

@@ -94,7 +94,8 @@ def _wait_for(supervisor, folder, programs, started):
     """Return when the server answers."""
     end = time.monotonic() + SECONDS
     with (folder / "log").open() as log:  # which may be gone with the folder
-        while subprocess.run([programs / "pg_isready", "-q", "-h", folder], **started).returncode:
+        asks = started | {"cwd": "/"}  # the folder goes when the server does
+        while subprocess.run([programs / "pg_isready", "-q", "-h", folder], **asks).returncode:
             if supervisor.poll() is not None or time.monotonic() > end:
                 raise NoServerError(f"PostgreSQL does not start: {log.read()[-400:]}")
             time.sleep(0.02)

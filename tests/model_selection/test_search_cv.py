@@ -58,6 +58,7 @@ CONFIGURATIONS = [
 
 @parametrize_with_checks(CONFIGURATIONS)
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # Some checks have classes of one row.

@@ -57,7 +57,10 @@ from helpers.small_problem import fit
         ({"class_weight": {0: "1"}}, r"class_weight\[0\] must be a finite number"),
         ({"class_weight": {(0,): 1.0}}, r"class_weight must have labels as keys; got \(0,\)"),
         ({"class_weight": {np.inf: 1.0}}, "class_weight must have finite labels as keys; got inf"),
-        ({"class_weight": {2: 1.0}}, r"classes, \[0, 1\], are not in class_weight"),
+        (
+            {"class_weight": {2: 1.0}},
+            r"class_weight must name labels among \[0, 1\]; got 2, and none for 0",
+        ),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": 1.5}, r"n_jobs must be None or an integer; got 1\.5"),
         (

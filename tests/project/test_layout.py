@@ -28,6 +28,7 @@ ELSEWHERE = {
     "dask/test_classifier.py": ["dask/looking.py", "dask/rows.py", "dask/table.py"],
     "dask/test_fleet.py": ["dask/on_scheduler.py"],
     "data/test_frames.py": ["data/libraries.py", "data/table.py"],
+    "test_scoring.py": ["data/lending.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
         "estimators/properboost_parameters.py", "parameters/declare.py", "parameters/kinds.py",

@@ -30,7 +30,8 @@ NEAREST = {
 }
 """Where the tests of a source's folder are, nearest first.
 
-Of Python's, which are measured, all others that reach the line follow; the engine has these alone.
+All other tests that reach a line of Python follow, as these are measured; the engine has these
+alone.
 """
 
 USUAL = 10.0
