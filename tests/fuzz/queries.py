@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import io
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
@@ -464,9 +465,8 @@ def _spoil(
 
 def _asks(query: str, name: str) -> bool:
     """Whether a query reads a column as a feature."""
-    return f"{quote(name)} AS DOUBLE" in query.replace("double precision", "DOUBLE").replace(
-        "REAL", "DOUBLE"
-    ) or f"{quote(name)} AS VARCHAR" in query.replace("TEXT", "VARCHAR").replace("text", "VARCHAR")
+    types = "DOUBLE|REAL|double precision|VARCHAR|TEXT|text"
+    return re.search(rf"{re.escape(quote(name))} AS ({types})\)", query) is not None
 
 
 class _Expected:

@@ -7,6 +7,7 @@ import properboost as pb
 from fuzz.cases import Case, Column
 from fuzz.invariants import hold
 from fuzz.reference import Reference
+from helpers.databases import open_database, skip_without
 from properboost.losses.probabilities import Link
 
 
@@ -185,3 +186,28 @@ def test_links_of_the_least_gain_are_rounded_to_0():
         model, X, y, seed=2815589257000636,
         only="shape functions and contributions are finite and add up to the raw prediction",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
+    """PostgreSQL ends queries at products and quotients that are rounded to 0."""
+    skip_without(dialect)
+    x = np.arange(60.0)
+    models = [
+        pb.ULS(slope=1e-300, n_estimators=3).fit(x[:, None], x > 20.0),
+        pb.ProperBoostClassifier(
+            multiclass="one_vs_rest", gain=2.0, learning_rate=1e-310, temperature=1.7e308,
+            n_estimators=3,
+        ).fit(x[:, None], np.arange(60) // 20),
+    ]  # fmt: skip
+    for model in models:
+        raw = model.decision_function(x[:, None])
+        assert 0.0 < np.abs(raw[raw != 0.0]).min() < 1e-290
+        query = pb.export.to_sql(model, dialect=dialect, keep=["x0"])
+        with open_database(dialect) as base:
+            base.fill("rows", {"x0": ("number", x.tolist())})
+            rows, _ = base.ask(query)
+        found = np.array(sorted(rows))[:, 1:]
+        n = found.shape[1] - len(model.classes_)
+        np.testing.assert_array_equal(found[:, :n].reshape(raw.shape), raw)
+        assert np.abs(found[:, n:] - model.predict_proba(x[:, None])).max() <= 1e-14
