@@ -210,7 +210,7 @@ py::array_t<std::int64_t> add_to_sample(RowSample& sample, std::size_t n,
   const RowSampleWeights w(borrow(weight, n, "weight"));
   std::vector<std::int64_t> rows;
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     rows = sample.add(n, w);
   }
   return to_array(rows);

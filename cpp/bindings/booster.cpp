@@ -114,7 +114,7 @@ class PyBoosting {
       own.push_back(model->model);
     }
     Rows borrowed = rows_->borrow_for(models_.size());
-    const py::gil_scoped_release release;
+    const GilRelease release;
     boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(own), *algorithm_,
                                            keep_rounds, risk_of_tables);
   }
@@ -214,7 +214,7 @@ py::array_t<std::int64_t> sort_for_screens(const Array<std::int64_t>& numbers,
   const std::vector<std::size_t> bounds = read_segments(segments, n);
   std::vector<std::int64_t> sorted(numbers.data(), numbers.data() + n);
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     properboost::sort_for_screens(sorted, bounds);
   }
   return to_array(sorted);

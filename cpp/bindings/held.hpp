@@ -3,7 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <utility>
+
+#include "gil.hpp"
 
 namespace properboost::bindings {
 
@@ -12,10 +15,12 @@ class Held {
   explicit Held(pybind11::object object) : object_(std::move(object)) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  // NOLINTNEXTLINE(bugprone-exception-escape): the process cannot go on without the GIL
   ~Held() {
-    const pybind11::gil_scoped_acquire acquire;
-    object_ = pybind11::object();
+    PyObject* const object = object_.release().ptr();
+    if (is_python_ending()) return;  // it frees nothing any more that anybody would miss
+    std::optional<pybind11::gil_scoped_acquire> acquire;
+    stay([&acquire] { acquire.emplace(); });
+    stay([object] { Py_DECREF(object); });
   }
   const pybind11::object& get() const { return object_; }
 

@@ -38,7 +38,7 @@ py::object filled(const Array<T>& in, Fill fill) {
   T* to = out.mutable_data();
   const auto n = static_cast<std::size_t>(in.size());
   {
-    py::gil_scoped_release released;
+    const properboost::bindings::GilRelease release;
     fill(from, to, n);
   }
   if (in.ndim() == 0) return py::float_(static_cast<double>(*to));
@@ -107,7 +107,7 @@ py::tuple evaluate(const JointLoss& loss, const Array<double>& scores, std::size
     to[column] = static_cast<float>(from[row]);
   });
   {
-    py::gil_scoped_release released;
+    const properboost::bindings::GilRelease release;
     loss.evaluate({classes, n, own, by_class.data(), shifts.data(), weights.data(),
                    curvatures.data(), losses.data()});
   }
@@ -159,9 +159,10 @@ void bind_losses(py::module_& m) {
           "called",
           [](const std::shared_ptr<Loss>& base, const py::object& weight, const py::object& loss) {
             using properboost::bindings::make_margin_function;
-            return std::shared_ptr<Loss>(properboost::make_called_loss(
-                base, make_margin_function(weight, base->name(), "weight"),
-                make_margin_function(loss, base->name(), "loss")));
+            const auto of_weight = make_margin_function(weight, base->name(), "weight");
+            const auto of_loss = make_margin_function(loss, base->name(), "loss");
+            const properboost::bindings::GilRelease release;
+            return std::shared_ptr<Loss>(properboost::make_called_loss(base, of_weight, of_loss));
           },
           "base"_a, "weight"_a, "loss"_a = py::none())
       .def_property_readonly("name", &Loss::name)
@@ -215,7 +216,7 @@ void bind_losses(py::module_& m) {
             const double* const from = scores.data();
             double* const to = out.mutable_data();
             {
-              py::gil_scoped_release released;
+              const properboost::bindings::GilRelease release;
               loss.losses(from, classes, n, own, to);
             }
             return out;

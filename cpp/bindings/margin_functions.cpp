@@ -23,7 +23,9 @@ template <class Call>
 class NativeFunction final : public MarginFunction {
  public:
   NativeFunction(py::object owner, Call call) : owner_(std::move(owner)), call_(call) {}
-  void operator()(const float* u, float* out, std::size_t n) const override { call_(u, out, n); }
+  void operator()(const float* u, float* out, std::size_t n) const override {
+    stay([&] { call_(u, out, n); });  // it may call Python in its turn
+  }
 
  private:
   Held owner_;
@@ -110,7 +112,7 @@ class PythonFunction final : public MarginFunction {
       : function_(std::move(function)), name_(std::move(name)), what_(std::move(what)) {}
 
   void operator()(const float* u, float* out, std::size_t n) const override {
-    const py::gil_scoped_acquire acquire;
+    const GilHold hold;
     try {
       const py::array_t<double> values = call(u, n);
       std::transform(values.data(), values.data() + n, out, narrow);
@@ -135,9 +137,9 @@ class PythonFunction final : public MarginFunction {
   py::array_t<double> call(const float* u, std::size_t n) const {
     py::array_t<double> margins(static_cast<py::ssize_t>(n));
     std::copy_n(u, n, margins.mutable_data());
-    const py::object returned = function_.get()(margins);
-    const auto values =
-        py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(returned);
+    const py::object returned = bindings::call(function_.get(), margins);
+    using Values = py::array_t<double, py::array::c_style | py::array::forcecast>;
+    const auto values = stay([&returned] { return Values::ensure(returned); });
     if (!values || values.ndim() != 1 || values.shape(0) != static_cast<py::ssize_t>(n)) {
       if (!values) PyErr_Clear();
       throw py::value_error("loss '" + name_ + "': its " + what_ +
@@ -151,18 +153,33 @@ class PythonFunction final : public MarginFunction {
     if (n == 0) return " of no margins";
     std::ostringstream place;
     place << " at u = margin / gain = ";
-    for (std::size_t i = 0; i < n; ++i) {
-      try {
-        call(u + i, 1);
-      } catch (py::error_already_set& error) {
-        if (!error.matches(PyExc_Exception)) throw;
-        place << u[i];
-        return place.str();
-      }
+    // By halves: a call may take long.
+    std::size_t first = 0;
+    for (std::size_t size = n; size > 1;) {
+      const std::size_t half = size / 2;
+      const bool in_first = fails(u + first, half);
+      first += in_first ? 0 : half;
+      size = in_first ? half : size - half;
     }
-    const auto [least, most] = std::minmax_element(u, u + n);
-    place << "from " << *least << " to " << *most;
+    if (fails(u + first, 1)) {
+      place << u[first];
+    } else {
+      const auto [least, most] = std::minmax_element(u, u + n);
+      place << "from " << *least << " to " << *most;
+    }
     return place.str();
+  }
+
+  bool fails(const float* u, std::size_t n) const {
+    try {
+      call(u, n);
+      return false;
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+      return true;
+    } catch (const py::builtin_exception&) {
+      return false;  // it returned something, if of another shape
+    }
   }
 
   Held function_;

@@ -21,10 +21,10 @@ class PyPeers final : public Peers {
  public:
   explicit PyPeers(py::object share) : share_(std::move(share)) {}
   void share(std::vector<std::int64_t>& sums, std::vector<double>& most) override {
-    const py::gil_scoped_acquire acquire;
+    const GilHold hold;
     py::array_t<std::int64_t> all(static_cast<py::ssize_t>(sums.size()), sums.data());
     py::array_t<double> largest(static_cast<py::ssize_t>(most.size()), most.data());
-    share_.get()(all, largest);
+    call(share_.get(), all, largest);
     std::copy_n(all.data(), sums.size(), sums.begin());
     std::copy_n(largest.data(), most.size(), most.begin());
   }

@@ -31,8 +31,8 @@ class Reporter {
       check_signals();
     }
     if (callback_.is_none() || (each_ && !more)) return;
-    const py::gil_scoped_acquire acquire;
-    callback_(estimators, risk);
+    const GilHold hold;
+    call(callback_, estimators, risk);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "gil.hpp"
 #include "properboost/core/parallel.hpp"
 
 namespace properboost::bindings {
@@ -14,14 +15,18 @@ namespace py = pybind11;
 
 // Runs what signals ask for; Ctrl-C raises here.
 inline void check_signals() {
-  const py::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  const GilHold hold;
+  if (stay(PyErr_CheckSignals) != 0) throw py::error_already_set();
 }
 
 // Whether signals are this thread's affair: Python handles them on its main thread only.
 inline bool is_main_thread() {
-  const py::object main = py::module_::import("threading").attr("main_thread")();
-  return main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+  if (is_python_ending()) return false;  // nothing can be imported, and no signal is heard
+  const py::object main = call(py::module_::import("threading").attr("main_thread"));
+  PyObject* const number = stay([&main] { return PyObject_GetAttrString(main.ptr(), "ident"); });
+  if (number == nullptr) throw py::error_already_set();
+  const auto main_number = py::reinterpret_steal<py::object>(number).cast<unsigned long>();
+  return main_number == PyThread_get_thread_ident();
 }
 
 // Runs program(team) without the GIL, which the caller holds.
@@ -30,13 +35,15 @@ void run(int n_threads, double nanoseconds, Program&& program) {
   const std::function<void()> check = is_main_thread() ? check_signals : nullptr;
   int missing = 0;
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     missing = Team::run(n_threads, nanoseconds, program, check);
   }
   if (missing == 0) return;
   const std::string message = "the system would not start " + std::to_string(missing) +
                               " of the threads that n_jobs asks for; results are the same, later";
-  if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) != 0) throw py::error_already_set();
+  const int failed =
+      stay([&message] { return PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1); });
+  if (failed != 0) throw py::error_already_set();
 }
 
 }  // namespace properboost::bindings

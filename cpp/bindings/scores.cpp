@@ -1,5 +1,6 @@
 // Scores of raw predictions, for Python.
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "properboost/scores/ranking.hpp"
 
 namespace properboost::bindings {
@@ -13,7 +14,7 @@ py::tuple score(const Array<double>& raw, const Array<bool>& positive,
   const double* const weights = borrow<double>(weight, n, "weight");
   RankScores found{};
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     found = rank_scores(values, signs, weights, n);
   }
   return py::make_tuple(found.auc, found.average_precision);
