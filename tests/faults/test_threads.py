@@ -1,6 +1,7 @@
 """Threads: refused by the system, shared by callers, asked for in absurd numbers."""
 
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import properboost as pb
 from faults.limits import fit_limited
 from faults.shared import run_threads
+from faults.stacks import fit_all
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
 
@@ -59,3 +61,50 @@ def test_thread_counts_beyond_the_machine_are_bounded(n_jobs, binary):
 def test_what_is_no_thread_count_is_refused(n_jobs, error, binary):
     with pytest.raises(error, match="n_jobs must"):
         pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(*binary)
+
+
+@linux
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OMP_STACKSIZE": "16k"},
+        # The runtime takes the first, and nothing but the stack of its threads tells.
+        {"OMP_STACKSIZE": "100k", "GOMP_STACKSIZE": "1G"},
+    ],
+    ids=str,
+)
+def test_with_little_stack_for_its_threads_every_fit_has_the_same_bits(environment):
+    assert fit_all(**environment) == usual_digest()
+
+
+@cache
+def usual_digest():
+    digest = fit_all(n_jobs=1)
+    assert len(digest) == 64
+    return digest
+
+
+NONSENSE = [
+    "9" * 5000, "-4", "many", "0x10", " ", "4,2,1", "4;2", "1e3", "\u0664", "%s", "a" * 10_000,
+]  # fmt: skip
+# Not GOMP_CPU_AFFINITY: of "%s" GNU's runtime does not return when it is loaded, and processors
+# that are not there end the process, whoever asks for its threads.
+OPENMP = (
+    "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_SCHEDULE", "OMP_PROC_BIND", "OMP_PLACES",
+    "OMP_DYNAMIC", "OMP_WAIT_POLICY", "OMP_STACKSIZE", "GOMP_STACKSIZE", "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_NESTED", "GOMP_SPINCOUNT", "OMP_CANCELLATION",
+)  # fmt: skip
+
+
+@linux
+@pytest.mark.parametrize("shift", range(0, len(NONSENSE), 4))
+def test_nonsense_in_the_variables_of_openmp_ends_no_fit(shift):
+    given = {name: NONSENSE[(shift + k) % len(NONSENSE)] for k, name in enumerate(OPENMP)}
+    assert fit_limited("memory", 1 << 33, **given) in ("fitted silent", "fitted warned")
+
+
+@linux
+@pytest.mark.parametrize("limit", ["1", "2"])
+def test_a_runtime_that_gives_fewer_threads_gives_the_same_bits(limit):
+    given = {"OMP_THREAD_LIMIT": limit, "OMP_DYNAMIC": "true", "OMP_MAX_ACTIVE_LEVELS": "0"}
+    assert fit_limited("memory", 1 << 33, n_jobs=4, **given) == "fitted silent"

@@ -1,14 +1,12 @@
 #include "properboost/core/startable.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <condition_variable>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "properboost/core/stack.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
@@ -47,27 +45,6 @@ extern "C" void* wait_in_hall(void* argument) {
   return nullptr;
 }
 
-// The stack that the environment asks a runtime to give its threads, in bytes; 0 if it does not.
-std::size_t read_stack_size() noexcept {
-  std::size_t largest = 0;
-  for (const char* name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
-    const char* const text = std::getenv(name);
-    if (text == nullptr) continue;
-    char* end = nullptr;
-    const unsigned long long number = std::strtoull(text, &end, 10);
-    while (std::isspace(static_cast<unsigned char>(*end))) ++end;
-    const char* const units = "bkmg";  // each 1024 times the one before
-    const char* const unit = std::strchr(units, *end == '\0' ? 'k' : std::tolower(*end));
-    if (unit == nullptr) continue;
-    const auto shift = 10 * (unit - units);
-    if (number > SIZE_MAX >> shift) continue;
-    largest = std::max(largest, static_cast<std::size_t>(number) << shift);
-  }
-  return largest;
-}
-// Read when the library is loaded, as runtimes do.
-const std::size_t stack_size = read_stack_size();
-
 // A thread that has been joined counts against the limit on processes until the system has removed
 // it, some microseconds later.
 void wait_until_gone([[maybe_unused]] const Guest& guest) {
@@ -90,7 +67,7 @@ int count_startable(int wanted) {
   std::size_t started = 0;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  // A size that is refused here is refused to the runtime, too, which then takes the default.
+  const std::size_t stack_size = asked_stack_size();
   if (stack_size > 0) pthread_attr_setstacksize(&attributes, stack_size);
   for (Guest& guest : guests) {
     if (pthread_create(&guest.thread, &attributes, wait_in_hall, &guest) != 0) break;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "properboost/core/peers.hpp"
+#include "properboost/core/stack.hpp"
 #include "properboost/core/startable.hpp"
 #include "properboost/core/watch.hpp"
 
@@ -208,6 +209,7 @@ class Team {
     // More than a few threads per processor do not help.
     n_threads = std::min(n_threads, 4 * omp_get_num_procs());
     if (n_threads > 1 && nanoseconds >= kWorthWaking && !detail::forked().load()) {
+      if (is_stack_short()) return run_roomy(n_threads, watch, program);
       // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
       // which another process on the same processors pays for; it does not if it has more threads
       // than processors.  So if all processors are used, one more thread is requested, which does
@@ -284,7 +286,8 @@ class Team {
 #pragma omp parallel num_threads(n_asked)
     {
       if (omp_get_thread_num() != 0) {
-        if (omp_get_thread_num() < n_threads) gate.serve();
+        // One that does not serve is not missed.
+        if (omp_get_thread_num() < n_threads && has_enough_stack()) gate.serve();
       } else {
         try {
           program(team);
@@ -295,6 +298,28 @@ class Team {
       }
     }
     if (error) std::rethrow_exception(error);
+  }
+
+  // The same with threads of our own, which end with the call; returns how many are missing.
+  template <class Program>
+  static int run_roomy(int n_threads, Watch& watch, Program& program) {
+    detail::Gate gate;
+    std::exception_ptr error;
+    std::size_t size = 1;
+    {
+      const auto serve = [](void* pointer) { static_cast<detail::Gate*>(pointer)->serve(); };
+      const RoomyThreads threads(n_threads - 1, serve, &gate);
+      size += threads.size();
+      Team team(&gate, size, &watch);
+      try {
+        program(team);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      gate.dismiss();
+    }
+    if (error) std::rethrow_exception(error);
+    return n_threads - static_cast<int>(size);
   }
 #endif
 
