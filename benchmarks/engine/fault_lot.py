@@ -166,9 +166,7 @@ class Tasks:
         while not self._stop.wait(0.4):
             if sum(own.status == "pending" for own in self.futures) < WORKERS:
                 number = len(self.futures)
-                self.futures.append(
-                    self.client.submit(_work, self.folder.name, number, pure=False, priority=10)
-                )
+                self.futures.append(self.client.submit(_work, self.folder.name, number, pure=False))
 
     def stop(self) -> None:
         """Submit no more."""
@@ -249,7 +247,7 @@ class Fault:
     def _be_scaled(self, _: str, __: int) -> None:
         self.struck |= set(self.pids.values())
         adaptive = self.cluster.own.adapt(
-            minimum=1, maximum=WORKERS, interval="500 ms", wait_count=2
+            minimum=1, maximum=WORKERS, interval="100 ms", wait_count=1
         )
         self.undo.append(adaptive.stop)
 

@@ -235,6 +235,31 @@ def test_parties_alone_are_bound_to_workers(monkeypatch, client):
     assert all(name.startswith("Party-") for own in bound for name in own)
 
 
+def find_idle(dask_scheduler=None):
+    return dask_scheduler.workers_to_close(n=3)
+
+
+def test_workers_with_rows_are_not_idle(monkeypatch, client):
+    """A cluster that adapts would close them."""
+    X, y = rows()
+    plain, idle = fleet.call, []
+
+    def call(*arguments):
+        end = time.monotonic() + 5.0  # until the tasks that say so have begun
+        while (found := client.run_on_scheduler(find_idle)) and time.monotonic() < end:
+            time.sleep(0.01)
+        idle.append(found)
+        return plain(*arguments)
+
+    monkeypatch.setattr(lockstep, "call", call)
+    model = DaskProperBoostClassifier(client=client, n_estimators=2, deadline=30.0)
+    with watched(client):
+        model.fit(client.persist(da.from_array(X, chunks=(150, -1))), y)
+        assert set(map(tuple, idle)) == {()}
+        while len(client.run_on_scheduler(find_idle)) < 3:  # and not longer than the fit takes
+            time.sleep(0.01)
+
+
 def let_go_of_all(client):
     client.cluster.scale(0)
     limit = time.monotonic() + 60.0

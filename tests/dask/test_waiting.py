@@ -246,7 +246,7 @@ def test_workers_that_lack_the_package(monkeypatch, client):
 
         return load
 
-    monkeypatch.setattr(waiting, "_make_import", make)
+    monkeypatch.setattr(waiting, "make_import", make)
     X, y = rows()
     with pytest.raises(RuntimeError, match="workers must have properboost, as the client has; it"):
         DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(100, -1)), y)

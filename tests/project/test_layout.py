@@ -26,7 +26,7 @@ ELSEWHERE = {
     "estimators/test_editing.py": ["boosting/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["boosting/merging.py"],
     "dask/test_classifier.py": ["dask/looking.py", "dask/rows.py", "dask/table.py"],
-    "dask/test_fleet.py": ["dask/on_scheduler.py"],
+    "dask/test_fleet.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
     "data/test_frames.py": ["data/libraries.py", "data/table.py"],
     "test_scoring.py": ["data/lending.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from properboost.boosting.interactions import PairBins
 from properboost.dask.lockstep import Each, Line, abandon, call, connect, run_together
+from properboost.dask.on_worker import stay
 from properboost.dask.waiting import Lost, Worker, Workers
 from properboost.data.labels import SortedRows
 
@@ -61,7 +62,7 @@ class Fleet:
         self._partitions: list[list[int]] = []  # of each party
         self._rows: list[NDArray[np.int64]] = []  # of each party: places in the order
         self._lines: list[Line] = []
-        self._futures: list[Any] = []
+        self._futures: list[Any] = []  # of each party
         self._pairs: dict[int, tuple[PairBins, ...]] = {}
         self._numbers = itertools.count(1)
         self._survivors: WeakValueDictionary[int, Survivor] = WeakValueDictionary()
@@ -238,10 +239,13 @@ class Fleet:
         lines = connect(client, ends)
         abouts = Each(about for *_, about, _ in parties)
         call(self._workers, lines, "prepare", abouts)
-        for own, places, future, _, _ in parties:
+        for own, places, future, _, worker in parties:
+            stays = client.submit(
+                stay, key=f"Party-stays-{future.key}", workers=[worker.address], pure=False
+            )
             self._partitions.append(own)
             self._rows.append(places)
-            self._futures.append(future)
+            self._futures.append((future, stays))
         self._lines += lines
 
     def _find_places(

@@ -6,15 +6,15 @@ process; one that comes back at its old address is another worker.
 """
 
 import asyncio
-import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from properboost.dask.on_scheduler import let_go, look, take_away
+from properboost.dask.on_worker import close_connections, make_import
 from properboost.extras import import_extra
 
 __all__ = ["LOOKS", "Lost", "Worker", "Workers"]
@@ -364,33 +364,11 @@ async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
 
 
 async def _import_on(client: Any, address: str) -> None:
-    said = await client.run(_make_import(), workers=[address], on_error="return")
+    said = await client.run(make_import(), workers=[address], on_error="return")
     for found in said.values():
         if isinstance(found, Exception):
             raise found
 
 
 async def _hang_up(client: Any, askers: Sequence[str], silent: Sequence[str]) -> None:
-    await client.run(_close_connections, list(silent), workers=list(askers), on_error="ignore")
-
-
-def _close_connections(addresses: Sequence[str], dask_worker: Any = None) -> None:
-    for address in addresses:
-        with contextlib.suppress(RuntimeError):  # some are just being closed
-            dask_worker.rpc.remove(address)
-
-
-def _make_import() -> Callable[[], Any]:
-    """Return what imports this package.
-
-    It is pickled by value: what is pickled by name would be imported by the worker's loop, in which
-    nothing else would be heard meanwhile.
-    """
-
-    async def load() -> None:
-        import asyncio
-        import importlib
-
-        await asyncio.to_thread(importlib.import_module, "properboost.dask")
-
-    return load
+    await client.run(close_connections, list(silent), workers=list(askers), on_error="ignore")
