@@ -107,7 +107,6 @@ MESSAGES = {
     "validation": lambda model, X, y: pb.ProperBoostClassifier(n_estimators=2).fit(
         X, y, X_val=X.rename(columns={"b": f"u{RED}"}), y_val=y
     ),
-    "source": lambda model, X, y: pb.QuantizedTable.from_batches(f"/none/{RED}", "y"),
     "column": lambda model, X, y: pb.QuantizedTable.from_batches(X.assign(y=y), f"z{RED}"),
     "file": lambda model, X, y: pb.load_model(f"/none/{RED}"),
     "described": lambda model, X, y: pb.report.write_report(

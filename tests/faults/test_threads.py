@@ -88,7 +88,7 @@ NONSENSE = [
     "9" * 5000, "-4", "many", "0x10", " ", "4,2,1", "4;2", "1e3", "\u0664", "%s", "a" * 10_000,
 ]  # fmt: skip
 # Not GOMP_CPU_AFFINITY: of "%s" GNU's runtime does not return when it is loaded, and processors
-# that are not there end the process, whoever asks for its threads.
+# that are not there end the process, no matter what asks for its threads.
 OPENMP = (
     "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_SCHEDULE", "OMP_PROC_BIND", "OMP_PLACES",
     "OMP_DYNAMIC", "OMP_WAIT_POLICY", "OMP_STACKSIZE", "GOMP_STACKSIZE", "OMP_MAX_ACTIVE_LEVELS",
