@@ -186,7 +186,7 @@ def read(path):
 
 
 def test_a_lot_is_tried_and_gone_on_with(tmp_path):
-    """No test of `larger` can notice that equal numbers are told apart; those of `add` notice all."""
+    """No test of `larger` can notice that equal numbers differ; those of `add` notice all."""
     shutil.copytree(TOOL, tmp_path / "tools/mutate")
     for name, text in {
         "python/properboost/__init__.py": "",
