@@ -57,6 +57,20 @@ def test_it_comes_back_from_files(name, rows, tmp_path):
             np.testing.assert_array_equal(loaded["compared"][column], values)
 
 
+def test_what_was_chosen_has_values_as_files_hold_them(rows):
+    model = search(effort=None, loss=["savage", "glog"]).fit(*rows)
+    chosen = model.best_estimator_.search_["chosen"]
+    assert chosen.keys() == model.best_params_.keys()
+    for name, value in model.best_params_.items():
+        if value is None or isinstance(value, bool | int | float | str):
+            assert chosen[name] == value
+            assert isinstance(chosen[name], type(value))
+        else:
+            assert chosen[name] == (value if isinstance(value, list) else str(value))
+    assert chosen["gain"] == model.gain_
+    assert json.loads(json.dumps(chosen)) == chosen
+
+
 def test_a_loaded_search_gives_it_to_its_model(rows, tmp_path):
     model = search(effort=1).fit(*rows)
     model.save_model(tmp_path / "search.json")
