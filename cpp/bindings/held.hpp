@@ -15,7 +15,8 @@ class Held {
   explicit Held(pybind11::object object) : object_(std::move(object)) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  ~Held() {
+  // pybind11 throws where it has no record of the interpreter; who made an object has one.
+  ~Held() {  // NOLINT(bugprone-exception-escape)
     PyObject* const object = object_.release().ptr();
     if (is_python_ending()) return;  // it frees nothing any more that anybody would miss
     std::optional<pybind11::gil_scoped_acquire> acquire;

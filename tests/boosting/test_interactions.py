@@ -136,6 +136,7 @@ def test_effects_of_single_features_are_no_interactions():
     assert model.pairs_ == [(6, 7)]
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 @pytest.mark.parametrize("factor", [1.0, 1e39])
 def test_large_weights_do_not_hide_pairs(interactions, factor):
     X, y = interactions

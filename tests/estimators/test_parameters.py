@@ -230,7 +230,7 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
     found = []
     for own in search.cv_results_["params"]:
         candidate = clone(model).set_params(**own)
-        # Of what was tuned, what a candidate does not have changes nothing.
+        # A parameter that a candidate does not have changes nothing.
         applies = {
             name: value
             for name, value in tuned.items()

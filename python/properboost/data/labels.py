@@ -232,7 +232,8 @@ def read_rows(
     if weight is not None:
         codes[weight == 0.0] = len(classes)
     # No class would have rows if labels were not compared as they are sorted.
-    assert _count(codes, len(classes)).all(), f"classes without rows, of type {classes.dtype}"
+    counts = _count(codes, len(classes))
+    assert np.count_nonzero(counts) == len(classes), f"classes of type {classes.dtype} lack rows"
     total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
