@@ -182,7 +182,7 @@ class RowFiles:
         status, out, err = call(["predict", output, table.file, *table.options], table.stdin)
         if way.flaw is not None:
             with phase(REFUSED):
-                check_flaw(way, status, err, new, lines=out.count("\n"))
+                check_flaw(way, status, err, _take(new, range(len(case.rows)), "extra"), out)
             return Outcome("refused", err)
         with phase(PREDICTED):
             assert status == 0, err
@@ -375,8 +375,11 @@ def check_blank(way: Way, n_rows: int, n_columns: int, err: str) -> None:
         assert ("blank lines are left out" in err) == noted, err
 
 
-def check_flaw(way: Way, status: int, err: str, columns: Columns, lines: int = 0) -> None:
-    """A flaw is refused in words that name it, and a slip of spelling at least noted."""
+def check_flaw(way: Way, status: int, err: str, columns: Columns, out: str = "") -> None:
+    """A flaw is refused in words that name it, and a slip of spelling at least noted.
+
+    `columns` are those that must be numbers where they are, and `out` what was written before.
+    """
     assert way.flaw is not None
     if way.flaw == "spelled":
         numbers = [values for kind, values in columns.values() if kind in ("whole", "number")]
@@ -384,5 +387,5 @@ def check_flaw(way: Way, status: int, err: str, columns: Columns, lines: int = 0
             return
     else:
         assert status == 1, f"status {status}: {err}"
-        assert lines == 0 or way.kind != "csv", "something was written before the refusal"
+        assert out == "" or way.kind != "csv", "something was written before the refusal"
     assert re.search(FLAWS[way.flaw], err), err
