@@ -133,6 +133,7 @@ def test_features_are_eliminated_one_after_the_other(cancer):
     assert 1 <= found.n_features_ <= 30
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_sample_weights_are_routed_through_a_grid(cancer):
     X, y = cancer
     with sklearn.config_context(enable_metadata_routing=True):
