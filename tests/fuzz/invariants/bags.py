@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from fuzz.invariants.registry import TINY, Fit, can_predict, invariant
+from fuzz.invariants.registry import TINY, Fit, can_predict, find_refusal, invariant
 from properboost.boosting.bag_tables import BagTables
 from properboost.boosting.spread import Spread
 from properboost.data.labels import read_rows
+from properboost.parameters.shared import GROWN, SOLVED
 
 
 def _find_spread(fit: Fit) -> Spread | None:
@@ -65,6 +67,24 @@ def _classes(fit: Fit) -> None:
     fitted = getattr(fit.model, "best_estimator_", fit.model)  # "auto" in a search
     if getattr(fitted, "outer_bags", 0) and can_predict(fit.model):
         assert count_fewest(fit.model, fit.y, fit.weight) > 1
+
+
+@invariant("pairs follow bags and classes that end apart", share=0.04)
+def _pairs(fit: Fit) -> None:
+    """Where rounds are not given, each model has as many as help it."""
+    if not fit.has("outer_bags", "interactions", "n_estimators"):
+        return
+    if fit.get("weak_learner") in GROWN or fit.get("step") in SOLVED or len(fit.y) > 500:
+        return
+    model = clone(fit.model).set_params(
+        n_estimators=None, interactions=1, interaction_estimators=1, interaction_smoothing=0.2,
+        outer_bags=int(fit.rng.choice([0, 4, 8, 17])), multiclass="one_vs_rest", temperature=None,
+        warm_start=False,
+    )  # fmt: skip
+    if refusal := find_refusal(model, fit):
+        assert "outer_bags must be 0" in refusal or "make raw predictions beyond" in refusal
+        return
+    assert np.isfinite(model.decision_function(fit.X)).all()
 
 
 def count_fewest(model: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> int:

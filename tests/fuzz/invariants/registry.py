@@ -55,6 +55,15 @@ class Fit:
         return model.fit(X, y) if weight is None else model.fit(X, y, weight)
 
 
+def find_refusal(model: Any, fit: Fit, **given: Any) -> str:
+    """Fit a model to what another was fitted to; returns what it says if it refuses."""
+    try:
+        model.fit(fit.X, fit.y, fit.weight, **given)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 @dataclass(frozen=True)
 class Invariant:
     """What must hold of a fit, and the share of the fits that it is tried on."""

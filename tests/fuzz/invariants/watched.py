@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
-from fuzz.invariants.registry import TINY, Fit, assert_same, invariant
+from fuzz.invariants.registry import TINY, Fit, assert_same, find_refusal, invariant
 from properboost.parameters.shared import SOLVED
 
 BEYOND_LOGS = 1e-12
@@ -23,7 +23,7 @@ def _goes_on(fit: Fit) -> None:
     half = fit.again(fit.X, fit.y, fit.weight, n_estimators=max(1, n // 2), warm_start=False)
     before = copy.deepcopy(half)
     half.set_params(n_estimators=n, warm_start=True, warm_start_bins="old")
-    if refusal := _find_refusal(half, fit):
+    if refusal := find_refusal(half, fit):
         assert "warm_start" in refusal
         assert_same(before, half, fit.X)
         return
@@ -82,7 +82,7 @@ def _undefined_scores(fit: Fit) -> None:
     model = clone(fit.model).set_params(
         warm_start=False, early_stopping="auto", scoring=score, interactions=0
     )
-    refusal = _find_refusal(model, fit, X_val=fit.X, y_val=fit.y)
+    refusal = find_refusal(model, fit, X_val=fit.X, y_val=fit.y)
     defined = np.array(given) > -np.inf
     if not defined.any():
         assert not given or "scoring=<function" in refusal
@@ -102,7 +102,7 @@ def _init_scores(fit: Fit) -> None:
     shape = (len(fit.y), *fit.raw.shape[1:])
     start = fit.rng.normal(size=shape)
     model = clone(fit.model).set_params(warm_start=False, early_stopping="auto")
-    if refusal := _find_refusal(model, fit, init_score=start):
+    if refusal := find_refusal(model, fit, init_score=start):
         assert "raw predictions beyond" in refusal
         return
     added = model.decision_function(fit.X, 0.0)
@@ -110,12 +110,3 @@ def _init_scores(fit: Fit) -> None:
     np.testing.assert_allclose(whole, added + start, rtol=1e-12, atol=TINY)
     with pytest.raises(ValueError, match="init_score must be given"):
         model.predict(fit.X)
-
-
-def _find_refusal(model: Any, fit: Fit, **given: Any) -> str:
-    """Fit a model; returns what it says if it refuses."""
-    try:
-        model.fit(fit.X, fit.y, fit.weight, **given)
-    except ValueError as error:
-        return str(error)
-    return ""
