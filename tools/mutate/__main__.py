@@ -107,7 +107,7 @@ class Trials:
                 self._keep(number, {"result": "not built"})
                 return
             expected = sum(self.reach.seconds.get(test, USUAL) for test in tests)
-            found = self.sandbox.run(tests, self.reach.failing, 300.0 + 5.0 * expected)
+            found = self.sandbox.run(tests, self.reach.failing, 60.0 + 3.0 * expected)
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

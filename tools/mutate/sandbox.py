@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ LAST = "tests/bits"
 
 ADDRESSES = 24 * 2**30
 """Address space of a trial, in bytes: a mutated size must not fill the machine."""
+
+PATIENCE = 20.0
+"""How many times as long as its processor's time a trial may take: other work may be done, too."""
 
 OWN_TESTS = "tests/project"
 """Tests of the repository read its files and not its behaviour."""
@@ -223,23 +227,25 @@ class Sandbox:
         self.measured.write_text(json.dumps(run | {"files": files}))
 
     def run(self, tests: Sequence[str], failing: Sequence[str], seconds: float) -> dict[str, Any]:
-        """Run test files, each until its first failure; return what noticed something, if any.
+        """Run test files until the first failure; return what noticed something, if any.
 
-        What takes longer than `seconds` has noticed it, as what ends the process.
+        What takes more than so many `seconds` of a processor has noticed it, as what ends the
+        process.  A busy machine is given more time.
         """
         listed = self.work / "tests.txt"
         listed.write_text("\n".join(tests))
         skipped = [option for test in failing for option in ("--deselect", test)]
         command = [
             sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-            "--no-header", "--tb=no", "-rfE", f"--timeout={max(60.0, seconds / 2):.0f}",
+            "--no-header", "--tb=no", "-rfE", f"--timeout={PATIENCE * seconds:.0f}",
             *skipped, f"@{listed}",
         ]  # fmt: skip
         start = time.monotonic()
         try:
             ended = subprocess.run(
                 command, cwd=self.tree, env=self.environment(), capture_output=True, text=True,
-                timeout=seconds, preexec_fn=_limit, errors="replace",
+                timeout=PATIENCE * seconds, preexec_fn=partial(_limit, int(seconds)),
+                errors="replace",
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return {"by": "a time limit", "seconds": round(time.monotonic() - start, 1)}
@@ -252,6 +258,7 @@ class Sandbox:
         return {"by": named[1] if named else f"exit status {ended.returncode}"} | took
 
 
-def _limit() -> None:
+def _limit(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
