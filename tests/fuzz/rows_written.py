@@ -183,7 +183,7 @@ def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
     place = int(rng.integers(len(names)))
     match way.flaw:
         case "short":
-            lines[at] = lines[at][:-1]
+            lines[at] = [lines[at][0] or "x", *lines[at][1:-1]]  # and no blank line
         case "long":
             lines[at] = [*lines[at], "9"]
         case "cut":
