@@ -214,7 +214,7 @@ def test_classes_that_fail_to_compare_are_noticed(monkeypatch):
     from properboost.data import labels
 
     monkeypatch.setattr(labels, "_find_codes", lambda y, _: np.zeros(len(y), dtype=np.uint8))
-    with pytest.raises(AssertionError, match="classes of type .* lack rows"):
+    with pytest.raises(AssertionError, match="lack rows"):
         read_rows(np.array([0, 1]), 2)
 
 
