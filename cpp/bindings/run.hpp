@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -19,14 +20,26 @@ inline void check_signals() {
   if (stay(PyErr_CheckSignals) != 0) throw py::error_already_set();
 }
 
-// Whether signals are this thread's affair: Python handles them on its main thread only.
-inline bool is_main_thread() {
-  if (is_python_ending()) return false;  // nothing can be imported, and no signal is heard
+inline unsigned long find_main_thread() {
   const py::object main = call(py::module_::import("threading").attr("main_thread"));
   PyObject* const number = stay([&main] { return PyObject_GetAttrString(main.ptr(), "ident"); });
   if (number == nullptr) throw py::error_already_set();
-  const auto main_number = py::reinterpret_steal<py::object>(number).cast<unsigned long>();
-  return main_number == PyThread_get_thread_ident();
+  return py::reinterpret_steal<py::object>(number).cast<unsigned long>();
+}
+
+// Whether signals are this thread's affair: Python handles them on its main thread only.
+inline bool is_main_thread() {
+  // Asked for once: it takes microseconds, and a prediction of a row some tens.  Not a static
+  // object: a thread would wait for another's to be made while it has the lock.
+  static std::atomic<unsigned long> known{0};
+  unsigned long number = known.load(std::memory_order_relaxed);
+  // In a forked child it may be another one.
+  if (number == 0 || properboost::detail::forked().load(std::memory_order_relaxed)) {
+    if (is_python_ending()) return false;  // nothing can be imported, and no signal is heard
+    number = find_main_thread();
+    known.store(number, std::memory_order_relaxed);
+  }
+  return number == PyThread_get_thread_ident();
 }
 
 // Runs program(team) without the GIL, which the caller holds.
