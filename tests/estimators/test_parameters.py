@@ -276,14 +276,14 @@ def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_le
 @pytest.mark.parametrize(
     "loss", ["glog", "ggauss", "exponential", "savage", "tangent", losses.from_pdf(stats.t(3))]
 )
-def test_a_rate_that_is_not_given_goes_by_the_loss_margin(loss, response):
+def test_a_rate_that_is_not_given_goes_by_the_loss(loss, response):
     """The real and sign responses do not know the loss: the gain shrinks their steps as well."""
     X, y = table()
     named = isinstance(loss, str)
     for gain in (None, 1.0, 3.0) if named else (None,):
         settings = {"weak_learner": "tree", "response": response, "n_estimators": 3, "gain": gain}
         model = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
-        rate = 0.1 if response == "newton" else min(0.05 * model.loss_.loss_margin, 1.0)
+        rate = 0.1 if response == "newton" else min(0.1 * model.loss_.rate_factor, 1.0)
         given = pb.ProperBoostClassifier(loss, **settings, learning_rate=rate).fit(X, y)
         for one, other in zip(model._ensemble.models, given._ensemble.models, strict=True):
             np.testing.assert_allclose(one.step, other.step, rtol=1e-5)

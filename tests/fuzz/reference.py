@@ -62,7 +62,7 @@ class Reference:
                 np.testing.assert_array_equal(ours.edges, theirs)
             codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
             loss = made.model.loss_
-            rate = rate_of(read(BoostingOptions, made.model), loss.gain / loss.gain_unit)
+            rate = rate_of(read(BoostingOptions, made.model), loss.rate_factor)
             rounds = ref.fit(
                 codes[:, kept],
                 [ref.FeatureBins.numeric(e) for e in edges],

@@ -270,6 +270,36 @@ def test_a_loss_that_is_straight_at_0_has_gains_of_its_own():
         name="straight", scale=1.0, validate=False,
     )  # fmt: skip
     assert straight.gain_unit == 1.0
+    assert straight.rate_factor == 1.0
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [each for each in ALL if each.name not in UNITS and each.parameters.get("alpha", 0) < 0.4],
+    ids=repr,
+)
+def test_trees_are_shrunk_by_the_gain_where_weights_hardly_double(loss):
+    assert at_gain(loss, 3.0).rate_factor == 3.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "margin", "weight"),
+    [
+        (losses.Exponential(), 1.0, lambda u: np.exp(-u)),
+        (losses.Savage(), 1.0, lambda u: np.exp(2.0 * u) / (1.0 + np.exp(2.0 * u)) ** 3),
+        (losses.Tangent(), 0.5, lambda u: (1.0 - 2.0 * np.arctan(u)) / (1.0 + u * u)),
+    ],
+    ids=["exponential", "savage", "tangent"],
+)
+def test_trees_are_shrunk_more_where_rows_that_are_wrong_weigh_too_much(loss, margin, weight):
+    ratio = weight(-margin) / weight(0.0)
+    expected = margin / 2.0 / max(ratio / 2.0, 1.0) ** 2
+    assert loss.rate_factor == pytest.approx(expected, rel=1e-5)
+    assert at_gain(loss, 3.0).rate_factor == pytest.approx(3.0 * expected, rel=1e-5)
+
+
+def test_trees_learn_as_fast_under_two_names_of_a_loss():
+    assert losses.Exponential(2.0).rate_factor == losses.Alpha(0.5).rate_factor < 1.0
 
 
 @every_loss

@@ -1,5 +1,7 @@
 """TangentBoost's loss."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -58,13 +60,19 @@ def test_tangent_is_saved_by_its_name(rows, tmp_path):
     assert_same(model, pb.load_model(tmp_path / "model.json"), rows[0])
 
 
+def standard_error(y, weight=None):
+    """The standard error of either class's share."""
+    rows = np.bincount(y, weight)
+    return math.sqrt(rows.prod() / rows.sum() ** 3)
+
+
 @pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree", "monomial"])
-def test_a_plain_fit_is_no_surer_than_its_rows_can_make_it(rows, weak_learner):
+def test_a_plain_fit_is_no_surer_than_chance_among_its_rows(rows, weak_learner):
     X, y = rows
     model = pb.ProperBoostClassifier("tangent", weak_learner=weak_learner).fit(X, y)
-    assert model.loss_ == Tangent(model.loss_.gain, least_probability=0.5 / len(y))
+    assert model.loss_.least_probability == pytest.approx(standard_error(y))
     p = model.predict_proba(X)
-    assert p.min() == 0.5 / len(y)
+    assert p.min() == model.loss_.least_probability
     sure = Tangent(model.loss_.gain)
     same = pb.ProperBoostClassifier(sure, weak_learner=weak_learner).fit(X, y)
     assert same.loss_ == sure
@@ -77,11 +85,19 @@ def test_rows_count_by_weight(rows):
     X, y = rows
     weight = np.arange(len(y)) % 3 + 1.0
     model = pb.ProperBoostClassifier("tangent", n_estimators=2).fit(X, y, weight)
-    assert model.loss_.least_probability == 0.5 / weight.sum()
+    assert model.loss_.least_probability == pytest.approx(standard_error(y, weight))
     few = pb.ProperBoostClassifier("tangent", n_estimators=2, class_weight={0: 1e-3, 1: 1e-3})
     with pytest.warns(UserWarning, match="class_weight makes rows count"):
         few.fit(X[:200], y[:200])
-    assert few.loss_.least_probability == 0.25  # of two rows
+    assert few.loss_.least_probability == 0.5 / math.sqrt(2.0)  # of two rows
+
+
+def test_a_rare_class_is_not_too_rare_to_be_predicted():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 2)), (np.arange(4000) < 8).astype(int)
+    model = pb.ProperBoostClassifier("tangent", intercept="share").fit(X, y)
+    assert model.loss_.least_probability < y.mean() / 2.0
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=1e-3)
 
 
 def test_the_least_probability_is_clipped_to_and_checked():
@@ -117,9 +133,9 @@ def test_fits_that_go_on_and_are_merged_know_all_their_rows(rows):
         for some in (slice(half), slice(half, None))
     ]
     merged = pb.merge_models(parts)
-    assert merged.loss_.least_probability == pytest.approx(0.5 / len(y))
+    assert merged.loss_.least_probability == pytest.approx(standard_error(y), rel=0.01)
     assert merged.loss_.gain == parts[0].loss_.gain
     longer = parts[0].set_params(warm_start=True, n_estimators=12).fit(X, y)
-    assert longer.loss_.least_probability == 0.5 / len(y)
+    assert longer.loss_.least_probability == pytest.approx(standard_error(y))
     with pytest.raises(ValueError, match="loss and gain must stay"):
         longer.set_params(loss="gboost", n_estimators=13).fit(X, y)

@@ -443,7 +443,7 @@ def start(
             _find_learner(o, training),
             own,
             gain=loss.gain,
-            learning_rate=rate_of(o, loss.gain / loss.gain_unit),
+            learning_rate=rate_of(o, loss.rate_factor),
             prior=0.0 if o.prior is None else o.prior,
         )
         for loss, o, own in zip(losses, options, roles, strict=True)

@@ -86,6 +86,7 @@ from properboost.parameters.shared import (
     gain_of,
     rate_of,
     read_binning,
+    rows_known_of,
     selection_of,
 )
 from properboost.progress import show_progress
@@ -238,7 +239,7 @@ class ProperBoostClassifier(
         is the sample weight of the smallest class times the number of classes, and a is 20 for
         look-up tables, and 14 for stumps and monomials.  That is in units of the loss margin, by
         which losses regularise alike: "exponential" and "savage" have twice as much, "tangent" four
-        times.  For trees it is 1, and the `learning_rate` goes by these units.  The gain of the fit
+        times.  For trees it is 1, and the `learning_rate` goes by the loss.  The gain of the fit
         is ``loss_.gain``.
         """,
         option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
@@ -446,7 +447,7 @@ class ProperBoostClassifier(
                 gain = loss.gain
                 if not goes_on:
                     gain = gain_of(self.weak_learner, training.class_weights, loss.gain_unit)
-                loss = get_loss(self.loss, gain).known_by(float(training.class_weights.sum()))
+                loss = get_loss(self.loss, gain).known_by(rows_known_of(training.class_weights))
             link = self._make_link(loss, training)
             validation = None
             if X_val is not None:
@@ -698,7 +699,7 @@ class _Finish:
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
         if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
             return
-        rate = rate_of(self._options, self._loss.gain / self._loss.gain_unit)
+        rate = rate_of(self._options, self._loss.rate_factor)
         what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
         if self.of_pairs is not None:
             what += f" and interaction_rate={model.interaction_rate!r}"

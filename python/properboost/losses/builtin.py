@@ -353,6 +353,20 @@ class MarginLoss(LossCurve):
         return float(f"{2.0 * curvature / weight:.6g}")
 
     @property
+    def rate_factor(self) -> float:
+        """What the default shrinkage of trees is multiplied by: 1 for `GLog` at gain 1.
+
+        It is half the loss margin, by which losses regularise alike.  It is less if a row that is
+        wrong by one loss margin weighs more than twice what a row at 0 does, as under
+        `Exponential`: by the square of what is beyond, because the variance of a leaf's value goes
+        by the squares of the rows' weights.
+        """
+        unit = self.gain_unit
+        at_zero, wrong = map(float, self.native.weight(np.array([0.0, -2.0 / unit])))
+        noise = (wrong / (2.0 * at_zero)) ** 2 if wrong > 2.0 * at_zero else 1.0
+        return self.gain / unit / float(f"{noise:.6g}")
+
+    @property
     def is_regularizer(self) -> bool:
         """Whether sigma >= 1 / (2 mu(1)), so that rho >= 1 everywhere (BoostLR, eq. 30)."""
         return 2.0 * self.loss_margin >= 1.0
@@ -371,7 +385,7 @@ class MarginLoss(LossCurve):
         Parameters
         ----------
         rows : float
-            How many rows a model learns from, by weight.
+            How many rows there are, by weight, if half of them are of each class.
 
         Returns
         -------

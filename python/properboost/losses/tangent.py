@@ -30,8 +30,9 @@ class Tangent(MarginLoss):
 
     Certainty is reached at finite margins: no step takes raw predictions far beyond
     0.546 sigma, and probabilities are exactly 0 and 1 from there on.  A row that is wrong there has
-    an infinite log loss.  So `least_probability` can keep them apart from 0 and 1; a fit that is
-    given the loss's name, and no gain, finds half a row of those it learns from.
+    an infinite log loss.  So `least_probability` can keep them apart from 0 and 1.  A fit that is
+    given the loss's name, and no gain, takes the standard error of the smallest class's share of
+    its training rows.
 
     In training the weight is that of `properboost.native_losses`, written in Cython; the methods
     are double precision, accurate to about 1e-9.
@@ -83,12 +84,15 @@ class Tangent(MarginLoss):
 
     @property
     def rows_known(self) -> float:
-        """The rows of which half a one is the least probability; infinitely many for 0."""
-        return 0.5 / self.least_probability if self.least_probability > 0.0 else math.inf
+        """The rows for which `known_by` sets the least probability; infinitely many for 0."""
+        return (0.5 / self.least_probability) ** 2 if self.least_probability > 0.0 else math.inf
 
     def known_by(self, rows: float) -> "Tangent":
-        """Return the loss whose probabilities are half a row from 0 and 1, of so many."""
-        return replace(self, least_probability=0.5 / max(rows, FEWEST_ROWS))
+        """Return the loss whose least probability is the standard error of a share of a half.
+
+        That is what chance makes of a share among so many rows.
+        """
+        return replace(self, least_probability=0.5 / math.sqrt(max(rows, FEWEST_ROWS)))
 
     @property
     def native(self) -> _core.Loss:
@@ -99,7 +103,7 @@ class Tangent(MarginLoss):
 CERTAIN = float(np.tan(0.5))
 
 FEWEST_ROWS = 2.0
-"""What fewer rows count as, where half of one is to be a small share."""
+"""What fewer rows count as: one alone would leave nothing between the least probability and 1/2."""
 
 
 def _weight(u: NDArray[np.float64]) -> NDArray[np.float64]:

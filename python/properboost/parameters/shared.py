@@ -66,6 +66,7 @@ __all__ = [
     "leaves_of",
     "rate_of",
     "read_binning",
+    "rows_known_of",
     "screening_of",
     "selection_of",
     "smoothing_of",
@@ -209,8 +210,8 @@ class BoostingParameters(
         doc="""
         Shrinkage > 0 of each step.  Steps that are solved for ignore it.  None is 1, for trees 0.1;
         where the gain shrinks steps as well (the real and sign responses, unless the step is a line
-        search), it is 0.05 times the loss margin, at most 1: 0.1 times the gain for the default
-        loss.
+        search), it is 0.1 times the loss's `rate_factor`, at most 1: 0.1 times the gain for the
+        default loss.
         """,
         option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
         "larger gain",
@@ -1067,11 +1068,21 @@ def gain_of(weak_learner: WeakLearner, class_weights: NDArray[np.float64], unit:
     return unit * min(max(at_one_row / math.cbrt(rows), 1.0), 8.0)
 
 
-def rate_of(options: BoostingOptions, gain: float) -> float:
-    """Return the shrinkage of each step under a loss of this gain, in units of its loss margin."""
+def rows_known_of(class_weights: NDArray[np.float64]) -> float:
+    """Return how many rows make half of them as sure a share as the smallest class's is here.
+
+    The standard error of a share p of n rows is that of a half of n / (4 p (1 - p)).
+    """
+    rows = float(class_weights.sum())
+    share = min(max(float(class_weights.min()), 1.0) / rows, 0.5)
+    return rows / (4.0 * share * (1.0 - share))
+
+
+def rate_of(options: BoostingOptions, rate_factor: float) -> float:
+    """Return the shrinkage of each step; `rate_factor` is that of the loss."""
     if options.learning_rate is not None:
         return options.learning_rate
     if options.weak_learner != "tree" or options.step in SOLVED:
         return 1.0
     gain_shrinks = options.response not in ("newton", "exact") and options.step != "line_search"
-    return min(0.1 * gain, 1.0) if gain_shrinks else 0.1
+    return min(0.1 * rate_factor, 1.0) if gain_shrinks else 0.1
