@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from sklearn.metrics import log_loss
 
 import properboost as pb
@@ -119,3 +120,53 @@ def test_lines_are_refused(binary):
     )
     with pytest.raises(ValueError, match="linear_leaves must be False with response='conditional'"):
         model.fit(*binary)
+
+
+def test_stages_are_compared_at_a_level_that_suits_the_validation_rows():
+    """Rounds leave the level open: without a constant every score would be of balanced classes."""
+    X, y = make_table(n=1000, share=0.05)
+    X_val, y_val = make_table(n=1000, share=0.05, seed=1)
+    settings = {"response": "conditional", "gain": 1.0, "rows_per_bin": None, "n_estimators": 40}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
+    loss, scores = model.loss_, []
+    for F in model.staged_decision_function(X_val):
+        constant = brentq(lambda b, F=F: loss.probability(F + b).mean() - y_val.mean(), -50, 50)
+        scores.append(-log_loss(y_val, loss.probability(F + constant)))
+    best = int(np.argmax(scores)) + 1
+    assert best < 40
+    model.set_params(early_stopping=True, n_iter_no_change=40, scoring="neg_log_loss")
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    assert len(list(model.staged_decision_function(X_val))) == best
+    np.testing.assert_allclose(model.validation_scores_[best:], scores[best:], rtol=1e-6)
+    # The stages of the model itself have its own constant, that of the training rows.
+    expected = -log_loss(y_val, model.predict_proba(X_val))
+    assert model.validation_scores_[best - 1] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "accuracy"])
+def test_a_search_compares_candidates_at_their_best_level(scoring, calibrate):
+    X, y = make_table(n=2000, share=0.05)
+    X_test, y_test = make_table(n=2000, share=0.05, seed=1)
+    search = pb.ProperBoostClassifierCV(
+        effort=None, response="conditional", gains=[0.5, 4.0, 64.0], n_estimators=20, cv=3,
+        scoring=scoring, calibrate=calibrate,
+    )  # fmt: skip
+    search.fit(X, y)
+    if scoring == "neg_log_loss":
+        share = -log_loss(y, np.full(len(y), y.mean()))
+        assert (search.cv_results_["mean_test_score"] > share).all()
+    assert search.best_estimator_.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.01)
+    p = search.predict_proba(X_test)
+    assert log_loss(y_test, p) < log_loss(y_test, np.full(len(y_test), y.mean()))
+    assert search.best_estimator_.intercept != 0.0
+
+
+def test_a_search_of_several_classes(iris):
+    X, y = iris
+    search = pb.ProperBoostClassifierCV(
+        effort=None, response="conditional", gains=[1.0, 4.0], n_estimators=15, cv=3
+    )
+    assert log_loss(y, search.fit(X, y).predict_proba(X)) < 0.2
+    with pytest.raises(ValueError, match="which compares a class with the rest"):
+        search.set_params(multiclass="softmax").fit(X, y)

@@ -211,3 +211,19 @@ def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
         n = found.shape[1] - len(model.classes_)
         np.testing.assert_array_equal(found[:, :n].reshape(raw.shape), raw)
         assert np.abs(found[:, n:] - model.predict_proba(x[:, None])).max() <= 1e-14
+
+
+def test_a_temperature_is_sought_no_farther_than_numbers_go():
+    """Heavy rows without an error ask for ever smaller ones; numpy warned of infinity times 0."""
+    X, y = np.zeros((5, 1)), np.array([0, 0, 2, 1, 1])
+    weight = np.array([1e300, 1e300, 1.0, 1e300, 1e300])
+    search = pb.ProperBoostClassifierCV(response="conditional")
+    with pytest.warns(UserWarning, match="sample_weight has a mean of|least populated class"):
+        search.fit(X, y, weight)
+    assert np.isfinite(search.predict_proba(X)).all()
+
+
+def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
+    X, y = np.array([[0.0], [2.0], [3.0], [1.0]]), np.array([1, 1, 0, 0])
+    with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
+        pb.ProperBoostClassifierCV(gains=[1e-300]).fit(X, y)

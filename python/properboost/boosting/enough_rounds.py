@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
+from properboost.boosting.options import CONDITIONAL
 from properboost.losses.probabilities import Link
 from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
 
@@ -38,12 +39,13 @@ LEAST = 1e-3
 def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
     """Return how many estimators every model has, and how many one may have that is not finished.
 
-    Trees and rules have no degrees of freedom that could be counted, and steps that are solved for
-    are at the least risk at once.
+    Trees and rules have no degrees of freedom that could be counted, steps that are solved for are
+    at the least risk at once, and the class-conditional response lowers the risk of other shares.
     """
     if n_estimators is not None:
         return n_estimators, n_estimators
-    return ENOUGH, ENOUGH if options.weak_learner in GROWN or options.step in SOLVED else MOST
+    counts = options.weak_learner not in GROWN and options.step not in SOLVED
+    return ENOUGH, MOST if counts and options.response != CONDITIONAL else ENOUGH
 
 
 @dataclass(frozen=True)

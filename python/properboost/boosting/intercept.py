@@ -6,6 +6,7 @@ constants differ matters: they add up to 0.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from properboost.data.entries import ROWS
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 
-__all__ = ["find_intercepts", "is_known", "needs_intercept"]
+__all__ = ["add_intercepts", "find_intercepts", "is_known", "needs_intercept"]
 
 Array = NDArray[np.float64]
 
@@ -101,6 +102,36 @@ def find_intercepts(
         means = _Means(alone, raw[:, m], is_own.astype(np.intp), weight)
         found.append(_round(_find_root(means.excess_of_own, link.loss.gain), link.loss.gain))
     return tuple(found)
+
+
+def add_intercepts(
+    link: Link, raw: Array, own: NDArray[np.integer[Any]], weight: Array | None
+) -> Array:
+    """Return raw predictions of held-out rows with the constants that suit these rows.
+
+    The class-conditional response leaves the level of raw predictions open, so that their scores
+    mean nothing before.
+
+    Parameters
+    ----------
+    link : Link
+        What makes probabilities.
+    raw : ndarray of shape (n_rows,) or (n_rows, n_models)
+        Raw predictions.
+    own : ndarray of shape (n_rows,)
+        The class of each row, by position.
+    weight : ndarray of shape (n_rows,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    ndarray
+        The shape of `raw`.
+    """
+    of_models = raw[:, None] if raw.ndim == 1 else raw
+    intercepts = find_intercepts(link, of_models, own.astype(np.intp), weight)
+    added: Array = raw + (intercepts[0] if raw.ndim == 1 else np.array(intercepts))
+    return added
 
 
 def _round(intercept: float, gain: float) -> float:

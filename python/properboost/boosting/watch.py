@@ -12,6 +12,7 @@ from properboost import _core
 from properboost.boosting.engine import Training
 from properboost.boosting.ensemble import Ensemble, Fits, Rounds
 from properboost.boosting.interactions import PairBins
+from properboost.boosting.intercept import add_intercepts
 from properboost.boosting.patience import Patience
 from properboost.data.binning import Binning, CodedTable
 from properboost.data.frames import open_table
@@ -31,7 +32,8 @@ __all__ = ["Validation", "Watch", "read_validation"]
 class Validation:
     """Rows that a fit is watched on, as codes, and how they are scored.
 
-    `base` is what their raw predictions begin with, a column per model.
+    `base` is what their raw predictions begin with, a column per model.  `finds_intercepts` says
+    that raw predictions have no level yet: they are scored with the constants that suit them.
     """
 
     rows: HeldOut
@@ -39,9 +41,12 @@ class Validation:
     base: NDArray[np.float64]
     link: Link
     score: Score
+    finds_intercepts: bool = False
 
     def rate(self, raw: NDArray[np.float64]) -> float:
         """Return the score of raw predictions, a column per model."""
+        if self.finds_intercepts:
+            raw = add_intercepts(self.link, raw, self.rows.codes, self.rows.weight)
         return self.score(self.rows, self.link, raw[:, 0] if raw.shape[1] == 1 else raw)
 
     def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:

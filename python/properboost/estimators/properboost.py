@@ -644,6 +644,8 @@ class _Finish:
 
     def with_intercept(self, validation: Validation) -> Validation:
         """Return validation rows that begin with an intercept, if that is known."""
+        if self.intercept == "share" and self._model.response == CONDITIONAL:
+            return replace(validation, finds_intercepts=True)
         if not isinstance(self.intercept, tuple):
             return validation
         return replace(validation, base=validation.base + np.array(self.intercept))

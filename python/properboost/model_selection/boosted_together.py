@@ -15,6 +15,8 @@ from properboost.boosting.engine import (
     lay_grids,
     start,
 )
+from properboost.boosting.intercept import add_intercepts
+from properboost.boosting.options import CONDITIONAL
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, ModelOf, Progress
@@ -89,7 +91,8 @@ class _BoostedFits(Fits):
         self._factored = factor is not None
         # The engine's means of a class whose weight vanishes beside the other's are none.
         apart = factor is not None and factor.max() > MOST_APART * factor.min()
-        by_engine = len(rows.classes) == 2 and not apart
+        self._finds_intercepts = candidates[0].options.response == CONDITIONAL
+        by_engine = len(rows.classes) == 2 and not apart and not self._finds_intercepts
         self.measured = frozenset(BUILT_IN.values()) if by_engine else frozenset()
         self._own = candidates
         self._split_rows = split_rows
@@ -113,7 +116,11 @@ class _BoostedFits(Fits):
 
     def raw(self, candidate: int, split: int) -> Array:
         batch, own = self._places[candidate, split]
-        return batch.raw_held_out(*own)
+        raw = batch.raw_held_out(*own)
+        if not self._finds_intercepts:
+            return raw
+        rows = self.held_out(split)
+        return add_intercepts(self.link(candidate), raw, rows.codes, rows.weight)
 
     def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
         batch, own = self._places[candidate, split]

@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 from properboost.batches.quantized_table import open_training
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder, spread
+from properboost.boosting.intercept import add_intercepts
+from properboost.boosting.options import CONDITIONAL
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.data.table import Table
@@ -737,10 +739,15 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
     kept = found is not None and found.helps
     if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
         # What helps probabilities must not cost what was asked for.
-        scaled = make_scaled(link)
+        scaled, shifted = make_scaled(link), raws
+        if chosen.options.response == CONDITIONAL:
+            shifted = [
+                add_intercepts(link, raw, own.codes, own.weight)
+                for own, raw in zip(rows, raws, strict=True)
+            ]
         before, after = (
             np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
-            for by, some in ((link, raws), (scaled, [found.apply(raw) for raw in raws]))
+            for by, some in ((link, shifted), (scaled, [found.apply(raw) for raw in raws]))
         )
         kept = bool(after >= before)
     if found is None:

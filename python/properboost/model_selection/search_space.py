@@ -10,6 +10,7 @@ import numpy as np
 
 from properboost.boosting import options
 from properboost.boosting.options import (
+    CONDITIONAL,
     check_depth_of_policy,
     check_directions_of_lines,
     check_loss_of_step,
@@ -444,7 +445,9 @@ def list_candidates(
         for gain in _make_gains(search, loss, total, n_gains) if gains is None else gains:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
-            params |= {"intercept": None, "slope": 1.0}  # not the defaults of one fit
+            # Not the defaults of one fit: calibration finds these.
+            shared = "share" if applied.response == CONDITIONAL else None
+            params |= {"intercept": shared, "slope": 1.0}
             candidates.append(Candidate(tuned, applied, params, coupling))
     return candidates
 

@@ -32,6 +32,9 @@ LONGEST = 2.0
 
 MOST_STEPS = 100
 
+WIDEST = 200.0
+"""The size of log T at most: of rows without an error a heavy one asks for ever less than any."""
+
 FARTHEST = 1e150
 """The size of scores whose differences, times whatever is tried, are finite."""
 
@@ -79,7 +82,7 @@ def fit_temperature(
     loss = _LogLoss(scores, own.astype(np.intp), weight)
     if loss.slope_at_none >= 0.0:
         return None
-    at, low, high = -np.log(start), -np.inf, np.inf  # log(1 / T)
+    at, low, high = -np.log(start), -WIDEST, WIDEST  # log(1 / T)
     for _ in range(MOST_STEPS):
         slope, curvature = loss.differentiate(np.exp(at))
         low, high = (low, at) if slope > 0.0 else (at, high)

@@ -72,7 +72,7 @@ def _classes(fit: Fit) -> None:
 @invariant("pairs follow bags and classes that end apart", share=0.04)
 def _pairs(fit: Fit) -> None:
     """Where rounds are not given, each model has as many as help it."""
-    if not fit.has("outer_bags", "interactions", "n_estimators"):
+    if not fit.has("outer_bags", "interaction_estimators", "n_estimators"):  # no search
         return
     if fit.get("weak_learner") in GROWN or fit.get("step") in SOLVED or len(fit.y) > 500:
         return

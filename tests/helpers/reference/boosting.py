@@ -229,8 +229,16 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
         g = g + add_lines(cut.tree, lines, t.codes, t.bins)
 
     def slope(a: float) -> float:
-        """Minus the derivative of the risk along the table."""
-        return float((t.weight * t.y * g * t.loss.weight(t.y * (raw + a * g))).sum())
+        """Minus the derivative of the risk along the table; 0 where it drowns in rounding.
+
+        The engine's terms are whole numbers of a unit, 2^-49 of what their sum may be.  Where the
+        weight rises with the margin, as savage's does from below, that is far more than the terms.
+        """
+        u = t.y * (raw + a * g)
+        sum_ = float((t.weight * t.y * g * t.loss.weight(u)).sum())
+        least = u.min()
+        most = t.loss.weight(np.linspace(least, max(least, 8.0 * t.loss.gain), 257)).max()
+        return sum_ if abs(sum_) > 2.0**-49 * most * np.abs(g).max() * t.weight.sum() else 0.0
 
     if not g.any() or not slope(0.0) > 0 or cut.candidate.within_chance:
         if cut.tree is not None:
