@@ -206,3 +206,9 @@ def test_fit_in_memory_refuses_what_is_not_in_memory(X):
 def test_fit_in_memory_says_what_learns_from_dask_collections():
     with pytest.raises(TypeError, match=r"properboost\.dask has classifiers of Dask collections"):
         pb.ProperBoostClassifier().fit(Collection(), ROWS["y"])
+
+
+def test_a_path_that_is_not_there_is_quoted():
+    pytest.importorskip("pyarrow")
+    with pytest.raises(FileNotFoundError, match=r"there is no '/no/\\x1b\[31m.parquet'"):
+        pb.QuantizedTable.from_batches("/no/\x1b[31m.parquet", "label")

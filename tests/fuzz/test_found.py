@@ -227,3 +227,18 @@ def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
     X, y = np.array([[0.0], [2.0], [3.0], [1.0]]), np.array([1, 1, 0, 0])
     with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
         pb.ProperBoostClassifierCV(gains=[1e-300]).fit(X, y)
+
+
+def test_bags_under_the_largest_of_gains_are_saved(tmp_path):
+    """The sum of their risks overflowed, and files hold no infinity."""
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    model = pb.ProperBoostClassifier(gain=1.797e308, outer_bags=4, n_estimators=3).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    assert np.isfinite(model.history_["risk"]).all()
+
+
+def test_bags_whose_steps_overflow_are_refused():
+    """NumPy warned of infinity times 0 while they were averaged."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises(ValueError, match="make raw predictions beyond"):
+        pb.AdaBoost(slope=1.79e308, outer_bags=16, n_estimators=3).fit(X, X[:, 0] > 0.0)

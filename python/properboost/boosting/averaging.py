@@ -12,6 +12,9 @@ from properboost.boosting.tree import Tree
 
 __all__ = ["average_rounds"]
 
+SAFE = 2.0**960
+"""Sums of numbers up to this are finite, however many there are."""
+
 
 def average_rounds(fits: Sequence[Rounds], size: int = 1) -> Rounds:
     """Return rounds that add up to the mean of what those of each fit add up to.
@@ -55,7 +58,10 @@ def _merge(fits: Sequence[Rounds], estimators: Sequence[NDArray[np.int32]]) -> R
     kinds, place, counts = np.unique(key, return_inverse=True, return_counts=True)
 
     def average(every: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(place, every, len(counts)) / counts
+        # A sum may overflow where the mean does not: under the largest of gains risks are as large.
+        large = 64 if np.abs(every).max(initial=0.0) > SAFE else 0
+        means = np.bincount(place, np.ldexp(every, -large), len(counts)) / counts
+        return np.ldexp(means, large)
 
     cost, steps, risk = (
         np.concatenate([getattr(own, name) for own in fits]) for name in ("cost", "step", "risk")

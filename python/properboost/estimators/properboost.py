@@ -674,6 +674,8 @@ class _Finish:
         cyclic = self._options.selection == "cyclic"
         n_features = len(training.binning.features)
         stages = [stage.times(self.slopes_of) for stage in found]
+        for stage in stages:
+            self._check_size(stage.fits)
         fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
         for later in stages[1:]:
             fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
