@@ -11,7 +11,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench docs links selftest sanitize lint tidy format clean
+.PHONY: help demo test try fuzz bench docs links selftest sanitize lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -28,6 +28,11 @@ demo:  ## build, then run the demonstration; its results go to out/
 test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 	@$(SETUP) --package test
 	"$(BIN)/python" -m pytest -n auto --dist worksteal $(ARGS)
+
+# Nothing is installed: an edit of Python is tried at once, one of C++ when its objects are made.
+try:  ## test the sources where they are: ARGS="tests/losses -k tangent" goes to pytest
+	@$(SETUP) --in-place test
+	PYTHONPATH="$(abspath $(VENV))/properboost/in-place" "$(BIN)/python" -m pytest $(ARGS)
 
 # What breaks is shrunk, printed and kept in out/fuzz; ARGS="--replay fits:123" tries one input again.
 fuzz:  ## build, then try random inputs for MINUTES=1; ARGS goes to the fuzzer

@@ -1,8 +1,10 @@
 """Install into the environment that runs this what one make target needs.
 
-    .venv/bin/python tools/install.py [--package] [GROUP ...]
+    .venv/bin/python tools/install.py [--package | --in-place] [GROUP ...]
 
 GROUP is a dependency group of pyproject.toml; --package builds and installs properboost itself.
+--in-place compiles what changed and links the sources into a folder of the environment, for
+`make try`: an edit of Python needs no build.
 Each step keeps a digest of what it depended on and is done again when that changes.  Digests, not
 times: a source put back from a backup is older than the binary built from its replacement, and that
 binary must not be tested.
@@ -30,6 +32,7 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 STATE = Path(sys.prefix) / "properboost"
 BUILD = STATE / "build"
+IN_PLACE = STATE / "in-place"
 TOOLCHAIN = ("CXX", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_ARGS", "CMAKE_GENERATOR")
 
 CPP17 = """
@@ -127,10 +130,9 @@ def source_digests() -> dict[str, str]:
     }
 
 
-def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Build and install the package, not editable: what is tested is what users get."""
-    fetch_build_tools()
-    # What the objects in BUILD were made from, written before they are: a build may stop half-way.
+def touch_changed(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
+    """Have ninja, which goes by times, see what differs from the sources of the objects in BUILD."""
+    # Written before they are made: a build may stop half-way.
     record = STATE / "built-from.json"
     before = json.loads(record.read_text()) if record.is_file() else {}
     if before.get("toolchain") != toolchain:
@@ -138,16 +140,37 @@ def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
     record.write_text(json.dumps({"toolchain": toolchain, "sources": sources}))
     for name, digest in before.get("sources", {}).items():
         if sources.get(name, digest) != digest:
-            (ROOT / name).touch()  # ninja goes by times
+            (ROOT / name).touch()
+
+
+def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
+    """Build and install the package, not editable: what is tested is what users get."""
+    fetch_build_tools()
+    touch_changed(sources, toolchain)
     print("== Building properboost", flush=True)
     if not pip_install("--no-deps", "--no-build-isolation", f"-Cbuild-dir={BUILD}", "."):
         die("the package did not build: the messages of CMake or the compiler are above.")
+
+
+def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
+    """Compile what changed, and link it and the sources into IN_PLACE, which is to be imported."""
+    touch_changed(sources, toolchain)
+    cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if cmake is None or subprocess.run([cmake, "--build", BUILD, "--", "--quiet"]).returncode:
+        die("the extension did not build: the messages of the compiler are above.")
+    package = IN_PLACE / "properboost"
+    shutil.rmtree(package, ignore_errors=True)
+    package.mkdir(parents=True)
+    for path in [*(ROOT / "python" / "properboost").iterdir(), *BUILD.glob("*.so")]:
+        if path.name != "__pycache__" and not (package / path.name).exists():
+            (package / path.name).symlink_to(path)
 
 
 def main() -> None:
     """Do the steps the command line asks for."""
     parser = argparse.ArgumentParser(description="Fill this environment for one make target.")
     parser.add_argument("--package", action="store_true")
+    parser.add_argument("--in-place", action="store_true")
     parser.add_argument("groups", nargs="*")
     arguments = parser.parse_args()
     if sys.prefix == sys.base_prefix:
@@ -160,7 +183,7 @@ def main() -> None:
     sources = source_digests()
     toolchain = {name: os.environ.get(name) for name in TOOLCHAIN}
     package = Step("package", [sources, toolchain])
-    if arguments.package and not package.is_done():
+    if (arguments.package or arguments.in_place) and not package.is_done():
         check_compiler()  # before the downloads, not after them
 
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -176,8 +199,11 @@ def main() -> None:
         # All the groups are its inputs: one may include another.
         step = Step(f"group-{group}", settings["dependency-groups"])
         step.do(fetch, f"the {group} tools", "--group", group)
-    if arguments.package:
+    # The objects that an edit leaves as they are come from a build of the package.
+    if arguments.package or (arguments.in_place and not BUILD.is_dir()):
         package.do(build, sources, toolchain)
+    if arguments.in_place:
+        build_in_place(sources, toolchain)
 
 
 if __name__ == "__main__":

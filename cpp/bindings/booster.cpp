@@ -14,6 +14,7 @@
 #include "classes.hpp"
 #include "codes.hpp"
 #include "properboost/boosting/row_screen.hpp"
+#include "properboost/core/parallel.hpp"
 #include "py_peers.hpp"
 #include "reporter.hpp"
 

@@ -13,6 +13,8 @@
 #include "classes.hpp"
 #include "codes.hpp"
 #include "pairs.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/table.hpp"
 #include "properboost/ensemble/forest.hpp"
 #include "run.hpp"
 

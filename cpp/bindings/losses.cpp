@@ -16,6 +16,7 @@
 #include "arrays.hpp"
 #include "classes.hpp"
 #include "margin_functions.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/losses/loss.hpp"
 #include "run.hpp"

@@ -3,6 +3,8 @@
 
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/region.hpp"
+#include "properboost/data/table.hpp"
 
 namespace py = pybind11;
 

@@ -8,6 +8,8 @@
 #include "classes.hpp"
 #include "reporter.hpp"
 
+#include "properboost/core/parallel.hpp"
+
 namespace properboost::bindings {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/table.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
 #include "properboost/rado/regularizers/registry.hpp"

@@ -9,6 +9,7 @@
 
 #include "gil.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/region.hpp"
 
 namespace properboost::bindings {
 

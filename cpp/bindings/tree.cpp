@@ -1,3 +1,4 @@
+#include "properboost/core/parallel.hpp"
 #include "properboost/ensemble/forest.hpp"
 
 #include <pybind11/stl.h>

@@ -2,9 +2,11 @@
 // neither depends on threads.
 #include "properboost/data/binning.hpp"
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
 #include "properboost/data/spans.hpp"
+#include "properboost/data/table.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "tables.hpp"
 

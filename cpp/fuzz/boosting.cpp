@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "properboost/boosting/booster.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/learners/registry.hpp"

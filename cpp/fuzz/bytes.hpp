@@ -19,6 +19,7 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/core/region.hpp"
 
 namespace properboost::fuzz {
 

@@ -1,4 +1,5 @@
 // Losses at any margin, those given by tables too: what the engine reads of them is finite.
+#include "properboost/core/peers.hpp"
 #include "properboost/losses/loss.hpp"
 
 #include <memory>

@@ -1,6 +1,7 @@
 // Predictions of any look-up tables, pairs and trees, against plain sums.
 #include <memory>
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/data/pairs.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 #include "properboost/ensemble/forest.hpp"

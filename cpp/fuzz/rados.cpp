@@ -1,6 +1,8 @@
 // Rados of any table, and boosting them: sums are those of their rows, and all of it is finite.
 #include <memory>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
 #include "properboost/rado/regularizers/registry.hpp"

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "tables.hpp"

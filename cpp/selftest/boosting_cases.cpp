@@ -14,6 +14,8 @@
 #include "digest.hpp"
 #include "properboost/boosting/booster.hpp"
 #include "properboost/boosting/row_screen.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/region.hpp"
 #include "properboost/impurities/registry.hpp"
 #include "properboost/learners/registry.hpp"
 #include "properboost/responses/registry.hpp"

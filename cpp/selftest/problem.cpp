@@ -9,6 +9,7 @@
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/table.hpp"
 #include "random.hpp"
 
 namespace properboost::selftest {

@@ -21,8 +21,11 @@
 
 #include "properboost/boosting/booster.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/region.hpp"
 #include "properboost/data/edges.hpp"
 #include "properboost/data/row_sample.hpp"
+#include "properboost/data/table.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/learners/histogram.hpp"

@@ -16,6 +16,7 @@
 
 #include "cases.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/region.hpp"
 
 namespace {
 

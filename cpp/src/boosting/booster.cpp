@@ -18,6 +18,8 @@
 #include "properboost/boosting/repeated_rounds.hpp"
 #include "properboost/boosting/sample_weights.hpp"
 #include "properboost/boosting/stepper.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/trees/tree_grower.hpp"
 

@@ -8,6 +8,7 @@
 #include "properboost/boosting/coupled_margins.hpp"
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/margins.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
 #include "properboost/trees/leaf_lines.hpp"
 #include "properboost/trees/tree_grower.hpp"

@@ -6,6 +6,8 @@
 #include "properboost/boosting/fill_feature.hpp"
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/boosting/slope_along.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/transpose.hpp"
 #include "properboost/histogram/row_sums.hpp"
 

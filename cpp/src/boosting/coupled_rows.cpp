@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "properboost/core/peers.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {

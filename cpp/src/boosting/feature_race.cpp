@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/trees/slots.hpp"
 
 namespace properboost {

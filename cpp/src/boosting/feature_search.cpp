@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "properboost/core/parallel.hpp"
+
 namespace properboost {
 
 FeatureSearch::FeatureSearch(const RoundContext& context,

@@ -9,6 +9,8 @@
 #include "properboost/boosting/slope_along.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {

@@ -9,13 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "properboost/core/parallel.hpp"
+
 namespace properboost {
 
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
     throw std::invalid_argument(
         std::string("learning_rate (or for pairs interaction_rate) must be smaller, or the gain ") +
-        "(of a search: gains) larger: the " + what + " of round " + std::to_string(round) + " is not finite");
+        "(of a search: gains) larger: the " + what + " of round " + std::to_string(round) +
+        " is not finite");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/trees/node_lines.hpp"
 #include "properboost/trees/tree.hpp"
 #include "properboost/trees/tree_grower.hpp"

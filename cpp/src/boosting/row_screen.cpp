@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/core/random.hpp"
 
 namespace properboost {

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
+
 namespace properboost {
 
 SampleWeights::SampleWeights(RowSampleWeights weight, std::size_t n, Team& team) {

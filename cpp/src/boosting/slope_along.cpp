@@ -7,6 +7,8 @@
 
 #include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/histogram/row_sums.hpp"
 
 namespace properboost {

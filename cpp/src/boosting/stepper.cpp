@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "properboost/boosting/planner.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
 
 namespace properboost {

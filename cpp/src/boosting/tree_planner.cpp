@@ -6,6 +6,7 @@
 
 #include "properboost/boosting/planner.hpp"
 #include "properboost/boosting/row_screen.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/trees/tree_grower.hpp"
 

@@ -1,4 +1,5 @@
 #include "properboost/boosting/planner.hpp"
+#include "properboost/core/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/tiles.hpp"
+
 namespace properboost {
 namespace {
 

@@ -7,6 +7,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/edge_search.hpp"
+#include "properboost/data/encode_tile.hpp"
+#include "properboost/data/table.hpp"
+#include "properboost/data/tiles.hpp"
+
 namespace properboost {
 namespace {
 
@@ -45,7 +51,7 @@ double share_of_range(double x, double low, double high) {
 }  // namespace
 
 FeatureBins::FeatureBins(const std::vector<double>& edges, const std::vector<double>& means)
-    : ordered_(true), bins_(count_bins(edges)), search_(edges) {
+    : ordered_(true), bins_(count_bins(edges)), search_(std::make_shared<const EdgeSearch>(edges)) {
   if (means.empty()) return;
   if (means.size() != static_cast<std::size_t>(bins_)) {
     throw std::invalid_argument("means must have an entry per bin");
@@ -89,7 +95,7 @@ FeatureBins::FeatureBins(const Grid& grid) : FeatureBins(count_cells(grid)) {
 
 template <class Value>
 void FeatureBins::encode(const Value* x, std::size_t n, std::uint8_t* codes) const {
-  if (ordered_) return search_.encode(x, n, static_cast<std::uint8_t>(missing()), codes);
+  if (ordered_) return search_->encode(x, n, static_cast<std::uint8_t>(missing()), codes);
   for (std::size_t i = 0; i < n; ++i) {
     const bool known = x[i] >= Value(0) && x[i] < static_cast<Value>(bins_);
     const int code = known ? static_cast<int>(x[i]) : x[i] == Value(-1) ? bins_ : bins_ + 1;
@@ -118,7 +124,7 @@ void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_
   const double nanoseconds = 2.0 * static_cast<double>(n * size());
   for_each_tile(n, nanoseconds, team, [&](const TileRows& rows) {
     for (const ColumnBlock& block : blocks) {
-      encode_tile(table, block, order, rows,
+      encode_tile(*this, table, block, order, rows,
                   [&](std::size_t w) { return codes + block.wanted[w] * n + rows.begin; });
     }
   });

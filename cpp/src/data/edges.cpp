@@ -9,9 +9,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/edge_search.hpp"
+#include "properboost/data/tiles.hpp"
 
 namespace properboost {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/fixed_point.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/histogram/sums.hpp"
 

@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/tiles.hpp"
 
 namespace properboost {
 namespace {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/encode_tile.hpp"
+#include "properboost/data/tiles.hpp"
 #include "properboost/ensemble/entries.hpp"
 
 namespace properboost {
@@ -54,8 +57,8 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<Feature
     std::array<TileCodes, Tile::kColumns> codes;
     std::vector<TileCodes> kept(places);
     for (const ColumnBlock& block : blocks) {
-      bins.encode_tile(table, block, RowOrder{}, rows,
-                       [&](std::size_t w) { return codes[w].data(); });
+      encode_tile(bins, table, block, RowOrder{}, rows,
+                  [&](std::size_t w) { return codes[w].data(); });
       add_all(block.wanted.size(), codes.data(),
               [&](std::size_t w) { return bins.offset(block.wanted[w]); });
       for (std::size_t w = 0; w < block.wanted.size(); ++w) {

@@ -4,6 +4,9 @@
 #include <array>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/encode_tile.hpp"
+#include "properboost/data/tiles.hpp"
 #include "properboost/ensemble/entries.hpp"
 
 namespace properboost {
@@ -213,9 +216,8 @@ void ForestScores::predict_raw(const Table& table, double* out, Team& team) cons
   for_each_tile(table.rows, nanoseconds(table.rows), team, [&](const TileRows& rows) {
     Codes codes{std::vector<TileCodes>(std::max<std::size_t>(used_.size(), 1)), {}};
     for (const ColumnBlock& block : blocks) {
-      bins_.encode_tile(table, block, RowOrder{}, rows, [&](std::size_t w) {
-        return codes.columns[column_[block.wanted[w]]].data();
-      });
+      encode_tile(bins_, table, block, RowOrder{}, rows,
+                  [&](std::size_t w) { return codes.columns[column_[block.wanted[w]]].data(); });
     }
     for (std::size_t column = 0; column < used_.size(); ++column) {
       const std::size_t known = known_[used_[column]];

@@ -1,6 +1,8 @@
 #include "properboost/histogram/code_weights.hpp"
 
 #include "properboost/core/fixed_point.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 
 namespace properboost {
 namespace {

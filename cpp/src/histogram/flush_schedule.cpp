@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/histogram/joint_cells.hpp"
 
 namespace properboost {

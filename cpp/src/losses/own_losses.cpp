@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "properboost/data/table.hpp"
 #include "properboost/losses/bound.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/losses/table.hpp"

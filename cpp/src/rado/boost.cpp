@@ -12,6 +12,7 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/math.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/rado/exponential.hpp"
 
 namespace properboost {

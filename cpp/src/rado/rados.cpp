@@ -13,6 +13,7 @@
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
 
 namespace properboost {

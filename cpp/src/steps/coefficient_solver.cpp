@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
 
 namespace properboost {
 namespace {

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
+#include "properboost/core/prefetch.hpp"
 
 namespace properboost {
 namespace {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "properboost/core/parallel.hpp"
+
 namespace properboost {
 
 void NodeLines::append(const NodeLines& other) {

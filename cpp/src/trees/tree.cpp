@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "properboost/core/parallel.hpp"
 #include "properboost/trees/tree_bits.hpp"
 
 namespace properboost {

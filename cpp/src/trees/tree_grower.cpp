@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/histogram/code_weights.hpp"
 #include "properboost/trees/best_first_growth.hpp"

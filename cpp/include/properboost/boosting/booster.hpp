@@ -12,12 +12,13 @@
 #include "properboost/boosting/fit_state.hpp"
 #include "properboost/boosting/memory.hpp"
 #include "properboost/boosting/model.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Called on the calling thread after each estimator, with the number of estimators done over all
 // models and one model's training risk (without rounds, its held-out log loss); may throw.

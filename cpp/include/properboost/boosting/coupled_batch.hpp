@@ -12,9 +12,10 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/parallel.hpp"
 
 namespace properboost {
+
+class Team;
 
 class CoupledBatch final : public BatchMargins {
  public:

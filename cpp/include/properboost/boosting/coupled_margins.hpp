@@ -23,6 +23,7 @@
 #include "properboost/boosting/shift_path.hpp"
 #include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/row_sums.hpp"

@@ -10,7 +10,6 @@
 #include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/cells.hpp"
@@ -18,6 +17,8 @@
 #include "properboost/losses/loss.hpp"
 
 namespace properboost {
+
+class Share;
 
 // Rows of one class with the same role, which are looked at together.
 struct StripRows {

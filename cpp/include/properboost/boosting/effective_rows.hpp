@@ -9,13 +9,15 @@
 
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/sample_weights.hpp"
-#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/row_sums.hpp"
 #include "properboost/learners/contrast.hpp"
 
 namespace properboost {
+
+class Team;
 
 class EffectiveRowCount {
  public:

@@ -9,11 +9,12 @@
 #include "properboost/boosting/feature_search.hpp"
 #include "properboost/boosting/planner.hpp"
 #include "properboost/boosting/row_screen.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/learners/contrast.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Finds the feature of a lone lane by screens of rows, and only at the end by all of them.
 class FeatureRace {

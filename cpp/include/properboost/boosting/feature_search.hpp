@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "properboost/boosting/planner.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/histogram.hpp"
@@ -16,6 +15,8 @@
 #include "properboost/learners/learner.hpp"
 
 namespace properboost {
+
+class Team;
 
 class FeatureSearch {
  public:

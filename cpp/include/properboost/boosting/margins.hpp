@@ -25,7 +25,6 @@
 #include "properboost/boosting/shifted_rows.hpp"
 #include "properboost/boosting/term_bounds.hpp"
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/losses/loss.hpp"
@@ -34,6 +33,9 @@
 #include "properboost/votes/vote_targets.hpp"
 
 namespace properboost {
+
+class Share;
+class Team;
 
 class Margins final : public BatchMargins, public MovingMargins {
  public:

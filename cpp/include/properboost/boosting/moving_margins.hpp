@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "properboost/boosting/held_out_means.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/steps/line_search_oracle.hpp"
 
 namespace properboost {
+
+class Share;
+class Team;
 
 // A lane's rows move by t times the look-up table, each by the entry of its code; and by t times
 // what lines add to it, if there are any.  Several vote targets have one look-up table each,

@@ -15,7 +15,6 @@
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/learner.hpp"
@@ -25,6 +24,8 @@
 #include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
+
+class Team;
 
 // What one lane adds in one round.
 struct RoundUpdate {

@@ -5,10 +5,11 @@
 
 #include "properboost/boosting/cohort.hpp"
 #include "properboost/boosting/fit_context.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Throws std::invalid_argument if the rounds of an earlier fit, by model, cannot be repeated.
 void check_repeated(const std::vector<Rounds>& rounds, const FitContext& fit);

@@ -11,12 +11,13 @@
 #include <optional>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/screen.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/trees/slots.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Sorts the numbers of the rows of each segment into the order that screens are windows of.
 void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std::size_t>& segments);

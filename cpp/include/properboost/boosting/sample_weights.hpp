@@ -8,10 +8,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
+
+class Team;
 
 class SampleWeights {
  public:

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
+
+class Team;
 
 // The size of the largest line of all rows of some blocks.
 double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Team& team);

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "properboost/boosting/moving_margins.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 
 namespace properboost {
+
+class Team;
 
 struct RoundContext;
 struct RoundUpdate;

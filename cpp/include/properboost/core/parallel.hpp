@@ -1,4 +1,4 @@
-// Threads: the only place with an OpenMP pragma.
+// Threads: a team of them, and the loops that they share.
 //
 // A Team enters one parallel region for a whole call of the engine.  Inside it the calling thread
 // runs the program; the others serve the loops it hands out with for_each.  Threads wait in our own
@@ -16,39 +16,17 @@
 #include <mutex>
 #include <utility>
 
-#include "properboost/core/peers.hpp"
-#include "properboost/core/stack.hpp"
-#include "properboost/core/startable.hpp"
-#include "properboost/core/watch.hpp"
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 #endif
 
 namespace properboost {
 
-constexpr bool has_openmp() noexcept {
-#if defined(_OPENMP)
-  return true;
-#else
-  return false;
-#endif
-}
+class Peers;
+class Share;
+class Watch;
 
 namespace detail {
-
-// The OpenMP runtime's threads do not survive a fork, and entering a region in the child would wait
-// for them for ever: a forked child runs on one thread.
-inline std::atomic<bool>& forked() noexcept {
-  static std::atomic<bool> flag{false};
-  return flag;
-}
 
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -169,29 +147,7 @@ struct Gate {
   }
 };
 
-#if defined(_OPENMP)
-// How many of `asked` threads, this one among them, a region may have.  GNU's runtime keeps the
-// threads of a region for the next one of the same thread and the same size, so only a change of
-// size can be refused.  (Where another library shares the runtime this may be outdated.)
-inline int grant(int asked) {
-  thread_local int size = 1;  // of the last region
-  if (asked != size) {
-    size = std::min(asked, size + count_startable(std::max(asked - size, 0)));
-  }
-  return size;
-}
-#endif
-
 }  // namespace detail
-
-// Call once when the library is loaded.
-inline void watch_forks() {
-#if defined(__unix__) || defined(__APPLE__)
-  static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { detail::forked().store(true); });
-  static_cast<void>(registered);
-#endif
-}
 
 class Team {
  public:
@@ -200,34 +156,10 @@ class Team {
   // `nanoseconds` is an estimate of the time of its longest loop: if that is too short to share,
   // no thread is woken.  `check`, if there is one, is called on the calling thread between tasks,
   // ten times per second; what it throws ends the program.
+  // Those who call it include core/region.hpp.
   template <class Program>
-  static int run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
-                 Program&& program, std::function<void()> check = {}) {
-    Watch watch(std::move(check));
-    int missing = 0;
-#if defined(_OPENMP)
-    // More than a few threads per processor do not help.
-    n_threads = std::min(n_threads, 4 * omp_get_num_procs());
-    if (n_threads > 1 && nanoseconds >= kWorthWaking && !detail::forked().load()) {
-      if (is_stack_short()) return run_roomy(n_threads, watch, program);
-      // At the end of a region and after it GNU's runtime spins for milliseconds before it sleeps,
-      // which another process on the same processors pays for; it does not if it has more threads
-      // than processors.  So if all processors are used, one more thread is requested, which does
-      // nothing.
-      const int wanted = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
-      const int n_asked = detail::grant(wanted);
-      missing = std::max(n_threads - n_asked, 0);
-      n_threads -= missing;
-      if (n_threads > 1) {
-        run_region(n_threads, n_asked, watch, program);
-        return missing;
-      }
-    }
-#endif
-    Team team(nullptr, 1, &watch);
-    program(team);
-    return missing;
-  }
+  static int run(int n_threads, double nanoseconds, Program&& program,
+                 std::function<void()> check = {});
 
   // A team of the calling thread only; one for a task of another team's loop has no peers.
   static Team alone(Peers* peers = nullptr) {
@@ -241,7 +173,7 @@ class Team {
   // From now on sums over rows are those of these processes, too.  Tasks share nothing.
   void join(Peers* peers) noexcept { peers_ = peers; }
   bool has_peers() const noexcept { return peers_ != nullptr; }
-  Share share() const { return Share(peers_); }
+  Share share() const;
 
   // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
   // `nanoseconds` is an estimate of the whole loop's time: a loop that ends before another thread
@@ -249,8 +181,8 @@ class Team {
   // on the thread that ran them.
   template <class Task>
   void for_each(std::size_t n, double nanoseconds, const Task& task) {
-    const auto look = [watch = watch_, each = nanoseconds / static_cast<double>(n)] {
-      if (watch != nullptr) watch->pass(each);
+    const auto look = [this, each = nanoseconds / static_cast<double>(n)] {
+      if (watch_ != nullptr) this->look(each);
     };
     if (gate_ == nullptr || n < 2 || !is_worth_sharing(nanoseconds)) {
       for (std::size_t i = 0; i < n; ++i) {
@@ -277,51 +209,11 @@ class Team {
   Team(detail::Gate* gate, std::size_t size, Watch* watch) noexcept
       : gate_(gate), size_(size), watch_(watch) {}
 
-#if defined(_OPENMP)
   template <class Program>
-  static void run_region(int n_threads, int n_asked, Watch& watch, Program& program) {
-    detail::Gate gate;
-    Team team(&gate, static_cast<std::size_t>(n_threads), &watch);
-    std::exception_ptr error;
-#pragma omp parallel num_threads(n_asked)
-    {
-      if (omp_get_thread_num() != 0) {
-        // One that does not serve is not missed.
-        if (omp_get_thread_num() < n_threads && has_enough_stack()) gate.serve();
-      } else {
-        try {
-          program(team);
-        } catch (...) {
-          error = std::current_exception();
-        }
-        gate.dismiss();
-      }
-    }
-    if (error) std::rethrow_exception(error);
-  }
-
-  // The same with threads of our own, which end with the call; returns how many are missing.
+  static void run_region(int n_threads, int n_asked, Watch& watch, Program& program);
   template <class Program>
-  static int run_roomy(int n_threads, Watch& watch, Program& program) {
-    detail::Gate gate;
-    std::exception_ptr error;
-    std::size_t size = 1;
-    {
-      const auto serve = [](void* pointer) { static_cast<detail::Gate*>(pointer)->serve(); };
-      const RoomyThreads threads(n_threads - 1, serve, &gate);
-      size += threads.size();
-      Team team(&gate, size, &watch);
-      try {
-        program(team);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      gate.dismiss();
-    }
-    if (error) std::rethrow_exception(error);
-    return n_threads - static_cast<int>(size);
-  }
-#endif
+  static int run_roomy(int n_threads, Watch& watch, Program& program);
+  void look(double nanoseconds) const;
 
   detail::Gate* gate_;
   std::size_t size_;

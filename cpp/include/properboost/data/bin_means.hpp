@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "properboost/core/exact_sum.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
+
+class Team;
 
 // The means of each feature's bins, which ascend; none of a categorical feature.  `weight` is that
 // of the n rows of the order.

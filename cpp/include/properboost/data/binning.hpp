@@ -7,11 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
-#include "properboost/data/edge_search.hpp"
-#include "properboost/data/table.hpp"
-
 namespace properboost {
+
+class EdgeSearch;
+class Team;
+struct RowOrder;
+struct Table;
 
 constexpr int kMaxCodes = 256;  // a code is one byte
 
@@ -53,7 +54,7 @@ class FeatureBins {
   int bins_;
   Grid grid_;
   std::shared_ptr<const std::vector<FeatureBins>> levels_;
-  EdgeSearch search_;
+  std::shared_ptr<const EdgeSearch> search_;  // of a numeric feature
   std::shared_ptr<const std::array<double, kMaxCodes>> positions_;
 };
 
@@ -70,22 +71,6 @@ class Bins {
   // Codes of n rows, feature-major: codes[f * n + i] is row order[i]'s.
   void encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
               Team& team) const;
-
-  // Codes of a tile of rows: of the w-th wanted feature of the block at destination(w).
-  template <class Destination>
-  void encode_tile(const Table& table, const ColumnBlock& block, RowOrder order,
-                   const TileRows& rows, const Destination& destination) const {
-    visit(table.columns[block.first].type, [&](auto zero) {
-      using T = decltype(zero);
-      ValueOf<T> x[Tile::kColumns * Tile::kRows];
-      read<T>(table, block, order, rows.begin, rows.size, x);
-      for (std::size_t w = 0; w < block.wanted.size(); ++w) {
-        prefetch(table, block, order, rows, w, block.wanted.size());
-        const std::size_t f = block.wanted[w];
-        features_[f].encode(x + (f - block.first) * Tile::kRows, rows.size, destination(w));
-      }
-    });
-  }
 
  private:
   std::vector<FeatureBins> features_;

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Bin edges of every column for at most max_bins bins each, found from these rows, whose weight is
 // positive.

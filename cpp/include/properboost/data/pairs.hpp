@@ -10,10 +10,11 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 
 namespace properboost {
+
+class Team;
 
 struct FeaturePair {
   static constexpr std::uint16_t kUnseen = kMaxCodes;  // a level that no cell has

@@ -4,11 +4,12 @@
 #include <limits>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
+
+class Team;
 
 // At first it holds no number.
 struct Span {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/pairs.hpp"
 #include "properboost/data/table.hpp"
@@ -14,6 +13,8 @@
 #include "properboost/trees/tree.hpp"
 
 namespace properboost {
+
+class Team;
 
 // What boosting found, one entry per round, in units of the raw prediction.
 struct Rounds {

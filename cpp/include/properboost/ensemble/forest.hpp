@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/table.hpp"
 #include "properboost/trees/node_lines.hpp"
@@ -15,6 +14,8 @@
 #include "properboost/trees/tree_bits.hpp"
 
 namespace properboost {
+
+class Team;
 
 // The nodes of all trees, one tree after the other, the value of each node and, if leaves have
 // lines, these.

@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
+
+class Team;
 
 // out[code[i]] += term(i), i in [begin, end), for a feature of `width` codes.
 template <class Number, class Term>

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "properboost/core/fixed_point.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/bundles.hpp"
 
 namespace properboost {
+
+class Team;
 
 class FlushSchedule {
  public:

@@ -11,13 +11,15 @@
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/fixed_point.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost {
+
+class Share;
+class Team;
 
 // Those of each lane.
 using LaneUnits = std::array<CellUnits, kMostLanes>;
@@ -66,17 +68,9 @@ class Histogram {
 
   // Adds the sums of other processes' rows when the share goes, in all features or in one; or in
   // one at once.
-  void add_to(Share& share) { share.sum(sums_.data(), sums_.size()); }
-  void add_to(Share& share, std::size_t f) {
-    const std::size_t n = numbers_of(f);
-    share.sum(positive(f), n).sum(negative(f), n);
-    if (has_curvature_) share.sum(curvature(f), n);
-  }
-  void share(std::size_t f, Team& team) {
-    Share share = team.share();
-    add_to(share, f);
-    share.go();
-  }
+  void add_to(Share& share);
+  void add_to(Share& share, std::size_t f);
+  void share(std::size_t f, Team& team);
 
   // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
   // features side by side.

@@ -10,10 +10,11 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/rado/regularizers/regularizer.hpp"
 
 namespace properboost {
+
+class Team;
 
 struct RadoRound {
   std::int32_t feature;

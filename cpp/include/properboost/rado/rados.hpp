@@ -13,10 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
+
+class Team;
 
 // The feature that a coordinate of a rado sums: 1, a column's numbers, or whether they equal a
 // level.

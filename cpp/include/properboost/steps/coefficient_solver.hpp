@@ -12,13 +12,14 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/losses/loss.hpp"
 #include "properboost/steps/step.hpp"
 
 namespace properboost {
+
+class Team;
 
 // One lane's rows, and the features whose coefficients are solved for together.
 class CoefficientSolver {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/histogram/cells.hpp"

@@ -34,7 +34,6 @@
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/histogram/row_sums.hpp"
@@ -47,6 +46,9 @@
 #include "properboost/trees/tree.hpp"
 
 namespace properboost {
+
+class Share;
+class Team;
 
 // What is fitted to a tree.
 struct FittedLines {

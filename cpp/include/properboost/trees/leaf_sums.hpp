@@ -10,6 +10,7 @@
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"

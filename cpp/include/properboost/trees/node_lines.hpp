@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/packed_codes.hpp"
 
 namespace properboost {
+
+class Team;
 
 // The lines of a tree's nodes, or of several trees', one after the other.
 struct NodeLines {

@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/histogram/cells.hpp"
 
 namespace properboost {
+
+class Team;
 
 // Some of a feature's codes.
 struct CodeSet {

@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-#include "properboost/data/table.hpp"
+#include "properboost/data/tiles.hpp"
 #include "properboost/trees/tree.hpp"
 
 namespace properboost {

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <vector>
 
-#include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"
@@ -23,6 +22,8 @@
 #include "properboost/votes/vote.hpp"
 
 namespace properboost {
+
+class Team;
 
 // A tree, and the weights at each of its nodes: [node][slot].
 struct VoteTree {
