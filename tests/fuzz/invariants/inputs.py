@@ -176,6 +176,8 @@ def _powers(fit: Fit) -> None:
     rules["selection"] = "greedy"  # unbiased counts rows, too
     if fit.has("min_saving"):
         settings["min_saving"] = 0.0  # and so does what a cut saves by chance
+    if fit.has("linear_leaves"):
+        settings["linear_leaves"] = False  # a leaf of few rows has no line
     for name, value in rules.items():
         if fit.has(name) and fit.get(name) in (None, "auto", "unbiased"):
             settings[name] = value
