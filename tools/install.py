@@ -155,7 +155,9 @@ def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
 def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
     """Compile what changed, and link it and the sources into IN_PLACE, which is to be imported."""
     touch_changed(sources, toolchain)
-    cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    cmake = shutil.which(
+        "cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     if cmake is None or subprocess.run([cmake, "--build", BUILD, "--", "--quiet"]).returncode:
         die("the extension did not build: the messages of the compiler are above.")
     package = IN_PLACE / "properboost"
