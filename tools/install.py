@@ -131,7 +131,7 @@ def source_digests() -> dict[str, str]:
 
 
 def touch_changed(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Have ninja, which goes by times, see what differs from the sources of the objects in BUILD."""
+    """Touch what differs from the sources of the objects in BUILD: ninja goes by times."""
     # Written before they are made: a build may stop half-way.
     record = STATE / "built-from.json"
     before = json.loads(record.read_text()) if record.is_file() else {}
@@ -155,9 +155,8 @@ def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
 def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
     """Compile what changed, and link it and the sources into IN_PLACE, which is to be imported."""
     touch_changed(sources, toolchain)
-    cmake = shutil.which(
-        "cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    )
+    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    cmake = shutil.which("cmake", path=os.pathsep.join(folders))
     if cmake is None or subprocess.run([cmake, "--build", BUILD, "--", "--quiet"]).returncode:
         die("the extension did not build: the messages of the compiler are above.")
     package = IN_PLACE / "properboost"
