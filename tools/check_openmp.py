@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-HOME = Path("cpp/include/properboost/core/parallel.hpp")
+HOME = Path("cpp/include/properboost/core/region.hpp")
 SUFFIXES = {
     ".c",
     ".cc",

@@ -84,14 +84,14 @@ def test_openmp_stands_in_one_header():
 @pytest.mark.parametrize(
     ("file", "line", "complaint"),
     [
-        ("core/parallel.hpp", "#pragma omp parallel num_threads(n)", None),
-        ("core/parallel.hpp", "#pragma omp parallel \\\n    num_threads(n)", None),
+        ("core/region.hpp", "#pragma omp parallel num_threads(n)", None),
+        ("core/region.hpp", "#pragma omp parallel \\\n    num_threads(n)", None),
         (
-            "core/parallel.hpp",
+            "core/region.hpp",
             "#pragma omp parallel for",
-            "parallel.hpp:2: parallel region without",
+            "region.hpp:2: parallel region without",
         ),
-        ("core/parallel.hpp", "// #pragma omp parallel for", "no OpenMP pragma found"),
+        ("core/region.hpp", "// #pragma omp parallel for", "no OpenMP pragma found"),
         ("booster.hpp", "#pragma omp parallel num_threads(n)", "booster.hpp:2: OpenMP pragma"),
         ("booster.hpp", "  #  pragma omp simd", "booster.hpp:2: OpenMP pragma outside"),
         ("booster.hpp", '_Pragma("omp parallel num_threads(n)")', "booster.hpp:2: OpenMP pragma"),
@@ -100,9 +100,7 @@ def test_openmp_stands_in_one_header():
 def test_openmp_check_sees(tmp_path, file, line, complaint):
     headers = tmp_path / "cpp" / "include" / "properboost"
     (headers / "core").mkdir(parents=True)
-    (headers / "core/parallel.hpp").write_text(
-        "#pragma once\n#pragma omp parallel num_threads(n)\n"
-    )
+    (headers / "core/region.hpp").write_text("#pragma once\n#pragma omp parallel num_threads(n)\n")
     (headers / file).write_text(f"#pragma once\n{line}\n")
     check = check_openmp(tmp_path)
     assert (complaint or "") in check.stderr

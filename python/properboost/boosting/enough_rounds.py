@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.boosting.ensemble import Rounds
-from properboost.boosting.options import CONDITIONAL
 from properboost.losses.probabilities import Link
-from properboost.parameters.shared import GROWN, SOLVED, BoostingOptions
+from properboost.parameters.shared import CONDITIONAL, GROWN, SOLVED, BoostingOptions
 
 __all__ = ["Blocks", "limit_estimators"]
 

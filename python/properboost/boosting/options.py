@@ -5,7 +5,7 @@ from collections.abc import Collection
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstraints, Multiclass
-from properboost.parameters.shared import MOST_LEVELS, SOLVED, BoostingOptions
+from properboost.parameters.shared import CONDITIONAL, MOST_LEVELS, SOLVED, BoostingOptions
 
 __all__ = [
     "CONDITIONAL",
@@ -82,9 +82,6 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str, response:
         f"got {multiclass!r}"
     )
 
-
-CONDITIONAL = "conditional"
-"""The response that compares two classes' densities, whatever their shares are."""
 
 OF_PAIRS = "histogram"
 """The weak learner of pairs."""

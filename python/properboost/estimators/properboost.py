@@ -30,7 +30,7 @@ from properboost.boosting.interactions import PairBins
 from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
 from properboost.boosting.making import make_ensemble
 from properboost.boosting.merged_bins import merge_bins
-from properboost.boosting.options import CONDITIONAL, find_coupling, for_pairs
+from properboost.boosting.options import find_coupling, for_pairs
 from properboost.boosting.patience import Patience
 from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.boosting.watch import Validation, Watch, read_validation
@@ -68,6 +68,7 @@ from properboost.parameters.kinds import (
     WeakLearner,
 )
 from properboost.parameters.shared import (
+    CONDITIONAL,
     GROWN,
     LARGEST_INT,
     SOLVED,

@@ -16,13 +16,12 @@ from properboost.boosting.engine import (
     start,
 )
 from properboost.boosting.intercept import add_intercepts
-from properboost.boosting.options import CONDITIONAL
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.search_space import Candidate
 from properboost.model_selection.split_rows import SplitRows, count_models
-from properboost.parameters.shared import SOLVED, BoostingOptions
+from properboost.parameters.shared import CONDITIONAL, SOLVED, BoostingOptions
 from properboost.progress import Report
 from properboost.scoring import BUILT_IN, HeldOut, Score, read_curves
 

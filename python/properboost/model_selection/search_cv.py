@@ -17,7 +17,6 @@ from properboost.batches.quantized_table import open_training
 from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
 from properboost.boosting.engine import Training, prepare, reorder, spread
 from properboost.boosting.intercept import add_intercepts
-from properboost.boosting.options import CONDITIONAL
 from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows, read_groups, read_rows
 from properboost.data.table import Table
@@ -80,6 +79,7 @@ from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, search
 from properboost.parameters.kinds import CV, AutoCV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
+    CONDITIONAL,
     SOLVED,
     BagTableParameters,
     BinningParameters,

@@ -10,7 +10,6 @@ import numpy as np
 
 from properboost.boosting import options
 from properboost.boosting.options import (
-    CONDITIONAL,
     check_depth_of_policy,
     check_directions_of_lines,
     check_loss_of_step,
@@ -44,6 +43,7 @@ from properboost.parameters.kinds import (
     WeakLearner,
 )
 from properboost.parameters.shared import (
+    CONDITIONAL,
     FEWEST_BAGS,
     GROWN,
     LARGEST_INT,

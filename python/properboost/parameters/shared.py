@@ -35,6 +35,7 @@ from properboost.parameters.kinds import (
 )
 
 __all__ = [
+    "CONDITIONAL",
     "LARGEST_INT",
     "LINEAR_ROWS",
     "MOST_LEVELS",
@@ -98,6 +99,9 @@ MOST_LEVELS = 7
 
 LINEAR_ROWS = 10.0
 """The least effective rows of a leaf that has a line."""
+
+CONDITIONAL = "conditional"
+"""The response that compares two classes' densities, whatever their shares are."""
 
 GROWN = ("tree", "monomial")
 """Weak learners over several features."""
