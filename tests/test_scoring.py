@@ -359,3 +359,9 @@ def test_a_missing_class_has_no_ranking_and_a_balanced_accuracy_of_the_other():
     np.testing.assert_allclose(one.validation_curves_, other.validation_curves_)
     with pytest.raises(ValueError, match="gave no finite score"):
         pb.ProperBoostClassifierCV(**settings, scoring="roc_auc").fit(X, y)
+
+
+def test_a_score_of_two_classes_is_refused_by_name_with_three(iris):
+    search = pb.ProperBoostClassifierCV(scoring="roc_auc", effort=None, gains=[1.0], cv=2)
+    with pytest.raises(ValueError, match=r"scoring='roc_auc' cannot be used: multi_class must be"):
+        search.fit(*iris)

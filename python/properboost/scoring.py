@@ -90,6 +90,8 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
                     f"scoring={scoring!r} needs rows of every class; some that were held out "
                     f"have none of {lacking}"
                 ) from error
+            if isinstance(scoring, str):  # a scorer of scikit-learn does not know its name here
+                raise ValueError(f"scoring={scoring!r} cannot be used: {error}") from error
             raise
         try:
             return float(value)
