@@ -8,7 +8,9 @@ import pytest
 import properboost as pb
 from helpers.clusters import MARKS, cluster, file_of, watched
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
 
 from properboost.dask import DaskProperBoostClassifier, fleet, waiting  # noqa: E402
 from properboost.dask.on_scheduler import Taken  # noqa: E402
@@ -30,7 +32,8 @@ class Scheduler:
 
     def __init__(self, clock):
         self.clock, self.workers, self.holders = clock, {}, set()
-        self.taken, self.submitted = [], []
+        self.taken, self.submitted, self.passed = [], [], []
+        self.only_queued = False
 
     def run(self, address, process=None, status="running", heard=None):
         heard = self.clock.now if heard is None else heard
@@ -40,10 +43,14 @@ class Scheduler:
         if function is waiting.take_away:
             self.taken.append(arguments[1])
             return Taken([], [], [], [], [])
+        if function is waiting.let_pass:
+            self.passed.append(self.clock.now)
+            return []
         states = [
             (address, *own, self.clock.now - own[-1]) for address, own in self.workers.items()
         ]
-        return states, {self.workers[own][0] for own in self.holders if own in self.workers}
+        holders = {self.workers[own][0] for own in self.holders if own in self.workers}
+        return states, holders, self.only_queued
 
     def submit(self, function, **_):
         self.submitted.append(function)
@@ -171,6 +178,17 @@ def test_what_is_bound_to_a_worker_begins_anew_without_it(scheduler, workers, cl
     assert lost.value.workers == {worker("a")}
 
 
+def test_what_only_queues_for_the_deadline_is_let_pass_from_then_on(scheduler, workers, clock):
+    care = waiting._Care(workers, ["key"], set(), bound=False)
+    begun = clock.now
+    for second in range(30):
+        scheduler.run("a")
+        scheduler.only_queued = second not in (5, 20)  # others may let something pass at times
+        care.look_after()
+        clock.now += 1.0
+    assert [now - begun for now in scheduler.passed] == [17, 18, 19, *range(21, 30)]
+
+
 # -- in a cluster ----------------------------------------------------------------------------------
 
 
@@ -226,6 +244,51 @@ def test_a_paused_worker_gets_no_party(monkeypatch, client, tmp_path):
     finally:
         pause.set("running")
     assert file_of(model.to_local(), tmp_path) == expected
+
+
+def count(state, dask_scheduler=None):
+    return sum(task.state == state for task in dask_scheduler.tasks.values())
+
+
+def test_tasks_of_others_do_not_pass_a_queue_for_ever(client):
+    """Dask gives workers what is bound to them at once, and queued tasks when they have no other.
+
+    Without `let_pass` these are done when the tasks of others are.
+    """
+    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    with watched(client), distributed.Client(client.scheduler.address, set_as_default=False) as own:
+
+        def keep_busy(n):
+            return [
+                task
+                for address in addresses
+                for task in own.map(time.sleep, [0.1] * n, pure=False, workers=[address])
+            ]
+
+        before = keep_busy(60)
+        while client.run_on_scheduler(count, "processing") < 60:
+            time.sleep(0.02)
+        make = dask.delayed(pow, pure=False)
+        futures = client.compute([make(2, k) for k in range(8)])
+        while client.run_on_scheduler(count, "queued") < 8:
+            time.sleep(0.02)
+        after = keep_busy(300)
+        Workers(client, 0.5).wait_for(futures)
+        assert client.gather(futures) == [2**k for k in range(8)]
+        assert any(task.status == "pending" for task in after)
+        own.cancel([*before, *after])
+
+
+def test_what_was_moved_to_workers_that_are_gone_is_moved_on(client):
+    """Dask keeps a task for the workers that it was moved to, and waits for them."""
+    future = client.submit(pow, 2, 3, pure=False, workers=["tcp://127.0.0.1:1"])
+    care = waiting._Care(Workers(client, 10.0), [future.key], set(), bound=False)
+    care._restricted = [future.key]
+    with watched(client, 30.0), care:
+        while not future.done():
+            care.look_after()
+            time.sleep(0.1)
+    assert future.result() == 8
 
 
 def test_paused_workers_alone(monkeypatch, client):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Taken", "let_go", "look", "take_away"]
+__all__ = ["Taken", "let_go", "let_pass", "look", "take_away"]
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,23 @@ class Taken:
 
 def look(
     keys: Sequence[Any], dask_scheduler: Any = None
-) -> tuple[list[tuple[str, str, str, float, float]], set[str]]:
-    """Return how each worker is, and which of them hold what keys need."""
+) -> tuple[list[tuple[str, str, str, float, float]], set[str], bool]:
+    """Return how each worker is, which of them hold what keys need, and whether keys only queue.
+
+    They only queue where something is in the scheduler's queue, and nothing is with a worker.
+    """
     now = time.time()
     states = [
         (own.address, own.server_id, own.status.name, own.last_seen, now - own.last_seen)
         for own in dask_scheduler.workers.values()
     ]
-    holders = set()
+    holders, found = set(), set()
     for task in _find_needed(dask_scheduler, keys, set()):
+        found.add(task.state)
         if task.state == "processing" and task.processing_on is not None:
             holders.add(task.processing_on.server_id)
         holders |= {own.server_id for own in task.who_has or ()}
-    return states, holders
+    return states, holders, "queued" in found and "processing" not in found
 
 
 def _find_needed(scheduler: Any, keys: Sequence[Any], away: set[Any]) -> set[Any]:
@@ -64,7 +68,10 @@ def take_away(
     restricted: Collection[Any],
     dask_scheduler: Any = None,
 ) -> Taken:
-    """Have other workers make what is needed for keys; leave all else as it is."""
+    """Have other workers make what is needed for keys; leave all else as it is.
+
+    Tasks that are `restricted` may run on those that run now: others may have gone since.
+    """
     now, stimulus = time.time(), f"properboost-takes-away-{time.time()}"
     every = dask_scheduler.workers.values()
     silent = {own for own in every if own.server_id in processes and now - own.last_seen > deadline}
@@ -72,7 +79,7 @@ def take_away(
         own for own in every if own.server_id in processes and own not in dask_scheduler.running
     }
     others = {own.address for own in dask_scheduler.running - away}
-    moves, taken, lost, askers = {}, [], [], set()
+    moves, stranded, taken, lost, askers = {}, {}, [], [], set()
     bound = set(restricted)
     for task in _find_needed(dask_scheduler, keys, silent):
         if task.actor:  # bound to its worker, which its client is told about
@@ -98,10 +105,13 @@ def take_away(
         elif task.state in ("queued", "memory"):
             continue  # a queue is for any worker
         free = not (task.worker_restrictions or task.host_restrictions)
-        if others and (task.key in bound or (free and not task.resource_restrictions)):
-            task.worker_restrictions, task.loose_restrictions = set(others), False
+        free = free and not task.resource_restrictions
+        if others and (task.key in bound or (away and free)):
+            _bind(task, others)
             bound.add(task.key)
-    dask_scheduler.transitions(moves, stimulus)
+            if task.state == "no-worker":  # those that it was restricted to have gone
+                stranded[task.key] = "released"
+    dask_scheduler.transitions({**moves, **stranded}, stimulus)
     return Taken(
         keys=[*moves, *taken],
         restricted=list(bound),
@@ -109,6 +119,35 @@ def take_away(
         askers=sorted(askers),
         silent=sorted(own.address for own in silent),
     )
+
+
+def let_pass(
+    keys: Sequence[Any],
+    given_up: Collection[str],
+    restricted: Collection[Any],
+    dask_scheduler: Any = None,
+) -> list[Any]:
+    """Have workers take some of what is queued for keys; return tasks that are restricted now.
+
+    Dask gives a worker what is queued when it has hardly anything left to do, and what is not
+    queued at once.  So tasks of others that come one after the other pass it for ever.  A task
+    that is restricted is not queued, and a worker begins with those that have waited longest.
+    """
+    others = {own.address for own in dask_scheduler.running if own.server_id not in given_up}
+    needed = _find_needed(dask_scheduler, keys, set()) if others else ()
+    queued = sorted((own for own in needed if own.state == "queued"), key=lambda own: own.priority)
+    # No more than threads: what is queued is large, and to be used up before there is more of it.
+    first = queued[: dask_scheduler.total_nthreads]
+    for task in first:
+        _bind(task, others)
+    moves = {task.key: "released" for task in first}
+    dask_scheduler.transitions(moves, f"properboost-lets-pass-{time.time()}")
+    return [*restricted, *moves]
+
+
+def _bind(task: Any, addresses: Collection[str]) -> None:
+    """Have a task run on these workers alone."""
+    task.worker_restrictions, task.loose_restrictions = set(addresses), False
 
 
 def let_go(keys: Collection[Any], dask_scheduler: Any = None) -> None:

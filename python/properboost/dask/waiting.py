@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from properboost.dask.on_scheduler import let_go, look, take_away
+from properboost.dask.on_scheduler import let_go, let_pass, look, take_away
 from properboost.dask.on_worker import close_connections, make_import
 from properboost.extras import import_extra
 
@@ -85,6 +85,8 @@ class Workers:
     def __init__(self, client: Any, deadline: float) -> None:
         self.client = client
         self.deadline = deadline
+        self.only_queued = False
+        """Whether what was looked for is in the scheduler's queue, and nothing with a worker."""
         self._states: dict[Worker, _State] = {}
         self._looked = self._usable = time.monotonic()  # a worker was last usable then
         self._hopeless: float | None = None  # since when none has been usable for too long
@@ -100,7 +102,7 @@ class Workers:
 
     def look(self, keys: Sequence[Any] = ()) -> set[Worker]:
         """See how the workers are; return those that hold what these keys still need."""
-        states, holders = self.client.run_on_scheduler(look, list(keys))
+        states, holders, self.only_queued = self.client.run_on_scheduler(look, list(keys))
         now = time.monotonic()
         if now - self._looked > LATEST:
             self._stopped.clear()
@@ -296,6 +298,7 @@ class _Care:
         self._workers, self._keys, self._parties, self._bound = workers, keys, parties, bound
         self._restricted: Sequence[Any] = ()
         self._moves: Counter[Any] = Counter()
+        self._queued: float | None = None  # since when there has only been a queue
 
     def __enter__(self) -> "_Care":
         return self
@@ -321,7 +324,9 @@ class _Care:
         own._given_up |= late
         moved = False
         # Also those that hold nothing any more: another may just have begun to ask them for it.
-        if away := [worker for worker in own._given_up if own._is_away(worker)]:
+        # What is restricted to workers that have gone since would wait for them.
+        away = [worker for worker in own._given_up if own._is_away(worker)]
+        if away or self._restricted:
             processes = [worker.process for worker in away]
             taken = own.client.run_on_scheduler(
                 take_away, list(self._keys), processes, own.deadline, self._restricted
@@ -337,8 +342,23 @@ class _Care:
                     "and no other can have what they hold: chunks that were scattered, or tasks "
                     "that are bound to them"
                 )
+        self._pass_queue()
         own._check_usable()
         return moved
+
+    def _pass_queue(self) -> None:
+        """Have workers take what has only been queued for the deadline, and from then on."""
+        own, now = self._workers, time.monotonic()
+        late = self._queued is not None and now - self._queued > own.deadline
+        if not own.only_queued:
+            self._queued = self._queued if late else None
+        elif late:
+            given_up = [worker.process for worker in own._given_up]
+            self._restricted = own.client.run_on_scheduler(
+                let_pass, list(self._keys), given_up, self._restricted
+            )
+        else:
+            self._queued = now if self._queued is None else self._queued
 
 
 # -- on the client's loop --------------------------------------------------------------------------
