@@ -22,7 +22,8 @@ it returns; one that no signal has hit must have run once.
 The model file must be that of a fit in memory, byte for byte; or there is an error, at most the
 deadline and five seconds after the fault (the end of the fault's making, of faults that last).  A
 fit that has made no step for `--limit` seconds, or has not ended after ten times as many, counts as
-hung.
+hung.  A machine that is busy with something else, or lets these processes go last, makes fits slow
+for as long as it likes: so it is said for how long a thread of theirs waited for a processor.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -331,6 +332,16 @@ class Steps:
             yield
 
 
+def find_waits(pids: Collection[int]) -> dict[str, float]:
+    """Return for how many seconds each thread of processes has waited for a processor, on Linux."""
+    waits = {}
+    for pid in pids:
+        for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):  # it has just ended
+                waits[str(path)] = int(path.read_text().split()[1]) / 1e9
+    return waits
+
+
 # -- trials ----------------------------------------------------------------------------------------
 
 
@@ -347,6 +358,8 @@ class Outcome:
     others: list[str] = field(default_factory=list)
     hit: bool = True
     """Whether the fault came before the fit's end."""
+    waited: float = 0.0
+    """Seconds that a thread waited for a processor while the fit ran."""
 
 
 @dataclass
@@ -424,17 +437,21 @@ class Lot:
         tasks = Tasks(cluster.other)
         last = FIRST if chance.random() < 0.3 else self._steps[model]
         timer = threading.Timer(chance.uniform(0.0, 0.05), fault.strike, [kind])
+        pids = [os.getpid(), *fault.pids.values()]
+        waits = find_waits(pids)
         begun = time.perf_counter()
         steps = Steps(chance.randint(1, last), timer.start)
         with steps.watch():
             found = steps.run(lambda: self._fit(model, cluster.client), self.limit)
         end = time.perf_counter()
+        waited = [own - waits.get(path, 0.0) for path, own in find_waits(pids).items()]
         if timer.ident is not None:
             timer.join()
         tasks.stop()
         outcome = Outcome(kind, model, "hung", lost=end - begun - self.usual[model])
         if found is None:
             faulthandler.dump_traceback()
+        outcome.waited = max(waited, default=0.0)
         outcome.hit = fault.began is not None
         outcome.seconds = end - (fault.ended or end)
         if found and isinstance(found[0], BaseException):
@@ -488,10 +505,12 @@ def _describe(outcomes: list[Outcome]) -> None:
                     [kind, str(len(own)), str(sum(each.hit for each in own)),
                      *(str(counts[what]) for what in OUTCOMES),
                      str(sum(bool(each.others) for each in own)),
-                     f"{statistics.median(lost):.1f}", f"{max(lost):.1f}"]
+                     f"{statistics.median(lost):.1f}", f"{max(lost):.1f}",
+                     f"{max(each.waited for each in own):.1f}"]
                 )  # fmt: skip
         print_table(["", "trials", "in time to hit", *OUTCOMES, "others disturbed",
-                     "s lost, median", "largest"], lines)  # fmt: skip
+                     "s lost, median", "largest",
+                     "s waited for a processor, largest"], lines)  # fmt: skip
         print()
 
 
@@ -521,8 +540,8 @@ def main() -> None:
         outcomes.append(own)
         print(
             f"{trial}: {own.kind}, {own.model}: {own.what}, {own.seconds:.1f} s after it, "
-            f"{own.lost:.1f} s lost{'' if own.hit else ' (too late to hit)'} "
-            f"{own.text} {'; '.join(own.others)}",
+            f"{own.lost:.1f} s lost, {own.waited:.1f} s waited for a processor"
+            f"{'' if own.hit else ' (too late to hit)'} {own.text} {'; '.join(own.others)}",
             flush=True,
         )
         if (trial + 1) % 50 == 0:
