@@ -6,8 +6,13 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from distributed.actor import ProxyRPC
+
+from helpers.clusters import MARKS, cluster, watched
 from properboost.dask.lockstep import Each, Line, call
 from properboost.dask.waiting import Lost, Worker, Workers
+
+pytestmark = MARKS
 
 
 class Rpc:
@@ -58,6 +63,7 @@ def test_each_party_gets_its_own(workers):
     "answer",
     [
         OSError("closed"),
+        Exception("KeyError('party-1')"),  # the same, as the scheduler passes it on
         KeyError("party-1"),  # a worker that was started again where the other was
         {"status": "error", "exception": RuntimeError("no new futures after shutdown")},
     ],
@@ -73,3 +79,20 @@ def test_errors_of_parties_are_raised(workers):
     lines = [Line(worker(0), "party-0", Rpc(said(None, KeyError("its own"))))]
     with pytest.raises(KeyError, match="its own"):
         call(workers, lines, "ask", "what")
+
+
+def test_what_cannot_be_sent_is_raised(workers):
+    lines = [Line(worker(0), "party-0", Rpc(TypeError("cannot be pickled")))]
+    with pytest.raises(TypeError, match="pickled"):
+        call(workers, lines, "ask", "what")
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_worker_without_the_party(direct):
+    with cluster(1) as client, watched(client):
+        (address,) = client.scheduler_info(n_workers=-1)["workers"]
+        rpc = client.rpc(address) if direct else ProxyRPC(client.scheduler, address)
+        gone = Worker(address, "a process that was there before")
+        with pytest.raises(Lost) as lost:
+            call(Workers(client, 10.0), [Line(gone, "party", rpc)], "ask", "what")
+        assert lost.value.workers == {gone}

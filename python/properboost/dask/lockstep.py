@@ -81,7 +81,11 @@ async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
             args=[method, *(protocol.to_serialize(own) for own in arguments)],
             kwargs={},
         )
-    except (OSError, KeyError) as error:  # it is gone, or has no such party any more
+    except Exception as error:
+        # It is gone, or has no such party any more.  Of what a worker raises the scheduler passes
+        # on the text, as a plain Exception.
+        if not isinstance(error, OSError | KeyError) and type(error) is not Exception:
+            raise
         raise Lost([line.worker]) from error
     if said["status"] != "OK":  # parties do not raise: this is a worker that closes
         raise Lost([line.worker]) from said["exception"]
