@@ -17,7 +17,7 @@ waited for; three times of ten one of the first few, in which rows are read and 
 - *held*: a task of another client holds the GIL for longer than the deadline.
 
 A second client has tasks on all workers meanwhile, of half a second each.  Each must end with what
-it returns; one that no signal has hit must have run once.
+it returns; one must have run once, unless it ran on a worker that was hit, or closed by `scaled`.
 
 The model file must be that of a fit in memory, byte for byte; or there is an error, at most the
 deadline and five seconds after the fault (the end of the fault's making, of faults that last).  A
@@ -174,8 +174,11 @@ class Tasks:
         self._stop.set()
         self._thread.join()
 
-    def find_wrong(self, struck: set[int], limit: float) -> list[str]:
-        """Return what is wrong with tasks: they have not ended, or ran twice where none was hit."""
+    def find_wrong(self, struck: set[int], limit: float, *, scaled: bool) -> list[str]:
+        """Return what is wrong with tasks: they have not ended, or ran twice where none was hit.
+
+        A cluster that is `scaled` has also closed workers that it had started in the meantime.
+        """
         wrong, end = [], time.monotonic() + limit
         for number, future in enumerate(self.futures):
             try:
@@ -183,11 +186,19 @@ class Tasks:
                     wrong.append(f"task {number} returned something else")
             except Exception as error:
                 wrong.append(f"task {number}: {type(error).__name__} {error}")
+        there = set(self.client.run_on_scheduler(_find_processes))
+        for number in range(len(self.futures)):
             path = Path(self.folder.name) / str(number)
-            runs = path.read_text().split() if path.exists() else []
-            if len(runs) > 1 and not any(int(pid) in struck for pid in runs):
-                wrong.append(f"task {number} ran {len(runs)} times")
+            pids = [int(pid) for pid in path.read_text().split()] if path.exists() else []
+            hit = struck | (set(pids) - there) if scaled else struck
+            if len(pids) > 1 and hit.isdisjoint(pids):
+                wrong.append(f"task {number} ran in the processes {pids}; there are {there}")
         return wrong
+
+
+def _find_processes(dask_scheduler: Any = None) -> list[int]:
+    """Return the processes of the workers that are there."""
+    return [own.pid for own in dask_scheduler.workers.values()]
 
 
 # -- faults ----------------------------------------------------------------------------------------
@@ -464,7 +475,7 @@ class Lot:
             undone = in_time(70.0, undo)
             if undone is None or isinstance(undone[0], BaseException):
                 fault.wrong.append(f"not undone: {undone}")
-        outcome.others = fault.wrong + tasks.find_wrong(fault.struck, 60.0)
+        outcome.others = fault.wrong + tasks.find_wrong(fault.struck, 60.0, scaled=kind == "scaled")
         if kind not in ("killed", "same address", "retired", "scaled"):
             left = cluster.client.run(os.getpid)
             if left != fault.pids:
