@@ -1,6 +1,7 @@
 """Shared by all tests."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,18 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 # The same examples in every run, and no limit on their time: shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)
 settings.load_profile("properboost")
+
+
+SLOW = ("bits", "cli", "dask", "faults", "fuzz", "reproduce")
+"""Folders whose tests start processes or run for long: a tenth of the tests, half of the time."""
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of these folders, so that ``-m "not slow"`` runs the others."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")
