@@ -242,3 +242,17 @@ def test_bags_whose_steps_overflow_are_refused():
     X = np.random.default_rng(0).normal(size=(60, 3))
     with pytest.raises(ValueError, match="make raw predictions beyond"):
         pb.AdaBoost(slope=1.79e308, outer_bags=16, n_estimators=3).fit(X, X[:, 0] > 0.0)
+
+
+def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
+    """The error named y_val, which nobody had given."""
+    X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])
+    model = pb.ProperBoostClassifier(early_stopping=True, validation_fraction=0.4, random_state=0)
+    with pytest.raises(ValueError, match="early_stopping=True cannot score the rows it holds out"):
+        model.fit(X, y, np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0]))
+
+
+def test_a_gain_next_to_0_is_calibrated_without_a_word():
+    """NumPy warned of the overflow of a density."""
+    search = pb.ProperBoostClassifierCV(gains=[1e-300]).fit(np.zeros((4, 1)), [1, 0, 0, 1])
+    assert np.isfinite(search.predict_proba(np.zeros((1, 1)))).all()

@@ -82,8 +82,8 @@ async def _call(line: Line, method: str, arguments: Sequence[Any]) -> Any:
             kwargs={},
         )
     except Exception as error:
-        # It is gone, or has no such party any more.  Of what a worker raises the scheduler passes
-        # on the text, as a plain Exception.
+        # It is gone, or has no such party any more.  The scheduler passes on the text alone of
+        # what a worker raises, as a plain Exception.
         if not isinstance(error, OSError | KeyError) and type(error) is not Exception:
             raise
         raise Lost([line.worker]) from error

@@ -391,7 +391,8 @@ class ProperBoostClassifier(
             if goes_on:
                 loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
             table, y, sample_weight = open_training(self, X, y, sample_weight, reset=not goes_on)
-            if self.early_stopping and self.early_stopping != "auto" and X_val is None:
+            holds_out = self.early_stopping and self.early_stopping != "auto" and X_val is None
+            if holds_out:
                 if isinstance(X, QuantizedTable):
                     raise ValueError(
                         "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins "
@@ -452,10 +453,18 @@ class ProperBoostClassifier(
             link = self._make_link(loss, training)
             validation = None
             if X_val is not None:
-                validation = read_validation(
-                    self, X_val, y_val, sample_weight_val, init_score_val,
-                    training=training, link=link, scoring=self.scoring,
-                )  # fmt: skip
+                try:
+                    validation = read_validation(
+                        self, X_val, y_val, sample_weight_val, init_score_val,
+                        training=training, link=link, scoring=self.scoring,
+                    )  # fmt: skip
+                except ValueError as error:
+                    if not holds_out:
+                        raise
+                    raise ValueError(  # a class whose rows that count are all held out
+                        f"early_stopping=True cannot score the rows it holds out: {error}. Give "
+                        "X_val and y_val"
+                    ) from error
             if calls is not None:
                 if isinstance(X, QuantizedTable):  # has its own
                     y = sample_weight = None

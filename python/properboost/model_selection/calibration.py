@@ -208,7 +208,7 @@ class _Likelihood:
         )
 
     # Densities of a gain next to 0 are infinite; what comes of them is no step that is taken.
-    @np.errstate(invalid="ignore")
+    @np.errstate(invalid="ignore", over="ignore")
     def _differentiate(self, at: Array) -> tuple[Array, Array]:
         """Return the gradient, and the information: its expected change."""
         n = 1 + self.n_intercepts
