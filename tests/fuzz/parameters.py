@@ -131,6 +131,7 @@ def _draw_loss(rng: Generator, shape: Shape) -> str:
     custom = [
         "losses.Alpha(0.2)", "losses.Alpha(0.5)", "losses.Permissible('mu', 0.3)",
         "losses.from_pdf(stats.logistic())", "losses.from_pdf(stats.t(2))",
+        "losses.from_pdf(stats.logistic(), losses.Savage(2), alpha=0.5)",
         "losses.from_risk(*own_losses.RISKS['savage'][:2])",
         "losses.from_functions(lambda u: special.expit(-u), name='mine')",
         "losses.from_functions(lambda u: special.expit(-u), name='mine', tabulate=False)",

@@ -1,6 +1,7 @@
 """Losses designed from a density or a minimum risk, and TangentBoost's."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -20,8 +21,11 @@ from helpers.own_losses import (
 from properboost import _core, losses
 from properboost.losses import (
     Alpha,
+    Exponential,
     GBoost,
     GLog,
+    MarginLoss,
+    Savage,
     check,
     from_functions,
     from_pdf,
@@ -145,6 +149,73 @@ def test_bindings_of_the_alpha_loss(alpha):
     assert not loss.canonical
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 0.4, 0.5])
+def test_the_alpha_loss_has_the_binding_of_the_exponential(alpha):
+    # BoostLR, eq. 53 is Definition 8 with the logistic density and beta(v) = -2 sinh v.
+    own = from_pdf(stats.logistic(), Exponential(), alpha=alpha)
+    g, built_in = (1.0 - alpha) / (2.0 - 3.0 * alpha), Alpha(alpha)
+    u = np.linspace(-20.0, 20.0, 801)
+    np.testing.assert_allclose(g * own.weight(u), built_in.weight(u), rtol=1e-5)
+    np.testing.assert_allclose(g * own.loss(u), built_in.loss(u), rtol=1e-5)
+    np.testing.assert_allclose(own.probability(u), built_in.probability(u), atol=1e-9)
+    assert own.parameters == built_in.parameters == {"alpha": alpha}
+
+
+def test_the_alpha_loss_is_sound_beyond_a_half():
+    # Section 6.5 has right rows keep their weight for alpha above 1/2: they do from 1 on.
+    for alpha in (0.6, 0.9):
+        loss = from_pdf(stats.logistic(), Exponential(), alpha=alpha)
+        assert loss.convex
+        assert loss.weight(400.0) < 1e-15
+    for alpha in (1.0, 1.5):
+        with pytest.raises(ValueError, match="'logistic': its weight"):
+            from_pdf(stats.logistic(), Exponential(), alpha=alpha)
+
+
+DENSITIES = [stats.logistic(), stats.norm(scale=2.0), stats.t(4), stats.laplace(scale=2.0)]
+BINDINGS = [Savage(2.0), Savage(0.7), GBoost(3.0), lambda v: -v - np.arctan(v)]
+
+
+@pytest.mark.parametrize("pdf", DENSITIES, ids=lambda pdf: pdf.dist.name)
+@pytest.mark.parametrize("binding", BINDINGS, ids=["savage", "narrow", "gboost", "arctan"])
+@given(alpha=st.sampled_from([0.0, 0.3, 1.0, 1.7]), gain=st.sampled_from([0.5, 1.0, 3.0]))
+@drawn
+def test_alpha_scales_the_binding_and_the_gain_the_link(pdf, binding, alpha, gain):
+    # BoostLR, Definition 8 with g = 1 and eq. 37, by quadrature of nothing but the definition.
+    loss = from_pdf(pdf, binding, alpha=alpha, gain=gain)
+    v, h = np.linspace(-6.0, 6.0, 121), 1e-3
+    beta = binding.binding if isinstance(binding, MarginLoss) else binding
+    at = alpha * v / gain
+    slope = (beta(at - 2 * h) - 8 * beta(at - h) + 8 * beta(at + h) - beta(at + 2 * h)) / (12 * h)
+    weight = -pdf.sf(v / gain) * slope
+    np.testing.assert_allclose(loss.weight(v), weight, rtol=0.0, atol=1e-6 * weight.max())
+    np.testing.assert_allclose(loss.probability(v), pdf.cdf(v / gain), atol=1e-6)
+    assert loss.loss_margin == pytest.approx(gain * from_pdf(pdf).loss_margin, rel=1e-5)
+
+
+@pytest.mark.parametrize("gain", [0.5, 2.0, 5.0])
+def test_the_gain_of_the_link_alone(gain):
+    # BoostLR, Lemma 4 and Theorem 6: alpha equal to the gain leaves the binding as it is, and the
+    # minimum risk is what link and binding make it (eqs. 31 and 34).
+    loss = from_pdf(stats.logistic(), Savage(2.0), alpha=gain, gain=gain)
+    v = np.linspace(-12.0, 12.0, 241)
+    np.testing.assert_allclose(loss.binding(v), Savage(2.0).binding(v), atol=1e-7)
+    np.testing.assert_allclose(loss.probability(v), GLog(gain).probability(v), atol=1e-8)
+    p = np.linspace(0.01, 0.99, 99)
+    slopes = np.gradient(loss.minimum_risk(p), p, edge_order=2)
+    np.testing.assert_allclose(slopes[1:-1], Savage(2.0).binding(loss.link(p))[1:-1], atol=0.02)
+    assert check(loss)
+
+
+def test_alpha_one_is_the_shrinkage_loss():
+    for known in (Savage(2.0), Exponential(2.0)):
+        tuned = from_pdf(stats.logistic(), known, alpha=1.0)
+        v = np.linspace(-20.0, 20.0, 401)
+        np.testing.assert_allclose(tuned.weight(v), known.weight(v), rtol=3e-5)
+        assert tuned != from_pdf(stats.logistic(), known)  # which has no alpha
+        assert tuned == pickle.loads(pickle.dumps(tuned))
+
+
 def test_convexity_is_that_of_equation_57():
     # With c the logistic cdf, the binding -(v + k sin v) has b''/b' = -k sin v/(1 + k cos v), which
     # must stay below c'/(1 - c) = c(v): far on the left c vanishes and the sine does not.
@@ -200,12 +271,16 @@ def test_advice_is_the_callers_to_follow():
 def test_arguments_of_from_pdf_are_checked():
     with pytest.raises(TypeError, match=r"pdf must be a frozen distribution.* got 3"):
         from_pdf(3)
-    with pytest.raises(TypeError, match="binding must be 'linear' or a callable; got 1"):
+    with pytest.raises(TypeError, match="binding must be 'linear', a loss or a callable; got 1"):
         from_pdf(stats.logistic(), 1)
     with pytest.raises(ValueError, match="binding must be one of 'linear'; got 'cubic'"):
         from_pdf(stats.logistic(), "cubic")
     with pytest.raises(ValueError, match="gain must be above 0"):
         from_pdf(stats.logistic(), gain=0.0)
+    with pytest.raises(ValueError, match=r"alpha must be at least 0; got -0\.1"):
+        from_pdf(stats.logistic(), Savage(), alpha=-0.1)
+    with pytest.raises(ValueError, match=r"alpha must be None with binding='linear'.*; got 0\.5"):
+        from_pdf(stats.logistic(), alpha=0.5)
     for name in ("", " ", "a\nb", 3):
         with pytest.raises(ValueError, match="name must be a printable string"):
             from_pdf(stats.logistic(), name=name)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
@@ -89,6 +90,45 @@ def test_a_named_alpha_loss_has_its_default_alpha(binary):
         == 0.4
     )
     assert pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(*binary).alpha_ is None
+
+
+def test_alphas_and_gains_of_any_binding(binary):
+    losses = [
+        pb.losses.from_pdf(stats.logistic(), pb.losses.Savage(2.0), alpha=alpha)
+        for alpha in (0.0, 1.0)
+    ]
+    grid = pb.ProperBoostClassifierCV(losses, gains=[1.0, 2.0], cv=3, n_estimators=4, effort=None)
+    grid.fit(*binary)
+    assert grid.cv_results_["param_alpha"].tolist() == [0.0, 0.0, 1.0, 1.0]
+    for name in ("glog", "savage"):  # which these two are, of another gain
+        unit = pb.losses.get_loss(name).gain_unit
+        alone = pb.ProperBoostClassifierCV(
+            name, gains=[unit, 2.0 * unit], cv=3, n_estimators=4, effort=None
+        ).fit(*binary)
+        own = grid.validation_curves_[2 * (name == "savage") :][:2]
+        np.testing.assert_allclose(own, alone.validation_curves_, rtol=1e-4)
+    assert grid.alpha_ == grid.loss_.alpha
+
+
+def test_the_gain_of_the_link_apart(binary):
+    gains = [0.5, 2.0, 4.0]
+    losses = [
+        pb.losses.from_pdf(stats.logistic(), pb.losses.Savage(2.0), alpha=gain, gain=gain)
+        for gain in gains
+    ]
+    search = pb.ProperBoostClassifierCV(losses, gains=None, cv=3, n_estimators=4, effort=None)
+    search.fit(*binary)
+    results = search.cv_results_
+    assert results["param_gain"].tolist() == results["param_alpha"].tolist() == gains
+    v = np.linspace(-9.0, 9.0, 99)
+    np.testing.assert_allclose(search.loss_.binding(v), pb.losses.Savage(2.0).binding(v), atol=1e-6)
+    for i, params in enumerate(results["params"]):
+        model = pb.ProperBoostClassifier(**params, n_estimators=4)
+        scores = weighted_scores(model, *binary, np.ones(240), StratifiedKFold(3))
+        np.testing.assert_allclose(results["mean_test_score"][i], np.mean(scores), rtol=1e-4)
+    named = pb.ProperBoostClassifierCV(["glog", "savage"], **QUICK, effort=None)
+    named.set_params(gains=None)
+    assert set(named.fit(*binary).cv_results_["param_gain"]) == {1.0}
 
 
 FREE = [

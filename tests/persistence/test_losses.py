@@ -12,7 +12,7 @@ import properboost as pb
 from helpers.models import assert_same
 from helpers.own_losses import BAD, drawn, fit, make_rows, own_losses
 from properboost import _core
-from properboost.losses import LossTable, from_functions, from_pdf
+from properboost.losses import LossTable, Savage, from_functions, from_pdf
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,9 @@ def test_models_of_own_losses_are_saved(loss, rows, tmp_path):
         (lambda loss: loss.update(name="a\0"), "name must be a printable string"),
         (lambda loss: loss.update(name=3), r"loss\.name must be a string"),
         (lambda loss: loss.update(gain=0.0), "gain must be above 0"),
-        (lambda loss: loss.update(parameters={"alpha": 0.1}), r"loss\.parameters must be empty"),
+        (lambda loss: loss.update(parameters={"beta": 0.1}), "nothing but alpha beside a table"),
+        (lambda loss: loss.update(parameters={"alpha": -0.1}), "alpha must be at least 0"),
+        (lambda loss: loss.update(parameters={"alpha": "1"}), "alpha must be a finite number"),
     ],
 )
 def test_hostile_tables_are_refused(rows, tmp_path, change, message):
@@ -74,6 +76,15 @@ def test_hostile_tables_are_refused(rows, tmp_path, change, message):
     path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match=message):
         pb.load_model(path)
+
+
+def test_alpha_is_kept(rows, tmp_path):
+    loss = from_pdf(stats.logistic(), Savage(2.0), alpha=0.5)
+    model = fit(loss, rows, n_estimators=1)
+    model.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    assert loaded.loss_ == model.loss_ == loss
+    assert loaded.loss_.parameters == {"alpha": 0.5}
 
 
 @given(seed=st.integers(0, 10**6))

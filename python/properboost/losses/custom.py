@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from properboost.losses import table as tables
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.check import check
 from properboost.losses.table import LossTable, check_name, evaluate, find_name
-from properboost.parameters.checks import between, positive
+from properboost.parameters.checks import between, non_negative, positive
 from properboost.parameters.kinds import Coupling
 
 __all__ = ["CustomLoss", "from_functions"]
@@ -109,12 +109,15 @@ class CustomLoss(MarginLoss):
     functions : tuple or None
         The weight function, and the loss function or None, if they are to be called; each is in the
         attribute ``function`` of an object that is equal where it holds the same function.
+    alpha : float or None
+        The alpha of an alpha-tunable loss, see `from_pdf`.
     """
 
     name: str  # type: ignore[misc]  # of the object, not of its class
     table: LossTable
     gain: float = 1.0
     functions: tuple[Any, Any] | None = None
+    alpha: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,6 +125,13 @@ class CustomLoss(MarginLoss):
         if self.functions is not None:
             weight, loss = (_wrap(function) for function in self.functions)
             object.__setattr__(self, "functions", (weight, loss))
+        if self.alpha is not None:
+            object.__setattr__(self, "alpha", non_negative("alpha", self.alpha))
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Alpha, if it has one."""
+        return {} if self.alpha is None else {"alpha": self.alpha}
 
     @property
     def native(self) -> _core.Loss:
@@ -146,7 +156,8 @@ class CustomLoss(MarginLoss):
         return values if values.ndim else values[()]
 
     def __repr__(self) -> str:
-        return f"CustomLoss({self.name!r}, gain={self.gain!r})"
+        alpha = "" if self.alpha is None else f" alpha={self.alpha!r},"
+        return f"CustomLoss({self.name!r},{alpha} gain={self.gain!r})"
 
     def __copy__(self) -> CustomLoss:
         return self
@@ -160,7 +171,7 @@ class CustomLoss(MarginLoss):
                 f"loss {self.name!r} calls a native function, which cannot be pickled: make the "
                 "loss anew in each process, or with tabulate=True"
             )
-        return CustomLoss, (self.name, self.table, self.gain, self.functions)
+        return CustomLoss, (self.name, self.table, self.gain, self.functions, self.alpha)
 
 
 @lru_cache(maxsize=256)

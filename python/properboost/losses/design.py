@@ -11,7 +11,7 @@ from properboost.losses.builtin import GBoost, GLog, MarginLoss
 from properboost.losses.check import check
 from properboost.losses.custom import CustomLoss
 from properboost.losses.table import KNOTS, central_difference, evaluate, find_name, tabulate
-from properboost.parameters.checks import choice, positive
+from properboost.parameters.checks import choice, non_negative, positive
 
 __all__ = ["Permissible", "from_pdf", "from_risk"]
 
@@ -21,8 +21,9 @@ Function = Callable[[Array], Array]
 
 def from_pdf(
     pdf: Any,
-    binding: Callable[[Any], Any] | Literal["linear"] = "linear",
+    binding: Callable[[Any], Any] | MarginLoss | Literal["linear"] = "linear",
     *,
+    alpha: float | None = None,
     name: str | None = None,
     gain: float = 1.0,
 ) -> CustomLoss:
@@ -41,8 +42,16 @@ def from_pdf(
         (or ``ccdf``), or a density as a function of an array.  It must be symmetric about 0, fall
         strictly on either half of the axis, and have a finite mean of abs(V): a Cauchy density, or
         Student's with one degree of freedom or fewer, has none.
-    binding : "linear" or callable, default="linear"
-        An odd, decreasing, smooth function of an array.
+    binding : "linear", MarginLoss or callable, default="linear"
+        A loss lends its binding function, gain and all.  A callable is an odd, decreasing, smooth
+        function of an array; its slope is taken by differences, which lose what is small beside
+        the function: where it levels off, a loss that has this binding keeps more of the tails.
+    alpha : float or None, default=None
+        At least 0: makes the loss alpha-tunable (Definition 8).  The link has the gain, and the
+        binding alpha / gain, so that its slope at the margin v is binding'(alpha v / gain).  With
+        0 it is as under the linear binding, times the slope at 0; with ``alpha=gain`` the binding
+        is not scaled at all, and the gain is the link's alone (Theorem 6).  None scales both alike,
+        as 1 does, and the loss has no alpha.  The linear binding takes none.
     name : str or None, default=None
         The loss's name; None takes the distribution's.
     gain : float, default=1.0
@@ -51,12 +60,22 @@ def from_pdf(
     Returns
     -------
     CustomLoss
-        Its attribute ``convex`` says whether it satisfies eq. 57.
+        Its attribute ``convex`` says whether it satisfies eq. 57.  Its ``alpha`` is a parameter of
+        the loss, which searches and files know as they know that of `Alpha`.
 
     Raises
     ------
     ValueError
-        If density or binding are not as they must be; the message names the margin.
+        If density or binding are not as they must be; the message names the margin.  Also where
+        alpha is so large that rows of large positive margin keep their weight, and the loss is
+        infinite: where the binding's slope grows faster than the density's tail falls.
+
+    Notes
+    -----
+    The paper's g(alpha), a factor of the whole loss, is 1.  A factor moves no probability, nor any
+    model but by what `l2` and `min_child_weight` are compared with; give the binding one if need
+    be.  With the logistic density and -2 sinh(v) times (1 - alpha) / (2 - 3 alpha) the loss is
+    `Alpha` (eq. 53).
 
     References
     ----------
@@ -72,8 +91,16 @@ def from_pdf(
     CustomLoss('logistic', gain=2.0)
     >>> bool(abs(loss.loss(0.5) - GLog(2.0).loss(0.5)) < 1e-9)
     True
+
+    The binding of the Savage loss at three alphas, to choose from:
+
+    >>> from properboost.losses import Savage
+    >>> several = [from_pdf(stats.logistic(), Savage(2.0), alpha=a) for a in (0.0, 0.5, 1.0)]
+    >>> several[1]
+    CustomLoss('logistic', alpha=0.5, gain=1.0)
     """
     gain = positive("gain", gain)
+    alpha = None if alpha is None else non_negative("alpha", alpha)
     if name is None:
         name = find_name(pdf, type(pdf).__name__ if hasattr(pdf, "pdf") else "custom")
     density, tail, end = _read_pdf(pdf, name)
@@ -81,9 +108,18 @@ def from_pdf(
     scale = end if math.isfinite(end) else scale
     scale = min(max(scale, 1e-6), 1e6)
     _check_density(name, density, tail, scale)
+    scaled = 1.0 if alpha is None else alpha
     if isinstance(binding, str):
         choice("binding", binding, ["linear"])
+        if alpha is not None:
+            raise ValueError(
+                "alpha must be None with binding='linear', whose slope is the same everywhere; "
+                f"got {alpha!r}"
+            )
         weight, curvature = _canonical(density, tail)
+        table = tabulate(name, weight, scale, curvature=curvature)
+    elif isinstance(binding, MarginLoss):
+        weight, curvature = _bind(density, tail, binding, scaled)
         table = tabulate(name, weight, scale, curvature=curvature)
     elif callable(binding):
         slope = _read_binding(name, binding, scale)
@@ -91,12 +127,12 @@ def from_pdf(
         def bound_weight(u: Array) -> Array:
             size = np.abs(u)
             upper = tail(size)
-            return -np.where(u < 0.0, 1.0 - upper, upper) * slope(size)
+            return -np.where(u < 0.0, 1.0 - upper, upper) * slope(scaled * size)
 
         table = tabulate(name, bound_weight, scale, step=4e-3)
     else:
-        raise TypeError(f"binding must be 'linear' or a callable; got {binding!r}")
-    return _checked(CustomLoss(name, table, gain))
+        raise TypeError(f"binding must be 'linear', a loss or a callable; got {binding!r}")
+    return _checked(CustomLoss(name, table, gain, alpha=alpha))
 
 
 def from_risk(
@@ -355,6 +391,30 @@ def _canonical(density: Function, tail: Function) -> tuple[Function, Function]:
         return np.where(u < 0.0, 1.0 - upper, upper)
 
     return weight, lambda u: density(np.abs(u))
+
+
+def _bind(
+    density: Function, tail: Function, binding: MarginLoss, alpha: float
+) -> tuple[Function, Function]:
+    """Return weight and curvature under another loss's binding at alpha times the margin."""
+
+    def weight(u: Array) -> Array:
+        upper = tail(np.abs(u))
+        return -np.where(u < 0.0, 1.0 - upper, upper) * slope(alpha * u)
+
+    def curvature(u: Array) -> Array:
+        upper = tail(np.abs(u))
+        rest = np.where(u < 0.0, 1.0 - upper, upper)
+        return alpha * rest * bend(alpha * u) - density(np.abs(u)) * slope(alpha * u)
+
+    # A loss's slopes at v and -v are (1 - p) beta'(v) and p beta'(v), as beta' is even.
+    def slope(v: Array) -> Array:
+        return -(binding.weight(v) + binding.weight(-v))
+
+    def bend(v: Array) -> Array:
+        return binding.curvature(v) - binding.curvature(-v)
+
+    return weight, curvature
 
 
 def _read_binding(name: str, binding: Callable[[Any], Any], scale: float) -> Function:

@@ -126,7 +126,7 @@ class ProperBoostClassifierCV(
     gain_ : float
         The gain chosen.
     alpha_ : float or None
-        The alpha chosen; None if the loss chosen is not the alpha loss.
+        The alpha chosen; None if the loss chosen has none.
     smoothing_, prior_, selection_ : float, float or None, str
         Those chosen.
     n_estimators_ : int
@@ -569,7 +569,8 @@ class ProperBoostClassifierCV(
     def _warn_of_the_last_gain(self) -> None:
         """Warn of a chosen gain at an end of the user's list; "auto" ends where it should."""
         gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
-        if isinstance(self.gains, str) or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
+        listed = not (self.gains is None or isinstance(self.gains, str))
+        if not listed or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
             return
         end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
         warn(f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better")

@@ -139,7 +139,8 @@ class Step(NamedTuple):
 
 
 def _read_gains(name: str, value: object) -> list[float] | None:
-    return checks.auto_or_list(name, value, checks.positive)
+    read = partial(checks.auto_or_list, read=checks.positive)
+    return checks.either(read, None)(name, value)
 
 
 def _read_alphas(name: str, value: object) -> list[float] | None:
@@ -187,24 +188,32 @@ class SearchParameters(
         check=lambda _, value: value,  # together with the alphas
         kind="str or loss object, or a list of these",
         form="losses",
-        doc="Losses to choose from.  Objects must have gain 1: the gain is what is searched.",
+        doc="""
+        Losses to choose from.  Objects must have gain 1, unless `gains` is None: the gain is what
+        is searched.
+        """,
     )
-    gains: Literal["auto"] | Sequence[float] = parameter(
+    gains: Literal["auto"] | Sequence[float] | None = parameter(
         default="auto",
         check=_read_gains,
-        kind='"auto" or list of float',
+        kind='"auto", list of float or None',
         doc="""
         Gains to choose from.  "auto" tries 16, evenly on a log scale: from the smallest that
         regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 64 times as much; with fewer than 1,000
         rows (by sample weight), to 64 sqrt(1000 / rows) times as much.  Where the gain cannot
-        matter (see Notes) there is a warning and one gain.
+        matter (see Notes) there is a warning and one gain.  None leaves each loss the gain that it
+        carries, as is needed where the link's gain is searched and the binding stays (`from_pdf`
+        with alpha, BoostLR, Theorem 6).
         """,
     )
     alphas: Sequence[float] | None = parameter(
         default=None,
         check=_read_alphas,
         kind="list of float or None",
-        doc="""Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.""",
+        doc="""
+        Alphas to choose from, for ``loss="alpha"``.  None is that loss's default.  Of other
+        densities and bindings, give a loss for each alpha (`from_pdf`).
+        """,
     )
     weak_learner: AutoLearner = parameter(
         default="auto",
@@ -442,7 +451,11 @@ def list_candidates(
             chosen["multiclass"] = coupling
         options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
         applied = read(BoostingOptions, search, **options_only)
-        for gain in _make_gains(search, loss, total, n_gains) if gains is None else gains:
+        if search.gains is None:
+            own = [loss.gain]
+        else:
+            own = _make_gains(search, loss, total, n_gains) if gains is None else gains
+        for gain in own:
             tuned = with_gain(loss, gain)
             params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
             # Not the defaults of one fit: calibration finds these.
@@ -549,17 +562,20 @@ def _list_couplings(search: SearchParameters, loss: MarginLoss) -> list[Coupling
 
 
 def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]]:
-    """Return the losses at gain 1, with their names where these say it all."""
+    """Return the losses, with their names where these say it all.
+
+    Their gain is 1, unless it is not searched.
+    """
     given: Sequence[Any] = search.loss if isinstance(search.loss, list | tuple) else [search.loss]
     if len(given) == 0:
         raise ValueError("loss must not be an empty list")
     losses: dict[MarginLoss, str | None] = {}
     for entry in given:
         loss = get_loss(entry)
-        if loss.gain != 1.0:
+        if loss.gain != 1.0 and search.gains is not None:
             raise ValueError(
                 f"loss={entry!r} has its own gain, but the gain is searched: pass the "
-                f"loss with gain 1, and gains=[{loss.gain!r}]"
+                f"loss with gain 1, and gains=[{loss.gain!r}], or gains=None"
             )
         if entry == "alpha" and search.alphas is not None:
             alphas = _read_alphas("alphas", search.alphas) or []
@@ -575,7 +591,10 @@ def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]
 
 
 def _find_gains(search: SearchParameters) -> list[float] | None:
-    """Return the user's gains, None for "auto"; a single one where the gain cannot matter."""
+    """Return the user's gains, None for "auto"; a single one where the gain cannot matter.
+
+    Where each loss has its own gain there is none to be found.
+    """
     gains = _read_gains("gains", search.gains)
     if not gain_is_free(search.response, search.step, search.l2):
         return gains
@@ -586,6 +605,8 @@ def warn_of_free_gains(search: SearchParameters, gain: float) -> None:
     """Tell that gains were not tried, as they cannot matter."""
     if not gain_is_free(search.response, search.step, search.l2):
         return
+    if search.gains is None:
+        return  # nobody asked for others
     if not isinstance(search.gains, str) and set(search.gains) == {gain}:
         return
     settings = f"response={search.response!r} and step={search.step!r}"

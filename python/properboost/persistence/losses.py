@@ -48,15 +48,15 @@ def build_loss(node: Node, version: int) -> MarginLoss:
     parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
     try:
         if version > 3 and fields["table"].value is not None:
-            if parameters:
-                fields["parameters"].fail("must be empty beside a table")
-            return _build_custom_loss(fields)
+            if parameters.keys() - {"alpha"}:
+                fields["parameters"].fail("must hold nothing but alpha beside a table")
+            return _build_custom_loss(fields, parameters.get("alpha"))
         return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
     except (TypeError, ValueError) as error:
         node.fail(f"is not a loss: {error}")
 
 
-def _build_custom_loss(fields: dict[str, Node]) -> CustomLoss:
+def _build_custom_loss(fields: dict[str, Node], alpha: float | None) -> CustomLoss:
     name = fields["name"].string()
     table = fields["table"].fields("scale", "beyond", *_SIDES)
     scale = positive("scale", table["scale"].value)
@@ -66,7 +66,7 @@ def _build_custom_loss(fields: dict[str, Node]) -> CustomLoss:
         if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that nothing made of them is infinite
             table[side].fail(f"must hold no number beyond {_LARGEST_WEIGHT:g}")
     built = LossTable(scale, beyond, **sides)
-    loss = CustomLoss(name, built, fields["gain"].value)
+    loss = CustomLoss(name, built, fields["gain"].value, alpha=alpha)
     _ = loss.native  # which looks at the numbers
     fall = built.find_fall()
     if fall is not None:
