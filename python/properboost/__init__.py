@@ -18,7 +18,7 @@ from properboost import (
 )
 from properboost._core import __version__
 from properboost.batches.quantized_table import QuantizedTable
-from properboost.estimators import arboost_file, properboost_file, udt_file
+from properboost.estimators import arboost_file, properboost_file, udt_file, uls_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
 from properboost.estimators.merging import merge_models
@@ -39,6 +39,7 @@ from properboost.estimators.presets import (
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
+from properboost.estimators.uls import ULSClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import Rule
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
@@ -75,6 +76,7 @@ __all__ = [
     "Scorer",
     "ShapeFunction",
     "UDTClassifier",
+    "ULSClassifier",
     "WeightBoost",
     "__version__",
     "batches",
@@ -99,6 +101,7 @@ _FILES = (
     properboost_file,
     search_cv_file,
     udt_file,
+    uls_file,
 )
 
 

@@ -202,6 +202,9 @@ def list_cases():
     X = np.where(np.isnan(X), 0.5, X)
     model = pb.RadoBoostClassifier({"ridge": 0.1, "lasso": 0.01}, n_rados=40, n_estimators=20)
     add("rados", model, (X, y))
+    for n_corrected in (1, 3, "so_far", "all"):
+        model = pb.ULSClassifier("entropy", n_corrected, n_estimators=6)
+        add(f"ULS on features, {n_corrected}", model, (X, y))
     return cases
 
 

@@ -17,11 +17,15 @@ RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(120, 3))
 Y = (VALUES[:, 0] > 0.0).astype(int)
 
+# A feature that tells the classes apart has no best coefficient.
+pytestmark = pytest.mark.filterwarnings("ignore:in round .* the features tell rows")
+
 MODELS = {
     "tables": lambda: pb.ProperBoostClassifier(n_estimators=3),
     "a tree": pb.UDTClassifier,
     "votes": lambda: pb.ARBoostClassifier(n_estimators=3),
     "rados": lambda: pb.RadoBoostClassifier(n_rados=50, n_estimators=5),
+    "ULS": lambda: pb.ULSClassifier(n_estimators=5),
     "a search": lambda: pb.ProperBoostClassifierCV(gains=[1.0], max_estimators=3, cv=2),
 }
 

@@ -201,6 +201,7 @@ def _as_large_string(pa, X):
 
 @pytest.mark.parametrize("kind", STRINGS)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:in round .* the features tell rows")
 def test_categories_that_the_model_knows_may_come_as_strings(kind):
     town = np.where(Y, "Ulm", "Bonn").astype(object)
     town[:3] = ["Rome", None, None]
@@ -209,6 +210,7 @@ def test_categories_that_the_model_knows_may_come_as_strings(kind):
         fit(TOWNS),
         fit(TOWNS, weak_learner="tree"),
         pb.RadoBoostClassifier(n_estimators=9).fit(TOWNS, Y),
+        pb.ULSClassifier(n_estimators=1).fit(TOWNS, Y),
         pb.UDTClassifier().fit(TOWNS, Y),
     ):
         np.testing.assert_array_equal(

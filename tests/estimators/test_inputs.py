@@ -29,6 +29,7 @@ ESTIMATORS = {
     "UDT": partial(pb.UDTClassifier, max_leaf_nodes=5),
     "AR-Boost": partial(pb.ARBoostClassifier, **FEW),
     "rados": partial(pb.RadoBoostClassifier, n_rados=20, **FEW),
+    "ULS": partial(pb.ULSClassifier, **FEW),
     "search": partial(pb.ProperBoostClassifierCV, **GROUPED),
     "search by rank": partial(pb.ProperBoostClassifierCV, scoring="roc_auc", cv=2, **SEARCH),
     "AR-Boost search": partial(pb.ARBoostClassifierCV, cv=2, **FEW),

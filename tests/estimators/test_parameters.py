@@ -26,6 +26,7 @@ ESTIMATORS = [
     pb.ARBoostClassifierCV,
     pb.UDTClassifier,
     pb.RadoBoostClassifier,
+    pb.ULSClassifier,
 ]
 
 

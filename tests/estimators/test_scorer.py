@@ -35,7 +35,9 @@ MODELS = {
     "preset": lambda: pb.LogitBoost(n_estimators=5),
     "probability tree": lambda: pb.UDTClassifier(max_leaf_nodes=6),
     "rados": lambda: pb.RadoBoostClassifier(n_estimators=20),
+    "linear": lambda: pb.ULSClassifier(n_estimators=20),
 }
+LINEAR = ("rados", "linear")
 SEVERAL = {
     "softmax": boosted(multiclass="softmax"),
     "canonical": boosted(multiclass="canonical"),
@@ -55,7 +57,7 @@ TOWNS = ["Bonn", "Kiel", "Ulm"]
 
 @cache
 def make_table(n_classes=2, n=150):
-    """Rows of which a category and a number are missing in some; rados get none of these."""
+    """Rows of which a category and a number are missing in some; linear models get none."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
@@ -75,7 +77,7 @@ def make_table(n_classes=2, n=150):
 @cache
 def fit(name, n_classes=2):
     X, y = make_table(n_classes)
-    if name != "rados":
+    if name not in LINEAR:
         X = X.assign(age=X["age"].where(X["age"] < 50), town=X["town"].where(X["age"] > 30))
     return (MODELS if n_classes == 2 else SEVERAL)[name]().fit(X, y)
 
@@ -113,7 +115,7 @@ def assert_same(scorer, model, given, X):
 def test_rows_have_the_bits_of_the_model(name, n_classes):
     model, scorer = fit(name, n_classes), compile_model(name, n_classes)
 
-    @given(draw_rows(missing=name != "rados"))
+    @given(draw_rows(missing=name not in LINEAR))
     @settings(max_examples=12, deadline=None)
     def check(rows):
         X = as_frame(rows)
@@ -197,7 +199,7 @@ def test_it_stays_as_it_was_compiled():
         before = scorer(ROW)
         if name == "histogram":
             model.monotonize("age", -1)
-        if name == "rados":
+        if name in LINEAR:
             model.coef_ *= 2.0
         model.classes_[:] = "none"
         assert scorer.predict(ROW)[0] in ("no", "yes")

@@ -76,6 +76,7 @@ def make_models(pb):
         ),
         "no refit": pb.ProperBoostClassifierCV(**quick, refit=False, effort=None),
         "rados": pb.RadoBoostClassifier({"ridge": 1.0}, n_estimators=3, n_rados=9),
+        "uls": pb.ULSClassifier("mu", 2, n_estimators=3),
     }
 
 

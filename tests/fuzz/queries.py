@@ -47,6 +47,9 @@ TOO_LARGE = "value out of range: overflow"
 
 OF_NAMES = ("names of tables and columns", "columns must", "keep must")
 
+LINEAR = ("RadoBoostClassifier", "ULSClassifier")
+"""Estimators of which no number may be missing."""
+
 NAMES = [
     'a"b', "c'; --", "select", "x0", "x1", "k0", "c1", "s0", "_r", "_R", "count", "rowid", "OID",
     "ctid", "filename", "Ab", "aB", "É", "é", " ", "a.b", "%s", "$1", ":x", "?", "\\", "\t", "日本",
@@ -129,7 +132,7 @@ class Queries:
         estimator = _draw_estimator(rng)
         n, d = int(rng.integers(4, 150)), int(rng.integers(1, 6))
         names = [str(name) for name in rng.permutation(NAMES)[: d + 2]]
-        is_linear = estimator == "RadoBoostClassifier"
+        is_linear = estimator in LINEAR
         columns = tuple(_draw_column(rng, n, name, is_linear) for name in names[:d])
         model = list_estimators()[estimator]()
         several = get_tags(model).classifier_tags.multi_class
@@ -272,7 +275,7 @@ def draw_rows(case: Export) -> dict[str, NDArray[Any]]:
     Linear models refuse what is missing or infinite.
     """
     rng = np.random.default_rng([7, case.seed])
-    is_linear = case.estimator == "RadoBoostClassifier"
+    is_linear = case.estimator in LINEAR
     found = {}
     for name, column in case._named():
         values = column.values[:40]

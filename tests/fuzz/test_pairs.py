@@ -21,6 +21,7 @@ TRIED = {
     "ARBoostClassifierCV": 6,
     "RadoBoostClassifier": 30,
     "UDTClassifier": 30,
+    "ULSClassifier": 30,
 }
 """Pairs of each estimator in every run of the tests; `test_fuzz` tries those of presets."""
 

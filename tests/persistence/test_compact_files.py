@@ -34,11 +34,12 @@ MODELS = {
     "search": pb.ProperBoostClassifierCV(**SEARCH, interactions=1),
     "udt": pb.UDTClassifier(max_leaf_nodes=7),
     "rados": pb.RadoBoostClassifier(n_estimators=30, n_rados=40),
+    "uls": pb.ULSClassifier(n_estimators=30),
 }
-OF_TWO = {"damped votes", "damped trees", "udt", "rados"}
+OF_TWO = {"damped votes", "damped trees", "udt", "rados", "uls"}
 ADDITIVE = {
     name for name in MODELS if not {"tree", "trees", "monomial", "draws", "lines"} & {*name.split()}
-} - {"damped votes", "udt", "rados"}
+} - {"damped votes", "udt", "rados", "uls"}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_what_is_gone_is_refused_by_name(name, rows, tmp_path):
         if hasattr(loaded, ask):
             with pytest.raises(ValueError, match=ROUNDS):
                 next(getattr(loaded, ask)(rows[0]))
-    if name not in ADDITIVE | {"rados"}:
+    if name not in ADDITIVE | {"rados", "uls"}:
         with pytest.raises(
             AttributeError, match="feature_importances_ is not available: the model"
         ):

@@ -34,6 +34,7 @@ MODELS = {
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
+    "uls": pb.ULSClassifier(n_estimators=4),
     "trees": pb.ProperBoostClassifier(n_estimators=2, max_bins=5, weak_learner="tree"),
 }
 COMPACT = ", compact"

@@ -42,7 +42,7 @@ def test_there_are_as_many_as_were_written():
         8: 32,
         9: 32,
         10: 32,
-        11: 32,
+        11: 34,
     }
     assert FORMATS[-1] == VERSION
 

@@ -129,6 +129,7 @@ def test_a_class_that_files_do_not_know_is_refused(tmp_path):
         pb.ARBoostClassifierCV([1.0], cv=2, n_estimators=2),
         pb.UDTClassifier(max_leaf_nodes=5),
         pb.RadoBoostClassifier(n_estimators=2),
+        pb.ULSClassifier(n_estimators=2),
     ],
     ids=lambda model: type(model).__name__,
 )

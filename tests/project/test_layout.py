@@ -53,6 +53,7 @@ ELSEWHERE = {
     "report/test_write.py": [
         "report/facts.py", "report/found.py", "report/page.py", "report/view.py",
     ],
+    "rado/test_estimator.py": ["estimators/linear.py"],
     "reproduce/test_items.py": ["reproduce/item.py", *PAPERS],
     "persistence/test_searches.py": [
         "model_selection/arboost_cv_file.py", "model_selection/search_cv_file.py",

@@ -206,7 +206,7 @@ def test_my_editor_knows_the_names_of_losses_and_weak_learners():
     "estimator",
     [
         pb.ProperBoostClassifier, pb.ProperBoostClassifierCV, pb.UDTClassifier,
-        pb.ARBoostClassifier, pb.RadoBoostClassifier,
+        pb.ARBoostClassifier, pb.RadoBoostClassifier, pb.ULSClassifier,
     ],
     ids=lambda estimator: estimator.__name__,
 )  # fmt: skip

@@ -26,6 +26,7 @@ def test_i_save_and_load_and_no_bit_differs(cancer, tmp_path):
         pb.UDTClassifier(),
         pb.ARBoostClassifier(n_estimators=10),
         pb.RadoBoostClassifier(n_estimators=10),
+        pb.ULSClassifier(n_estimators=10),
         pb.AdaBoost(n_estimators=10),
     ],
     ids=lambda model: type(model).__name__,

@@ -19,8 +19,8 @@ from properboost.cli.row_file import Reader
 from properboost.data.binning import CategoricalBins, FeatureBins
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.udt import UDTClassifier
-from properboost.rado.estimator import RadoBoostClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -145,7 +145,7 @@ def make_features(
 
 
 def read_features(
-    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier,
+    model: BoostedClassifier | LinearClassifier | UDTClassifier,
     file: str,
     reader: Reader,
     note: Note,
@@ -213,7 +213,7 @@ def arrange(
 
 
 def note_unseen(
-    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier, X: "DataFrame", note: Note
+    model: BoostedClassifier | LinearClassifier | UDTClassifier, X: "DataFrame", note: Note
 ) -> None:
     """Note the categories that training did not have, and that share no bin with rare ones."""
     unseen = Unseen(model)
@@ -224,7 +224,7 @@ def note_unseen(
 class Unseen:
     """Counts the categories that training did not have, and that share no bin with rare ones."""
 
-    def __init__(self, model: BoostedClassifier | RadoBoostClassifier | UDTClassifier) -> None:
+    def __init__(self, model: BoostedClassifier | LinearClassifier | UDTClassifier) -> None:
         sharing = _find_rare(model)
         self._known = {
             name: list(categories)
@@ -254,11 +254,11 @@ class Unseen:
 
 
 def find_categories(
-    model: BoostedClassifier | RadoBoostClassifier | UDTClassifier,
+    model: BoostedClassifier | LinearClassifier | UDTClassifier,
 ) -> dict[str, Collection[Any] | None]:
     """Return each feature's categories, None of a number."""
     names = [str(name) for name in model.feature_names_in_]
-    if isinstance(model, RadoBoostClassifier):
+    if isinstance(model, LinearClassifier):
         return dict(zip(names, model.categories_, strict=True))
     return {
         name: bins.categories if isinstance(bins, CategoricalBins) else None
@@ -266,9 +266,9 @@ def find_categories(
     }
 
 
-def _find_rare(model: BoostedClassifier | RadoBoostClassifier | UDTClassifier) -> set[str]:
+def _find_rare(model: BoostedClassifier | LinearClassifier | UDTClassifier) -> set[str]:
     """Return the features whose rare categories share a bin."""
-    if isinstance(model, RadoBoostClassifier):
+    if isinstance(model, LinearClassifier):
         return set()
     bins_of = zip(model.feature_names_in_, _find_bins(model), strict=True)
     return {

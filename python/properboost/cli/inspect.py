@@ -130,7 +130,8 @@ def _list_lines(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"{trees['trees']:,} with {trees['nodes']:,} nodes, {trees['leaves']:,} of them leaves",
         )
     if "coefficients" in summary:
-        yield "coefficients", f"{summary['coefficients']:,}, from {summary['rados']:,} rados"
+        source = f", from {summary['rados']:,} rados" if "rados" in summary else ""
+        yield "coefficients", f"{summary['coefficients']:,}{source}"
 
 
 def _describe_feature(feature: dict[str, Any]) -> str:

@@ -12,13 +12,13 @@ from properboost.dask.digests import check_digest, find_digest
 from properboost.dask.looking import Columns, look_at_labels
 from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
+from properboost.data.columns import LinearColumns, find_columns
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
 from properboost.data.names import read_names
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
-from properboost.rado.columns import LinearColumns, find_columns
 from properboost.rado.making import read_binary, read_binary_rows, sum_labelled
 
 __all__ = ["make_rados"]

@@ -16,11 +16,10 @@ from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.export.decisions import Decision, Feature, choose, convert_tree
-from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
-from properboost.rado.estimator import RadoBoostClassifier
 
 __all__ = [
     "Description",
@@ -136,8 +135,8 @@ def describe(model: Any) -> Description:
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
         return replace(found, terms=(term,), shares=model._shares())
-    if isinstance(model, RadoBoostClassifier):
-        return _describe_rados(found, model)
+    if isinstance(model, LinearClassifier):
+        return _describe_linear(found, model)
     if not isinstance(model, BoostedClassifier):
         raise TypeError(f"{name} cannot be exported")
     ensemble = model._ensemble
@@ -311,7 +310,7 @@ def _have_same_nodes(a: Rounds, b: Rounds) -> bool:
     )
 
 
-def _describe_rados(found: Description, model: RadoBoostClassifier) -> Description:
+def _describe_linear(found: Description, model: LinearClassifier) -> Description:
     """Return a linear model: a table for a feature's categories, a coefficient for a number."""
     terms: list[Lookup | Linear] = []
     coefficients = model.coef_[0]
@@ -328,7 +327,7 @@ def _describe_rados(found: Description, model: RadoBoostClassifier) -> Descripti
             places = [*range(size), size]
             terms.append(Lookup(choose(j, places, size), np.append(own, 0.0)[:, None], (0,)))
     intercepts = model.intercept_ if model.intercept_.any() else None
-    return replace(found, terms=tuple(terms), intercepts=intercepts, link=Link(GLog(1.0)))
+    return replace(found, terms=tuple(terms), intercepts=intercepts, link=model._link)
 
 
 def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,22 +10,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from properboost import _core
-from properboost.data.binning import FeatureBins
+from properboost.data.columns import ColumnReader, LinearColumns, find_columns
 from properboost.data.frames import open_table
 from properboost.data.names import read_names
-from properboost.data.table import Category, Table
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.linear import LinearClassifier
 from properboost.losses.builtin import GLog
-from properboost.losses.probabilities import Link, choose_classes
+from properboost.losses.probabilities import Link
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.parameters.shared import LARGEST_INT, VerboseParameters
 from properboost.progress import show_progress
-from properboost.rado.columns import ColumnReader, LinearColumns, find_columns, refuse_numbers
 from properboost.rado.making import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
 
@@ -75,7 +72,7 @@ def _check_gamma(name: str, value: object) -> float:
 
 
 @estimator
-class RadoBoostClassifier(TableClassifier, VerboseParameters):
+class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     """A linear classifier boosted from Rademacher observations (Omega-R.AdaBoost [1]_).
 
     It minimises the regularised exponential loss of rados pi_1 ... pi_n,
@@ -222,8 +219,6 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        tags.classifier_tags.multi_class = False
         # What is checked are blobs moved away from 0, which no plane through 0 tells apart.
         tags.classifier_tags.poor_score = True
         return tags
@@ -332,15 +327,16 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         """Set the attributes of a fitted model."""
         self.classes_ = classes
         self._model = model
-        theta = model.coefficients()
-        n_own = len(theta) - model.columns.intercept
-        self.coef_ = theta[None, :n_own]
-        self.intercept_ = theta[n_own:] if model.columns.intercept else np.zeros(1)
-        self._set_features(len(model.columns.categories), model.columns.column_names)
+        self._set_coefficients(model.coefficients())
         return self
 
-    def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
-        return self._model.columns.features, None
+    @property
+    def _columns(self) -> LinearColumns:
+        return self._model.columns
+
+    @property
+    def _link(self) -> Link:
+        return Link(GLog(1.0))
 
     # -- keeping ----------------------------------------------------------------------------------
 
@@ -352,62 +348,6 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         compact = copy(self)
         compact._model = self._model.compacted()
         return compact
-
-    # -- predicting -------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the raw predictions theta . x.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Positive where they predict ``classes_[1]``.
-        """
-        table, _ = self._open(X)
-        columns = self._model.columns
-        reader = columns.open(table)
-        _check_finite(table, reader)
-        with np.errstate(over="ignore", invalid="ignore"):
-            raw = reader.multiply(np.append(self.coef_, self.intercept_)[: len(columns)])
-        if not np.all(np.isfinite(raw)):
-            raise ValueError("X holds numbers so large that raw predictions are infinite")
-        return raw
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes: 1 / (1 + exp(-theta . x)).
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-        """
-        return Link(GLog(1.0)).probabilities(self.decision_function(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            ``classes_[1]`` where theta . x > 0.
-        """
-        raw = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
-        return labels
 
     # -- explaining -------------------------------------------------------------------------------
 
@@ -422,24 +362,6 @@ class RadoBoostClassifier(TableClassifier, VerboseParameters):
         """How many rados the model was learnt from."""
         self._check_fitted()
         return self._model.n_rados
-
-    @property
-    def sparse_coef_(self) -> Any:
-        """`coef_` as a sparse array."""
-        self._check_fitted()
-        return csr_array(self.coef_)
-
-    @property
-    def coef_names_(self) -> tuple[str, ...]:
-        """What the coefficients are about."""
-        self._check_fitted()
-        return self._model.columns.labels[: self.coef_.shape[1]]
-
-    @property
-    def categories_(self) -> tuple[tuple[Category, ...] | None, ...]:
-        """The categories of each feature, None of a number."""
-        self._check_fitted()
-        return self._model.columns.categories
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
@@ -520,13 +442,3 @@ def _check_sizes(rados: NDArray[np.float64], columns: LinearColumns) -> None:
             f"rados of {columns.labels[k]} must be 0, or of a size from {_LEAST_SIZE:g} to "
             f"{_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
         )
-
-
-def _check_finite(table: Table, reader: ColumnReader) -> None:
-    if isinstance(reader.data, np.ndarray):
-        if not np.all(np.isfinite(reader.data)):
-            refuse_numbers(table, int(np.isfinite(reader.data).all(axis=0).argmin()))
-        return
-    for j, values in enumerate(reader.data):
-        if not np.all(np.isfinite(values)):
-            refuse_numbers(table, j)

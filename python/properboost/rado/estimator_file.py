@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.columns import LinearColumns, make_columns
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.labels import (
     build_categories,
@@ -15,7 +16,6 @@ from properboost.persistence.labels import (
     describe_names,
 )
 from properboost.persistence.parameters import build_estimator, describe_parameters
-from properboost.rado.columns import LinearColumns, make_columns
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
 
 __all__ = ["RadoBoostFile"]

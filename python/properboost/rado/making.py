@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from properboost import _core
+from properboost.data.columns import LinearColumns, find_columns, refuse_numbers
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
 from properboost.data.labels import Rows, find_classes, read_rows
@@ -19,7 +20,6 @@ from properboost.data.names import read_names
 from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
-from properboost.rado.columns import LinearColumns, find_columns, refuse_numbers
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
 

@@ -49,9 +49,10 @@ def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
     elif hasattr(model, "tree_"):
         yield "trees", _count_nodes([model.tree_])
         yield "features", _list_features(model, model._binning)
-    elif hasattr(model, "n_rados_"):
+    elif hasattr(model, "coef_names_"):
         yield "n_iter", model.n_iter_
-        yield "rados", model.n_rados_
+        if hasattr(model, "n_rados_"):
+            yield "rados", model.n_rados_
         yield "coefficients", int(np.count_nonzero(model.coef_))
         yield (
             "features",

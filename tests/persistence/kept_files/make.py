@@ -155,6 +155,7 @@ MODELS = {
                                keep="error", random_state=3),
         TWO,
     ),
+    "uls": (pb.ULSClassifier("entropy", 2, n_estimators=5), TWO),
 }  # fmt: skip
 
 EDITED = {
@@ -168,7 +169,7 @@ EDITED = {
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
-    "votes_classes", "udt", "rados",
+    "votes_classes", "udt", "rados", "uls",
 }  # fmt: skip
 """Those that are written compact, too."""
 
@@ -190,7 +191,7 @@ def main():
     train, asked = make_rows(400, 0), make_rows(25, 1, unseen=["Oslo"])
     for name, (model, labels) in MODELS.items():
         fit_on, rows = train, asked
-        if name == "rados":
+        if name in ("rados", "uls"):
             fit_on, rows = without_missing(train), without_missing(asked)
         with warnings.catch_warnings(action="ignore"):
             model.fit(fit_on, make_labels(train, labels, 2))

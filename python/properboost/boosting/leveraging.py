@@ -1,0 +1,248 @@
+"""ULS on features that are given: which coefficients a round solves for, and their solution.
+
+References
+----------
+.. [1] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE TPAMI 31,
+   2048-2059; Fig. 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.losses.builtin import MarginLoss
+from properboost.progress import Report
+
+__all__ = ["ROUND_FIELDS", "Corrected", "Leveraged", "leverage"]
+
+Array = NDArray[np.float64]
+Corrected: TypeAlias = int | Literal["so_far", "all"]
+
+ROUND_FIELDS = ("feature", "n_corrected", "edge", "weight_sum", "feature_norm", "risk", "exact")
+"""What is known of each round, see `Leveraged`."""
+
+SETTLED = 1e-12
+"""An edge that is none, as a share of the largest that weights could give a feature."""
+
+MOST_STEPS = 200
+"""Newton's steps in a round at most; it takes fewer than twenty, but where classes separate."""
+
+DEPENDENT = 1e-10
+"""What is left of a column's curvature beside others, as a share, if it depends on these."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leveraged:
+    """What ULS found.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_columns,)
+        alpha.
+    norms : ndarray of shape (n_columns,)
+        The length of each column as a vector over the rows, in which a row counts by its weight.
+    rounds : dict of ndarray of shape (n_rounds,)
+        ``feature``, the column of largest edge for its length; ``n_corrected``, how many
+        coefficients the round solved for; ``edge``, the mean of their edges' sizes (eq. 42);
+        ``weight_sum``, Z; ``feature_norm``, the largest of their columns' lengths; ``risk``, the
+        sum of losses after the round; ``exact``, whether the risk was that of the rows alone.
+    """
+
+    coefficients: Array
+    norms: Array
+    rounds: dict[str, NDArray[Any]]
+
+
+@dataclass(eq=False)
+class _Risk:
+    """The sum of losses by margin, of rows that count so often; each also as an error, if asked.
+
+    Sums run over rows in their order, and no library multiplies matrices: bits are the same
+    everywhere.
+    """
+
+    loss: MarginLoss
+    counts: Array
+    flip: float = 0.0
+    """How often a row counts as one of the other class besides."""
+
+    def value(self, v: Array) -> float:
+        return float(np.sum(self.counts * (self.loss.loss(v) + self.flip * self._mirrored(v))))
+
+    def weights(self, v: Array) -> Array:
+        weights: Array = self.loss.weight(v)
+        if self.flip:
+            weights = weights - self.flip * self.loss.weight(-v)
+        return self.counts * weights
+
+    def curvatures(self, v: Array) -> Array:
+        curvatures: Array = self.loss.curvature(v)
+        if self.flip:
+            curvatures = curvatures + self.flip * self.loss.curvature(-v)
+        return self.counts * curvatures
+
+    def _mirrored(self, v: Array) -> Array | float:
+        return self.loss.loss(-v) if self.flip else 0.0
+
+
+def leverage(
+    signed: Array,
+    counts: Array,
+    loss: MarginLoss,
+    corrected: Corrected,
+    n_rounds: int,
+    report: Report | None = None,
+) -> Leveraged:
+    """Minimise the sum of losses over the coefficients of given features, some at a time.
+
+    A round solves for the coefficients of the columns of largest edge for their length, which then
+    have no edge left (eq. 35).  It ends where no column has one.
+
+    Parameters
+    ----------
+    signed : ndarray of shape (n_rows, n_columns)
+        y h(x), finite.  It is overwritten.
+    counts : ndarray of shape (n_rows,)
+        How often each row counts, above 0.
+    loss : MarginLoss
+        A convex one, of margins.
+    corrected : int, "so_far" or "all"
+        How many coefficients a round solves for; or those of all columns that were of largest edge
+        so far; or all.
+    n_rounds : int
+        Rounds at most.
+    report : callable or None, default=None
+        Takes the rounds done and the mean loss.
+    """
+    norms = np.sqrt(np.add.reduce(counts[:, None] * signed * signed, axis=0))
+    has_any = norms > 0.0
+    np.divide(signed, norms, out=signed, where=has_any)
+    risk, total = _Risk(loss, counts), float(np.sum(counts))
+    state = _State(signed, risk, SETTLED * total**0.5, np.zeros(len(norms)), np.zeros(len(counts)))
+    chosen: dict[int, None] = {}
+    rounds: dict[str, list[Any]] = {name: [] for name in ROUND_FIELDS}
+    for done in range(n_rounds):
+        edges = np.abs(state.edges(slice(None)))
+        if not np.any(edges > state.settled):
+            break
+        order = np.argsort(-edges, kind="stable")
+        chosen[int(order[0])] = None
+        if corrected == "all":
+            some = np.flatnonzero(has_any)
+        elif corrected == "so_far":
+            some = np.array(sorted(chosen))
+        else:
+            some = np.sort(order[:corrected])
+        weights = counts * loss.weight(state.margins)
+        seen = np.abs(np.add.reduce(signed[:, some] * weights[:, None], axis=0))
+        moved = state.solve(some)
+        if not moved:
+            break  # what is left is rounding
+        rounds["feature"].append(order[0])
+        rounds["n_corrected"].append(len(some))
+        rounds["weight_sum"].append(np.sum(weights))
+        rounds["edge"].append(np.mean(seen * norms[some]) / rounds["weight_sum"][-1])
+        rounds["feature_norm"].append(norms[some].max())
+        rounds["risk"].append(float(np.sum(counts * loss.loss(state.margins))))
+        rounds["exact"].append(risk.flip == 0.0)
+        if report is not None:
+            report(done + 1, rounds["risk"][-1] / total)
+    coefficients = np.divide(state.scaled, norms, out=np.zeros_like(norms), where=has_any)
+    return Leveraged(coefficients, norms, _as_arrays(rounds))
+
+
+def _as_arrays(rounds: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
+    kinds = {"feature": np.int32, "n_corrected": np.int32, "exact": np.bool_}
+    return {name: np.array(own, dtype=kinds.get(name, np.float64)) for name, own in rounds.items()}
+
+
+@dataclass(eq=False)
+class _State:
+    """Coefficients so far, of columns of length 1, and the margins that they give."""
+
+    columns: Array
+    risk: _Risk
+    settled: float
+    scaled: Array
+    margins: Array
+
+    def edges(self, some: slice | NDArray[np.intp]) -> Array:
+        """Return the edges of some columns: the slopes of minus the risk."""
+        weights = self.risk.weights(self.margins)
+        edges: Array = np.add.reduce(self.columns[:, some] * weights[:, None], axis=0)
+        return edges
+
+    def solve(self, some: NDArray[np.intp]) -> bool:
+        """Find the coefficients of some columns of least risk; return whether any has changed."""
+        own = self.columns[:, some]
+        moved, last = False, np.inf
+        for _ in range(MOST_STEPS):
+            edges = self.edges(some)
+            most = float(np.abs(edges).max())
+            if most <= self.settled:
+                break
+            curvatures = self.risk.curvatures(self.margins)
+            hessian = np.array(
+                [np.add.reduce(own * (curvatures * own[:, u])[:, None], axis=0)
+                 for u in range(len(some))]
+            )  # fmt: skip
+            step = _eliminate(hessian, edges)
+            along = np.add.reduce(own * step, axis=1)
+            if self.risk.flip == 0.0 and _hurts_no_row(along):
+                # No finite coefficients are best: an error of 0 counts as half a row.
+                self.risk.flip = 0.5 / float(np.sum(self.risk.counts))
+                continue
+            rate = self._find_rate(along, float(np.sum(edges * step)))
+            if rate == 0.0 or (rate == 1.0 and most > 0.5 * last and most < 1e3 * self.settled):
+                break  # by rounding
+            last = most
+            self.scaled[some] += rate * step
+            self.margins = self.margins + rate * along
+            moved = True
+        return moved
+
+    def _find_rate(self, along: Array, slope: float) -> float:
+        """Return by how much of a step the risk falls enough: 1, or halves of it."""
+        before = self.risk.value(self.margins)
+        rate = 1.0
+        while rate > 1e-12:
+            after = self.risk.value(self.margins + rate * along)
+            if after <= before - 1e-4 * rate * slope + 1e-15 * abs(before):
+                return rate
+            rate /= 2.0
+        return 0.0
+
+
+def _hurts_no_row(along: Array) -> bool:
+    """Whether a direction lowers no margin, and so lowers the risk for ever."""
+    return bool(along.min() >= -1e-9 * np.abs(along).max())
+
+
+def _eliminate(matrix: Array, right: Array) -> Array:
+    """Return a solution of equations whose matrix has no negative curvature.
+
+    Columns that depend on others get 0.
+    """
+    matrix, found = matrix.copy(), right.copy()
+    whole = np.diagonal(matrix).copy()
+    left = whole > 0.0
+    unsolved = np.ones(len(found), dtype=np.bool_)
+    for _ in range(len(found)):
+        diagonal = np.diagonal(matrix)
+        share = np.divide(diagonal, whole, out=np.full_like(whole, -1.0), where=left)
+        p = int(np.argmax(share))
+        if not share[p] > DEPENDENT:
+            break
+        left[p] = unsolved[p] = False
+        row, value = matrix[p] / matrix[p, p], found[p] / matrix[p, p]
+        factors = matrix[:, p].copy()
+        factors[p] = 0.0
+        matrix -= factors[:, None] * row
+        found -= factors * value
+        matrix[p], found[p] = row, value
+    found[unsolved] = 0.0
+    return found

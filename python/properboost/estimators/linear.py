@@ -1,0 +1,139 @@
+"""The base of linear classifiers: sums of numbers, of indicators of categories, and of a one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from properboost.data.binning import FeatureBins
+from properboost.data.columns import ColumnReader, LinearColumns, refuse_numbers
+from properboost.data.table import Category, Table
+from properboost.estimators.base import TableClassifier
+from properboost.losses.probabilities import Link, choose_classes
+
+__all__ = ["LinearClassifier", "check_finite"]
+
+
+class LinearClassifier(TableClassifier):
+    """A linear classifier of two classes, however its coefficients were found."""
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+
+    @property
+    def _columns(self) -> LinearColumns:
+        """The columns that the coefficients are of."""
+        raise NotImplementedError
+
+    @property
+    def _link(self) -> Link:
+        """What turns raw predictions into probabilities."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _set_coefficients(self, theta: NDArray[np.float64]) -> None:
+        """Set coefficients, and the features that they are of."""
+        columns = self._columns
+        n_own = len(columns) - columns.intercept
+        self.coef_ = theta[None, :n_own]
+        self.intercept_ = theta[n_own:] if columns.intercept else np.zeros(1)
+        self._set_features(len(columns.categories), columns.column_names)
+
+    def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
+        return self._columns.features, None
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the raw predictions theta . x.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positive where they predict ``classes_[1]``.
+        """
+        table, _ = self._open(X)
+        columns = self._columns
+        reader = columns.open(table)
+        check_finite(table, reader)
+        with np.errstate(over="ignore", invalid="ignore"):
+            raw = reader.multiply(np.append(self.coef_, self.intercept_)[: len(columns)])
+        if not np.all(np.isfinite(raw)):
+            raise ValueError("X holds numbers so large that raw predictions are infinite")
+        return raw
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes: the inverse link of theta . x.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+        """
+        return self._link.probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows, with the columns the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            ``classes_[1]`` where theta . x > 0.
+        """
+        raw = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[choose_classes(raw)]
+        return labels
+
+    # -- explaining -------------------------------------------------------------------------------
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """`coef_` as a sparse array."""
+        self._check_fitted()
+        return csr_array(self.coef_)
+
+    @property
+    def coef_names_(self) -> tuple[str, ...]:
+        """What the coefficients are about."""
+        self._check_fitted()
+        return self._columns.labels[: self.coef_.shape[1]]
+
+    @property
+    def categories_(self) -> tuple[tuple[Category, ...] | None, ...]:
+        """The categories of each feature, None of a number."""
+        self._check_fitted()
+        return self._columns.categories
+
+
+def check_finite(table: Table, reader: ColumnReader) -> None:
+    """Refuse numbers that are not finite, by the feature's name."""
+    if isinstance(reader.data, np.ndarray):
+        if not np.all(np.isfinite(reader.data)):
+            refuse_numbers(table, int(np.isfinite(reader.data).all(axis=0).argmin()))
+        return
+    for j, values in enumerate(reader.data):
+        if not np.all(np.isfinite(values)):
+            refuse_numbers(table, j)

@@ -1,0 +1,396 @@
+"""ULS on features of the user's own: linear separators under a permissible surrogate."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.boosting.leveraging import Leveraged, leverage
+from properboost.data.columns import LinearColumns, find_columns
+from properboost.data.frames import open_table
+from properboost.data.labels import Rows, read_rows
+from properboost.data.names import read_names
+from properboost.estimators.linear import LinearClassifier, check_finite
+from properboost.estimators.presets import Permissible as PhiName
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.design import Permissible
+from properboost.losses.permissible import PermissibleFunction
+from properboost.losses.probabilities import Link
+from properboost.notices import warn
+from properboost.parameters import checks
+from properboost.parameters.declare import check_declared, estimator, parameter
+from properboost.parameters.kinds import RandomState
+from properboost.parameters.shared import LARGEST_INT, ClassifierParameters, VerboseParameters
+from properboost.progress import show_progress
+
+__all__ = ["ULSClassifier", "ULSModel"]
+
+MU = 0.5
+"""The mu of the function of that name: another makes the same model at another scale."""
+
+_LEAST_SIZE, _MOST_SIZE = 1e-140, 1e140  # so that squares are finite
+
+
+@dataclass(frozen=True, eq=False)
+class ULSModel:
+    """What ULS found: the function, columns, their lengths, coefficients and rounds.
+
+    A compact model has no rounds and no lengths.
+    """
+
+    phi: PhiName
+    columns: LinearColumns
+    coefficients: NDArray[np.float64]
+    total: float
+    norms: NDArray[np.float64] | None = None
+    rounds: dict[str, NDArray[Any]] | None = None
+    n_rounds: int = 0
+
+    def compacted(self) -> ULSModel:
+        """Return the model without what predictions do not need."""
+        return ULSModel(
+            self.phi, self.columns, self.coefficients, self.total, n_rounds=self.n_rounds
+        )
+
+    @property
+    def function(self) -> PermissibleFunction:
+        """The permissible function."""
+        return PermissibleFunction(self.phi, mu=MU)
+
+    @property
+    def loss(self) -> MarginLoss:
+        """The loss of its surrogate, which is this over the function's depth."""
+        return find_loss(self.phi)
+
+
+def find_loss(phi: PhiName) -> MarginLoss:
+    """Return the loss of a permissible function's surrogate, but for a factor."""
+    return Permissible(phi, MU if phi == "mu" else None)
+
+
+@estimator
+class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
+    """Universal linear separators on features of your own, real ones too (ULS [1]_).
+
+    It minimises the sum over the rows of a permissible surrogate F_phi(y theta . x).  A round takes
+    the columns whose edges are largest for their lengths, and solves for their coefficients, which
+    leaves these columns no edge on the next weights (Fig. 4, eq. 35).  With all columns in a round
+    that is the minimum at once; with one, the model is sparse until it gets there.  `ULS` boosts
+    features that it cuts itself.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels of y = -1 and y = +1.
+    n_features_in_ : int
+        Features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+    coef_ : ndarray of shape (1, n_coefficients)
+        theta, without the intercept: one per numeric feature and one per category.
+    intercept_ : ndarray of shape (1,)
+        The coefficient of the column of ones; 0 without.
+    sparse_coef_ : sparse array of shape (1, n_coefficients)
+        `coef_`, its zeros left out.
+    coef_names_ : tuple of str
+        What the coefficients are about: features, or ``feature=category``.
+    categories_ : tuple
+        The categories of each feature; None of a number.
+    n_iter_ : int
+        Rounds.  Fewer than `n_estimators` have reached the minimum: no column has an edge left.
+    edges_ : ndarray of shape (n_iter_,)
+        gamma of each round: the mean over its columns of the size of the edge, sum w y h(x) over Z
+        (eq. 42).  It is in the units of the features.
+    weight_sums_ : ndarray of shape (n_iter_,)
+        Z, the sum of the weights before each round; a row's weight is 1 - P(its class), times how
+        often the row counts.
+    feature_norms_ : ndarray of shape (n_columns,)
+        The length of each column as a vector over the rows, the column of ones last.
+
+    Notes
+    -----
+    *Scale.*  Predictions do not depend on the scale of the features, nor does the order in which
+    columns are taken.
+
+    *Missing values* are not allowed in numbers.  A missing or unknown category has no column, and
+    adds 0.
+
+    *Separated classes.*  Where the columns of a round together tell some rows apart without error,
+    no finite coefficients are best (Lemma 5 excludes this for one column).  From then on an error
+    of 0 counts as half a row, as with `ULS`, and there is a warning.
+
+    *Memory*: 8 bytes for each row and column, twice.
+
+    References
+    ----------
+    .. [1] Nock and Nielsen (2009). Bregman divergences and surrogates for learning. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 31(11).
+
+    Examples
+    --------
+    >>> from properboost import ULSClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ULSClassifier("entropy", n_estimators=20).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> bounds = model.surrogate_bounds()
+    >>> bool((bounds["fall"] >= bounds["least_fall"]).all())
+    True
+    """
+
+    phi: PhiName = parameter(
+        default="matsushita",
+        kw_only=False,
+        doc="""
+        The permissible function: -sqrt(p(1-p)); p log p + (1-p) log(1-p), whose surrogate is the
+        logistic loss; -(mu + (1-mu) sqrt(p(1-p))), mu being 1/2, which makes Matsushita's
+        probabilities and half his coefficients.
+        """,
+    )
+    n_corrected: int | Literal["so_far", "all"] = parameter(
+        default=1,
+        kw_only=False,
+        check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "so_far", "all"),
+        kind='int, "so_far" or "all"',
+        doc="""
+        For how many coefficients a round solves: of the columns of largest edge for their length.
+        1 is classical boosting; "so_far" are all columns that had the largest edge in a round so
+        far, totally corrective boosting; "all" is every column.
+        """,
+    )
+    n_estimators: int = parameter(
+        default=100,
+        check=partial(checks.integer, low=1, high=LARGEST_INT),
+        doc="Rounds at most.",
+    )
+    fit_intercept: bool = parameter(
+        default=True,
+        doc="Whether there is a column of ones, taken like any other.",
+    )
+    random_state: RandomState = parameter(
+        default=None, doc="Has no effect: nothing is drawn.  It is there for code that sets it."
+    )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # blobs on one side of 0 need many rounds
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows: finite numbers, and categories.
+        y : array-like of shape (n_rows,)
+            Their labels: integers, booleans or strings, two different ones.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts, finite and at least 0.
+
+        Returns
+        -------
+        self : ULSClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described, or a column is not 0 and of a length
+            below 1e-140 or above 1e140; the message names it.
+        """
+        with self._restored_on_failure():
+            check_declared(self)
+            table = open_table(self, X, reset=True)
+            rows = read_rows(
+                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
+            )
+            if len(rows.classes) > 2:
+                raise ValueError(
+                    "Only binary classification is supported. The type of the target is "
+                    f"multiclass: y holds {len(rows.classes)} classes"
+                )
+            columns = find_columns(
+                table,
+                self.categorical_features,
+                read_names(self),
+                intercept=bool(self.fit_intercept),
+            )
+            reader = columns.open(table)
+            check_finite(table, reader)
+            numbers = [np.asarray(reader.column(k), np.float64) for k in range(len(columns))]
+            return self._set_fitted(rows.classes, self._leverage(columns, numbers, rows))
+
+    def _leverage(
+        self, columns: LinearColumns, numbers: list[NDArray[np.float64]], rows: Rows
+    ) -> ULSModel:
+        """Find the coefficients of columns of numbers."""
+        if not numbers:
+            raise ValueError(
+                "X must give at least one column: no feature is numeric or has a category, and "
+                "there is no intercept"
+            )
+        counted = np.flatnonzero(rows.codes < 2)
+        weight = rows.training_weight
+        counts = np.ones(len(counted)) if weight is None else weight[counted]
+        sides = np.where(rows.codes[counted] == 1, 1.0, -1.0)
+        signed = np.empty((len(counted), len(numbers)))
+        for k, own in enumerate(numbers):
+            signed[:, k] = own[counted] * sides
+        _check_sizes(signed, columns)
+        with show_progress(self.verbose, self.n_estimators) as report:
+            found = leverage(
+                signed, counts, find_loss(self.phi), self.n_corrected, self.n_estimators, report
+            )
+        _warn_of_separation(found)
+        return ULSModel(
+            self.phi, columns, found.coefficients, float(np.sum(counts)), found.norms,
+            found.rounds, len(found.rounds["edge"]),
+        )  # fmt: skip
+
+    def _set_fitted(self, classes: NDArray[Any], model: ULSModel) -> Self:
+        """Set the attributes of a fitted model."""
+        self.classes_ = classes
+        self._model = model
+        self._set_coefficients(model.coefficients)
+        return self
+
+    @property
+    def _columns(self) -> LinearColumns:
+        return self._model.columns
+
+    @property
+    def _link(self) -> Link:
+        return Link(self._model.loss)
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._model.rounds is None
+
+    def _compacted(self) -> Self:
+        compact = copy(self)
+        compact._model = self._model.compacted()
+        return compact
+
+    # -- explaining -------------------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds."""
+        self._check_fitted()
+        return self._model.n_rounds
+
+    @property
+    def edges_(self) -> NDArray[np.float64]:
+        """Gamma of each round."""
+        return self._known("edges_")["edge"]
+
+    @property
+    def weight_sums_(self) -> NDArray[np.float64]:
+        """Z before each round."""
+        return self._known("weight_sums_")["weight_sum"]
+
+    @property
+    def feature_norms_(self) -> NDArray[np.float64]:
+        """The length of each column."""
+        self._known("feature_norms_")
+        assert self._model.norms is not None
+        return self._model.norms.copy()
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+
+        ``feature`` is the column of largest edge for its length, ``n_corrected`` how many
+        coefficients were solved for; ``edge`` is gamma, ``weight_sum`` Z and ``feature_norm`` the
+        largest length among the round's columns; ``risk`` is the mean loss of the rows after the
+        round; ``exact`` says whether it is that which the round lowered, which is so up to where
+        classes were found to be separated.
+        """
+        rounds = self._known("history_")
+        return {**rounds, "risk": rounds["risk"] / self._model.total}
+
+    def _known(self, what: str) -> dict[str, NDArray[Any]]:
+        """Return copies of what is known of the rounds."""
+        self._check_fitted()
+        self._check_complete(what, AttributeError)
+        assert self._model.rounds is not None
+        return {name: values.copy() for name, values in self._model.rounds.items()}
+
+    def surrogate_bounds(self) -> dict[str, Any]:
+        """Return what Theorem 2 says of this fit, beside what came to pass.
+
+        Returns
+        -------
+        dict
+            ``surrogate``, ndarray of shape (n_iter_ + 1,): the sum of F_phi over the rows before
+            the first round, where it is the sum of their weights, and after each; ``fall``, ndarray
+            of shape (n_iter_,): by how much each round lowered it; ``least_fall``, the least that
+            eq. 47 allows, with each round's own gamma, Z and lengths; ``most_rounds``, int: the
+            rounds after which the theorem has the sum where it is now, at the latest, from the mean
+            of gamma, the least Z and the largest length (0 without rounds).
+
+        Raises
+        ------
+        ValueError
+            If classes were separated, or the model is compact.
+        """
+        self._check_fitted()
+        self._check_complete("what each round did")
+        model, rounds = self._model, self._known("surrogate_bounds")
+        if not rounds["exact"].all():
+            raise ValueError(
+                "the bounds need rounds that end without an edge, and classes were separated in "
+                f"round {int(np.argmin(rounds['exact'])) + 1} of {model.n_rounds}: set n_estimators"
+            )
+        function = model.function
+        surrogate = np.append(model.total, rounds["risk"] / function.depth)
+        names = ("edge", "weight_sum", "feature_norm")
+        each = zip(*(rounds[name].tolist() for name in names), strict=True)
+        most = 0
+        if model.n_rounds:
+            # The theorem counts whole rows; here they count by their weights.
+            lowered = model.total - float(surrogate[-1])
+            least = function.least_fall(
+                float(rounds["edge"].mean()),
+                float(rounds["weight_sum"].min()),
+                float(rounds["feature_norm"].max()),
+            )
+            most = int(np.ceil(lowered / least))
+        return {
+            "surrogate": surrogate,
+            "fall": -np.diff(surrogate),
+            "least_fall": np.array([function.least_fall(*own) for own in each]),
+            "most_rounds": most,
+        }
+
+
+def _check_sizes(signed: NDArray[np.float64], columns: LinearColumns) -> None:
+    sizes = np.maximum(signed.max(axis=0), -signed.min(axis=0))
+    wrong = (sizes != 0.0) & ~((sizes >= _LEAST_SIZE) & (sizes <= _MOST_SIZE))
+    if np.any(wrong):
+        k = int(wrong.argmax())
+        raise ValueError(
+            f"{columns.labels[k]} must be 0 or hold a number of a size from {_LEAST_SIZE:g} to "
+            f"{_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
+        )
+
+
+def _warn_of_separation(found: Leveraged) -> None:
+    exact = found.rounds["exact"]
+    if not exact.all():
+        warn(
+            f"in round {int(np.argmin(exact)) + 1} the features tell rows of the two classes apart "
+            "without error, so that no finite coefficients are best: from there on an error of 0 "
+            "counts as half a row. Fewer rounds, or a smaller n_corrected, keep to the surrogate"
+        )
