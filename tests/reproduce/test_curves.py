@@ -8,7 +8,7 @@ import pytest
 from properboost.losses import Exponential, GLog, Hinge, LeastSquares
 from properboost.reproduce.boostlr import fig2, fig5, fig8
 from properboost.reproduce.published import exactly
-from properboost.reproduce.savage import fig1
+from properboost.reproduce.savage import fig1, table3
 
 
 def test_exact_numbers_leave_rounding_only():
@@ -48,3 +48,10 @@ def test_the_gain_that_fits_least_is_shown():
     assert fig5.distance("curvature", 1e-9) > fig5.distance("curvature", 0.2)
     assert fig5.distance("curvature", -0.1) > fig5.distance("curvature", 0.2)
     assert fig5.distance("curvature", -0.1) > fig5.distance("curvature", 1e-9)
+
+
+def test_losses_of_equation_21_are_made_of_rewards_and_links():
+    v = np.array([-0.9, -0.2, 0.5])
+    np.testing.assert_allclose(table3.derive(Exponential(), v), np.exp(-v), atol=1e-8)
+    np.testing.assert_allclose(table3.derive(GLog(2.0), v), 2 * np.logaddexp(0, -v / 2), atol=1e-8)
+    np.testing.assert_allclose(table3.derive(LeastSquares(), v), (1 - v) ** 2, atol=1e-8)

@@ -7,13 +7,13 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters import checks
-from properboost.parameters.kinds import WeakLearner
+from properboost.parameters.kinds import Permissible, WeakLearner
 from properboost.parameters.shared import GROWN
 
 __all__ = [
@@ -123,8 +123,6 @@ TREE = {
     "random_state": None,
 }
 
-
-Permissible: TypeAlias = Literal["matsushita", "entropy", "mu"]
 
 CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
 """The criterion of each permissible function; that of mu makes the splits of Matsushita's."""

@@ -16,7 +16,6 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.data.names import read_names
 from properboost.estimators.linear import LinearClassifier, check_finite
-from properboost.estimators.presets import Permissible as PhiName
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.design import Permissible
 from properboost.losses.permissible import PermissibleFunction
@@ -24,6 +23,7 @@ from properboost.losses.probabilities import Link
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter
+from properboost.parameters.kinds import Permissible as PhiName
 from properboost.parameters.kinds import RandomState
 from properboost.parameters.shared import LARGEST_INT, ClassifierParameters, VerboseParameters
 from properboost.progress import show_progress

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.columns import LinearColumns, make_columns
-from properboost.estimators.presets import Permissible
 from properboost.estimators.uls import ULSClassifier, ULSModel
 from properboost.parameters.declare import check_declared
+from properboost.parameters.kinds import Permissible
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.labels import (
     build_categories,

@@ -3,10 +3,12 @@
 Besides the named losses there are custom ones: designed from a density (`from_pdf`) or from a
 minimum risk (`from_risk`), given by functions (`from_functions`), or named by a permissible
 function (`Permissible`).  `check` finds their faults.  `LeastSquares` and `Hinge` are curves only,
-to be drawn and compared; no model can be trained with them.
+to be drawn and compared; no model can be trained with them.  `QuadraticReward` and
+`LogarithmicReward` pay forecasts as no loss does.
 """
 
 from properboost.losses import builtin
+from properboost.losses.admissible import LogarithmicReward, QuadraticReward
 from properboost.losses.builtin import *  # noqa: F403
 from properboost.losses.check import LossProblem, LossReport, check
 from properboost.losses.classical import Hinge, LeastSquares, ModifiedLeastSquares
@@ -22,12 +24,14 @@ __all__ = [
     "CustomLoss",
     "Hinge",
     "LeastSquares",
+    "LogarithmicReward",
     "LossProblem",
     "LossReport",
     "LossTable",
     "ModifiedLeastSquares",
     "Permissible",
     "PermissibleFunction",
+    "QuadraticReward",
     "Tangent",
     "check",
     "from_functions",

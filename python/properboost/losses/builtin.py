@@ -28,6 +28,7 @@ from properboost.parameters.kinds import Coupling
 
 __all__ = [
     "Alpha",
+    "Elicitation",
     "Exponential",
     "GBoost",
     "GGauss",
@@ -39,7 +40,99 @@ __all__ = [
 ]
 
 
-class LossCurve(ABC):
+class Elicitation(ABC):
+    """A way to pay a forecaster, such that the probability itself earns most."""
+
+    def reward(self, forecast: ArrayLike, y: int = 1) -> NDArray[np.float64]:
+        """Return the reward I_y(q) of a forecast q of the probability, where the label turns out y.
+
+        I_1(q) = J(q) + (1 - q) J'(q) and I_-1(q) = J(q) - q J'(q), J being what the best forecast
+        earns (SavageBoost [1]_, eqs. 11 and 12, Table 2).  Under a loss J is -C*, and these are
+        -phi(f*(q)) and -phi(-f*(q)) (eqs. 23 and 24).
+
+        Parameters
+        ----------
+        forecast : array_like
+            Probabilities of the positive class, from 0 to 1.
+        y : {1, -1}, default=1
+            The signed label.
+
+        Returns
+        -------
+        ndarray or float
+            The shape of `forecast`; under a loss at most 0.
+
+        References
+        ----------
+        .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
+           classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
+        """
+        if y not in (1, -1):
+            raise ValueError(f"y must be 1 or -1; got {y!r}")
+        return self._reward(probabilities("forecast", forecast), y)
+
+    def expected_reward(
+        self, p: ArrayLike, forecast: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return what a forecast earns on average where a row is positive with p.
+
+        I(p, q) = p I_1(q) + (1 - p) I_-1(q) (SavageBoost, eq. 9), which is largest at q = p: there
+        it is J(p), a convex function (eq. 10).
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+        forecast : array_like, optional
+            Forecasts q; None forecasts p itself, and returns J(p).
+
+        Returns
+        -------
+        ndarray or float
+            The shape that `p` and `forecast` have together.
+        """
+        p = probabilities("p", p)
+        if forecast is None:
+            return self._best_reward(p)
+        if_positive, if_negative = self.reward(forecast), self.reward(forecast, -1)
+        with np.errstate(invalid="ignore"):
+            # What never happens costs nothing, not even infinitely much.
+            first = np.where(p == 0.0, 0.0, p * if_positive)
+            second = np.where(p == 1.0, 0.0, (1.0 - p) * if_negative)
+        return (first + second)[()]
+
+    def divergence(self, p: ArrayLike, forecast: ArrayLike) -> NDArray[np.float64]:
+        """Return what a forecast falls short of the best, where a row is positive with p.
+
+        J(p) - I(p, q): the Bregman divergence of J (SavageBoost, eq. 13), and under a loss how much
+        the raw prediction f*(q) risks above the minimum (eq. 7).
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities, from 0 to 1.
+        forecast : array_like
+            Forecasts q, from 0 to 1.
+
+        Returns
+        -------
+        ndarray or float
+            The shape that `p` and `forecast` have together; at least 0, and 0 where they are equal.
+        """
+        short = self.expected_reward(p) - self.expected_reward(p, forecast)
+        least: NDArray[np.float64] = np.maximum(short, 0.0)  # but for rounding
+        return least
+
+    @abstractmethod
+    def _reward(self, q: NDArray[np.float64], y: int) -> NDArray[np.float64]:
+        """Return I_y(q), of forecasts that are probabilities."""
+
+    @abstractmethod
+    def _best_reward(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return J(p)."""
+
+
+class LossCurve(Elicitation):
     """A margin loss phi with a gain, as curves: the base of every loss, also of those not trained.
 
     Losses are values: immutable, equal when their class, gain and parameters are, hashable and
@@ -195,88 +288,14 @@ class LossCurve(ABC):
         beta = self.loss(v) - self.loss(-v)
         return np.where(np.isnan(self.probability(v)), np.nan, beta)[()]
 
-    # -- the elicitation form: what a forecast of the probability earns (SavageBoost, section 3) --
+    # -- the elicitation form: a loss pays a forecast by what its link costs -----------------------
 
-    def reward(self, forecast: ArrayLike, y: int = 1) -> NDArray[np.float64]:
-        """Return the reward I_y(q) of a forecast q of the probability, where the label turns out y.
-
-        I_1(q) = J(q) + (1 - q) J'(q) and I_-1(q) = J(q) - q J'(q), J being -C* (SavageBoost [1]_,
-        eqs. 11 and 12, Table 2), which are -phi(f*(q)) and -phi(-f*(q)) (eqs. 23 and 24).
-
-        Parameters
-        ----------
-        forecast : array_like
-            Probabilities of the positive class, from 0 to 1.
-        y : {1, -1}, default=1
-            The signed label.
-
-        Returns
-        -------
-        ndarray or float
-            The shape of `forecast`; at most 0.
-
-        References
-        ----------
-        .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
-           classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
-        """
-        if y not in (1, -1):
-            raise ValueError(f"y must be 1 or -1; got {y!r}")
-        link = self.link(probabilities("forecast", forecast))
-        reward: NDArray[np.float64] = -self.loss(y * link)
+    def _reward(self, q: NDArray[np.float64], y: int) -> NDArray[np.float64]:
+        reward: NDArray[np.float64] = -self.loss(y * self.link(q))
         return reward
 
-    def expected_reward(
-        self, p: ArrayLike, forecast: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
-        """Return what a forecast earns on average where a row is positive with p.
-
-        I(p, q) = p I_1(q) + (1 - p) I_-1(q) (SavageBoost, eq. 9), which is largest at q = p: there
-        it is J(p) = -C*(p), a convex function (eq. 10).
-
-        Parameters
-        ----------
-        p : array_like
-            Probabilities, from 0 to 1.
-        forecast : array_like, optional
-            Forecasts q; None forecasts p itself, and returns J(p).
-
-        Returns
-        -------
-        ndarray or float
-            The shape that `p` and `forecast` have together.
-        """
-        if forecast is None:
-            return -self.minimum_risk(p)
-        p = probabilities("p", p)
-        if_positive, if_negative = self.reward(forecast), self.reward(forecast, -1)
-        with np.errstate(invalid="ignore"):
-            # What never happens costs nothing, not even infinitely much.
-            first = np.where(p == 0.0, 0.0, p * if_positive)
-            second = np.where(p == 1.0, 0.0, (1.0 - p) * if_negative)
-        return (first + second)[()]
-
-    def divergence(self, p: ArrayLike, forecast: ArrayLike) -> NDArray[np.float64]:
-        """Return what a forecast falls short of the best, where a row is positive with p.
-
-        J(p) - I(p, q): the Bregman divergence of J (SavageBoost, eq. 13), and how much the raw
-        prediction f*(q) risks above the minimum (eq. 7).
-
-        Parameters
-        ----------
-        p : array_like
-            Probabilities, from 0 to 1.
-        forecast : array_like
-            Forecasts q, from 0 to 1.
-
-        Returns
-        -------
-        ndarray or float
-            The shape that `p` and `forecast` have together; at least 0, and 0 where they are equal.
-        """
-        short = self.expected_reward(p) - self.expected_reward(p, forecast)
-        least: NDArray[np.float64] = np.maximum(short, 0.0)  # but for rounding
-        return least
+    def _best_reward(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -self.minimum_risk(p)
 
     # Methods of the loss apply the gain in these two functions only.
 

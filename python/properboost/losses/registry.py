@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from properboost.losses import builtin
-from properboost.losses.builtin import LossCurve, MarginLoss
+from properboost.losses.builtin import Elicitation, MarginLoss
 from properboost.losses.tangent import Tangent
 from properboost.parameters.checks import choice, or_else, positive
 
@@ -57,7 +57,7 @@ def get_loss(
         if loss_parameters:
             raise ValueError(f"loss={loss!r} carries its own parameters; got {loss_parameters!r}")
         return loss
-    if isinstance(loss, LossCurve):
+    if isinstance(loss, Elicitation):
         raise ValueError(f"loss={loss!r} is a curve to draw, and no model can be trained with it")
     read = or_else(partial(choice, known=list(LOSSES)), "a loss object, such as GLog()")
     make: Callable[..., MarginLoss] = LOSSES[read("loss", loss)]

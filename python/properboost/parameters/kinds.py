@@ -25,6 +25,7 @@ __all__ = [
     "MonotonicConstraints",
     "MultiStrategy",
     "Multiclass",
+    "Permissible",
     "RandomState",
     "Response",
     "RowsPerBin",
@@ -51,6 +52,7 @@ VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
 Selection: TypeAlias = Literal["unbiased", "greedy", "cyclic"]
 RowsPerBin: TypeAlias = float | Literal["auto"] | None
 AutoResponse: TypeAlias = Literal["auto", "real", "sign", "newton", "exact", "conditional"]
+Permissible: TypeAlias = Literal["matsushita", "entropy", "mu"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact", "conditional"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
 EarlyStopping: TypeAlias = Literal["auto"] | bool
