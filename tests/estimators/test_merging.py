@@ -131,6 +131,22 @@ def test_more_categories_than_fit_share_a_bin():
     assert len(shape.values) == 254
 
 
+def test_a_pair_has_no_level_for_what_no_model_has_one_for():
+    """Of categories that were not seen a pair says nothing, merged or not."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "a": pd.Categorical(rng.choice(list("xyz"), 600)),
+            "b": rng.integers(0, 4, 600).astype(float),
+        }
+    )
+    y = ((X["a"] == "x") ^ (X["b"] > 1)) ^ (rng.random(600) < 0.1)
+    model = fit(X, y, interactions=1, n_estimators=10)
+    (pair,) = model.pairs_
+    merged = pb.merge_models([model, model])
+    assert merged.pair_function(*pair).values.shape == model.pair_function(*pair).values.shape
+
+
 def test_merged_once_more_and_edited():
     parts = [fit(*make(seed=k)) for k in range(3)]
     parts[0].remove_feature("town", reason="not to be used")
