@@ -1,6 +1,7 @@
 """Quantized tables: the model of a fit in memory, byte for byte, whatever the batches."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -222,6 +223,26 @@ def test_going_on(tmp_path):
     other = pb.QuantizedTable.from_batches(cut(make_rows(seed=5), 200), "y", "w")
     with pytest.raises(ValueError, match="the bins of the model that warm_start goes on from"):
         copy.fit(other)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_fit_holds_no_second_copy_of_the_codes(weighted):
+    """Where all rows count, and they are not drawn, their codes stay where they are."""
+    rng = np.random.default_rng(0)
+    n_rows, n_features = 10_000, 300
+    rows = pd.DataFrame(rng.integers(0, 9, (n_rows, n_features), dtype=np.int8)).add_prefix("f")
+    rows["y"] = rng.integers(0, 2, n_rows)
+    rows["w"] = rng.uniform(0.5, 1.5, n_rows)
+    names = ("y", "w") if weighted else ("y",)
+    features = [f"f{j}" for j in range(n_features)]
+    table = pb.QuantizedTable.from_batches(lambda: [rows], *names, features=features)
+    tracemalloc.start()
+    try:
+        pb.ProperBoostClassifier(n_estimators=1).fit(table)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 0.75 * n_rows * n_features
 
 
 def test_what_it_shows():

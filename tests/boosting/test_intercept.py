@@ -9,6 +9,8 @@ from sklearn.base import clone
 import properboost as pb
 from helpers.models import LEARNERS, assert_same, document_of, load_document
 from properboost import _core, losses
+from properboost.boosting.intercept import find_intercepts
+from properboost.losses.probabilities import Link
 
 LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1 + np.exp(u)))]
 FEW = {"n_estimators": 6, "max_bins": 12}
@@ -52,6 +54,16 @@ def test_the_mean_is_the_share(rows, loss):
             counted = counted / np.bincount(y)[y]
         assert excess(model, X, y, counted) < 1e-9
         assert isinstance(model.intercept_, float)
+
+
+@pytest.mark.parametrize("gain", [1e-250, 1e-6, 1e6, 1e250])
+@pytest.mark.parametrize("offset", [-0.7, -1e-4, 1e-4, 0.7])
+def test_it_is_in_units_of_the_gain(gain, offset):
+    rng = np.random.default_rng(0)
+    raw, own = rng.normal(size=(500, 1)), rng.integers(0, 2, 500)
+    raw += find_intercepts(Link(losses.Savage()), raw, own, None)[0]
+    (found,) = find_intercepts(Link(losses.Savage(gain)), gain * (raw - offset), own, None)
+    assert found / gain == pytest.approx(offset, abs=1e-10)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -109,6 +109,14 @@ def test_what_is_too_large_is_told_from_what_is_infinite():
         from_functions(weight(1e30), name="mine")
 
 
+def test_curvatures_must_be_finite():
+    def curvature(u):
+        return np.where(u < 1.5, logistic_weight(u) * logistic_weight(-u), np.inf)
+
+    with pytest.raises(ValueError, match=r"curvature at margin 1\.5\d* is inf; it must be finite"):
+        from_functions(logistic_weight, curvature=curvature, scale=3.0, name="mine")
+
+
 def test_mismatches_are_refused():
     with pytest.raises(ValueError, match=r"'mine': the weight is not -phi': .* at margin -?0"):
         from_functions(logistic_weight, lambda u: np.exp(-u), name="mine")

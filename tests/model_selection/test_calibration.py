@@ -12,7 +12,13 @@ from helpers.searches import QUICK, integers
 from properboost import losses
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
-from properboost.model_selection.calibration import PRIOR_ROWS, calibrate, make_scaled
+from properboost.model_selection import search_cv
+from properboost.model_selection.calibration import (
+    PRIOR_ROWS,
+    Calibration,
+    calibrate,
+    make_scaled,
+)
 from properboost.scoring import HeldOut
 
 KINDS = [
@@ -202,6 +208,17 @@ def test_an_overfitted_model_gets_less_sure(n_classes, own):
     twin = pb.ProperBoostClassifier(**search.best_params_, **shared)
     twin.fit(X[:600], y[:600])
     np.testing.assert_allclose(twin.predict_proba(X), search.predict_proba(X), rtol=1e-3, atol=1e-4)
+
+
+def test_one_against_the_rest_has_the_slope_as_its_temperature(monkeypatch):
+    """(F + b / s) / T is s F + b, where T is 1 / s."""
+    known = Calibration(0.5, (0.3, -0.4, 0.1), gain=1.0, error=0.0)
+    monkeypatch.setattr(search_cv, "calibrate", lambda *_: known)
+    search, plain, X, _ = overfitted(3, multiclass="one_vs_rest")
+    assert search.temperature_ == 2.0
+    scaled = make_scaled(Link(plain.loss_, "one_vs_rest", 1, 1.0))
+    expected = scaled.probabilities(known.apply(plain.decision_function(X)))
+    np.testing.assert_allclose(search.predict_proba(X), expected, rtol=1e-9)
 
 
 def test_no_number_of_threads_changes_a_bit():

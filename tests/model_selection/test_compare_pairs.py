@@ -83,6 +83,7 @@ def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
     X, y = make_rows()
     X = np.sign(X)  # so that every split finds the bins of all rows
     given = {"effort": 2, "readable": True, "interactions": [1], "calibrate": False}
+    given |= {"interaction_rate": [0.1], "interaction_smoothing": [0.2]}
     model = search(**given).fit(X, y)
     assert model.family_ == "pairs"
     results, own = model.family_results_, model.cv_results_
@@ -97,6 +98,7 @@ def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
         error = stats.sem(np.subtract(of_pairs, scores))
         np.testing.assert_allclose(results["behind_error"][k], error, atol=1e-7)
     assert results["behind"][-1] == results["behind_error"][-1] == 0.0
+    assert (results["candidates"][-1], results["dropped"][-1]) == (1, 0)
 
 
 def test_a_time_limit_ends_the_search(monkeypatch):
