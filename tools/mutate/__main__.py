@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--tests", nargs="+", default=["tests"],
                         help="test folders and files that may notice something")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=300.0,
-                        help="a mutation's test files take so long at most, unmutated")  # fmt: skip
+                        help="all but the nearest of its test files take so long, unmutated")  # fmt: skip
     parser.add_argument("--again", action="store_true", help="try again what went unnoticed")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of the lot to try again")
     parser.add_argument("--report", action="store_true", help="show what there is, try nothing")
@@ -118,14 +118,16 @@ class Trials:
         self._keep(number, {"result": result, "tests": len(tests), **found})
 
     def _choose_tests(self, edit: Edit) -> list[str]:
-        """Return the test files that may notice it, as many as there is time for."""
+        """Return the test files that may notice it: the nearest, and what there is time for."""
         is_engine = edit.path.startswith("cpp")
         reaching = self.sandbox.list_tests(edit.path) if is_engine else self.reach.find(edit)
         chosen: list[str] = []
         total = 0.0
         for test in order_tests(edit.path, reaching, self.reach.seconds):
             own = self.reach.seconds.get(test, USUAL)
-            if total + own <= self.most or test.startswith(LAST) or not chosen:
+            if not chosen:
+                chosen.append(test)
+            elif total + own <= self.most or test.startswith(LAST):
                 chosen.append(test)
                 total += own
         return chosen
