@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--tests", nargs="+", default=["tests"],
                         help="test folders and files that may notice something")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=300.0,
-                        help="all but the nearest of its test files take so long, unmutated")  # fmt: skip
+                        help="its test files but the nearest take so long, unmutated")  # fmt: skip
     parser.add_argument("--again", action="store_true", help="try again what went unnoticed")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of the lot to try again")
     parser.add_argument("--report", action="store_true", help="show what there is, try nothing")
