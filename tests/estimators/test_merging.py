@@ -132,7 +132,7 @@ def test_more_categories_than_fit_share_a_bin():
 
 
 def test_a_pair_has_no_level_for_what_no_model_has_one_for():
-    """Of categories that were not seen a pair says nothing, merged or not."""
+    """A pair, merged or not, adds nothing for categories that were not seen."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {

@@ -131,6 +131,7 @@ _PARAMETERS = {
     "mu": "The number that the measure “mu” has.",
     "zeta": "The number that the measure “zeta” has.",
     # Linear models of rados.
+    "n_corrected": "How many features' coefficients each round sets anew, together.",
     "n_rados": "From how many sums of rows the coefficients are learnt.",
     "regularizer": "By what rule coefficients are kept small.",
     "omega": "How strongly coefficients are kept small.",
