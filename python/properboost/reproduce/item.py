@@ -33,12 +33,19 @@ class Reading:
         Whether another seed gives other numbers; otherwise there is one seed.
     measured_as : str, optional
         The reading whose measurements it shares, of which it only makes another table.
+    seeds : int, optional
+        Repetitions, if not as many as the experiment says.
+    first_seed : int, default=0
+        The first of its seeds.  A reading that was found by looking at some seeds is measured on
+        others.
     """
 
     name: str
     reason: str
     random: bool = True
     measured_as: str | None = None
+    seeds: int | None = None
+    first_seed: int = 0
 
     @property
     def measured(self) -> str:

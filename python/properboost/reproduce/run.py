@@ -51,7 +51,7 @@ def reproduce(
         Papers (``"boostlr"``) and items (``"boostlr/table4"``); all items if there is none.
     seeds : int, optional
         Repetitions of each experiment; by default what the experiment says, about 10, and half as
-        many under other readings than the first.
+        many under other readings than the first, unless a reading says otherwise.
     quick : bool, default=False
         Two repetitions, and fewer data sets in the longest experiments.
     readings : bool, default=False
@@ -128,12 +128,21 @@ class _Task:
     def sets(self) -> list[str]:
         return sorted({name for names in self.parts.values() for name in names})
 
-    def count_seeds(self, reading: Reading) -> int:
+    def list_seeds(self, reading: Reading) -> range:
+        """Return the seeds of a reading: those of the reading that it is measured under."""
+        named = (other for other in self.item.readings if other.name == reading.measured)
+        measured = next(named, reading)
+        n = self._count_seeds(measured) if reading.random else 1
+        return range(measured.first_seed, measured.first_seed + n)
+
+    def _count_seeds(self, reading: Reading) -> int:
         experiment = self.item.experiment
         if not reading.random:
             return 1
         if self.asked or self.quick:
             return self.asked or experiment.quick_seeds
+        if reading.seeds is not None:
+            return reading.seeds
         first = reading is self.item.readings[0]
         return experiment.seeds if first else max(experiment.seeds // 2, experiment.quick_seeds)
 
@@ -149,7 +158,7 @@ class _Task:
     def list_pieces(self, reading: Reading) -> list[Piece]:
         return [
             Piece(part, seed, reading.measured)
-            for seed in range(self.count_seeds(reading))
+            for seed in self.list_seeds(reading)
             for part in self.find_parts(reading)
         ]
 
@@ -164,7 +173,7 @@ class _Task:
         pieces = self.list_pieces(reading)
         seeds: list[Seed] = [
             {p.part: kept[p]["record"] for p in pieces if p.seed == seed}
-            for seed in range(self.count_seeds(reading))
+            for seed in self.list_seeds(reading)
         ]
         seconds = sum(kept[piece]["seconds"] for piece in pieces)
         return judge_item(self.item, reading, seeds, seconds)

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from properboost.datasets import make_two_gaussians
-from properboost.reproduce.boostlr.histograms import HISTOGRAMS, setting_of
+from properboost.reproduce.boostlr.histograms import list_histograms, setting_of
 from properboost.reproduce.boostlr.two_gaussians import GAINS, fit_glog
 from properboost.reproduce.item import Experiment, Item, Piece, Record, Seed
 from properboost.reproduce.published import Place, at_most
@@ -77,7 +77,7 @@ ITEM = Item(
     },
     experiment=Experiment("boostlr-fig10", dict.fromkeys(SIZES, ()), measure, seconds=2, seeds=30),
     tabulate=tabulate,
-    readings=HISTOGRAMS,
+    readings=list_histograms(30),
     compared="none",
     draw=draw,
 )

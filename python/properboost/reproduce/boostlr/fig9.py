@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.datasets import make_two_gaussians
-from properboost.reproduce.boostlr.histograms import HISTOGRAMS, setting_of
+from properboost.reproduce.boostlr.histograms import list_histograms, setting_of
 from properboost.reproduce.boostlr.two_gaussians import GAINS, fit_glog
 from properboost.reproduce.item import Experiment, Item, Piece, Record, Seed
 from properboost.reproduce.published import Place, at_least, at_most, read_off
@@ -138,7 +138,7 @@ ITEM = Item(
     },
     experiment=Experiment("boostlr-fig9", dict.fromkeys(SIZES, ()), measure, seconds=2, seeds=30),
     tabulate=tabulate,
-    readings=HISTOGRAMS,
+    readings=list_histograms(30),
     compared="none",
     draw=draw,
 )
