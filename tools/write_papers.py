@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from properboost.reproduce.catalogue import PAPERS, find_items
+from properboost.reproduce.published import Published
 from properboost.reproduce.report import title_of
-from properboost.reproduce.verdict import Verdict
+from properboost.reproduce.verdict import Verdict, count_near, is_mean_near
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs/papers/results"
@@ -30,6 +31,10 @@ MARKS = {
     Verdict.ORDER: " (order)",
     Verdict.NOT: " **no**",
 }
+
+MEAN_NEAR = "mean within 10%"
+NEAR_ALL_THE_SAME = " ≈"
+"""The mark of a number that the rule does not pass, though the mean is within 10%."""
 
 Report = Mapping[str, Any]
 
@@ -112,10 +117,26 @@ def render_item(report: Report, told: set[str]) -> str:
     return "\n".join(lines)
 
 
+def find_near(one: Mapping[str, Any]) -> bool | None:
+    """Return whether a number's mean is within 10% of the published one; None of a claim."""
+    if one["low"] is None or one["high"] is None:
+        return None
+    return is_mean_near(Published(one["published"], one["low"], one["high"]), one["ours"])
+
+
+def say_near(readings: Iterable[Report], *, percent: bool = False) -> str:
+    """Return how many means of these readings are within 10%, of how many numbers."""
+    near, told = count_near(find_near(one) for reading in readings for one in reading["numbers"])
+    share = f" ({100 * near / told:.0f}%)" if percent and told else ""
+    return f"{near} of {told}{share}" if told else ""
+
+
 def list_readings(readings: Sequence[Report], told: set[str]) -> list[list[str]]:
     """Return the verdicts under all readings, and why each is one, unless told before."""
-    table = [["reading", *map(str, Verdict)]]
-    table += [[r["reading"], *(str(r["verdicts"][v]) for v in Verdict)] for r in readings]
+    table = [["reading", *map(str, Verdict), MEAN_NEAR]]
+    table += [
+        [r["reading"], *(str(r["verdicts"][v]) for v in Verdict), say_near([r])] for r in readings
+    ]
     why = ["" if r["reason"] in told else r["reason"] for r in readings]
     told.update(r["reason"] for r in readings)
     if any(why):
@@ -128,7 +149,10 @@ def show(one: Mapping[str, Any] | None) -> str:
     """Return an entry of a table: ours, the published number, and the verdict's mark."""
     if one is None:
         return ""
-    mark = MARKS[Verdict(one["verdict"])]
+    verdict = Verdict(one["verdict"])
+    mark = MARKS[verdict]
+    if verdict in (Verdict.ORDER, Verdict.NOT) and find_near(one):
+        mark += NEAR_ALL_THE_SAME
     spread = "" if not one["spread"] else f" ± {one['spread']:.2g}"
     return f"{one['ours']:.4g}{spread} ({one['published']}){mark}"
 
@@ -140,31 +164,36 @@ def say_shares(verdicts: Mapping[str, int]) -> str:
 
 def render_items(paper: str) -> str:
     """Return the verdicts of a paper's items."""
-    table = [["item", *map(str, Verdict), "what it shows"]]
+    table = [["item", *map(str, Verdict), MEAN_NEAR, "what it shows"]]
     for name in find_items([paper]):
         report = read(name)
         if report is not None:
-            verdicts = report["readings"][0]["verdicts"]
+            first = report["readings"][0]
             own = title_of(name).partition(", ")[2]
-            table.append([own, *(str(verdicts[v]) for v in Verdict), report["title"]])
+            shares = [str(first["verdicts"][v]) for v in Verdict]
+            near = say_near([first], percent=True) if first["random"] else ""
+            table.append([own, *shares, near, report["title"]])
     return "\n".join([*draw_table(table), ""])
 
 
 def render_papers(page: Path) -> str:
     """Return the verdicts of all papers, with links from a page to theirs."""
     folder = os.path.relpath(RESULTS.parent, page.parent)
-    table = [["paper", "tables, figures and claims", *map(str, Verdict), "formulas that hold"]]
+    counted = [*map(str, Verdict), MEAN_NEAR, "formulas that hold"]
+    table = [["paper", "tables, figures and claims", *counted]]
     for paper in PAPERS:
         reports = [report for name in find_items([paper]) if (report := read(name)) is not None]
         measured: Counter[str] = Counter()
         derived: Counter[str] = Counter()
+        random = [r["readings"][0] for r in reports if r["readings"][-1]["random"]]
         for report in reports:
             first = report["readings"][0]
             (measured if report["readings"][-1]["random"] else derived).update(first["verdicts"])
         link = f"[{paper}]({folder}/{paper}.md)".replace("(./", "(")
         shares = [str(measured[v]) for v in Verdict]
         held = f"{derived[Verdict.ROUNDING]} of {derived.total()}" if derived else ""
-        table.append([link, str(len(reports)), *shares, held])
+        near = say_near(random, percent=True)
+        table.append([link, str(len(reports)), *shares, near, held])
     return "\n".join([*draw_table(table), ""])
 
 

@@ -17,15 +17,19 @@ JUDGED = [
 
 def test_numbers_have_one_decimal_more_than_the_paper():
     head, *lines = report.make_table(JUDGED)
-    assert head[2:] == ["published", "ours", "spread", "difference", "verdict"]
-    assert lines[0] == ["AdaBoost", "pima", "25.9", "26.12", "0.50", "+0.22", "within 10%"]
-    assert lines[1] == ["AdaBoost", "bupa", "more than 15%", "3.20", "", "", "not reproduced"]
-    assert lines[2] == ["AdaBoost", "wdbc", "4 to 6", "0.0500", "0.0100", "-4.9500", "order only"]
+    assert head[2:] == [
+        "published", "ours", "spread", "difference", "verdict", "mean within 10%",
+    ]  # fmt: skip
+    assert lines[0] == ["AdaBoost", "pima", "25.9", "26.12", "0.50", "+0.22", "within 10%", "yes"]
+    assert lines[1] == ["AdaBoost", "bupa", "more than 15%", "3.20", "", "", "not reproduced", ""]
+    assert lines[2][2:] == ["4 to 6", "0.0500", "0.0100", "-4.9500", "order only", "no"]
 
 
 def test_shares_are_said_in_a_line():
     said = report.summarize(JUDGED)
-    assert said == "3 published numbers: 1 within 10%, 1 order only, 1 not reproduced"
+    shares = "1 within 10%, 1 order only, 1 not reproduced"
+    assert said == f"3 published numbers: {shares}; 1 of 2 means within 10%"
+    assert report.summarize(JUDGED[1:2]) == "1 published numbers: 1 not reproduced"
     assert report.summarize([]) == "no published number could be compared"
 
 
@@ -39,6 +43,7 @@ def test_data_say_all_that_a_report_does():
         assert data["ours"] == pytest.approx(one.mean)
         assert data["spread"] == (None if math.isnan(one.spread) else one.spread)
         assert data["verdict"] == one.verdict
+        assert data["mean within 10%"] is one.mean_near
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_reports_are_said_and_written(tmp_path, capsys):
     assert "Data sets that could not be had: atlantis" in said
     assert said.endswith("Could not be had: atlantis: it sank.\n")
     assert "Left out: the moon: too far" in said
-    assert "2 published numbers: 2 within rounding." in said
+    assert "2 published numbers: 2 within rounding; 2 of 2 means within 10%." in said
     assert "3 repetitions" in said
     assert (tmp_path / "arboost/fig1.png").exists()
     assert json.loads((tmp_path / "arboost/fig1.json").read_text()) == found
@@ -115,6 +115,19 @@ def test_other_readings_have_half_as_many_seeds(tmp_path):
     run.reproduce(output_dir=tmp_path, readings=True, say=str)
     assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
     assert {p.seed for p in CALLS if p.reading == "loose"} == {0, 1}
+
+
+def test_readings_may_have_their_own_number_of_seeds_and_first_seed(tmp_path, monkeypatch):
+    loose = items.Reading("loose", "It may mean so.", seeds=2, first_seed=70)
+    same = items.Reading("same", "The same runs.", measured_as="loose")
+    item = items.Item(**{**vars(ITEM), "readings": (ITEM.readings[0], loose, same)})
+    monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
+    found = run.reproduce(output_dir=tmp_path, readings=True, say=str)["arboost/fig1"]
+    assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
+    assert {p.seed for p in CALLS if p.reading == "loose"} == {70, 71}
+    assert [reading["seeds"] for reading in found["readings"]] == [3, 2, 2]
+    run.reproduce(output_dir=tmp_path, readings=True, seeds=4, say=str)
+    assert {p.seed for p in CALLS if p.reading == "loose"} == {70, 71, 72, 73}
 
 
 def test_other_readings_may_have_fewer_parts(tmp_path, monkeypatch):

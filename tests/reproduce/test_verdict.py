@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from properboost.reproduce.published import at_least, at_most, printed, read_off
-from properboost.reproduce.verdict import Verdict, count, judge
+from properboost.reproduce.verdict import Verdict, count, count_near, judge
 
 AT = ("row", "column")
 
@@ -34,6 +34,29 @@ def test_within_10_percent_asks_for_both_the_interval_and_the_share():
     assert judge_one(printed("20.0"), [21.0, 21.01, 21.02]).verdict is Verdict.NOT
     # A wide spread covers it, and does not pass.
     assert judge_one(printed("20.0"), [0.0, 25.0, 50.0]).verdict is Verdict.NOT
+
+
+def test_a_mean_is_near_whatever_the_spread():
+    near = judge_one(printed("2867"), [2851.0], random=False)  # half a percent off, no spread
+    assert (near.verdict, near.mean_near) == (Verdict.NOT, True)
+    assert judge_one(printed("20.0"), [0.0, 21.0, 42.0]).mean_near is True
+    assert judge_one(printed("20.0"), [22.1]).mean_near is False
+    assert judge_one(printed("20.0"), [17.9]).mean_near is False
+    assert judge_one(printed("-20.0"), [-21.9]).mean_near is True
+    # What a range or the digits leave open is no distance.
+    assert judge_one(read_off(4.0, 6.0), [6.4]).mean_near is True
+    assert judge_one(printed("0.0"), [0.04]).mean_near is True
+    assert judge_one(printed("0.0"), [0.06]).mean_near is False
+    assert judge_one(at_least(1.0), [1.0]).mean_near is None
+    assert count_near([True, None, False, True]) == (2, 3)
+    assert count_near([None]) == (0, 0)
+
+
+@given(st.lists(st.floats(15.0, 25.0), min_size=2, max_size=8), st.floats(15.0, 25.0))
+def test_what_the_rule_passes_has_a_near_mean(values, middle):
+    judged = judge_one(printed(f"{middle:.1f}"), values)
+    if judged.verdict in (Verdict.ROUNDING, Verdict.NEAR):
+        assert judged.mean_near
 
 
 @given(st.lists(st.floats(18.0, 22.0), min_size=2, max_size=8), st.floats(15.0, 25.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from properboost.reproduce.catalogue import PAPERS
 from properboost.reproduce.item import Item, Reading, Seed
-from properboost.reproduce.verdict import Judged, count, judge
+from properboost.reproduce.verdict import Judged, count, count_near, judge
 
 if TYPE_CHECKING:
     from properboost.reproduce.published import Place
@@ -23,6 +23,7 @@ __all__ = [
     "to_json",
 ]
 
+_NEAR = {True: "yes", False: "no", None: ""}
 _KINDS = {"table": "Table", "fig": "Figure", "claim": "claim"}
 
 
@@ -57,13 +58,16 @@ def title_of(name: str) -> str:
 
 
 def summarize(judged: Iterable[Judged]) -> str:
-    """Say how many numbers have each verdict, in a line."""
+    """Say how many numbers have each verdict, and how many means are within 10%, in a line."""
+    judged = list(judged)
     found = count(judged)
     total = sum(found.values())
     if total == 0:
         return "no published number could be compared"
     shares = ", ".join(f"{n} {verdict}" for verdict, n in found.items() if n)
-    return f"{total} published numbers: {shares}"
+    near, told = count_near(one.mean_near for one in judged)
+    means = f"; {near} of {told} means within 10%" if told else ""
+    return f"{total} published numbers: {shares}{means}"
 
 
 def describe(name: str, item: Item, outcomes: Sequence[Outcome], missing: Sequence[str]) -> str:
@@ -99,14 +103,16 @@ def describe(name: str, item: Item, outcomes: Sequence[Outcome], missing: Sequen
 
 def make_table(judged: Sequence[Judged]) -> list[list[str]]:
     """Return a header and a line of texts for each published number."""
-    head = ["", "", "published", "ours", "spread", "difference", "verdict"]
+    head = ["", "", "published", "ours", "spread", "difference", "verdict", "mean within 10%"]
     lines = [head]
     for one in judged:
         digits = _digits(one)
         spread = "" if math.isnan(one.spread) else f"{one.spread:.{digits}f}"
         difference = "" if one.published.is_claim else f"{one.difference:+.{digits}f}"
         ours = f"{one.mean:.{digits}f}"
-        lines.append([*one.place, one.published.text, ours, spread, difference, one.verdict.value])
+        near = _NEAR[one.mean_near]
+        numbers = [one.published.text, ours, spread, difference]
+        lines.append([*one.place, *numbers, one.verdict.value, near])
     return lines
 
 
@@ -128,6 +134,7 @@ def to_json(
                 "seeds": len(outcome.seeds),
                 "seconds": round(outcome.seconds, 1),
                 "verdicts": {str(k): n for k, n in count(outcome.judged).items()},
+                "means within 10%": list(count_near(one.mean_near for one in outcome.judged)),
                 "numbers": [_number_to_json(one) for one in outcome.judged],
             }
             for outcome in outcomes
@@ -149,6 +156,7 @@ def _number_to_json(one: Judged) -> dict[str, Any]:
         "spread": finite(one.spread),
         "difference": finite(one.difference),
         "verdict": one.verdict.value,
+        "mean within 10%": one.mean_near,
     }
 
 
@@ -163,7 +171,7 @@ def _digits(one: Judged) -> int:
 
 def _align(table: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    left = (0, 1, 6)  # names and verdicts
+    left = (0, 1, 6, 7)  # names and verdicts
     return [
         "  ".join(
             text.ljust(width) if k in left else text.rjust(width)

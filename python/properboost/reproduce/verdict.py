@@ -11,7 +11,10 @@ A printed number, or a range read off a figure, is
 
 A claim ("at most", "better than") is within rounding if the 95% confidence interval of our mean
 keeps it, order only if our mean does, and not reproduced otherwise.  Where nothing is random there
-is one number, and no interval: it is within rounding or it is not.
+there is one number, and no interval: it is within rounding or it is not.
+
+Beside the rule stands whether the *mean is within 10%* of a printed number, whatever the spread: a
+narrow one fails the rule's interval, even where the mean is half a percent off.
 """
 
 import enum
@@ -25,7 +28,7 @@ from scipy import stats
 
 from properboost.reproduce.published import Place, Published
 
-__all__ = ["Compared", "Judged", "Verdict", "count", "judge"]
+__all__ = ["Compared", "Judged", "Verdict", "count", "count_near", "is_mean_near", "judge"]
 
 CONFIDENCE = 0.95
 NEAR = 0.1
@@ -73,6 +76,11 @@ class Judged:
     def difference(self) -> float:
         """Ours less the published number."""
         return self.mean - self.published.middle
+
+    @property
+    def mean_near(self) -> bool | None:
+        """Whether the mean is within 10%, whatever its spread; None of a claim."""
+        return is_mean_near(self.published, self.mean)
 
 
 def judge(
@@ -128,6 +136,22 @@ def count(judged: Iterable[Judged]) -> dict[Verdict, int]:
     return found
 
 
+def is_mean_near(number: Published, mean: float) -> bool | None:
+    """Return whether a mean is within 10% of a published number; None of a claim.
+
+    It is where the number may be rounded to the mean, or is no farther from it than a tenth.
+    """
+    if number.is_claim:
+        return None
+    return abs(number.distance(mean)) <= NEAR * abs(number.middle)
+
+
+def count_near(near: Iterable[bool | None]) -> tuple[int, int]:
+    """Return how many means are within 10%, and of how many numbers that are no claims."""
+    told = [one for one in near if one is not None]
+    return sum(told), len(told)
+
+
 def _reach(spread: float, n: int, share: float) -> float:
     """Return half the width of an interval: of the mean (1/n), or of one more (1 + 1/n).
 
@@ -147,8 +171,7 @@ def _judge_claim(number: Published, mean: float, reach: float) -> Verdict:
 
 
 def _is_near(number: Published, mean: float, reach: float) -> bool:
-    distance = abs(number.distance(mean))
-    return distance <= reach and distance <= NEAR * abs(number.middle)
+    return abs(number.distance(mean)) <= reach and bool(is_mean_near(number, mean))
 
 
 def _keeps_order(

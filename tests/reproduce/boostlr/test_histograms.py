@@ -1,9 +1,21 @@
 """How the BoostLR paper's histograms are cut."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from properboost.reproduce.boostlr.histograms import EVEN, HISTOGRAMS, Setting, setting_of
+from properboost.reproduce.boostlr.histograms import (
+    CONDITIONAL,
+    CONDITIONAL_8,
+    EVEN,
+    HISTOGRAMS,
+    NEW_SEEDS,
+    SIGNS,
+    Setting,
+    list_histograms,
+    setting_of,
+)
 
 NUMERIC = [False, False, False, True]
 
@@ -45,4 +57,19 @@ def test_bins_of_equal_counts_are_left_to_the_estimator(table):
 def test_every_reading_has_its_setting():
     settings = [setting_of(reading.name) for reading in HISTOGRAMS]
     assert len(set(settings)) == len(settings)
-    assert setting_of("of something else") == setting_of(EVEN) == settings[0]
+    assert setting_of("of something else") == setting_of(CONDITIONAL) == settings[0]
+
+
+def test_readings_differ_from_the_first_in_one_thing():
+    first = setting_of(CONDITIONAL)
+    assert first == Setting(16, equal_width=True, step="unit", response="conditional")
+    assert setting_of(CONDITIONAL_8) == replace(first, n_bins=8)
+    assert setting_of(SIGNS) == replace(first, response="sign")
+    assert setting_of(EVEN) == replace(first, response="real")
+
+
+def test_readings_that_were_found_by_looking_have_new_seeds():
+    new = {reading.name for reading in HISTOGRAMS if reading.first_seed == NEW_SEEDS}
+    assert new == {CONDITIONAL, CONDITIONAL_8, SIGNS}
+    assert all(reading.first_seed in (0, NEW_SEEDS) for reading in HISTOGRAMS)
+    assert {r.name: r.seeds for r in list_histograms(7) if r.seeds} == {CONDITIONAL_8: 7, EVEN: 7}

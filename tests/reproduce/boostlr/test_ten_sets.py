@@ -8,8 +8,8 @@ import properboost as pb
 from helpers.models import AS_PUBLISHED
 from properboost.metrics import quantized_cross_entropy
 from properboost.reproduce import data
-from properboost.reproduce.boostlr import table3, table4, ten_sets
-from properboost.reproduce.boostlr.histograms import EVEN, setting_of
+from properboost.reproduce.boostlr import table3, table4, table5, ten_sets
+from properboost.reproduce.boostlr.histograms import CONDITIONAL, EVEN, SIGNS, setting_of
 from properboost.reproduce.boostlr.ten_sets import GAINS, LOSSES, MEASURES, SETS, SHRINKAGE
 from properboost.reproduce.item import Piece
 
@@ -26,15 +26,23 @@ def table(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize(("reading", "pairs"), [(EVEN, 5), (ten_sets.FOUR_PAIRS, 4)])
-def test_what_is_measured_is_what_such_fits_give(table, reading, pairs):
+@pytest.mark.parametrize(
+    ("reading", "pairs", "response"),
+    [
+        (CONDITIONAL, 5, "conditional"),
+        (EVEN, 5, "real"),
+        (SIGNS, 5, "sign"),
+        (ten_sets.FOUR_PAIRS, 4, "conditional"),
+    ],
+)
+def test_what_is_measured_is_what_such_fits_give(table, reading, pairs, response):
     record = ten_sets.measure(Piece("any", 3, reading))
     assert {len(record[loss]["errors"]) for loss in LOSSES} == {pairs}
     folds = [f for _, f in StratifiedKFold(5, shuffle=True, random_state=3).split(table.X, table.y)]
     test, validation = (folds[0], folds[1])  # of the first pair
     train = np.concatenate(folds[2:])
     X = setting_of(EVEN).cut(table.X, train, table.categorical)
-    own = {"n_estimators": 5, "step": "unit", "rows_per_bin": None}
+    own = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
     for method, loss, place, gain in (
         ("GLog", "glog", 1, 4),
         ("GGauss", "ggauss", 0, 1),
@@ -86,6 +94,9 @@ def test_table_3_has_the_gain_of_least_mean_error():
         [np.array(seed["sonar"][loss]["errors"])[..., 0] for loss in LOSSES], axis=(0, 1)
     )
     assert found["mean of losses, best gain", "sonar, errors"] == pytest.approx(mean.min())
+    within_10 = mean[: len(ten_sets.UP_TO_10)].min()
+    found_to_10 = table3.tabulate(seed, CONDITIONAL)
+    assert found_to_10["mean of losses, best gain", "sonar, errors"] == pytest.approx(within_10)
     rivals = [
         np.mean(np.array(seed["sonar"]["AdaBoost"]["errors"])[..., 0]),
         np.mean(np.array(seed["sonar"]["GLog"]["errors"])[:, GAINS.index(1), 0]),
@@ -108,6 +119,24 @@ def test_table_4_counts_wins_over_all_sets(parts):
             assert (loss, "W1 by errors") not in found
     wins = [found["losses", f"{part}, wins by errors"] for part in parts]
     np.testing.assert_array_equal(wins, np.sum(scores[2:] <= scores[:2].min(axis=0), axis=0))
+
+
+def test_readings_offer_gains_to_10_or_all():
+    curves = np.zeros((2, len(GAINS), 2))
+    curves[:, :, 0] = 1_000 + np.array(GAINS)
+    curves[:, :, 1] = -np.array(GAINS)  # the largest gain is best
+    method = {m: curves.tolist() for m in MEASURES}
+    seed = {"sonar": dict.fromkeys(("AdaBoost", SHRINKAGE, *LOSSES), method)}
+    for reading in table4.ITEM.readings:
+        largest = 500 if reading.name in ten_sets.WITH_ALL_GAINS else 10
+        assert ten_sets.gains_of(reading.name)[-1] == largest
+        if reading.name != table4.HINDSIGHT:
+            found = table4.tabulate(seed, reading.name)
+            assert found["GLog", "sonar, errors"] == 1_000 + largest
+            found = table5.tabulate(seed, reading.name)
+            assert found["BoostLR", "sonar, chosen gain"] == 1_000 + largest
+    names = {reading.name for reading in table4.ITEM.readings}
+    assert set(ten_sets.WITH_ALL_GAINS) <= names
 
 
 def test_table_4_exchanges_columns_where_they_are_read_as_headed():
