@@ -4,8 +4,9 @@
 
 Reports of a run are kept, one line a number, in docs/papers/results.  In every page under docs/
 and in README.md what stands between ``<!-- results: ITEM -->`` and ``<!-- end -->`` is written anew
-from them: an item's table (``boostlr/table4``), the verdicts of a paper's items (``boostlr``), or
-those of all papers (``all``).
+from them: an item's table (``boostlr/table4``), the verdicts of a paper's items (``boostlr``),
+those of all papers (``all``), or those of BoostLR's items under some readings
+(``boostlr:readings``).
 """
 
 import json
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from properboost.reproduce.boostlr.histograms import CONDITIONAL, CONDITIONAL_8, EVEN, SIGNS
 from properboost.reproduce.catalogue import PAPERS, find_items
 from properboost.reproduce.published import Published
 from properboost.reproduce.report import title_of
@@ -31,6 +33,9 @@ MARKS = {
     Verdict.ORDER: " (order)",
     Verdict.NOT: " **no**",
 }
+
+COMPARED = (EVEN, CONDITIONAL, CONDITIONAL_8, SIGNS)
+"""The readings that a page has side by side."""
 
 MEAN_NEAR = "mean within 10%"
 NEAR_ALL_THE_SAME = " ≈"
@@ -82,6 +87,8 @@ def render(name: str, page: Path, told: set[str]) -> str:
     """Return what stands in a block of a page; `told` has the reasons that it has given so far."""
     if name == "all":
         return render_papers(page)
+    if name == "boostlr:readings":
+        return render_readings()
     if name in PAPERS:
         return render_items(name)
     report = read(name)
@@ -174,6 +181,29 @@ def render_items(paper: str) -> str:
             near = say_near([first], percent=True) if first["random"] else ""
             table.append([own, *shares, near, report["title"]])
     return "\n".join([*draw_table(table), ""])
+
+
+def render_readings() -> str:
+    """Return the verdicts of BoostLR's items under the former first reading, and the new ones."""
+    table = [["item", "reading", *map(str, Verdict), MEAN_NEAR]]
+    chosen: dict[str, list[Report]] = {name: [] for name in COMPARED}
+    for item in find_items(["boostlr"]):
+        report = read(item)
+        if report is None or not report["readings"][-1]["random"]:
+            continue
+        for reading in report["readings"]:
+            if reading["reading"] in chosen:
+                own = title_of(item).partition(", ")[2]
+                chosen[reading["reading"]].append(reading)
+                table.append([own, *count_reading([reading])])
+    table += [["all", *count_reading(readings)] for readings in chosen.values() if readings]
+    return "\n".join([*draw_table(table), ""])
+
+
+def count_reading(readings: Sequence[Report]) -> list[str]:
+    """Return the name of a reading of some items, its verdicts, and how many means are near."""
+    shares = [str(sum(reading["verdicts"][v] for reading in readings)) for v in Verdict]
+    return [readings[0]["reading"], *shares, say_near(readings, percent=True)]
 
 
 def render_papers(page: Path) -> str:

@@ -375,7 +375,9 @@ the training rows (CV loss) and fits the best, which is named, to all; fit is th
 hindsight: the gain of fewest errors on the test rows.  Nobody could have chosen it; it is shown \
 because a table of optimal gains may read that way.
 published: Masnadi-Shirazi and Vasconcelos, JMLR 16 (2015), Table 6: 100 rounds of histograms.  \
-The paper calls these gains optimal and cross-validated, without saying on which rows.
+The paper calls these gains optimal and cross-validated, without saying on which rows.  Its \
+histograms seem to be class-conditional: they weigh both classes alike, and so make more errors \
+where one class is rare.  Here rows are weighed alike (docs/papers/histograms.md).
 """
 
 _ADULT_NOTE = """\
