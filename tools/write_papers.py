@@ -191,11 +191,11 @@ def render_readings() -> str:
         report = read(item)
         if report is None or not report["readings"][-1]["random"]:
             continue
-        for reading in report["readings"]:
-            if reading["reading"] in chosen:
-                own = title_of(item).partition(", ")[2]
-                chosen[reading["reading"]].append(reading)
-                table.append([own, *count_reading([reading])])
+        named = {reading["reading"]: reading for reading in report["readings"]}
+        own = title_of(item).partition(", ")[2]
+        for name in filter(named.__contains__, COMPARED):
+            chosen[name].append(named[name])
+            table.append([own, *count_reading([named[name]])])
     table += [["all", *count_reading(readings)] for readings in chosen.values() if readings]
     return "\n".join([*draw_table(table), ""])
 

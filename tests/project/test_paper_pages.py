@@ -73,8 +73,8 @@ def test_readings_are_side_by_side_and_added_up(monkeypatch):
     monkeypatch.setattr(writer, "find_items", lambda _: ["boostlr/table3", "boostlr/fig9"])
     monkeypatch.setattr(writer, "read", lambda name: report)
     _, _, *rows = writer.render_readings().splitlines()
-    assert rows[0] == f"| Table 3 | {new} | 1 | 0 | 0 | 1 | 1 of 1 (100%) |"
-    assert rows[1] == f"| Table 3 | {old} | 0 | 0 | 1 | 1 | 0 of 1 (0%) |"
+    assert rows[0] == f"| Table 3 | {old} | 0 | 0 | 1 | 1 | 0 of 1 (0%) |"
+    assert rows[1] == f"| Table 3 | {new} | 1 | 0 | 0 | 1 | 1 of 1 (100%) |"
     assert rows[4:] == [
         f"| all | {old} | 0 | 0 | 2 | 2 | 0 of 2 (0%) |",
         f"| all | {new} | 2 | 0 | 0 | 2 | 2 of 2 (100%) |",
