@@ -55,23 +55,30 @@ def draw_first_tables(ax: Axes) -> None:
         values = model.decision_function(rows)
         ax.step(np.arange(16), values, where="mid", color=colour, label=name)
     ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+    ax.set_xticks(range(0, 16, 3))
     ax.set_xlabel(f"bin of feature {feature + 1}")
     ax.set_ylabel("value, raw prediction")
     ax.set_title("First table of LETTER.p1")
     ax.legend(fontsize=8)
 
 
+def set_of(number: Mapping[str, Any]) -> str:
+    """Return the data set of one of Table 6's numbers."""
+    return str(number["column"].partition(",")[0])
+
+
 def draw_table_6(ax: Axes) -> None:
     """Draw our errors of Table 6, divided by the published ones."""
     for shift, reading in ((-0.12, EVEN), (0.12, CONDITIONAL)):
         numbers = [n for n in read_numbers("table6", reading) if n["column"].endswith("errors")]
+        numbers.sort(key=lambda n: ("LETTER.p1", "LETTER.p2", "ADULT").index(set_of(n)))
         middles = [(n["low"] + n["high"]) / 2.0 for n in numbers]
         ratios = [n["ours"] / middle for n, middle in zip(numbers, middles, strict=True)]
         spreads = [(n["spread"] or 0.0) / m for n, m in zip(numbers, middles, strict=True)]
         places = np.arange(len(numbers)) + shift
         colour, name = STYLES[reading]
         ax.errorbar(places, ratios, spreads, fmt="o", ms=4, color=colour, label=name, lw=1)
-    names = [f"{n['column'].partition(',')[0]} {n['row']}" for n in numbers]
+    names = [f"{set_of(n)} {n['row']}" for n in numbers]
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
     ax.axhspan(0.9, 1.1, color="0.9", zorder=0)
     ax.axhline(1.0, color="0.6", lw=0.8, zorder=0)
