@@ -115,8 +115,8 @@ HISTOGRAMS = (
     Reading(CONDITIONAL_8, "The paper does not give the number of bins.", first_seed=NEW_SEEDS),
     Reading(
         SIGNS,
-        "Algorithm 1 wants the weak learner of largest correlation with the weights.  Among look-up "
-        "tables that say +1 or -1 in each of 16 bins it is the one that agrees with the sign of "
+        "Algorithm 1 wants the weak learner of largest correlation with the weights.  Among look-up"
+        " tables that say +1 or -1 in each of 16 bins it is the one that agrees with the sign of "
         "the weights' difference, and it is added in full.",
         first_seed=NEW_SEEDS,
     ),
