@@ -41,6 +41,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
 
   const std::vector<float> ones(rows, 1.0f);
+  const double total = weight.sum(0, rows), most = weight.most(rows);
+  const RowWeights of_rows{ones.data(), ones.data(), weight, {total, total, most, most}};
   Tree trees[2];
   std::vector<std::int64_t> nodes[2] = {std::vector<std::int64_t>(rows),
                                         std::vector<std::int64_t>(rows)};
@@ -50,8 +52,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       const PackedCodes packed(codes, features, team);
       TreeGrower grower(codes, packed, bins);
       trees[which] = grower.grow(
-          Slots::of_classes(roles), {ones.data(), ones.data(), weight}, *criterion, Regularizers{},
-          limits, 0, [] {}, team);
+          Slots::of_classes(roles), of_rows, *criterion, Regularizers{}, limits, 0, [] {}, team);
       find_nodes(trees[which], codes, &bins, nodes[which].data(), team);
     });
   }

@@ -256,3 +256,11 @@ def test_a_gain_next_to_0_is_calibrated_without_a_word():
     """NumPy warned of the overflow of a density."""
     search = pb.ProperBoostClassifierCV(gains=[1e-300]).fit(np.zeros((4, 1)), [1, 0, 0, 1])
     assert np.isfinite(search.predict_proba(np.zeros((1, 1)))).all()
+
+
+@pytest.mark.parametrize("response", ["real", "exact", "conditional"])
+def test_the_largest_of_priors_leaves_the_share(response):
+    """It overflowed, and the error spoke of the learning rate."""
+    X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([0, 1, 0, 1])
+    search = pb.ProperBoostClassifierCV(response=response, priors=[1.7976931348623157e308])
+    np.testing.assert_allclose(search.fit(X, y).predict_proba(X), 0.5, atol=1e-6)

@@ -45,8 +45,9 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
       at_.model(lane).prior > 0.0
           ? at_.model(lane).prior
           : 1.0 / (at_.batch.row_counts[lane] * static_cast<double>(partition.occupied_cells()));
-  r.prior = std::max(prior * total_weight, std::numeric_limits<double>::min());
-  r.pseudo_rows = prior * rows_weight;
+  constexpr double kMost = 0x1p1000;  // beside which no weight counts; sums of two are finite
+  r.prior = std::clamp(prior * total_weight, std::numeric_limits<double>::min(), kMost);
+  r.pseudo_rows = std::min(prior * rows_weight, kMost);
   for (std::size_t b = 0; b < width; ++b) {
     r.all_positive += by_code[b].positive;
     r.all_negative += by_code[b].negative;
