@@ -460,3 +460,15 @@ def test_bits_do_not_depend_on_the_instruction_set():
         for ours, theirs in zip(run_with(other, PROGRAM, cases), here["result"], strict=True):
             for one, another in zip(ours, theirs, strict=True):
                 np.testing.assert_array_equal(one, another)
+
+
+@pytest.mark.parametrize("settings", [{"response": "sign"}, {"step": "leveraging"}], ids=str)
+def test_the_engine_refuses_lines_that_nothing_fits(settings):
+    """Estimators refuse them by their own names before."""
+    codes, (features, means), *_ = linear_problem(0, n=60)
+    bins = _core.Bins(features, means)
+    rows = _core.Rows(codes.astype(np.uint8), bins, np.array([0, 30, 60]))
+    learner = _core.WeakLearner("tree", linear_leaves=True)
+    model = _core.Model(_core.Loss("glog", {}), learner, np.array([-1, 1], np.int8))
+    with pytest.raises(ValueError, match="lines must be none with this response"):
+        _core.Boosting(rows, [model], _core.AdditiveBoosting(**settings))

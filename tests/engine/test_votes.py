@@ -1,11 +1,14 @@
 """Trees that vote: the engine against plain numpy, and the limits that only the engine offers."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import helpers.reference as ref
+import properboost as pb
 from helpers.engine import assert_equal_trees, assert_identical, tables
 from properboost import _core
 
@@ -175,3 +178,18 @@ def test_trees_do_not_depend_on_threads(name, limits):
         together = problem.boost((name, "gini"), 4, n_threads, **limits)
         for one, other in zip(alone, together, strict=True):
             assert_identical(one, other)
+
+
+@pytest.mark.parametrize("of_two", [False, True])
+def test_nodes_hold_the_weight_of_their_rows(of_two):
+    """The root has other classes' weight and its own class's; so have the leaves together."""
+    X, y = load_iris(return_X_y=True)
+    y, weight = y == 1 if of_two else y, np.arange(150) % 3 + 1.0
+    model = pb.ARBoostClassifier(weak_learner="tree", n_estimators=2).fit(X, y, weight)
+    for k, rounds in enumerate(model._ensemble.models):
+        own = y == (1 if of_two else k)
+        expected = [weight[~own].sum(), weight[own].sum()]
+        for begin, end in itertools.pairwise(rounds.offsets):
+            trees, leaves = rounds.trees, rounds.trees.feature[begin:end] < 0
+            np.testing.assert_allclose(trees.weight[begin], expected)
+            np.testing.assert_allclose(trees.weight[begin:end][leaves].sum(axis=0), expected)
