@@ -41,6 +41,7 @@ ELSEWHERE = {
     "model_selection/test_families.py": ["model_selection/compare_families.py"],
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
+        "persistence/columns.py",
         "persistence/ensembles.py", "persistence/labels.py",
         "persistence/json_reader.py", "persistence/json_writer.py", "persistence/pairs.py",
         "persistence/parameters.py",

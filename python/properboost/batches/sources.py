@@ -80,14 +80,14 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Ite
     arrow = import_extra("pyarrow", "reading Parquet files needs", "arrow")
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
     datasets = import_extra("pyarrow.dataset", "reading Parquet files needs", "arrow")
-    found = []
+    opened = []
     for path in paths:
         try:
-            found.append(datasets.dataset(path, format="parquet"))
+            opened.append(datasets.dataset(path, format="parquet"))
         except FileNotFoundError as error:  # which shows control characters as they are
             raise FileNotFoundError(f"source must be there; there is no {path!r}") from error
-    files = [(path, dataset.filesystem) for dataset in found for path in dataset.files]
-    keys = PartitionKeys.find([path for path, _ in files], _find_root(paths, found))
+    files = [(path, dataset.filesystem) for dataset in opened for path in dataset.files]
+    keys = PartitionKeys.find([path for path, _ in files], _find_root(paths, opened))
     marks: dict[str, tuple[int, int]] = {}
 
     def read() -> Iterator[Any]:

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Corrected: TypeAlias = int | Literal["so_far", "all"]
 
 ROUND_FIELDS = ("feature", "n_corrected", "edge", "weight_sum", "feature_norm", "risk", "exact")
-"""What is known of each round, see `Leveraged`."""
+"""The arrays of `Leveraged.rounds`."""
 
 SETTLED = 1e-12
 """An edge that is none, as a share of the largest that weights could give a feature."""
@@ -32,12 +32,12 @@ MOST_STEPS = 200
 """Newton's steps in a round at most; it takes fewer than twenty, but where classes separate."""
 
 DEPENDENT = 1e-10
-"""What is left of a column's curvature beside others, as a share, if it depends on these."""
+"""A column depends on others if these leave no larger a share of its curvature."""
 
 
 @dataclass(frozen=True, eq=False)
 class Leveraged:
-    """What ULS found.
+    """A fit of ULS.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def leverage(
     n_rounds: int,
     report: Report | None = None,
 ) -> Leveraged:
-    """Minimise the sum of losses over the coefficients of given features, some at a time.
+    """Minimise the sum of losses over the coefficients of given features, a few at a time.
 
     A round solves for the coefficients of the columns of largest edge for their length, which then
     have no edge left (eq. 35).  It ends where no column has one.
@@ -132,21 +132,21 @@ def leverage(
         order = np.argsort(-edges, kind="stable")
         chosen[int(order[0])] = None
         if corrected == "all":
-            some = np.flatnonzero(has_any)
+            solved = np.flatnonzero(has_any)
         elif corrected == "so_far":
-            some = np.array(sorted(chosen))
+            solved = np.array(sorted(chosen))
         else:
-            some = np.sort(order[:corrected])
+            solved = np.sort(order[:corrected])
         weights = counts * loss.weight(state.margins)
-        seen = np.abs(np.add.reduce(signed[:, some] * weights[:, None], axis=0))
-        moved = state.solve(some)
+        seen = np.abs(np.add.reduce(signed[:, solved] * weights[:, None], axis=0))
+        moved = state.solve(solved)
         if not moved:
             break  # what is left is rounding
         rounds["feature"].append(order[0])
-        rounds["n_corrected"].append(len(some))
+        rounds["n_corrected"].append(len(solved))
         rounds["weight_sum"].append(np.sum(weights))
-        rounds["edge"].append(np.mean(seen * norms[some]) / rounds["weight_sum"][-1])
-        rounds["feature_norm"].append(norms[some].max())
+        rounds["edge"].append(np.mean(seen * norms[solved]) / rounds["weight_sum"][-1])
+        rounds["feature_norm"].append(norms[solved].max())
         rounds["risk"].append(float(np.sum(counts * loss.loss(state.margins))))
         rounds["exact"].append(risk.flip == 0.0)
         if report is not None:
@@ -157,7 +157,9 @@ def leverage(
 
 def _as_arrays(rounds: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
     kinds = {"feature": np.int32, "n_corrected": np.int32, "exact": np.bool_}
-    return {name: np.array(own, dtype=kinds.get(name, np.float64)) for name, own in rounds.items()}
+    return {
+        name: np.array(values, dtype=kinds.get(name, np.float64)) for name, values in rounds.items()
+    }
 
 
 @dataclass(eq=False)
@@ -170,28 +172,28 @@ class _State:
     scaled: Array
     margins: Array
 
-    def edges(self, some: slice | NDArray[np.intp]) -> Array:
-        """Return the edges of some columns: the slopes of minus the risk."""
+    def edges(self, columns: slice | NDArray[np.intp]) -> Array:
+        """Return the edges of these columns: the slopes of minus the risk."""
         weights = self.risk.weights(self.margins)
-        edges: Array = np.add.reduce(self.columns[:, some] * weights[:, None], axis=0)
+        edges: Array = np.add.reduce(self.columns[:, columns] * weights[:, None], axis=0)
         return edges
 
-    def solve(self, some: NDArray[np.intp]) -> bool:
-        """Find the coefficients of some columns of least risk; return whether any has changed."""
-        own = self.columns[:, some]
+    def solve(self, columns: NDArray[np.intp]) -> bool:
+        """Find the coefficients of these columns of least risk; return whether any has changed."""
+        numbers = self.columns[:, columns]
         moved, last = False, np.inf
         for _ in range(MOST_STEPS):
-            edges = self.edges(some)
+            edges = self.edges(columns)
             most = float(np.abs(edges).max())
             if most <= self.settled:
                 break
             curvatures = self.risk.curvatures(self.margins)
             hessian = np.array(
-                [np.add.reduce(own * (curvatures * own[:, u])[:, None], axis=0)
-                 for u in range(len(some))]
+                [np.add.reduce(numbers * (curvatures * numbers[:, u])[:, None], axis=0)
+                 for u in range(len(columns))]
             )  # fmt: skip
             step = _eliminate(hessian, edges)
-            along = np.add.reduce(own * step, axis=1)
+            along = np.add.reduce(numbers * step, axis=1)
             if self.risk.flip == 0.0 and _hurts_no_row(along):
                 # No finite coefficients are best: an error of 0 counts as half a row.
                 self.risk.flip = 0.5 / float(np.sum(self.risk.counts))
@@ -200,7 +202,7 @@ class _State:
             if rate == 0.0 or (rate == 1.0 and most > 0.5 * last and most < 1e3 * self.settled):
                 break  # by rounding
             last = most
-            self.scaled[some] += rate * step
+            self.scaled[columns] += rate * step
             self.margins = self.margins + rate * along
             moved = True
         return moved
@@ -227,22 +229,22 @@ def _eliminate(matrix: Array, right: Array) -> Array:
 
     Columns that depend on others get 0.
     """
-    matrix, found = matrix.copy(), right.copy()
+    matrix, solution = matrix.copy(), right.copy()
     whole = np.diagonal(matrix).copy()
     left = whole > 0.0
-    unsolved = np.ones(len(found), dtype=np.bool_)
-    for _ in range(len(found)):
+    unsolved = np.ones(len(solution), dtype=np.bool_)
+    for _ in range(len(solution)):
         diagonal = np.diagonal(matrix)
         share = np.divide(diagonal, whole, out=np.full_like(whole, -1.0), where=left)
         p = int(np.argmax(share))
         if not share[p] > DEPENDENT:
             break
         left[p] = unsolved[p] = False
-        row, value = matrix[p] / matrix[p, p], found[p] / matrix[p, p]
+        row, value = matrix[p] / matrix[p, p], solution[p] / matrix[p, p]
         factors = matrix[:, p].copy()
         factors[p] = 0.0
         matrix -= factors[:, None] * row
-        found -= factors * value
-        matrix[p], found[p] = row, value
-    found[unsolved] = 0.0
-    return found
+        solution -= factors * value
+        matrix[p], solution[p] = row, value
+    solution[unsolved] = 0.0
+    return solution

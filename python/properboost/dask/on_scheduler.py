@@ -39,13 +39,13 @@ def look(
         (own.address, own.server_id, own.status.name, own.last_seen, now - own.last_seen)
         for own in dask_scheduler.workers.values()
     ]
-    holders, found = set(), set()
+    holders, task_states = set(), set()
     for task in _find_needed(dask_scheduler, keys, set()):
-        found.add(task.state)
+        task_states.add(task.state)
         if task.state == "processing" and task.processing_on is not None:
             holders.add(task.processing_on.server_id)
         holders |= {own.server_id for own in task.who_has or ()}
-    return states, holders, "queued" in found and "processing" not in found
+    return states, holders, "queued" in task_states and "processing" not in task_states
 
 
 def _find_needed(scheduler: Any, keys: Sequence[Any], away: set[Any]) -> set[Any]:
@@ -133,9 +133,13 @@ def let_pass(
     queued at once.  So tasks of others that come one after the other pass it for ever.  A task
     that is restricted is not queued, and a worker begins with those that have waited longest.
     """
-    others = {own.address for own in dask_scheduler.running if own.server_id not in given_up}
+    others = {
+        worker.address for worker in dask_scheduler.running if worker.server_id not in given_up
+    }
     needed = _find_needed(dask_scheduler, keys, set()) if others else ()
-    queued = sorted((own for own in needed if own.state == "queued"), key=lambda own: own.priority)
+    queued = sorted(
+        (task for task in needed if task.state == "queued"), key=lambda task: task.priority
+    )
     # No more than threads: what is queued is large, and to be used up before there is more of it.
     first = queued[: dask_scheduler.total_nthreads]
     for task in first:

@@ -27,6 +27,7 @@ __all__ = [
     "read_groups",
     "read_labels",
     "read_rows",
+    "refuse_several_classes",
 ]
 
 FEW_KEYS = 8
@@ -240,6 +241,15 @@ def read_rows(
         held = add_up_by(codes, weight, len(classes))
         factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
     return Rows(classes, codes, weight, factor, total)
+
+
+def refuse_several_classes(classes: NDArray[Any]) -> None:
+    """Refuse more than two classes."""
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y holds {len(classes)} classes"
+        )
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:

@@ -38,7 +38,12 @@ class LinearClassifier(TableClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         tags.classifier_tags.multi_class = False
+        # Its checks have blobs on one side of 0, which planes near 0 do not tell apart.
+        tags.classifier_tags.poor_score = True
         return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
 
     def _set_coefficients(self, theta: NDArray[np.float64]) -> None:
         """Set coefficients, and the features that they are of."""

@@ -15,7 +15,7 @@ from properboost.boosting.engine import find_signs, prepare
 from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
-from properboost.data.labels import read_rows
+from properboost.data.labels import read_rows, refuse_several_classes
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.tree_words import describe_tree
 from properboost.parameters import checks
@@ -167,11 +167,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            if len(rows.classes) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"multiclass: y holds {len(rows.classes)} classes"
-                )
+            refuse_several_classes(rows.classes)
             # A tree is restrained by its size, so it may have all bins.
             options = read(BinningOptions, self, rows_per_bin=None)
             training = prepare(options, table, rows, rows.sort())

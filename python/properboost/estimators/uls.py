@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from properboost.boosting.leveraging import Leveraged, leverage
 from properboost.data.columns import LinearColumns, find_columns
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, read_rows
+from properboost.data.labels import Rows, read_rows, refuse_several_classes
 from properboost.data.names import read_names
 from properboost.estimators.linear import LinearClassifier, check_finite
 from properboost.losses.builtin import MarginLoss
@@ -38,7 +38,7 @@ _LEAST_SIZE, _MOST_SIZE = 1e-140, 1e140  # so that squares are finite
 
 @dataclass(frozen=True, eq=False)
 class ULSModel:
-    """What ULS found: the function, columns, their lengths, coefficients and rounds.
+    """A fitted ULS: the function, columns, their lengths, coefficients and rounds.
 
     A compact model has no rounds and no lengths.
     """
@@ -177,14 +177,6 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         default=None, doc="Has no effect: nothing is drawn.  It is there for code that sets it."
     )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # blobs on one side of 0 need many rounds
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the model.
 
@@ -213,11 +205,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
-            if len(rows.classes) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"multiclass: y holds {len(rows.classes)} classes"
-                )
+            refuse_several_classes(rows.classes)
             columns = find_columns(
                 table,
                 self.categorical_features,
@@ -243,8 +231,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         counts = np.ones(len(counted)) if weight is None else weight[counted]
         sides = np.where(rows.codes[counted] == 1, 1.0, -1.0)
         signed = np.empty((len(counted), len(numbers)))
-        for k, own in enumerate(numbers):
-            signed[:, k] = own[counted] * sides
+        for k, values in enumerate(numbers):
+            signed[:, k] = values[counted] * sides
         _check_sizes(signed, columns)
         with show_progress(self.verbose, self.n_estimators) as report:
             found = leverage(
@@ -370,7 +358,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         return {
             "surrogate": surrogate,
             "fall": -np.diff(surrogate),
-            "least_fall": np.array([function.least_fall(*own) for own in each]),
+            "least_fall": np.array([function.least_fall(*values) for values in each]),
             "most_rounds": most,
         }
 

@@ -1,23 +1,16 @@
-"""What writes a `ULSClassifier` to a file, and reads it back."""
+"""The codec that writes a `ULSClassifier` to a file, and reads it back."""
 
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.columns import LinearColumns, make_columns
 from properboost.estimators.uls import ULSClassifier, ULSModel
 from properboost.parameters.declare import check_declared
 from properboost.parameters.kinds import Permissible
 from properboost.persistence import Codec, Node, kind
-from properboost.persistence.labels import (
-    build_categories,
-    build_classes,
-    build_names,
-    describe_categories,
-    describe_classes,
-    describe_names,
-)
+from properboost.persistence.columns import COLUMN_FIELDS, build_columns, describe_columns
+from properboost.persistence.labels import build_classes, describe_classes
 from properboost.persistence.parameters import build_estimator, describe_parameters
 
 __all__ = ["ULSFile"]
@@ -26,9 +19,7 @@ _FIELDS = (
     "parameters",
     "phi",
     "classes",
-    "feature_names",
-    "categories",
-    "intercept",
+    *COLUMN_FIELDS,
     "coefficients",
     "total",
     "n_rounds",
@@ -48,22 +39,17 @@ class ULSFile(Codec[ULSClassifier]):
     def describe(self, model: ULSClassifier) -> dict[str, Any]:
         """Return the fields of a fitted model."""
         check_declared(model)  # they may have been set since the fit
-        own = model._model
-        rounds = own.rounds
+        fitted = model._model
+        rounds = fitted.rounds
         return {
             "parameters": describe_parameters(model, ULSClassifier, 0),
-            "phi": own.phi,
+            "phi": fitted.phi,
             "classes": describe_classes(model.classes_),
-            "feature_names": describe_names(own.columns.column_names),
-            "categories": [
-                None if values is None else describe_categories(values)
-                for values in own.columns.categories
-            ],
-            "intercept": own.columns.intercept,
-            "coefficients": own.coefficients.tolist(),
-            "total": own.total,
-            "n_rounds": own.n_rounds,
-            "norms": None if own.norms is None else own.norms.tolist(),
+            **describe_columns(fitted.columns),
+            "coefficients": fitted.coefficients.tolist(),
+            "total": fitted.total,
+            "n_rounds": fitted.n_rounds,
+            "norms": None if fitted.norms is None else fitted.norms.tolist(),
             "rounds": None
             if rounds is None
             else {name: values.tolist() for name, values in rounds.items()},
@@ -77,8 +63,10 @@ class ULSFile(Codec[ULSClassifier]):
         classes = build_classes(fields["classes"])
         if len(classes) != 2:
             fields["classes"].fail("must hold two labels")
-        columns = _build_columns(fields)
+        columns = build_columns(fields)
         n = len(columns)
+        if n == 0:
+            fields["categories"].fail("must give at least one column")
         coefficients = fields["coefficients"].reals(n)
         with np.errstate(over="ignore"):
             if not np.abs(coefficients).sum() <= _LARGEST:
@@ -92,22 +80,8 @@ class ULSFile(Codec[ULSClassifier]):
             norms = _build_sizes(fields["norms"], n)
             rounds = _build_rounds(fields["rounds"], n, n_rounds)
         phi: Permissible = fields["phi"].choice(get_args(Permissible))  # type: ignore[assignment]
-        found = ULSModel(phi, columns, coefficients, total, norms, rounds, n_rounds)
-        return model._set_fitted(classes, found)
-
-
-def _build_columns(fields: dict[str, Node]) -> LinearColumns:
-    features = tuple(
-        None if entry.value is None else build_categories(entry)
-        for entry in fields["categories"].entries()
-    )
-    if not features:
-        fields["categories"].fail("must not be empty")
-    names = build_names(fields["feature_names"], len(features))
-    columns = make_columns(features, names, intercept=fields["intercept"].boolean())
-    if not len(columns):
-        fields["categories"].fail("must give at least one column")
-    return columns
+        uls = ULSModel(phi, columns, coefficients, total, norms, rounds, n_rounds)
+        return model._set_fitted(classes, uls)
 
 
 def _build_sizes(node: Node, length: int) -> NDArray[np.float64]:

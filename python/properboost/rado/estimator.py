@@ -217,15 +217,6 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
         default=None, doc="Seed of the rados' signs; None stands for 0."
     )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # What is checked are blobs moved away from 0, which no plane through 0 tells apart.
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Make rados of the rows, and fit the model.
 

@@ -5,16 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.columns import LinearColumns, make_columns
 from properboost.persistence import Codec, Node, kind
-from properboost.persistence.labels import (
-    build_categories,
-    build_classes,
-    build_names,
-    describe_categories,
-    describe_classes,
-    describe_names,
-)
+from properboost.persistence.columns import COLUMN_FIELDS, build_columns, describe_columns
+from properboost.persistence.labels import build_classes, describe_classes
 from properboost.persistence.parameters import build_estimator, describe_parameters
 from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
 
@@ -26,9 +19,7 @@ _FIELDS = (
     "n_rados",
     "n_kept",
     "classes",
-    "feature_names",
-    "categories",
-    "intercept",
+    *COLUMN_FIELDS,
 )
 _ROUNDS = ("feature", "edge", "step", "penalty", "log_rado_loss")
 _COEFFICIENTS = {"feature": "feature", "value": "step"}
@@ -45,19 +36,13 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
         """Return the fields of a fitted model."""
         check_parameters(model)  # they may have been set since the fit
         fitted = model._model
-        columns = fitted.columns
         return {
             "parameters": describe_parameters(model, RadoBoostClassifier, fitted.seed),
             "seed": fitted.seed,
             "n_rados": fitted.n_rados,
             "n_kept": fitted.n_kept,
             "classes": describe_classes(model.classes_),
-            "feature_names": describe_names(columns.column_names),
-            "categories": [
-                None if categories is None else describe_categories(categories)
-                for categories in columns.categories
-            ],
-            "intercept": bool(columns.intercept),
+            **describe_columns(fitted.columns),
             **_describe_rounds(fitted),
         }
 
@@ -69,7 +54,7 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
         classes = build_classes(fields["classes"])
         if len(classes) != 2:
             fields["classes"].fail("must hold two labels")
-        columns = _build_columns(fields)
+        columns = build_columns(fields)
         if compact:
             rounds = _build_coefficients(fields["coefficients"], len(columns))
             n_kept = fields["n_kept"].integer(len(rounds["feature"]), 2**31 - 1)
@@ -86,17 +71,6 @@ def _describe_rounds(model: RadoModel) -> dict[str, Any]:
         values = {name: model.rounds[own].tolist() for name, own in _COEFFICIENTS.items()}
         return {"coefficients": values}
     return {"rounds": {name: values.tolist() for name, values in model.rounds.items()}}
-
-
-def _build_columns(fields: dict[str, Node]) -> LinearColumns:
-    features = tuple(
-        None if entry.value is None else build_categories(entry)
-        for entry in fields["categories"].entries()
-    )
-    if not features:
-        fields["categories"].fail("must not be empty")
-    names = build_names(fields["feature_names"], len(features))
-    return make_columns(features, names, intercept=fields["intercept"].boolean())
 
 
 def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:

@@ -15,7 +15,7 @@ from properboost import _core
 from properboost.data.columns import LinearColumns, find_columns, refuse_numbers
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
-from properboost.data.labels import Rows, find_classes, read_rows
+from properboost.data.labels import Rows, find_classes, read_rows, refuse_several_classes
 from properboost.data.names import read_names
 from properboost.data.table import Table
 from properboost.parameters import checks
@@ -247,11 +247,7 @@ def read_binary(
 def read_binary_rows(y: ArrayLike, n_rows: int) -> Rows:
     """Check the labels of rows, of which there must be two."""
     rows = read_rows(y, n_rows)
-    if len(rows.classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {len(rows.classes)} classes"
-        )
+    refuse_several_classes(rows.classes)
     return rows
 
 

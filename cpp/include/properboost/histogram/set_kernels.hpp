@@ -29,17 +29,17 @@ inline void prefetch_codes(const Bundle& bundle, const Codes& codes, std::size_t
   for (const std::size_t f : bundle.features) prefetch(codes.feature(f) + begin, n);
 }
 
-// Sums over `first` times `rest` joint cells of kNumbers numbers each: own[a] of the cells with
+// Sums over `first` times `rest` joint cells of kNumbers numbers each: firsts[a] of the cells with
 // first index a, others[r] of those with second index r.
 template <std::size_t kNumbers, class Number>
-void marginalize(const Number* joint, std::size_t first, std::size_t rest, std::int64_t* own,
+void marginalize(const Number* joint, std::size_t first, std::size_t rest, std::int64_t* firsts,
                  std::int64_t* others) {
   using To = std::int64_t;
   // Works on a block of numbers at a time, over all first indices, so that no sum waits for the one
   // just before.
   constexpr std::size_t kSums = kNumbers < 8 ? 8 : kNumbers;
   const std::size_t n = rest * kNumbers;
-  alignas(64) To parts[kMaxCodes][kSums];  // of own[a], by place in the block
+  alignas(64) To parts[kMaxCodes][kSums];  // of firsts[a], by place in the block
   for (std::size_t a = 0; a < first; ++a) std::fill_n(parts[a], kSums, To{0});
   const auto add_block = [&](std::size_t j, std::size_t size) {
     To sums[kSums] = {};
@@ -57,8 +57,8 @@ void marginalize(const Number* joint, std::size_t first, std::size_t rest, std::
   for (; j + kSums <= n; j += kSums) add_block(j, kSums);
   if (j < n) add_block(j, n - j);
   for (std::size_t a = 0; a < first; ++a) {
-    for (std::size_t k = 0; k < kNumbers; ++k) own[a * kNumbers + k] = To{0};
-    for (std::size_t k = 0; k < kSums; ++k) own[a * kNumbers + k % kNumbers] += parts[a][k];
+    for (std::size_t k = 0; k < kNumbers; ++k) firsts[a * kNumbers + k] = To{0};
+    for (std::size_t k = 0; k < kSums; ++k) firsts[a * kNumbers + k % kNumbers] += parts[a][k];
   }
 }
 
@@ -102,7 +102,7 @@ template <class Sum>
 void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Reading<Sum::kLanes>& how,
                  Histogram& histogram, Aligned<unsigned char>& scratch) {
   using Total = std::int64_t;
-  using Own = TotalSums<Sum::kLanes, Sum::kHasCurvature>;
+  using Alone = TotalSums<Sum::kLanes, Sum::kHasCurvature>;
   using Number = typename Sum::Number;
   constexpr std::size_t kNumbers = sizeof(Sum) / sizeof(Number);
   // The sums of feature k alone, the joint sums of it and later features, and those of the later
@@ -110,8 +110,8 @@ void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Readin
   const std::size_t half = bundle.cells * kNumbers / 2;
   const std::size_t bytes = (kMaxCodes * kNumbers + 2 * half) * sizeof(Total);
   if (scratch.size() < bytes) scratch.resize(bytes);
-  Total* const own = reinterpret_cast<Total*>(scratch.data());
-  Total* rest = own + kMaxCodes * kNumbers;
+  Total* const alone = reinterpret_cast<Total*>(scratch.data());
+  Total* rest = alone + kMaxCodes * kNumbers;
   Total* next = rest + half;
   std::size_t left = bundle.cells;
   for (std::size_t k = 0; k < bundle.features.size(); ++k) {
@@ -119,11 +119,11 @@ void flush_joint(Sum* sums, const Bundle& bundle, const Bins& bins, const Readin
     const auto width = static_cast<std::size_t>(bins[f].width());
     left /= width;
     if (k == 0) {
-      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, own, next);
+      marginalize<kNumbers>(reinterpret_cast<const Number*>(sums), width, left, alone, next);
     } else if (left > 1) {
-      marginalize<kNumbers>(rest, width, left, own, next);
+      marginalize<kNumbers>(rest, width, left, alone, next);
     }
-    flush_sums(reinterpret_cast<Own*>(left > 1 ? own : rest), width, how, histogram, f);
+    flush_sums(reinterpret_cast<Alone*>(left > 1 ? alone : rest), width, how, histogram, f);
     std::swap(rest, next);
   }
   std::fill_n(sums, bundle.cells, Sum());
@@ -214,8 +214,8 @@ const FlushSchedule::Due* flush_due(const FlushSchedule::Due* due, std::size_t c
     for (std::size_t copy = 0; copy < set.copies; ++copy) {
       Sum& sum = sums[copy * set.bundles.size() * set.stride + due->place];
       visit_codes(bundle, bins, due->place % set.stride, [&](std::size_t f, std::size_t code) {
-        Sum own = sum;
-        vectorized([&, code] { flush_sums(&own, 1, how, histogram, f, code); });
+        Sum copied = sum;
+        vectorized([&, code] { flush_sums(&copied, 1, how, histogram, f, code); });
       });
       sum = Sum();
     }

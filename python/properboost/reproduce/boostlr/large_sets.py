@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_validate
 
 from properboost.reproduce.boostlr.histograms import (
     CONDITIONAL,
@@ -103,23 +102,21 @@ def try_gains(
         model = make_tables(loss=loss, gain=gain, **shared).fit(X[train], y[train])
         return int(np.sum((model.decision_function(X[test]) > 0.0) != (y[test] == 1)))
 
-    def cross_validate(loss: str, gain: float) -> tuple[float, float]:
-        accuracy, log_losses = [], []
-        for own, held in folds.split(train, y[train]):
-            model = make_tables(loss=loss, gain=gain, **shared).fit(X[train[own]], y[train[own]])
-            p = model.predict_proba(X[train[held]])
-            accuracy.append(np.mean((p[:, 1] > 0.5) == (y[train[held]] == 1)))
-            log_losses.append(log_loss(y[train[held]], p))
-        return float(np.mean(accuracy)), -float(np.mean(log_losses))
-
     found: dict[str, Any] = {"Exponential": count_errors("exponential", 1.0)}
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for name, loss in LOSSES.items():
         found[name] = {"errors": [count_errors(loss, gain) for gain in GAINS]}
         if setting.response == "conditional":
             # A search moves raw predictions to the level of the rows held out; the paper does not.
-            scores = [cross_validate(loss, gain) for gain in GAINS]
-            found[name] |= dict(zip(SCORINGS, map(list, zip(*scores, strict=True)), strict=True))
+            scores = [
+                cross_validate(
+                    make_tables(loss=loss, gain=gain, **shared), X[train], y[train],
+                    cv=folds, scoring=SCORINGS,
+                )
+                for gain in GAINS
+            ]  # fmt: skip
+            for scoring in SCORINGS:
+                found[name][scoring] = [float(each[f"test_{scoring}"].mean()) for each in scores]
             continue
         for scoring in SCORINGS:
             search = make_search(
