@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from properboost.reproduce import data
 from properboost.reproduce.boostlr.histograms import CONDITIONAL, CONDITIONAL_8, EVEN, setting_of
 from properboost.reproduce.boostlr.ten_sets import TO_10
-from properboost.reproduce.pinned import make_tables
+from properboost.reproduce.pinned_tables import make_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs/papers/results/boostlr"

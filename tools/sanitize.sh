@@ -31,11 +31,11 @@ if [ $short = yes ]; then
   rows=8000
   tests="tests/engine/test_binning.py tests/engine/test_bundles.py tests/engine/test_narrow_sums.py
     tests/engine/test_narrow_trees.py
-    tests/engine/test_peers.py tests/engine/test_prediction.py tests/boosting/test_tree.py"
+    tests/engine/test_peers.py tests/engine/test_prediction.py tests/models/test_tree.py"
 else
   rows=60000
   # A third of the suite: what calls the engine most directly, with every kind of table and loss.
-  tests="tests/engine tests/boosting tests/data tests/rado tests/losses tests/persistence
+  tests="tests/engine tests/models tests/fitting tests/data tests/rado tests/losses tests/persistence
     tests/estimators/test_every_model.py"
 fi
 

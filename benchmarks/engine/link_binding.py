@@ -75,7 +75,8 @@ def read(part: str) -> tuple[Any, Any, int]:
 
 def run(part: str, response: str, seed: int, say: Callable[[str], None]) -> None:
     """Run all searches, and print what they took."""
-    from properboost.reproduce.pinned import make_search, make_tables
+    from properboost.reproduce.pinned_search import make_search
+    from properboost.reproduce.pinned_tables import make_tables
 
     X, y, n = read(part)
     fixed = {"response": response, "selection": "greedy", "step": "unit", "rows_per_bin": None,

@@ -17,7 +17,8 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.training.Training."""
-    from properboost.boosting.engine import prepare
+    from properboost.engine.training import prepare
+
     from properboost.parameters.shared import read_binning
 
     return prepare(read_binning(model), *_sorted_rows(model, X, y))
@@ -41,7 +42,8 @@ def start(
     keep_rounds: bool = True,
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
-    from properboost.boosting.engine import find_signs, start
+    from properboost.engine.training import find_signs, start
+
     from properboost.losses import GLog
     from properboost.parameters.declare import read
     from properboost.parameters.shared import BoostingOptions

@@ -26,7 +26,7 @@ from sklearn.metrics import log_loss
 from benchmarks.lib.cli import make_plain_parser
 from properboost import ProperBoostClassifierCV
 from properboost.datasets import load_adult, load_letter
-from properboost.reproduce.pinned import make_search
+from properboost.reproduce.pinned_search import make_search
 
 SEARCHED = {
     "loss": ["glog", "ggauss", "glaplacian", "gboost"],

@@ -127,7 +127,8 @@ def interpret(setting: EbmSetting) -> Iterator[Contestant]:
 
 
 def properboost(setting: EbmSetting) -> Iterator[Contestant]:
-    from properboost.reproduce.pinned import make_search, make_tables
+    from properboost.reproduce.pinned_search import make_search
+    from properboost.reproduce.pinned_tables import make_tables
 
     searched: list[tuple[Task, Any]] = []  # the last one
 

@@ -175,7 +175,7 @@ def search_folds(
 
 
 def properboost() -> Iterator[Contestant]:
-    from properboost.reproduce.pinned import make_search
+    from properboost.reproduce.pinned_search import make_search
 
     def make(selection: str) -> Contestant:
         def run(setting: SearchSetting, task: Task) -> Any:

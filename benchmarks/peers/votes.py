@@ -12,7 +12,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.lib.cli import make_plain_parser
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 
 
 def main():

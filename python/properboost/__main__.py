@@ -3,34 +3,27 @@
 import sys
 from collections.abc import Sequence
 
-from properboost.cli import (
-    demo,
-    export,
-    fit,
-    inspect,
-    merge,
-    predict,
-    report,
-    reproduce,
-    schema,
-)
 from properboost.cli.commands import Command, run
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = {
-    "demo": Command("", "compare tuned gains with the classical losses", demo),
-    "reproduce": Command(
-        " [ITEM ...]", "compute the papers' tables and figures beside what was published", reproduce
+_LISTED = (
+    Command("demo", "", "compare tuned gains with the classical losses"),
+    Command(
+        "reproduce",
+        " [ITEM ...]",
+        "compute the papers' tables and figures beside what was published",
     ),
-    "fit": Command(" FILE --target COL", "fit a classifier to a file of rows", fit),
-    "predict": Command(" MODEL FILE", "predict the rows of a file", predict),
-    "report": Command(" MODEL FILE", "write a page on a model and test rows", report),
-    "export": Command(" MODEL --to FORMAT", "write a model as ONNX, SQL or treelite", export),
-    "merge": Command(" MODEL MODEL ... --output FILE", "merge models into one", merge),
-    "inspect": Command(" MODEL", "tell what a model file holds", inspect),
-    "schema": Command("", "print the JSON schema of model files", schema),
-}
+    Command("fit", " FILE --target COL", "fit a classifier to a file of rows"),
+    Command("predict", " MODEL FILE", "predict the rows of a file"),
+    Command("report", " MODEL FILE", "write a page on a model and test rows"),
+    Command("export", " MODEL --to FORMAT", "write a model as ONNX, SQL or treelite"),
+    Command("merge", " MODEL MODEL ... --output FILE", "merge models into one"),
+    Command("inspect", " MODEL", "tell what a model file holds"),
+    Command("schema", "", "print the JSON schema of model files"),
+)
+
+COMMANDS = {command.name: command for command in _LISTED}
 """The commands, in the order of the help.  Each is a file: its help, its options, what it does."""
 
 

@@ -15,11 +15,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from properboost import _core, plots
-from properboost.boosting.options import find_coupling, gain_is_free
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
+from properboost.engine.options import find_coupling, gain_is_free
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss

@@ -76,7 +76,7 @@ def test_each_kind_of_source_gives_the_same_rows(kind, tmp_path):
     table = pb.QuantizedTable.from_batches(
         SOURCES[kind](tmp_path), "y", features=["a", "b", "town"]
     )
-    np.testing.assert_array_equal(table.take(), expected.take())
+    np.testing.assert_array_equal(table.read_codes(), expected.read_codes())
     np.testing.assert_array_equal(table.labels.codes, expected.labels.codes)
     assert table.bins[2] == expected.bins[2]
 
@@ -124,7 +124,7 @@ def test_numbers_may_be_whole_in_some_batches_only():
     halves = [ROWS[["a", "b", "y"]][:5].dropna().astype({"b": int}), ROWS[["a", "b", "y"]][5:]]
     table = pb.QuantizedTable.from_batches(lambda: halves, "y")
     expected = pb.QuantizedTable.from_batches(pd.concat(halves), "y")
-    np.testing.assert_array_equal(table.take(), expected.take())
+    np.testing.assert_array_equal(table.read_codes(), expected.read_codes())
 
 
 # -- what is refused ------------------------------------------------------------------------------

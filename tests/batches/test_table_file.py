@@ -1,5 +1,7 @@
 """Files of quantized tables: the same models, mapped or not; and what is wrong is refused."""
 
+import copy
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -75,18 +77,38 @@ def test_fits_are_the_same(of_table, parameters, mmap, tmp_path):
 
 def test_mapped_codes_are_not_copied(saved):
     opened = pb.QuantizedTable.open(saved)
-    codes = opened.take()
-    assert codes is opened.take()
+    codes = opened.read_codes()
+    assert codes is opened.read_codes()
     assert not codes.flags.owndata
     assert not codes.flags.writeable
     assert codes.ctypes.data % table_file.ALIGNMENT == 0
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("mmap", [True, False])
+def test_codes_of_format_1_lie_in_the_order_of_rows(weighted, mmap, tmp_path, monkeypatch):
+    table = make_table(n_classes=3, weighted=weighted)
+    labels, weight = table.labels.codes, table.weight
+    counted = np.arange(len(labels)) if weight is None else np.flatnonzero(weight > 0.0)
+    _, codes = table.encode_counted(table.binning, 1)
+    by_class = np.argsort(labels[counted], kind="stable")
+    old = copy.copy(table)
+    old._rows = dataclasses.replace(table._rows, codes=codes[:, by_class])
+    monkeypatch.setattr(table_file, "VERSION", 1)
+    old.save(tmp_path / "old.codes")
+    monkeypatch.undo()
+    opened = pb.QuantizedTable.open(tmp_path / "old.codes", mmap=mmap)
+    np.testing.assert_array_equal(opened.read_codes(), table.read_codes())
+    opened.save(tmp_path / "new.codes")
+    table.save(tmp_path / "same.codes")
+    assert (tmp_path / "new.codes").read_bytes() == (tmp_path / "same.codes").read_bytes()
+
+
 def test_a_replaced_file_leaves_the_mapped_one(saved):
     opened = pb.QuantizedTable.open(saved)
-    before = opened.take().copy()
+    before = opened.read_codes().copy()
     make_table(n=100).save(saved)
-    np.testing.assert_array_equal(opened.take(), before)
+    np.testing.assert_array_equal(opened.read_codes(), before)
     assert len(pb.QuantizedTable.open(saved)) == 100
 
 
@@ -121,7 +143,7 @@ def test_a_table_is_written_whole_or_not_at_all(saved, monkeypatch):
         (lambda data: data[:-1], "is cut off: it has"),
         (lambda data: data + b"\0", "must have .* bytes; it has"),
         (lambda data: data[:60] + b"?" + data[61:], "its header is another one"),
-        (lambda data: data[:8] + b"\2" + data[9:], "version 2: this library reads up to 1"),
+        (lambda data: data[:8] + b"\3" + data[9:], "version 3: this library reads up to 2"),
         (lambda data: data[:8] + b"\0" + data[9:], "version 0, which there is not"),
         (lambda data: data[:-1] + b"\xfe", "the codes of feature 'town' are other ones"),
     ],

@@ -16,7 +16,7 @@ def make_party(n=60):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 4, (2, n)).astype(np.uint8)
     model = pb.ProperBoostClassifier(max_bins=4).fit(codes.T.astype(float), np.arange(n) % 2)
-    binning = model._ensemble.binning
+    binning = model.ensemble_.binning
     assert read_binning(model).max_bins == 4
     party = Party([codes[:, :20], codes[:, 20:]])
     order = np.argsort(np.arange(n) % 2, kind="stable")

@@ -18,7 +18,7 @@ from helpers.models import assert_same, same_model
 from helpers.reference.joint_boosting import fit_joint
 from helpers.trees import fit_tree, noisy
 from properboost import _core
-from properboost.boosting.ensemble import Rounds
+from properboost.models.ensemble import Rounds
 
 LINEAR = {"linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0}
 
@@ -273,7 +273,7 @@ def test_hostile_tables_have_finite_lines_and_a_risk_that_falls(
         )  # fmt: skip
         raw = model.decision_function(X)
     assert np.isfinite(raw).all()
-    for rounds in model._ensemble.models:
+    for rounds in model.ensemble_.models:
         risk = rounds.risk
         assert (np.diff(risk) <= 1e-6 * np.abs(risk[:-1]) + 1e-7).all()
         if rounds.lines is not None:
@@ -296,14 +296,14 @@ def test_missing_values_and_categories_have_no_part_in_lines():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["town"] = pd.Categorical(np.arange(800) % 5)
     model = fit_tree(frame, y, linear_leaves=True, n_estimators=4)
-    plain = model._ensemble.binning
-    rounds = model._ensemble.models[0]
+    plain = model.ensemble_.binning
+    rounds = model.ensemble_.models[0]
     assert set(rounds.lines.feature.tolist()) <= {0, 1, 2}
     gone = pd.DataFrame({name: np.full(9, np.nan) for name in "abc"})
     gone["town"] = pd.Categorical(np.arange(9) % 5, categories=range(5))
     codes = plain.encode(_open(model, gone), None, 1)
     raw = sum(rounds.table(t)[rounds.find_codes(t, codes, 1)] for t in range(len(rounds)))
-    np.testing.assert_allclose(model.decision_function(gone) - model._ensemble.intercept, raw)
+    np.testing.assert_allclose(model.decision_function(gone) - model.ensemble_.intercept, raw)
 
 
 def _open(model, X):
@@ -349,7 +349,7 @@ def test_weights_are_frequencies(response):
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
     )
-    both = (model._ensemble.binning.features for model in (weighted, repeated))
+    both = (model.ensemble_.binning.features for model in (weighted, repeated))
     for one, other in zip(*both, strict=True):
         np.testing.assert_allclose(one.means, other.means, rtol=1e-14)
     kept = weight > 0
@@ -392,7 +392,7 @@ def test_a_search_compares_lines():
         assert one.cv_results_["mean_test_score"][0] == scores[int(linear)]
         again = clone(one.best_estimator_).fit(X, y)
         np.testing.assert_array_equal(one.decision_function(X), again.decision_function(X))
-        assert (one._ensemble.binning.features[0].means is None) == (not linear)
+        assert (one.ensemble_.binning.features[0].means is None) == (not linear)
 
 
 def test_a_chosen_model_without_lines_has_no_means():
@@ -402,7 +402,7 @@ def test_a_chosen_model_without_lines_has_no_means():
         gains=[1.0], weak_learner="tree", n_estimators=2, cv=3, linear_leaves=[False, True],
         linear_l2=1e9, calibrate=False, effort=None
     ).fit(X, y)  # fmt: skip
-    means = search._ensemble.binning.features[0].means
+    means = search.ensemble_.binning.features[0].means
     assert (means is None) == (not search.best_estimator_.linear_leaves)
 
 

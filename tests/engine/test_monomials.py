@@ -282,7 +282,7 @@ def test_limits_are_kept():
     (whole,) = monomials(min_child_weight=total, n_estimators=1).fit(frame, y, weight).rules()
     assert (whole.conditions, whole.share) == ((), 1.0)
     for n in (1, 2, 3):
-        trees = monomials(max_literals=n).fit(frame, y)._ensemble.models[0].trees
+        trees = monomials(max_literals=n).fit(frame, y).ensemble_.models[0].trees
         assert (~trees.is_leaf).sum() <= n * 100
 
 

@@ -21,7 +21,7 @@ from helpers.engine import (
 from helpers.instruction_sets import assert_same_in_all_sets
 from helpers.trees import held_by_nodes
 from properboost import _core
-from properboost.boosting.ensemble import Rounds
+from properboost.models.ensemble import Rounds
 
 ROWS = 9_001
 GROWTHS = {"leaves": {"max_leaves": 12}, "levels": {"by_level": True, "max_depth": 4}}

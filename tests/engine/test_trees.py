@@ -27,8 +27,8 @@ from helpers.models import same_model
 from helpers.searches import assert_same_scores, integers
 from helpers.trees import fit_tree, held_by_nodes, noisy
 from properboost import _core
-from properboost.boosting.ensemble import Rounds
 from properboost.data.frames import open_table
+from properboost.models.ensemble import Rounds
 from properboost.parameters.shared import NOT_SOLVED
 
 pd = pytest.importorskip("pandas")
@@ -223,7 +223,7 @@ def test_nodes_of_a_level_ask_the_same(seed, depth, response, n_classes, multi_s
         multi_strategy=multi_strategy, min_child_weight=floor, rows_per_bin=None,
     )  # fmt: skip
     risk = model.history_["risk"]
-    for rounds in model._ensemble.models:
+    for rounds in model.ensemble_.models:
         for begin, end in itertools.pairwise(rounds.offsets):
             trees = rounds.trees
             assert len(questions_of(trees, range(begin, end))) <= depth
@@ -244,7 +244,7 @@ def test_a_scarce_branch_does_not_forbid_a_level():
         X, y, grow_policy="symmetric", n_estimators=1, max_depth=3, min_child_weight=0.0,
         rows_per_bin=None,
     )  # fmt: skip
-    trees = model._ensemble.models[0].trees
+    trees = model.ensemble_.models[0].trees
     x, z, last = 0, 1, 2
     assert trees.feature.tolist() == [z, x, last, last, last, *[-1] * 6]
     np.testing.assert_array_equal(trees.left[:5], [1, 3, 9, 5, 7])
@@ -351,7 +351,7 @@ def test_draws_are_the_seeds(drawn):
 
 def test_every_round_draws_rows_anew():
     X, y = noisy(n=1000)
-    trees = fit_tree(X, y, subsample=0.3, n_estimators=30)._ensemble.models[0]
+    trees = fit_tree(X, y, subsample=0.3, n_estimators=30).ensemble_.models[0]
     drawn = trees.trees.weight[trees.offsets[:-1]].sum(axis=1)
     assert len(set(drawn)) > 10
     # A count of 1000 coins, each with its own deviation; and the mean of 30 of them.
@@ -363,10 +363,10 @@ def test_every_round_draws_rows_anew():
 def test_a_share_of_the_features_is_at_least_one():
     X, y = noisy(d=3)
     trees = fit_tree(X, y, max_features=1e-9, n_estimators=40, max_leaf_nodes=2)
-    roots = trees._ensemble.models[0].trees.feature
+    roots = trees.ensemble_.models[0].trees.feature
     # Whatever node splits, it had one feature to choose from: the noise has its turn, too.
     assert set(roots[roots >= 0]) == {0, 1, 2}
-    best = fit_tree(X, y, n_estimators=1, max_leaf_nodes=2)._ensemble.models[0].trees.feature[0]
+    best = fit_tree(X, y, n_estimators=1, max_leaf_nodes=2).ensemble_.models[0].trees.feature[0]
     assert np.mean(roots[roots >= 0] == best) < 0.6
 
 
@@ -414,7 +414,7 @@ def test_boosting_goes_on_after_a_round_that_does_not_help():
     same = np.flatnonzero(idle[1:]) + 1
     np.testing.assert_array_equal(risk[same], risk[same - 1])
     # What was not added saved nothing, whatever it would have split.
-    rounds = model._ensemble.models[0]
+    rounds = model.ensemble_.models[0]
     of_idle = np.repeat(idle, np.diff(rounds.offsets))
     assert (rounds.trees.feature[of_idle] >= 0).any()
     assert not rounds.trees.saving[of_idle].any()
@@ -523,7 +523,7 @@ def test_what_splits_save_is_in_the_unit_of_the_weights(scale):
     weight = np.random.default_rng(0).uniform(1.0, 2.0, len(y))
     settings = {"n_estimators": 1, "min_child_weight": 0.0, "rows_per_bin": None}
     ours, theirs = (
-        fit_tree(X, y, w, **settings)._ensemble.models[0].trees for w in (weight, scale * weight)
+        fit_tree(X, y, w, **settings).ensemble_.models[0].trees for w in (weight, scale * weight)
     )
     np.testing.assert_allclose(theirs.saving, scale * ours.saving, rtol=1e-9)
     np.testing.assert_allclose(theirs.weight, scale * ours.weight, rtol=1e-12)
@@ -551,7 +551,7 @@ def test_limits_are_kept():
     weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
     limits = {"max_leaf_nodes": 9, "max_depth": 4, "min_child_weight": 6.0}
     model = fit_tree(X, y, weight, n_estimators=3, loss="exponential", **limits)
-    rounds, binning = model._ensemble.models[0], model._ensemble.binning
+    rounds, binning = model.ensemble_.models[0], model.ensemble_.binning
     codes = binning.encode(open_table(model, X, reset=False), None, 1)
     before = np.zeros(len(X))
     for t, raw in enumerate(model.staged_decision_function(X)):
@@ -570,7 +570,7 @@ def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
     X = np.repeat([[0.0], [1.0]], 50, axis=0)
     y = np.repeat([0, 1], 50)
     model = fit_tree(X, y, max_depth=depth, n_estimators=3)
-    leaves = np.diff(model._ensemble.models[0].offsets)
+    leaves = np.diff(model.ensemble_.models[0].offsets)
     assert set(leaves) == {3}
     # And a row each way in each value: nothing at all.
     nothing = fit_tree(np.tile(X, (2, 1)), np.r_[y, 1 - y], max_depth=depth)

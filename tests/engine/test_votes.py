@@ -186,7 +186,7 @@ def test_nodes_hold_the_weight_of_their_rows(of_two):
     X, y = load_iris(return_X_y=True)
     y, weight = y == 1 if of_two else y, np.arange(150) % 3 + 1.0
     model = pb.ARBoostClassifier(weak_learner="tree", n_estimators=2).fit(X, y, weight)
-    for k, rounds in enumerate(model._ensemble.models):
+    for k, rounds in enumerate(model.ensemble_.models):
         own = y == (1 if of_two else k)
         expected = [weight[~own].sum(), weight[own].sum()]
         for begin, end in itertools.pairwise(rounds.offsets):

@@ -113,7 +113,7 @@ def test_files_hold_edited_models(seed, steps, kind, tmp_path_factory):
             model.set_shape_function(feature, rng.normal(size=len(shape.values)))
         elif step == "remove":
             model.remove_feature(feature)
-        elif not any(feature in pair for pair in model.pairs_) and model._ensemble.spread is None:
+        elif not any(feature in pair for pair in model.pairs_) and model.ensemble_.spread is None:
             model.monotonize(feature)
     path = tmp_path_factory.mktemp("edited") / "model.json"
     model.save_model(path)

@@ -65,7 +65,7 @@ def fitted(learner, loss, response):
 def splits_of(model):
     """The features of the rounds and, of trees, who goes where and the weight of every node."""
     splits = [model.history_["feature"]]
-    for rounds in model._ensemble.models:
+    for rounds in model.ensemble_.models:
         splits += (
             []
             if rounds.trees is None
@@ -128,7 +128,7 @@ def test_weights_are_frequencies(learner, loss, response):
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), rtol=1e-5, atol=1e-6
     )
-    for a, b in zip(weighted._ensemble.bin_weights, repeated._ensemble.bin_weights, strict=True):
+    for a, b in zip(weighted.ensemble_.bin_weights, repeated.ensemble_.bin_weights, strict=True):
         np.testing.assert_array_equal(a, b)
 
 

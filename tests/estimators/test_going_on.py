@@ -115,9 +115,9 @@ def test_over_other_rows_the_bins_and_the_rounds_stay():
     X, y = rows(2)
     model = pb.ProperBoostClassifier(n_estimators=6).fit(X[:600], y[:600])
     earlier = list(model.staged_decision_function(X))[-1]
-    bins = model._ensemble.binning
+    bins = model.ensemble_.binning
     go_on(model, X[600:] + 0.5, y[600:])
-    assert model._ensemble.binning is bins
+    assert model.ensemble_.binning is bins
     assert model.n_iter_ == 12
     stages = list(model.staged_decision_function(X))
     np.testing.assert_array_equal(stages[5], earlier)
@@ -129,12 +129,12 @@ def test_new_bins_leave_the_earlier_rounds_as_they_were(name):
     model = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, **KINDS[name])
     model.fit(X[:600], y[:600])
     earlier = model.decision_function(X)
-    old = model._ensemble.binning.features[0].edges
+    old = model.ensemble_.binning.features[0].edges
     model.set_params(warm_start_bins="new")
     go_on(model, X[600:] + 0.5, y[600:])
     stages = list(model.staged_decision_function(X))
     np.testing.assert_allclose(stages[5], earlier, atol=1e-12)
-    new = model._ensemble.binning.features[0].edges
+    new = model.ensemble_.binning.features[0].edges
     assert new[-1] > old[-1]
     more = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, warm_start=True, **KINDS[name])
     more.fit(X[:600], y[:600])

@@ -66,8 +66,8 @@ def test_the_shape_function_is_its_isotonic_regression(seed, direction, options)
         assert ((1 if rises else -1) * np.diff(stage) >= -1e-12 * (1 + scale)).all()
     assert ((1 if rises else -1) * np.diff(raw(grid)) >= 0).all()
     # A second time changes nothing.
-    once = model._ensemble
-    assert model.monotonize(0, 1 if rises else -1)._ensemble is once
+    once = model.ensemble_
+    assert model.monotonize(0, 1 if rises else -1).ensemble_ is once
 
 
 def test_auto_takes_the_direction_that_changes_less():

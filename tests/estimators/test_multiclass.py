@@ -470,7 +470,7 @@ def test_importances_do_not_see_what_all_classes_share(rows):
     X, y = rows
     model = pb.ProperBoostClassifier(n_estimators=10, interactions=1).fit(X, y)
     of_terms = [*model.feature_importances_, *model.pair_importances_]
-    model._ensemble.sums[:] += np.random.default_rng(0).normal(size=model._ensemble.sums.shape[1])
+    model.ensemble_.sums[:] += np.random.default_rng(0).normal(size=model.ensemble_.sums.shape[1])
     assert sum(of_terms[:5]) == pytest.approx(1.0)
     spread = []
     for name in X:
@@ -495,7 +495,7 @@ def test_shape_functions_of_many_classes_take_little_memory(monkeypatch, rows):
     expected = [model.shape_function("a", k).values for k in model.classes_]
     importances = model.feature_importances_
     again = pickle.loads(pickle.dumps(model))
-    monkeypatch.setattr(type(again._ensemble), "_is_sparse", property(lambda _: True))
+    monkeypatch.setattr(type(again.ensemble_), "_is_sparse", property(lambda _: True))
     for k, values in zip(again.classes_, expected, strict=True):
         np.testing.assert_array_equal(again.shape_function("a", k).values, values)
     np.testing.assert_array_equal(again.feature_importances_, importances)
@@ -608,7 +608,7 @@ def test_trees_are_shared_by_the_classes_or_not(tmp_path):
     each = clone(shared).set_params(multi_strategy="one_output_per_tree").fit(X, y)
 
     def splits(model):
-        return [(m.trees.feature.tolist(), m.trees.left.tolist()) for m in model._ensemble.models]
+        return [(m.trees.feature.tolist(), m.trees.left.tolist()) for m in model.ensemble_.models]
 
     assert splits(shared)[0] == splits(shared)[1] == splits(shared)[2]
     assert splits(each)[0] != splits(each)[1]

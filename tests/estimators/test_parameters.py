@@ -286,7 +286,7 @@ def test_a_rate_that_is_not_given_goes_by_the_loss(loss, response):
         model = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
         rate = 0.1 if response == "newton" else min(0.1 * model.loss_.rate_factor, 1.0)
         given = pb.ProperBoostClassifier(loss, **settings, learning_rate=rate).fit(X, y)
-        for one, other in zip(model._ensemble.models, given._ensemble.models, strict=True):
+        for one, other in zip(model.ensemble_.models, given.ensemble_.models, strict=True):
             np.testing.assert_allclose(one.step, other.step, rtol=1e-5)
         if loss in ("glog", "ggauss"):
             assert same_model(model, given)  # as ever

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
-from properboost.boosting.tree import Tree
 from properboost.export.decisions import (
     Cut,
     Feature,
@@ -16,6 +15,7 @@ from properboost.export.decisions import (
     measure_depth,
     simplify,
 )
+from properboost.models.tree import Tree
 
 WIDTHS = (6, 5)
 FEATURES = (
@@ -134,7 +134,7 @@ def test_fitted_trees(learner):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 2))
     model = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=2).fit(X, X[:, 0] > X[:, 1])
-    ensemble = model._ensemble
+    ensemble = model.ensemble_
     features = tuple(
         Feature("", own.edges, None, np.arange(own.n_bins), own.n_bins)
         for own in ensemble.binning.features

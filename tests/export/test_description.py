@@ -20,7 +20,7 @@ def test_models_that_share_trees_share_terms():
     apart, _ = fit(3, weak_learner="tree", multiclass="one_vs_rest")
     assert {term.models for term in describe(joint).terms} == {(0, 1, 2)}
     assert {term.models for term in describe(apart).terms} == {(0,), (1,), (2,)}
-    assert len(describe(apart).terms_of(1)) == len(apart._ensemble.models[1])
+    assert len(describe(apart).terms_of(1)) == len(apart.ensemble_.models[1])
 
 
 def test_a_search_is_its_best_estimator():

@@ -236,7 +236,7 @@ def test_numbers_that_are_others_in_single_precision():
     X, y = make_rows(2)
     rare = np.arange(len(y)) % 5 == 0
     small = pb.ProperBoostClassifier(gain=1e-100, n_estimators=3).fit(X, rare)
-    assert small._ensemble.intercepts
+    assert small.ensemble_.intercepts
     check(small, X)
     check(*fit(2, gain=1.0 + 2.0**-26, n_estimators=30))
     # No class has a probability above 0 against the rest, so that all have the same.

@@ -18,7 +18,7 @@ from numpy.random import Generator
 import properboost as pb
 from fuzz.cases import FIRST, evaluate
 from properboost import _core, losses
-from properboost.boosting.options import find_coupling
+from properboost.engine.options import find_coupling
 from properboost.estimators import presets
 from properboost.losses.registry import get_loss
 from properboost.parameters.declare import Parameter, declared

@@ -58,7 +58,7 @@ class Reference:
             edges = [
                 ref.quantile_edges(x[kept], weight, given.get("max_bins", 255)) for x in made.X.T
             ]
-            for ours, theirs in zip(made.model._ensemble.binning.features, edges, strict=True):
+            for ours, theirs in zip(made.model.ensemble_.binning.features, edges, strict=True):
                 np.testing.assert_array_equal(ours.edges, theirs)
             codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
             loss = made.model.loss_
@@ -71,7 +71,7 @@ class Reference:
                 **_settings(given | {"learning_rate": rate}, kept),
             )
             draws = float(given.get("subsample", 1.0)) < 1.0
-            _compare(made.model._ensemble.models[0], rounds, rate, draws)
+            _compare(made.model.ensemble_.models[0], rounds, rate, draws)
         return Outcome("fitted")
 
     def digest(self, case: Case) -> str | None:

@@ -127,7 +127,7 @@ def read(pb, path, *, mmap):
     """Return a table whose codes were checked; None where it is refused."""
     try:
         table = pb.QuantizedTable.open(path, mmap=mmap)
-        table.take()
+        table.read_codes()
     except ValueError as error:
         if str(path) not in str(error):
             raise AssertionError(f"the error does not name the file: {error}") from error

@@ -94,7 +94,7 @@ def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
     y = (rng.random(80) < np.arange(80) / 80).astype(int)
     given = {"gain": 1e290, "n_estimators": 2, "step": "line_search", "slope": 1.0}
     model = pb.ProperBoostClassifier(outer_bags=4, **given).fit(X, y)
-    assert model._ensemble.spread.errors(0).max() > 1e200
+    assert model.ensemble_.spread.errors(0).max() > 1e200
     hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
 
 

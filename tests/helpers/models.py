@@ -35,7 +35,7 @@ def same_bits(a, b):
 
 def same_model(a, b):
     """Whether two fits did the same in every round, bit for bit."""
-    pairs = itertools.zip_longest(a._ensemble.models, b._ensemble.models)
+    pairs = itertools.zip_longest(a.ensemble_.models, b.ensemble_.models)
     return all(same_bits(one, other) for one, other in pairs)
 
 

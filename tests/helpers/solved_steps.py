@@ -41,7 +41,7 @@ def noisy(seed=0, n=400, n_classes=2):
 
 def features_of(model, X, m=0):
     """What each round of one model says of each row: (n_rows, n_rounds), before its step."""
-    rounds, ensemble = model._ensemble.models[m], model._ensemble
+    rounds, ensemble = model.ensemble_.models[m], model.ensemble_
     codes = ensemble.encode(model._open(X)[0], 1)
     tables = np.split(rounds.values, rounds.offsets[1:-1])
     return np.stack(

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import properboost as pb
-from properboost.boosting.bags import design
 from properboost.inspection.intervals import NOISE_LEVEL, count_errors
+from properboost.models.bag_design import design
 
 N_BAGS = 16
 
@@ -36,9 +36,9 @@ def spread_of(values):
 
 def explain_bags(model, X):
     """The contributions that each bag alone makes."""
-    for bag in model._ensemble.spread.bags:
+    for bag in model.ensemble_.spread.bags:
         alone = pb.ProperBoostClassifier()
-        alone.__dict__.update(model.__dict__, _ensemble=bag)
+        alone.__dict__.update(model.__dict__, ensemble_=bag)
         yield alone.contributions(X).values
 
 

@@ -205,11 +205,11 @@ def test_standard_errors_of_a_softmax_are_those_of_what_is_added(rows):
     model = fit(rows, "glog", 3, outer_bags=4)
     shape = model.shape_function(0, "b", "log_odds")
     bags = []
-    for bag in model._ensemble.spread.bags:
+    for bag in model.ensemble_.spread.bags:
         alone = pb.ProperBoostClassifier()
-        alone.__dict__.update(model.__dict__, _ensemble=bag)
+        alone.__dict__.update(model.__dict__, ensemble_=bag)
         bags.append(alone.shape_function(0, "b", "log_odds").values)
-    np.testing.assert_allclose(model._ensemble.spread.of(bags), shape.standard_errors, atol=1e-12)
+    np.testing.assert_allclose(model.ensemble_.spread.of(bags), shape.standard_errors, atol=1e-12)
 
 
 # -- classes and errors ---------------------------------------------------------------------------

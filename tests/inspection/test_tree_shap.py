@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from helpers.contributions import check_sum, fit
-from properboost.boosting.tree import LEAF, NEITHER, Tree
 from properboost.data.frames import open_table
 from properboost.inspection.tree_shap import ShapTree
+from properboost.models.tree import LEAF, NEITHER, Tree
 
 pd = pytest.importorskip("pandas")
 # Not importorskip: shap warns while it is imported, and warnings are errors here.
@@ -94,8 +94,8 @@ def test_of_trees_they_are_shapley_values(settings):
     rows = strangers(X)
     found = model.contributions(rows)
     check_sum(found, model.decision_function(rows))
-    rounds = model._ensemble.models[0]
-    codes = model._ensemble.binning.encode(open_table(model, rows, reset=False), None, 1)
+    rounds = model.ensemble_.models[0]
+    codes = model.ensemble_.binning.encode(open_table(model, rows, reset=False), None, 1)
     expected = np.zeros(rows.shape)
     for t in range(len(rounds)):
         tree, values = rounds.tree(t), rounds.table(t)
@@ -176,8 +176,8 @@ def test_trees_stay_small_where_categories_are_many():
     """A copy of a branch for every run of a set of codes would be thousands of nodes."""
     X, y, _ = interacting()
     model = fit(X, y, "tree", max_leaf_nodes=31)
-    rounds = model._ensemble.models[0]
-    widths = [feature.width for feature in model._ensemble.binning.features]
+    rounds = model.ensemble_.models[0]
+    widths = [feature.width for feature in model.ensemble_.binning.features]
     for t in range(len(rounds)):
         tree = rounds.tree(t)
         # Found: up to 4.1; 2 of them are the leaves for codes that go to neither side.

@@ -41,7 +41,7 @@ def test_trees_are_told_with_their_lines():
     X, y = noisy(n=800, d=3)
     model = fit_tree(X, y, linear_leaves=True, max_leaf_nodes=2, learning_rate=1.0)
     words = model.describe_tree(1).splitlines()
-    rounds, bins = model._ensemble.models[0], model._ensemble.binning.features
+    rounds, bins = model.ensemble_.models[0], model.ensemble_.binning.features
     lines, ends = rounds.lines_of(0), iter(words[1::2])
     for node in (1, 2):
         j, t = int(lines.feature[lines.offsets[node]]), lines.offsets[node]

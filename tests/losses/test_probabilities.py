@@ -41,7 +41,7 @@ def test_rows_that_no_class_wants_are_uniform():
     model = pb.ProperBoostClassifier("ggauss", n_estimators=5, multiclass="one_vs_rest").fit(
         X, np.repeat([0, 1, 2], 20)
     )
-    model._ensemble.sums[:] = -1e6
+    model.ensemble_.sums[:] = -1e6
     np.testing.assert_array_equal(model.predict_proba(X[:2]), np.full((2, 3), 1 / 3))
 
 
@@ -50,7 +50,7 @@ def test_the_largest_raw_prediction_wins_where_probabilities_saturate():
     model = pb.ProperBoostClassifier("ggauss", n_estimators=5, multiclass="one_vs_rest").fit(
         X, np.repeat([0, 1, 2], 20)
     )
-    model._ensemble.sums[:] = 1e6 * np.array([[1.0], [3.0], [2.0]])
+    model.ensemble_.sums[:] = 1e6 * np.array([[1.0], [3.0], [2.0]])
     np.testing.assert_array_equal(model.predict_proba(X), np.full((len(X), 3), 1 / 3))
     np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))
     assert (model.margins(X, model.predict(X)) > 0).all()

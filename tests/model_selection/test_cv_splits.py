@@ -66,13 +66,12 @@ def test_any_splitter(cv):
 def test_splits_are_gathered_while_their_parts_are_few():
     X, y = integers()
     rows = splits.Rows(np.arange(2), y.astype(np.uint8), None, None, 240.0)
-    table = type("Table", (), {"n_rows": 240, "source": X})()
     for cv, most in (
         (StratifiedKFold(60), 1),
         (RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0), 3),
         (ShuffleSplit(9, test_size=0.3, random_state=0), 2),
     ):
-        groups = splits.find_splits(cv, table, rows, None)
+        groups = splits.find_splits(cv, X, rows, None)
         assert len(groups) <= most
         expected = list(cv.split(X, y))
         assert sum(len(group.roles) for group in groups) == len(expected)

@@ -26,7 +26,7 @@ from helpers.checks import run_check
 from helpers.searches import QUICK, assert_same_scores, integers, weighted_scores
 from properboost import _core
 from properboost import progress as progress_module
-from properboost.boosting import patience
+from properboost.fitting import patience
 from properboost.model_selection import boosted_together, cross_validation
 
 pd = pytest.importorskip("pandas")
@@ -238,7 +238,7 @@ def test_tables_with_categories_and_missing_values(mixed):
     assert search.feature_names_in_.tolist() == ["age", "town", "visits"]
     twin = pb.ProperBoostClassifier(**search.best_params_).fit(X, y, weight)
     np.testing.assert_allclose(search.predict_proba(X), twin.predict_proba(X), rtol=1e-5, atol=1e-6)
-    for a, b in zip(search._ensemble.bin_weights, twin._ensemble.bin_weights, strict=True):
+    for a, b in zip(search.ensemble_.bin_weights, twin.ensemble_.bin_weights, strict=True):
         np.testing.assert_array_equal(a, b)
     assert search.shape_function("town").categories == ("Bonn", "Kiel", "Ulm")
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")

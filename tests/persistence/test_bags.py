@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine, make_classification
 import properboost as pb
 from helpers.documents import change
 from helpers.models import LEARNERS, assert_same, same_bits, same_model
-from properboost.boosting.bag_tables import BagTables
-from properboost.boosting.spread import TableSpread
+from properboost.models.bag_tables import BagTables
+from properboost.models.standard_errors import TableSpread
 from properboost.parameters.shared import GROWN
 
 
@@ -40,12 +40,12 @@ def round_trip(model, tmp_path):
 
 def assert_as_sure(one, other, X):
     """Two models with the same bags, or the same standard errors, bit for bit."""
-    a, b = one._ensemble.spread, other._ensemble.spread
+    a, b = one.ensemble_.spread, other.ensemble_.spread
     assert type(a) is type(b)
     assert a.n_bags == b.n_bags
-    for m in range(len(one._ensemble.models)):
+    for m in range(len(one.ensemble_.models)):
         np.testing.assert_array_equal(a.errors(m), b.errors(m))
-        np.testing.assert_array_equal(one._ensemble.p_values[m], other._ensemble.p_values[m])
+        np.testing.assert_array_equal(one.ensemble_.p_values[m], other.ensemble_.p_values[m])
     np.testing.assert_array_equal(one.importance_errors_, other.importance_errors_)
     if isinstance(a, BagTables):
         for own, theirs in zip(a.bags, b.bags, strict=True):
@@ -65,7 +65,7 @@ def test_every_model_comes_back(learner, rows, tmp_path):
     assert_same(model, loaded, X)
     assert loaded.n_iter_ == model.n_iter_
     if model.weak_learner in GROWN:
-        assert not hasattr(loaded._ensemble, "spread")
+        assert not hasattr(loaded.ensemble_, "spread")
     else:
         assert_as_sure(model, loaded, X)
 
@@ -88,7 +88,7 @@ def test_bags_and_standard_errors_come_back(given, rows, tmp_path):
     model = fit(rows, **given)
     loaded = round_trip(model, tmp_path)
     assert_same(model, loaded, X)
-    assert isinstance(loaded._ensemble.spread, TableSpread if "bag_tables" in given else BagTables)
+    assert isinstance(loaded.ensemble_.spread, TableSpread if "bag_tables" in given else BagTables)
     assert_as_sure(model, loaded, X)
     again = loaded.fit(X, y)
     assert same_model(again, model)
@@ -128,7 +128,7 @@ def test_searches_come_back(tmp_path):
     assert loaded.get_params() == search.get_params()
     assert_as_sure(search, loaded, X)
     assert_as_sure(search.best_estimator_, loaded.best_estimator_, X)
-    assert loaded.best_estimator_._ensemble.spread is loaded._ensemble.spread
+    assert loaded.best_estimator_.ensemble_.spread is loaded.ensemble_.spread
 
 
 def test_a_model_without_bags_tells_two_parameters_more(tmp_path):
@@ -141,7 +141,7 @@ def test_a_model_without_bags_tells_two_parameters_more(tmp_path):
         del document["parameters"][name]
     (tmp_path / "old.json").write_text(json.dumps(document))
     loaded = pb.load_model(tmp_path / "old.json")
-    assert (loaded.outer_bags, loaded.bag_tables, loaded._ensemble.spread) == (0, True, None)
+    assert (loaded.outer_bags, loaded.bag_tables, loaded.ensemble_.spread) == (0, True, None)
     assert_same(model, loaded, two_classes()[0])
 
 

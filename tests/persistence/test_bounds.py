@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.boosting import table_ensemble
+from properboost.models import table_ensemble
 
 
 @pytest.fixture(scope="module")

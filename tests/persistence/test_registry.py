@@ -11,6 +11,7 @@ from sklearn.base import clone
 import properboost as pb
 from properboost import persistence
 from properboost.estimators.base import TableClassifier
+from properboost.estimators.boosted import FittedModel
 from properboost.estimators.udt_file import UDTFile
 from properboost.persistence import registry
 
@@ -88,7 +89,7 @@ def test_a_registered_class_is_saved_as_itself(tmp_path, kinds):
                 plain.loss, gain=plain.gain, n_estimators=plain.n_estimators,
                 stubbornness=fields["stubbornness"].real(),
             )  # fmt: skip
-            model._set_fitted(plain.loss_, plain.classes_, plain._ensemble, plain._seed)
+            FittedModel.of(plain).move_to(model)
             model.n_features_in_ = plain.n_features_in_
             return model
 

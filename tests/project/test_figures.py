@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from properboost import losses, rado
-from properboost.boosting.bags import design
+from properboost.models.bag_design import design
 from properboost.parameters.shared import gain_of
 
 ROOT = Path(__file__).resolve().parents[2]

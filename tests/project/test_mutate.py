@@ -119,7 +119,7 @@ def test_mutations_of_cpp(tool):
 @pytest.mark.parametrize("language", ["python", "cpp"])
 def test_every_mutation_can_be_made_where_it_was_drawn_and_below_new_lines(tool, language):
     root = ROOT / {"python": "python/properboost", "cpp": "cpp/src"}[language]
-    name = {"python": "boosting/evidence.py", "cpp": "boosting/planner.cpp"}[language]
+    name = {"python": "fitting/evidence.py", "cpp": "boosting/planner.cpp"}[language]
     source = (root / name).read_bytes()
     edits = tool[f"{language}_edits"].list_edits(name, source)
     assert len(edits) > 50
@@ -142,10 +142,10 @@ def test_a_lot_is_the_same_for_the_same_seed(tool):
 
 
 def test_nearest_tests_come_first_and_digests_last(tool):
-    tests = ["tests/cli/test_a.py", "tests/bits/test_b.py", "tests/boosting/test_b.py",
-             "tests/boosting/test_evidence.py", "tests/boosting/test_a.py"]  # fmt: skip
-    seconds = {"tests/boosting/test_b.py": 1.0, "tests/boosting/test_a.py": 2.0}
-    order = tool["sandbox"].order_tests("python/properboost/boosting/evidence.py", tests, seconds)
+    tests = ["tests/cli/test_a.py", "tests/bits/test_b.py", "tests/fitting/test_b.py",
+             "tests/fitting/test_evidence.py", "tests/fitting/test_a.py"]  # fmt: skip
+    seconds = {"tests/fitting/test_b.py": 1.0, "tests/fitting/test_a.py": 2.0}
+    order = tool["sandbox"].order_tests("python/properboost/fitting/evidence.py", tests, seconds)
     assert order == [tests[3], tests[2], tests[4], tests[0], tests[1]]
 
 

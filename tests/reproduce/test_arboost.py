@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from properboost.reproduce.arboost import fig5, fig6
 from properboost.reproduce.arboost.uci_sets import tune
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 
 
 def test_stumps_of_one_direction_are_the_best_of_all_cuts():

@@ -1,26 +1,30 @@
 """The settings of the papers' items do not move with the library's defaults.
 
 ``kept_fits.json`` has what their estimators predicted when it was written.  A parameter that gets
-another spelling, or a value that does, is spelt anew in ``pinned.py``, and the fits stay as they
+another spelling, or a value that does, is spelt anew in ``pinned_*.py``, and the fits stay as they
 are.  ``python tests/reproduce/test_pinned.py`` adds those that the file lacks.
 """
 
 import ast
 import inspect
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import properboost as pb
+from properboost import reproduce
 from properboost.parameters.declare import declared
-from properboost.reproduce import pinned
 from properboost.reproduce.boostlr.histograms import SETTINGS
 
-SCRIPTS = sorted(Path(pinned.__file__).parent.glob("*/*.py"))
+SCRIPTS = sorted(Path(reproduce.__file__).parent.glob("*/*.py"))
 KEPT = Path(__file__).with_name("kept_fits.json")
-MAKERS = ("make_tables", "make_search", "make_votes", "make_rados")
+MAKERS = {
+    name: getattr(import_module(f"properboost.reproduce.pinned_{name}"), f"make_{name}")
+    for name in ("tables", "search", "votes", "rados")
+}
 ESTIMATORS = {name for name in pb.__all__ if inspect.isclass(getattr(pb, name))}
 
 EVERY_FIT = (
@@ -37,7 +41,7 @@ FREE = {"n_jobs", "verbose"}
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_parameter_is_pinned(name, monkeypatch):
-    make = getattr(pinned, name)
+    make = MAKERS[name]
     model = make()
     before = model.get_params()
     init = type(model).__init__
@@ -71,13 +75,13 @@ def fit_one(name):
     if comma:
         setting = SETTINGS[reading]
         bins = setting.cut(X, slice(None), [False] * 4)
-        model = pinned.make_tables(loss=loss, gain=0.5, n_estimators=20, **setting.parameters)
+        model = MAKERS["tables"](loss=loss, gain=0.5, n_estimators=20, **setting.parameters)
         return model.fit(bins, y).decision_function(bins)[::8].tolist()
     if name == "search":
-        search = pinned.make_search(gains=[0.5, 4.0], n_estimators=20, cv=3, refit=False)
+        search = MAKERS["search"](gains=[0.5, 4.0], n_estimators=20, cv=3, refit=False)
         return search.fit(X, y).cv_results_["mean_test_score"].tolist()
     options = {"n_rados": 200, "random_state": 1} if name == "rados" else {}
-    model = getattr(pinned, f"make_{name}")(**options, n_estimators=20)
+    model = MAKERS[name](**options, n_estimators=20)
     return model.fit(X, y).decision_function(X)[::8].tolist()
 
 

@@ -14,7 +14,7 @@ from edits import Edit
 __all__ = ["FOLDERS", "Lot", "draw", "list_sources", "read_equivalent"]
 
 FOLDERS = {
-    "python": ("losses", "boosting", "model_selection", "data", "export"),
+    "python": ("losses", "engine", "models", "fitting", "model_selection", "data", "export"),
     "cpp": ("losses", "boosting", "data"),
 }
 """The folders that are drawn over unless others are named; the engine has no others of these."""

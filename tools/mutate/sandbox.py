@@ -20,12 +20,14 @@ __all__ = ["LAST", "USUAL", "Reach", "Sandbox", "order_tests"]
 
 NEAREST = {
     "cpp/boosting": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
-    "cpp/data": ["tests/data", "tests/engine/test_binning.py", "tests/engine", "tests/boosting"],
+    "cpp/data": ["tests/data", "tests/engine/test_binning.py", "tests/engine", "tests/fitting"],
     "cpp/losses": ["tests/losses", "tests/engine/test_booster.py", "tests/engine", "tests/papers"],
-    "cpp": ["tests/engine", "tests/boosting", "tests/rado", "tests/estimators"],
+    "cpp": ["tests/engine", "tests/fitting", "tests/rado", "tests/estimators"],
     "python/data": ["tests/data", "tests/batches", "tests/estimators"],
     "python/losses": ["tests/losses", "tests/persistence"],
-    "python/boosting": ["tests/boosting", "tests/engine", "tests/inspection"],
+    "python/engine": ["tests/engine", "tests/fitting"],
+    "python/models": ["tests/models", "tests/inspection", "tests/estimators"],
+    "python/fitting": ["tests/fitting", "tests/models", "tests/estimators"],
     "python/model_selection": ["tests/model_selection", "tests/persistence"],
     "python/export": ["tests/export", "tests/cli"],
 }

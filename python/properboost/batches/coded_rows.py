@@ -20,8 +20,8 @@ _AT_ONCE = 2**22  # bytes: Ctrl-C is heard between them
 class CodedRows:
     """Training rows as codes, with labels and weights.
 
-    Codes are of the rows that count, sorted by class, those of each class in the order of the rows;
-    labels and weights are of all rows.  `unchecked` are the file and the CRC-32 of each feature's
+    Codes are of the rows that count, sorted as `Rows.sort` sorts them by class; labels and weights
+    are of all rows.  `unchecked` are the file and the CRC-32 of each feature's
     codes where the codes are mapped and have not been looked at: see `check_codes`.
     """
 

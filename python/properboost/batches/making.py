@@ -20,13 +20,13 @@ from properboost.data.binning import (
 )
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.frames import find_categorical
-from properboost.data.labels import LabelReader, Rows, TooFewRowsError, read_rows
+from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_rows, read_rows
 from properboost.data.table import CodedLabels, SomeColumns, Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
 from properboost.parameters.shared import BinningOptions
 
-__all__ = ["Batches", "count_rows", "cut", "cut_as"]
+__all__ = ["Batches", "cut", "cut_as"]
 
 
 def cut(
@@ -99,14 +99,6 @@ def cut_as(batches: "Batches", known: CodedRows, n_threads: int) -> CodedRows:
         max_categories=known.max_categories,
         codes=codes,
     )
-
-
-def count_rows(labels: CodedLabels, weight: NDArray[np.float64] | None) -> Rows:
-    """Return rows by all labels that there are; those of weight 0 do not count."""
-    codes, n_classes = labels.codes, len(labels.values)
-    if weight is not None:
-        codes = np.where(weight > 0.0, codes, np.min_scalar_type(n_classes).type(n_classes))
-    return Rows(labels.values, codes, None, None, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,12 +243,11 @@ def _encode(
     means: "_Means | None",
     n_threads: int,
 ) -> NDArray[np.uint8]:
-    """Read all rows again, and return the codes of those that count, sorted by class."""
+    """Read all rows again, and return the codes of those that count, as `Rows.sort` sorts them."""
     rows = count_rows(looked.labels, looked.weight)
     n_classes, n_rows = len(rows.classes), len(rows.codes)
-    counts = np.bincount(rows.codes, minlength=n_classes + 1)[:n_classes]
-    place = np.cumsum([0, *counts])  # of the next row of each class
-    codes = np.empty((len(binning.features), int(place[-1])), dtype=np.uint8)
+    place = rows.find_places()
+    codes = np.empty((len(binning.features), int((rows.codes < n_classes).sum())), dtype=np.uint8)
     begin = 0
     for batch in batches.read():
         end = begin + batch.n_rows
@@ -266,18 +257,10 @@ def _encode(
         codes_read = find_entries(looked.places, numbers)
         if not np.array_equal(codes_read, looked.labels.codes[begin:end]):
             raise _changed(f"the labels of the rows {begin} to {end}")
-        own = rows.codes[begin:end]
-        held = np.bincount(own, minlength=n_classes + 1)[:n_classes]
-        order = np.argsort(own, kind="stable")[: held.sum()]
-        found = binning.encode(batch.features, order, n_threads)
-        first = 0
-        for c in np.flatnonzero(held):
-            stop = first + held[c]
-            codes[:, place[c] : place[c] + held[c]] = found[:, first:stop]
-            place[c] += held[c]
-            first = stop
+        counted = np.flatnonzero(rows.codes[begin:end] < n_classes)
+        codes[:, place[begin + counted]] = binning.encode(batch.features, counted, n_threads)
         if means is not None:
-            means.add(batch.features, order, begin, end, n_threads)
+            means.add(batch.features, counted, begin, end, n_threads)
         begin = end
     if begin < n_rows:
         raise _changed(f"only {begin} of {n_rows} rows")

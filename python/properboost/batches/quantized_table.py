@@ -5,12 +5,12 @@ from os import PathLike
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from properboost.batches import table_file
 from properboost.batches.coded_rows import CodedRows, check_codes
-from properboost.batches.making import Batches, count_rows, cut, cut_as
+from properboost.batches.making import Batches, cut, cut_as
 from properboost.batches.spool import spooled
 from properboost.data.binning import (
     MAX_CATEGORIES,
@@ -19,21 +19,25 @@ from properboost.data.binning import (
     CodedTable,
     NumericBins,
     RestoredTable,
+    count_numeric_bins,
 )
 from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
+from properboost.data.labels import Rows, SortedRows, count_rows
 from properboost.data.names import ColumnNames, read_names
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, Table
+from properboost.engine.local import LocalRows, TableSource
+from properboost.engine.protocols import RowSource, TrainingRows, describe_rows
 from properboost.parameters import checks
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, RandomState
 from properboost.parameters.shared import ROWS_PER_BIN, BinningOptions
 from properboost.whole_file import AnyPath
 
-__all__ = ["QuantizedTable", "open_labelled", "open_training"]
+__all__ = ["QuantizedTable", "open_labelled", "open_rows", "open_training"]
 
 
-class QuantizedTable(CodedTable):
+class QuantizedTable(CodedTable, RowSource):
     """Training rows as codes, one byte a cell, with their labels and weights.
 
     It is made by `from_batches`, and taken by the ``fit`` of `ProperBoostClassifier` and
@@ -134,8 +138,7 @@ class QuantizedTable(CodedTable):
         -----
         A model that is fitted to it has the file of a fit to the same rows in memory, byte for
         byte, whatever the batches, if that fit has the same `max_bins`, `rows_per_bin`,
-        `class_weight`, `normalize_weights` and `random_state`, and the columns the same types; from
-        262,144 rows on also the same `screening`, as "auto" copies no codes.
+        `class_weight`, `normalize_weights` and `random_state`, and the columns the same types.
 
         Examples
         --------
@@ -338,51 +341,93 @@ class QuantizedTable(CodedTable):
         """How the features are cut."""
         return self._rows.binning
 
-    def binning_for(
+    def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
+        """Return how the features are cut, if these options cut them so."""
+        return self._find_binning(options, rows, means=False)
+
+    def encode(
         self,
-        categorical_features: CategoricalFeatures,
+        options: BinningOptions,
+        rows: Rows,
+        order: SortedRows,
         *,
-        max_numeric: int,
-        max_categories: int,
-        means: bool,
-    ) -> Binning:
+        wants_means: bool = False,
+        binning: Binning | None = None,
+    ) -> TrainingRows:
+        """Return the rows in that `order`; without bags or splits codes are not copied."""
+        described = self._describe(options, rows, order, wants_means, binning)
+        codes = self._take_codes(order)
+        return LocalRows(**described, codes=codes)
+
+    def _describe(
+        self,
+        options: BinningOptions,
+        rows: Rows,
+        order: SortedRows,
+        wants_means: bool,
+        binning: Binning | None,
+    ) -> dict[str, Any]:
+        """Return the fields of training rows but their codes; check the bins that are given."""
+        cut = self._find_binning(options, rows, means=wants_means)
+        if binning is not None:
+            self.check_bins(binning.features, "the model that warm_start goes on from")
+        described = describe_rows(options, rows, order)
+        return {**described, "binning": binning or cut, "names": self.names}
+
+    def _find_binning(self, options: BinningOptions, rows: Rows, *, means: bool) -> Binning:
         """Return the bins, with `means` or without, if they are as a fit wants them."""
-        rows = self._rows
+        coded = self._rows
         categorical = [j for j in range(self.n_features) if self.declares_categorical(j)]
         has_numeric = len(categorical) < self.n_features
-        most = min(max_categories, MAX_CATEGORIES)
-        for kind, has, own, wanted in (
-            ("numeric", has_numeric, rows.max_numeric, max_numeric),
-            ("categorical", bool(categorical), rows.max_categories, most),
+        max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
+        max_categories = min(options.max_bins, MAX_CATEGORIES)
+        for kind, has, limit, wanted in (
+            ("numeric", has_numeric, coded.max_numeric, max_numeric),
+            ("categorical", bool(categorical), coded.max_categories, max_categories),
         ):
-            if has and own != wanted:
+            if has and limit != wanted:
                 raise ValueError(
                     f"max_bins and rows_per_bin must be those of the QuantizedTable, which has at "
-                    f"most {own} bins for a {kind} feature; got {wanted}"
+                    f"most {limit} bins for a {kind} feature; got {wanted}"
                 )
-        given = categorical_features
-        from_dtype = isinstance(given, str) and given == "from_dtype"
-        if not from_dtype and find_categorical(given, self)[0] != categorical:
+        asked = options.categorical_features
+        from_dtype = isinstance(asked, str) and asked == "from_dtype"
+        if not from_dtype and find_categorical(asked, self)[0] != categorical:
             raise ValueError(
                 "categorical_features must be those of the QuantizedTable, at the positions "
-                f"{categorical}; got {given!r}"
+                f"{categorical}; got {asked!r}"
             )
         if not means:
-            return rows.binning.without_means() if rows.binning.has_means else rows.binning
-        if has_numeric and not rows.binning.has_means:
+            return coded.binning.without_means() if coded.binning.has_means else coded.binning
+        if has_numeric and not coded.binning.has_means:
             raise ValueError(
                 "linear_leaves needs the means of bins: make the QuantizedTable with bin_means=True"
             )
-        return rows.binning
+        return coded.binning
 
-    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
-        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
-
-        None is all of them, sorted by class: these are not copied.
-        """
+    def read_codes(self) -> NDArray[np.uint8]:
+        """Return the codes (n_features, n_rows) of the rows that count, which are not copied."""
         self._rows = check_codes(self._rows)
-        codes = self._rows.codes
-        return codes if order is None else codes.take(self._find_places()[order], axis=1)
+        return self._rows.codes
+
+    def _take_codes(self, order: SortedRows) -> NDArray[np.uint8]:
+        """Return codes in an order, which is a copy unless it is theirs."""
+        codes = self.read_codes()
+        # Weights may be too small to count beside those that a fit scales.
+        if not order.has_parts and order.segments[-1] == codes.shape[1]:
+            return codes
+        return codes.take(self._find_places()[order.order], axis=1)
+
+    def take(self, positions: NDArray[np.int64]) -> NoReturn:  # noqa: ARG002
+        """Refuse: there are only codes."""
+        self._refuse(0)
+
+    def check_divisible(self) -> None:
+        """Refuse: the bins were found on all rows."""
+        raise ValueError(
+            "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins were found "
+            "on all of them: give X_val and y_val"
+        )
 
     def restore(self) -> RestoredTable:
         """Return the rows as values that have these codes, to predict from."""
@@ -392,21 +437,23 @@ class QuantizedTable(CodedTable):
                 "predicted: leave weights out where it is made"
             )
         return RestoredTable(
-            self.take(), self._find_places(), self._rows.binning.features, self.names
+            self.read_codes(), self._find_places(), self._rows.binning.features, self.names
         )
 
-    def take_counted(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the rows that count, and their codes, in the order of the source."""
+    def encode_counted(
+        self,
+        binning: Binning,
+        n_threads: int,  # noqa: ARG002
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the places of the rows that count, and their codes, if the bins are these."""
+        self.check_bins(binning.features, "the rows to learn from (bins_of)")
         weight = self.weight
         counted = np.arange(self.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
-        return counted, self.take(counted)
+        return counted, self.read_codes().take(self._find_places()[counted], axis=1)
 
     def _find_places(self) -> NDArray[np.int64]:
         """Return where the codes of each row are, of those that count."""
-        own = count_rows(self.labels, self.weight).sort().order
-        place = np.empty(self.n_rows, dtype=np.int64)
-        place[own] = np.arange(len(own))
-        return place
+        return count_rows(self.labels, self.weight).find_places()
 
     def declares_categorical(self, j: int) -> bool:
         """Whether feature `j` has categories."""
@@ -432,18 +479,25 @@ class QuantizedTable(CodedTable):
         raise TypeError(f"a {type(self).__name__} has codes, and no values of {self.label(j)}")
 
 
+def open_rows(model: BaseEstimator, X: Any, *, reset: bool) -> RowSource:
+    """Open a table whose rows become codes, or have them already."""
+    if not isinstance(X, QuantizedTable):
+        return TableSource(open_table(model, X, reset=reset))
+    X.set_features(model, reset=reset)
+    return X
+
+
 def open_training(
-    model: BaseEstimator, X: Any, y: ArrayLike | None, sample_weight: Any, *, reset: bool
-) -> tuple[Table, Any, Any]:
+    model: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, reset: bool
+) -> tuple[RowSource, Any, Any]:
     """Open the rows to learn from; return them with their labels and weights."""
     X, y, sample_weight = open_labelled(X, y, sample_weight, ("y", "sample_weight"))
-    if not isinstance(X, QuantizedTable):
-        return open_table(model, X, reset=reset), y, sample_weight
-    X.set_features(model, reset=reset)
-    return X, y, sample_weight
+    return open_rows(model, X, reset=reset), y, sample_weight
 
 
-def open_labelled(X: Any, y: Any, sample_weight: Any, names: tuple[str, str]) -> tuple[Any, ...]:
+def open_labelled(
+    X: Any, y: Any, sample_weight: Any, names: tuple[str, str]
+) -> tuple[Any, Any, Any]:
     """Return rows with their labels and weights, which a quantized table has itself."""
     if not isinstance(X, QuantizedTable):
         return X, y, sample_weight

@@ -3,6 +3,8 @@
     magic (8 bytes), format version (4), length of the header (8), digest of these and of the
     header (16), header; then each part from the next multiple of `ALIGNMENT` on
 
+In format 1 the codes of a class are in the order of its rows; they are put into memory in another.
+
 Numbers are little-endian, of one byte where a code is one.  The header has the size and the CRC-32
 of every part.  Nothing in a file is ever executed, and all of it is checked, except what
 `CodedRows` says of mapped codes.
@@ -13,6 +15,7 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +32,7 @@ from properboost.batches.coded_rows import (
     refuse_file,
 )
 from properboost.data.binning import MAX_CATEGORIES, Binning, NumericBins
+from properboost.data.labels import count_rows
 from properboost.data.table import CodedLabels
 from properboost.persistence.bins import build_bins, describe_bins
 from properboost.persistence.json_node import Node
@@ -40,7 +44,7 @@ from properboost.whole_file import AnyPath, write_whole
 __all__ = ["read", "write"]
 
 MAGIC = b"\x89pbtable"
-VERSION = 1
+VERSION = 2
 ALIGNMENT = 64  # of parts; float64 takes 8
 
 _START = struct.Struct("<8sIQ16s")
@@ -103,16 +107,27 @@ def read(path: AnyPath, *, mapped: bool) -> CodedRows:
     file = os.fsdecode(path)
     with Path(file).open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        header = _read_header(file, stream, size)
+        version, header = _read_header(file, stream, size)
         parts = _Parts(file, stream, _START.size + len(header), size, mapped)
         try:
             document = read_json(BytesIO(header))
         except ValueError as error:
             raise ValueError(f"{file}: not a quantized table: {error}") from error
-        return _build(Node(document, file), parts)
+        rows = _build(Node(document, file), parts)
+        return _sort_again(check_codes(rows)) if version == 1 else rows
 
 
-def _read_header(file: str, stream: IO[bytes], size: int) -> bytes:
+def _sort_again(rows: CodedRows) -> CodedRows:
+    """Return rows of format 1 with codes in the order of today's."""
+    all_rows = count_rows(rows.labels, rows.weight)
+    counted = len(all_rows.classes) > all_rows.codes
+    before = np.flatnonzero(counted)[np.argsort(all_rows.codes[counted], kind="stable")]
+    codes = np.empty_like(rows.codes)
+    codes[:, all_rows.find_places()[before]] = rows.codes
+    return replace(rows, codes=codes)
+
+
+def _read_header(file: str, stream: IO[bytes], size: int) -> tuple[int, bytes]:
     begin = stream.read(_START.size)
     if not begin.startswith(MAGIC):
         refuse_file(file, "is not a quantized table: it does not begin as one")
@@ -128,7 +143,7 @@ def _read_header(file: str, stream: IO[bytes], size: int) -> bytes:
     header = stream.read(length)
     if _digest(begin[:-16], header) != digest:
         refuse_file(file, "is damaged: its header is another one than was written")
-    return header
+    return version, header
 
 
 class _Parts:

@@ -1,11 +1,12 @@
 """``properboost COMMAND ...``: finds the command, and tells in one line what went wrong."""
 
 import argparse
+import importlib
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, NoReturn, Protocol, cast
 
 from properboost import _core
 from properboost.cli.csv_table import FileError
@@ -29,23 +30,31 @@ class Module(Protocol):
 
 
 class Command(NamedTuple):
-    """A command; `usage` is what must be given."""
+    """A command; `usage` is what must be given, `name` that of its module.
 
+    The module is imported for the command that runs, as most need models, and some need more.
+    """
+
+    name: str
     usage: str
     summary: str
-    module: Module
+
+    def load(self) -> Module:
+        """Import the module."""
+        return cast("Module", importlib.import_module(f"properboost.cli.{self.name}"))
 
 
 def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, or tell what is wrong; returns the exit status."""
-    parser, parsers = make_parsers(commands)
+    argv = sys.argv[1:] if argv is None else argv
+    parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
     arguments = parser.parse_args(argv)
     if sys.stdout is None and getattr(arguments, "output", "-") == "-":
         return _complain("there is no stdout that could take what this command writes")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
-            commands[arguments.command].module.run(arguments, parsers[arguments.command])
+            commands[arguments.command].load().run(arguments, parsers[arguments.command])
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -81,8 +90,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2)
 
 
-def make_parsers(commands: Mapping[str, Command]) -> tuple[_Parser, dict[str, _Parser]]:
-    """Return the parser and those of the commands."""
+def make_parsers(
+    commands: Mapping[str, Command], wanted: Iterable[str] | None = None
+) -> tuple[_Parser, dict[str, _Parser]]:
+    """Return the parser and those of the commands; None wants the options of all of them."""
     parser = _Parser(
         prog="properboost",
         description="Boosted look-up tables under proper margin losses.",
@@ -91,16 +102,17 @@ def make_parsers(commands: Mapping[str, Command]) -> tuple[_Parser, dict[str, _P
     parser.add_argument("--version", action="version", version=f"%(prog)s {_core.__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
-    for name, (usage, summary, module) in commands.items():
-        command = subparsers.add_parser(
+    for name, command in commands.items():
+        parsers[name] = subparsers.add_parser(
             name,
-            usage=f"%(prog)s{usage} [options]",
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=module.EPILOG,
+            usage=f"%(prog)s{command.usage} [options]",
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        module.add_options(command)
-        parsers[name] = command
+    for name in commands if wanted is None else wanted:
+        module = commands[name].load()
+        parsers[name].epilog = module.EPILOG
+        module.add_options(parsers[name])
     return parser, parsers

@@ -28,7 +28,6 @@ from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader
 from properboost.cli.shared_work import note
 from properboost.data.labels import TooFewRowsError
-from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.progress import show_progress
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ class _Rows:
         given = self._arguments
         known = estimator.get_params(deep=False)
         of_bins = ("max_bins", "rows_per_bin", "class_weight", "normalize_weights", "random_state")
-        means = isinstance(estimator, ProperBoostClassifierCV) or bool(known.get("linear_leaves"))
+        means = "cv" in known or bool(known.get("linear_leaves"))
         with self._progress(task, 2) as report:
             return QuantizedTable.from_batches(
                 lambda: self._read(choose, report),

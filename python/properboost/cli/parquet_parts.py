@@ -9,7 +9,6 @@ import numpy as np
 
 from properboost.batches.partition_keys import PartitionKeys
 from properboost.batches.sources import BATCH_ROWS, BUFFER_BYTES
-from properboost.boosting.available_memory import find_available
 from properboost.cli.arrow_table import (
     PARQUET,
     find_categories,
@@ -20,6 +19,7 @@ from properboost.cli.arrow_table import (
     name_errors,
 )
 from properboost.cli.csv_table import FileError, import_pandas, list_names
+from properboost.engine.available_memory import find_available
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,11 +8,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.interactions import PairBins
 from properboost.dask.lockstep import Each, Line, abandon, call, connect, run_together
 from properboost.dask.on_worker import stay
 from properboost.dask.waiting import Lost, Worker, Workers
 from properboost.data.labels import SortedRows
+from properboost.models.interactions import PairBins
 
 __all__ = ["Fleet", "Survivor"]
 

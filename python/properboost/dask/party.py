@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import Peers, Training, start
-from properboost.boosting.ensemble import Rounds
-from properboost.boosting.interactions import PairBins
 from properboost.dask.lockstep import STOP, Message
 from properboost.data.binning import Binning
+from properboost.engine.local import LocalBooster, LocalRows, Peers
+from properboost.engine.protocols import BoostingStopped, ModelSet
+from properboost.models.ensemble import Rounds
+from properboost.models.interactions import PairBins
 
 __all__ = ["Party", "RowsOfParty"]
 
@@ -38,18 +39,13 @@ class RowsOfParty:
     segments: NDArray[np.int64]
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
-    numbers: NDArray[np.int64] | None
-    for_screens: bool
+    numbers: NDArray[np.int64]
     class_weights: NDArray[np.float64]
     rows_of_class: NDArray[np.int64]
     names: Sequence[str] | None
 
 
 class _Abandoned(BaseException):  # no error: nobody waits for the task any more
-    pass
-
-
-class _Over(Exception):  # noqa: N818  # no error: it ends a run of the engine
     pass
 
 
@@ -127,7 +123,7 @@ class _Engine:
             # NumPy would hold what it takes apart from `out` if it had to check places.
             np.concatenate([part[j] for part in codes]).take(rows.places, out=column, mode="clip")
         self.exchange = _Exchange()
-        training = Training(
+        training = LocalRows(
             classes=rows.classes,
             binning=rows.binning,
             codes=own,
@@ -138,28 +134,25 @@ class _Engine:
             n_threads=_count_threads(),
             names=rows.names,
             numbers=rows.numbers,
-            for_screens=rows.for_screens,
+            pairs=None,
             peers=Peers(self.exchange.share, rows.class_weights, rows.rows_of_class),
         )
-        self._trainings = {0: training}
-        self._boostings: dict[int, Any] = {}
+        self._rows = {0: training}
+        self._boosters: dict[int, LocalBooster] = {}
 
     # -- what all parties do together --------------------------------------------------------------
 
     def start(
         self,
         number: int,
-        training: int,
-        roles: NDArray[np.int8],
-        base: NDArray[np.float64] | None,
-        options: Sequence[Any],
-        losses: Sequence[Any],
+        codes: int,
         seed: int,
-        settings: dict[str, Any],
+        models: ModelSet,
+        base: NDArray[np.float64] | None,
     ) -> None:
-        """Set up models."""
-        rows = replace(self._trainings[training], seed=seed)
-        self._boostings[number] = start(rows, roles, options, losses, base=base, **settings)
+        """Set up models over rows with the codes of this number."""
+        rows = self._rows[codes].with_seed(seed)
+        self._boosters[number] = rows.start(replace(models, base=base))
 
     def advance(
         self, number: int, n_estimators: int, models: Any, reports: bool, keep_others: bool
@@ -168,10 +161,10 @@ class _Engine:
 
         def report(done: int, risk: float) -> None:
             if self.exchange.say("report", done, risk) == STOP:
-                raise _Over
+                raise BoostingStopped
 
-        with suppress(_Over):
-            self._boostings[number].advance(
+        with suppress(BoostingStopped):
+            self._boosters[number].advance(
                 n_estimators,
                 models,
                 report if reports else None,
@@ -179,42 +172,37 @@ class _Engine:
                 keep_others=keep_others,
             )
 
-    def weigh(
-        self, training: int, group_of: NDArray[np.int64], n_groups: int
-    ) -> NDArray[np.float64]:
+    def weigh(self, codes: int, group_of: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
         """Return the weight that each code holds in groups of segments, of all parties together."""
-        found = self._trainings[training].weigh_groups(group_of, n_groups)
-        return np.stack([np.concatenate(own) for own in found])
+        weights = self._rows[codes].weigh_groups(group_of, n_groups)
+        return np.stack([np.concatenate(of_group) for of_group in weights])
 
     # -- what a party does by itself ---------------------------------------------------------------
 
     def lay(self, number: int, pairs: Sequence[PairBins]) -> None:
         """Find the codes of pairs."""
-        self._trainings[number] = self._trainings[0].of_pairs(pairs)
+        self._rows[number] = self._rows[0].of_pairs(pairs)
 
-    def gather(self, training: int, features: Sequence[int]) -> NDArray[np.uint8]:
+    def gather(self, codes: int, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of some features."""
-        return self._trainings[training].gather(features)
+        return self._rows[codes].gather(features)
 
     def add_up(self, ensemble: Any) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble."""
-        training, pairs = self._trainings[0], getattr(ensemble, "pairs", ())
-        return training.add_up(ensemble, training.of_pairs(pairs) if pairs else None)
+        return self._rows[0].add_up(ensemble)
 
     def rounds(self, number: int, model: int, first: int) -> Rounds:
         """Return the rounds of a model."""
-        return Rounds.from_native(
-            self._boostings[number].rounds(model, first=first), with_moves=True
-        )
+        return self._boosters[number].rounds(model, first=first)
 
     def get(self, number: int, name: str, *arguments: Any) -> Any:
         """Return what a property or a method of models says."""
-        own = getattr(self._boostings[number], name)
+        own = getattr(self._boosters[number], name)
         return own(*arguments) if callable(own) else own
 
     def forget(self, number: int) -> None:
         """Give up models."""
-        self._boostings.pop(number, None)
+        self._boosters.pop(number, None)
 
 
 class Party:

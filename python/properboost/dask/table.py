@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.batches.coded_rows import CodedRows
-from properboost.batches.making import count_rows
 from properboost.batches.quantized_table import QuantizedTable
-from properboost.boosting.engine import Training
 from properboost.dask.fleet import Fleet
 from properboost.dask.looking import (
     Columns,
@@ -26,7 +24,7 @@ from properboost.dask.looking import (
 )
 from properboost.dask.partitions import Partition
 from properboost.dask.party import Party, RowsOfParty
-from properboost.dask.rows import RowsInCluster
+from properboost.dask.rows import ClusterRows
 from properboost.dask.waiting import Workers
 from properboost.data.bin_finder import BinFinder
 from properboost.data.binning import (
@@ -37,9 +35,17 @@ from properboost.data.binning import (
 )
 from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
-from properboost.data.labels import LabelReader, Rows, SortedRows, find_classes, read_rows
+from properboost.data.labels import (
+    LabelReader,
+    Rows,
+    SortedRows,
+    count_rows,
+    find_classes,
+    read_rows,
+)
 from properboost.data.names import ColumnNames, read_names
 from properboost.data.table import CodedLabels
+from properboost.engine.protocols import count_by_class, weigh_by_class
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
@@ -50,8 +56,6 @@ __all__ = ["TableInCluster"]
 
 class TableInCluster(QuantizedTable):
     """Training rows whose codes are in a cluster, a byte a cell; labels and weights are here."""
-
-    holds_codes = False
 
     def __init__(
         self,
@@ -167,31 +171,44 @@ class TableInCluster(QuantizedTable):
         table.names, table.column_names = self.names, self.column_names
         return table
 
-    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:  # noqa: ARG002
-        """Return codes of no row: they are in the cluster."""
-        return self._rows.codes
+    def encode(
+        self,
+        options: BinningOptions,
+        rows: Rows,
+        order: SortedRows,
+        *,
+        wants_means: bool = False,
+        binning: Binning | None = None,
+    ) -> ClusterRows:
+        """Return the rows in that `order`, whose codes workers make."""
+        return self._place(self._describe(options, rows, order, wants_means, binning), order)
 
-    def place(self, training: Training, order: SortedRows) -> Training:  # type: ignore[override]
-        """Return a training whose codes are in the cluster, in that `order`."""
+    def _place(self, described: dict[str, Any], order: SortedRows) -> ClusterRows:
+        """Place rows with these fields of `TrainingRows` in the cluster, in that `order`."""
         dask = import_extra("dask", "TableInCluster needs", "dask")
+        binning, weight, numbers = (described[name] for name in ("binning", "weight", "numbers"))
         # Dask looks into arguments for its own, and bins are many objects.
-        lazy = dask.delayed(partial(encode, binning=training.binning), pure=False)
+        lazy = dask.delayed(partial(encode, binning=binning), pure=False)
+        of_classes = len(described["classes"]), order.class_of, order.segments
+        rows_of_class, class_weights = (
+            count_by_class(*of_classes),
+            weigh_by_class(*of_classes, weight),
+        )
 
         def describe(
             places: NDArray[np.int64], rows: NDArray[np.int64], segments: NDArray[np.int64]
         ) -> RowsOfParty:
             return RowsOfParty(
-                classes=training.classes,
-                binning=training.binning,
+                classes=described["classes"],
+                binning=binning,
                 places=rows,
                 segments=segments,
-                class_of=training.class_of,
-                weight=None if training.weight is None else training.weight[places],
-                numbers=None if training.numbers is None else training.numbers[places],
-                for_screens=training.for_screens,
-                class_weights=training.class_weights,
-                rows_of_class=training.rows_of_class,
-                names=training.names,
+                class_of=order.class_of,
+                weight=None if weight is None else weight[places],
+                numbers=numbers[places],
+                class_weights=class_weights,
+                rows_of_class=rows_of_class,
+                names=described["names"],
             )
 
         fleet = Fleet(
@@ -203,8 +220,8 @@ class TableInCluster(QuantizedTable):
             describe,
         )
         self._fleets.append(fleet)
-        there = RowsInCluster(fleet, np.diff(order.segments), self.n_features, self.place)
-        return replace(training, elsewhere=there)
+        sizes = np.diff(order.segments)
+        return ClusterRows(**described, fleet=fleet, sizes=sizes, place=self._place)
 
     def close(self) -> None:
         """Let the workers forget everything."""

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.table import CategoricalColumn, Category, Table
-from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = [
     "MAX_CATEGORIES",
@@ -145,8 +144,6 @@ class CategoricalBins:
         bins = [self._index.get(category, unseen) for category in column.values]
         return np.array([*bins, -1], dtype=np.int32)[column.codes]  # code -1 reads the last
 
-
-Placed = TypeVar("Placed")
 
 FeatureBins: TypeAlias = NumericBins | CategoricalBins
 
@@ -298,12 +295,7 @@ class Binning:
 
 
 class CodedTable(Table):
-    """A table of codes, whose features are cut already.
-
-    `holds_codes` says whether they are in this process, where another order is a copy of them.
-    """
-
-    holds_codes = True
+    """A table of codes, whose features are cut already."""
 
     @property
     @abstractmethod
@@ -320,34 +312,8 @@ class CodedTable(Table):
             raise ValueError(f"X: the QuantizedTable must have the bins of {whose}")
 
     @abstractmethod
-    def take_counted(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the rows that count, and their codes, in the order of the source."""
-
-    @abstractmethod
     def restore(self) -> Table:
         """Return the rows as values that have these codes, to predict from."""
-
-    @abstractmethod
-    def binning_for(
-        self,
-        categorical_features: CategoricalFeatures,
-        *,
-        max_numeric: int,
-        max_categories: int,
-        means: bool,
-    ) -> Binning:
-        """Return the bins, with `means` or without, if they are as a fit wants them."""
-
-    def place(self, training: Placed, order: Any) -> Placed:  # noqa: ARG002
-        """Return a training that has these codes in that `order`, if they are not here."""
-        return training
-
-    @abstractmethod
-    def take(self, order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
-        """Return the codes (n_features, n_rows) of rows that count, in an order of theirs.
-
-        None is all of them, sorted by class: these are not copied.
-        """
 
 
 class RestoredTable(Table):

@@ -1,6 +1,6 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "Rows",
     "SortedRows",
     "TooFewRowsError",
+    "count_rows",
     "find_classes",
     "read_groups",
     "read_labels",
@@ -43,8 +44,7 @@ class SortedRows:
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
     class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` says
-    whether there is more than one part, `for_screens` whether the rows of a segment lie in the
-    random order that screens take them from, and not in the table's.
+    whether there is more than one part.
     """
 
     keys: NDArray[np.integer[Any]]
@@ -53,14 +53,15 @@ class SortedRows:
     class_of: NDArray[np.intp]
     part_of: NDArray[np.intp]
     has_parts: bool
-    for_screens: bool = False
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """The rows in their order; eight bytes each."""
-        if self.for_screens:
-            return _core.sort_for_screens(self._in_table_order(), self.segments)
-        return self._in_table_order()
+        """The rows in their order; eight bytes each.
+
+        Those of a segment lie in the order of random bits of their numbers, so that neighbours are
+        a random sample, by which the engine may choose a round's feature.
+        """
+        return _core.sort_for_screens(self._in_table_order(), self.segments)
 
     def _in_table_order(self) -> NDArray[np.int64]:
         n = int(self.counts.sum())
@@ -82,7 +83,6 @@ class Rows:
     Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
     has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
     stands for ones.  `total` is the sum of the sample weights: how many rows there are.
-    `for_screens` says in which order they are sorted.
     """
 
     classes: NDArray[Any]
@@ -90,7 +90,6 @@ class Rows:
     weight: NDArray[np.float64] | None
     factor: NDArray[np.float64] | None
     total: float
-    for_screens: bool = False
 
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
@@ -110,11 +109,6 @@ class Rows:
         """How many rows of each class count."""
         return _count(self.codes, len(self.classes))
 
-    def spread(self, screening: int | None) -> "Rows":
-        """Return the same, to be sorted for screens of so many rows if these leave most out."""
-        large = screening is not None and len(self.codes) > 2 * screening
-        return replace(self, for_screens=True) if large else self
-
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
         """Sort the rows that count by class, and by their part (from 0) where there are parts."""
         n_classes = len(self.classes)
@@ -128,9 +122,23 @@ class Rows:
         held = np.flatnonzero(counts)
         segments = np.cumsum([0, *counts[held]]).astype(np.int64)
         return SortedRows(
-            keys, counts, segments, held // n_parts, held % n_parts, parts is not None,
-            self.for_screens,
-        )  # fmt: skip
+            keys, counts, segments, held // n_parts, held % n_parts, parts is not None
+        )
+
+    def find_places(self) -> NDArray[np.int64]:
+        """Return where each row that counts is among these, sorted; others have any place."""
+        order = self.sort().order
+        place = np.empty(len(self.codes), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place
+
+
+def count_rows(labels: CodedLabels, weight: NDArray[np.float64] | None) -> Rows:
+    """Return rows by all labels that there are; those of weight 0 do not count."""
+    codes, n_classes = labels.codes, len(labels.values)
+    if weight is not None:
+        codes = np.where(weight > 0.0, codes, np.min_scalar_type(n_classes).type(n_classes))
+    return Rows(labels.values, codes, None, None, 0.0)
 
 
 def _count(keys: NDArray[np.integer[Any]], n_keys: int) -> NDArray[np.int64]:

@@ -9,15 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.engine import Training, prepare, start_votes
-from properboost.boosting.ensemble import Ensemble, Rounds
-from properboost.boosting.making import make_ensemble
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
-from properboost.estimators.boosted import BoostedClassifier
+from properboost.data.whole_sums import mean
+from properboost.engine.local import LocalRows, TableSource, start_votes
+from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.editing import EditingMixin
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import Link, Votes
+from properboost.losses.probabilities import Link, Votes, choose_classes
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.make_ensemble import make_ensemble
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
@@ -119,7 +120,7 @@ class VotingClassifier(
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
-        rounds = self._ensemble.models[-1]  # the classes' rounds differ only in their votes
+        rounds = self.ensemble_.models[-1]  # the classes' rounds differ only in their votes
         return {
             "round": np.arange(1, len(rounds) + 1),
             "feature": rounds.feature,
@@ -191,7 +192,7 @@ class VotingClassifier(
         if self._voting.mistrust > 0.0 or self._voting.damping > 0.0:
             raise ValueError("the bounds do not hold with mistrust or damping")
         self._check_complete("the error of each round")
-        rounds = self._ensemble.models[0]
+        rounds = self.ensemble_.models[0]
         return rounds.cost, rounds.step
 
 
@@ -279,10 +280,10 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             self._check_classes(rows)
-            training = prepare(read_binning(self, None), table, rows, rows.sort())
+            training = TableSource(table).encode(read_binning(self, None), rows, rows.sort())
             return self._fit_to(training)
 
-    def _fit_to(self, training: Training) -> Self:
+    def _fit_to(self, training: LocalRows) -> Self:
         """Fit to rows in bins."""
         with show_progress(self.verbose, self.n_estimators) as report:
             ensemble, takes_turns = self._boost(training, report)
@@ -293,9 +294,10 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
                 f"({self.rho:g} now), max_features below 1 or min_relative_decrease above 0 helps"
             )
         self._set_voting(self._describe_votes(len(training.classes)))
-        return self._set_fitted(Exponential(), training.classes, ensemble, training.seed)
+        fitted = FittedModel(training.classes, Exponential(), ensemble, training.seed)
+        return fitted.move_to(self)
 
-    def _boost(self, training: Training, report: Report | None = None) -> tuple[Ensemble, bool]:
+    def _boost(self, training: LocalRows, report: Report | None = None) -> tuple[Ensemble, bool]:
         """Return the rounds, and whether a classifier and its negative took turns in the end."""
         boosting = start_votes(training, read(VotingOptions, self), Exponential())
         boosting.advance(self.n_estimators, None, report)
@@ -320,7 +322,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
 
 
-def _leave_out_turn(ensemble: Ensemble, training: Training, takes_turns: bool) -> Ensemble:
+def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) -> Ensemble:
     """Leave out the last round if it turned predictions round and made more errors.
 
     It did where it would be undone, and so on for ever (`takes_turns`), or if it changed most of
@@ -328,8 +330,8 @@ def _leave_out_turn(ensemble: Ensemble, training: Training, takes_turns: bool) -
     """
     told: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
     for raw in ensemble.follow(training.codes, training.n_threads):
-        told.append(training.tell(raw))
-    before, after = map(training.error_of, told)
+        told.append(choose_classes(raw[:, 0] if raw.shape[1] == 1 else raw))
+    before, after = (mean(codes != training.class_of_row, training.weight) for codes in told)
     turned = takes_turns or np.average(told[0] != told[1], weights=training.weight) > 0.5
     if not turned or after < before or (after == before and not takes_turns):
         return ensemble

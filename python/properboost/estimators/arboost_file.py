@@ -38,7 +38,7 @@ class ARBoostFile(Codec[ARBoostClassifier]):
         """Return the fields of a fitted model."""
         check_voting(model)  # they may have been set since the fit
         return {
-            "parameters": describe_parameters(model, ARBoostClassifier, model._seed),
+            "parameters": describe_parameters(model, ARBoostClassifier, model.seed_),
             "voting": asdict(model._voting),
             **describe_fitted(model),
         }

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from properboost.boosting.ensemble import Ensemble
-from properboost.boosting.interactions import PairBins
-from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
@@ -34,11 +32,60 @@ from properboost.inspection.tree_shap import explain_tree
 from properboost.inspection.tree_words import describe_line, describe_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes
+from properboost.models.ensemble import Ensemble
+from properboost.models.interactions import PairBins
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
 from properboost.parameters.shared import ClassifierParameters
 
-__all__ = ["BoostedClassifier"]
+__all__ = ["BoostedClassifier", "FittedModel"]
+
+Fitted = TypeVar("Fitted")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What a fit leaves in a boosted classifier."""
+
+    classes: NDArray[Any]
+    loss: MarginLoss
+    ensemble: Ensemble
+    seed: int
+    multiclass: Coupling | None = None
+    temperature: float | None = None
+    begins_with_scores: bool = False
+    """Whether raw predictions begin with an `init_score`."""
+
+    @classmethod
+    def of(cls, model: BoostedClassifier) -> FittedModel:
+        """Return what a fit has left in a classifier."""
+        return cls(
+            model.classes_,
+            model.loss_,
+            model.ensemble_,
+            model.seed_,
+            model.multiclass_,
+            model.temperature_,
+            model.begins_with_scores_,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the attributes of a classifier that is so fitted."""
+        return {
+            "loss_": self.loss,
+            "multiclass_": self.multiclass,
+            "temperature_": self.temperature,
+            "classes_": self.classes,
+            "ensemble_": self.ensemble,
+            "seed_": self.seed,
+            "begins_with_scores_": self.begins_with_scores,
+        }
+
+    def move_to(self, model: Fitted) -> Fitted:
+        """Set the attributes of a classifier, and return it."""
+        vars(model).update(self.describe())
+        return model
 
 
 class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
@@ -46,56 +93,38 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     validation_scores_: NDArray[np.float64]
     search_: dict[str, Any]
-    _seed: int
+    seed_: int
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_ensemble")
-
-    def _set_fitted(
-        self,
-        loss: MarginLoss,
-        classes: NDArray[Any],
-        ensemble: Ensemble,
-        seed: int,
-        multiclass: Coupling | None = None,
-        temperature: float | None = None,
-    ) -> Self:
-        """Set the attributes of a fitted model."""
-        self.loss_ = loss
-        self.multiclass_ = multiclass
-        self.temperature_ = temperature
-        self.classes_ = classes
-        self._ensemble = ensemble
-        self._seed = seed
-        return self
+        return hasattr(self, "ensemble_")
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], Sequence[NDArray[np.float64]]]:
-        return self._ensemble.binning.features, self._ensemble.bin_weights
+        return self.ensemble_.binning.features, self.ensemble_.bin_weights
 
     # -- keeping ----------------------------------------------------------------------------------
 
     @property
     def _is_compact(self) -> bool:
-        return self._ensemble.is_compact
+        return self.ensemble_.is_compact
 
     def _compacted(self) -> Self:
         compact = copy(self)
         compact.__dict__.pop("validation_scores_", None)
-        compact._ensemble = self._ensemble.compacted()
+        compact.ensemble_ = self.ensemble_.compacted()
         return compact
 
     @property
     def intercept_(self) -> float | NDArray[np.float64]:
         """What every raw prediction has besides the rounds: a number, or one for each class."""
         self._check_fitted()
-        own = self._ensemble.intercept
+        own = self.ensemble_.intercept
         return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
 
     @property
     def slope_(self) -> float | NDArray[np.float64]:
         """What all steps have been multiplied by: a number, or one for each class."""
         self._check_fitted()
-        own = np.array(self._ensemble.slopes or np.ones(len(self._ensemble.models)))
+        own = np.array(self.ensemble_.slopes or np.ones(len(self.ensemble_.models)))
         return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
 
     def predict_interval(self, X: Any, confidence_level: float = 0.9) -> NDArray[np.float64]:
@@ -137,7 +166,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         if spread is None:
             raise ValueError("predict_interval needs a model that was fitted with outer_bags")
         link, reach = self._link, count_errors(spread.n_bags, confidence_level)
-        raw = self._ensemble.raw_predictions(table, n_threads)
+        raw = self.ensemble_.raw_predictions(table, n_threads)
         raws = spread.raw_predictions(table, n_threads)
         if raw.shape[1] == 1:  # the link is monotone, and its tails are exact
             error = spread.of(raws)
@@ -155,7 +184,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def n_iter_(self) -> int:
         """Rounds, or cycles over the features, of the longest model; then those of pairs."""
         self._check_fitted()
-        return self._ensemble.n_estimators
+        return self.ensemble_.n_estimators
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
@@ -172,7 +201,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
-        models = self._ensemble.models
+        models = self.ensemble_.models
         rounds = [len(model) for model in models]
         history = {
             "class": np.repeat(self.classes_[-len(models) :], rounds),
@@ -184,7 +213,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         }
         if hasattr(self, "validation_scores_"):
             scores = [np.empty(len(model)) for model in models]
-            for score, stage in zip(self.validation_scores_, self._ensemble.stages(), strict=False):
+            for score, stage in zip(self.validation_scores_, self.ensemble_.stages(), strict=False):
                 for own, some in zip(scores, stage, strict=True):
                     own[some.start : some.stop] = score
             history["validation_score"] = np.concatenate(scores)
@@ -202,9 +231,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         models are centred, as `shape_function` returns them.
         """
         self._check_fitted()
-        if not isinstance(self._ensemble, TableEnsemble):
+        if not isinstance(self.ensemble_, TableEnsemble):
             self._check_complete("feature_importances_", AttributeError)
-        return self._ensemble.importances()
+        return self.ensemble_.importances()
 
     @property
     def importance_errors_(self) -> NDArray[np.float64]:
@@ -213,7 +242,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         They come from bags, see `outer_bags`; NaN once a table was set by hand.
         """
         self._check_fitted()
-        ensemble = self._ensemble
+        ensemble = self.ensemble_
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
             raise AttributeError(
                 "importance_errors_ needs a model of look-up tables that was fitted with outer_bags"
@@ -232,7 +261,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         return [(label(pair.first), label(pair.second)) for pair in self._pairs()]
 
     def _pairs(self) -> tuple[PairBins, ...]:
-        return self._ensemble.pairs if isinstance(self._ensemble, TableEnsemble) else ()
+        return self.ensemble_.pairs if isinstance(self.ensemble_, TableEnsemble) else ()
 
     @property
     def pair_importances_(self) -> NDArray[np.float64]:
@@ -249,9 +278,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     def _tables(self) -> TableEnsemble:
         self._check_fitted()
-        if not isinstance(self._ensemble, TableEnsemble):
-            raise ValueError(self._ensemble.not_additive)
-        return self._ensemble
+        if not isinstance(self.ensemble_, TableEnsemble):
+            raise ValueError(self.ensemble_.not_additive)
+        return self.ensemble_
 
     def pair_function(
         self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
@@ -330,7 +359,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     def _make_scaling(self, class_: Any, scale: Scale) -> Scaling:
         label, model, sign = self._find_model(class_)
-        n_models = len(self._ensemble.models)
+        n_models = len(self.ensemble_.models)
         position = model if n_models > 1 else int(sign > 0.0)
         return Scaling(check_scale(scale), self._link, label, position, n_models)
 
@@ -458,11 +487,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         each = class_ is None and len(self.classes_) > 2
         chosen = [(class_, rows)]
         if each:
-            predicted = choose_classes(self._ensemble.raw_predictions(table, n_threads))
+            predicted = choose_classes(self.ensemble_.raw_predictions(table, n_threads))
             found = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
             labels = self.classes_.tolist()
             chosen = [(labels[k], own) for k, own in enumerate(found) if len(own) > 0]
-        ensemble = self._ensemble
+        ensemble = self.ensemble_
         scalings = [self._make_scaling(label, scale) for label, _ in chosen]
         models = sorted({m for scaling in scalings for m in scaling.models})
         of_all = None
@@ -497,7 +526,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         self, table: Table, n_threads: int, rows: NDArray[np.intp], scaling: Scaling
     ) -> Part:
         """Return the contributions to one class of the rows of a table, which are at `rows`."""
-        ensemble, model = self._ensemble, scaling.model
+        ensemble, model = self.ensemble_, scaling.model
         raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
         scaling = scaling.about(baselines)
         if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
@@ -613,11 +642,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         """
         self._check_fitted()
         _, model, sign = self._find_model(class_)
-        rounds = self._ensemble.models[model]
+        rounds = self.ensemble_.models[model]
         if rounds.trees is None:
             raise ValueError("describe_tree is for models of trees")
         number = checks.integer("number", number, 1, len(rounds))
-        features, names = self._ensemble.binning.features, self._feature_labels()
+        features, names = self.ensemble_.binning.features, self._feature_labels()
         lines = rounds.lines_of(number - 1)
         ends = [f"{sign * value:+.4g}" for value in rounds.table(number - 1)]
         if lines is not None:
@@ -653,7 +682,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         """
         self._check_fitted()
         label, model, sign = self._find_model(class_)
-        rounds, features = self._ensemble.models[model], self._ensemble.binning.features
+        rounds, features = self.ensemble_.models[model], self.ensemble_.binning.features
         trees = [(rounds.tree(t), rounds.table(t)) for t in range(len(rounds))]
         return list_rules(trees, features, self._feature_labels(), sign, label)
 

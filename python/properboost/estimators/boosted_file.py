@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from properboost.data.names import read_names
-from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.parameters.kinds import Coupling
@@ -42,10 +42,10 @@ def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:
     """Return all fields but the parameters."""
     return {
         "loss": describe_loss(model.loss_),
-        "seed": model._seed,
+        "seed": model.seed_,
         "classes": describe_classes(model.classes_),
         "feature_names": describe_names(read_names(model)),
-        **describe_ensemble(model._ensemble),
+        **describe_ensemble(model.ensemble_),
     }
 
 
@@ -64,7 +64,7 @@ def restore(
     ensemble = build_ensemble(
         fields, version, len(classes), damping, joint=bool(Link(loss, multiclass).joint_loss)
     )
-    model._set_fitted(loss, classes, ensemble, seed, multiclass, temperature)
+    FittedModel(classes, loss, ensemble, seed, multiclass, temperature).move_to(model)
     n_features = len(ensemble.binning.features)
     model._set_features(n_features, build_names(fields["feature_names"], n_features))
     return model

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
-from properboost.boosting.ensemble import Fits
 from properboost.data.lending import lend
+from properboost.models.ensemble import Fits
 
 try:
     from sklearn.callback import CallbackSupportMixin

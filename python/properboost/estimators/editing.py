@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.edits import Edit, EditMethod, check_reason, measure_change
-from properboost.boosting.ensemble import LARGEST_RAW, Ensemble
-from properboost.boosting.table_ensemble import TableEnsemble, regress_isotonic
 from properboost.data.binning import NumericBins
 from properboost.data.frames import find_feature
+from properboost.models.edits import Edit, EditMethod, check_reason, measure_change
+from properboost.models.ensemble import LARGEST_RAW, Ensemble
+from properboost.models.table_ensemble import TableEnsemble, regress_isotonic
 
 __all__ = ["EditingMixin"]
 
@@ -23,7 +23,7 @@ class EditingMixin:
 
     classes_: NDArray[Any]
     n_features_in_: int
-    _ensemble: Ensemble
+    ensemble_: Ensemble
 
     def _check_fitted(self) -> None:
         raise NotImplementedError
@@ -46,7 +46,7 @@ class EditingMixin:
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
-        return [edit.describe(names, self.classes_.tolist()) for edit in self._ensemble.edits]
+        return [edit.describe(names, self.classes_.tolist()) for edit in self.ensemble_.edits]
 
     def _record(
         self,
@@ -75,8 +75,8 @@ class EditingMixin:
 
     def _replace_ensemble(self, ensemble: Ensemble) -> None:
         """Take over an ensemble, which a search shares with its best estimator."""
-        self._ensemble = ensemble
-        getattr(self, "best_estimator_", self)._ensemble = ensemble
+        self.ensemble_ = ensemble
+        getattr(self, "best_estimator_", self).ensemble_ = ensemble
 
     def monotonize(
         self,

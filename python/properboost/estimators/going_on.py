@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from properboost.boosting.ensemble import Ensemble
-from properboost.boosting.options import find_coupling
-from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.engine.options import find_coupling
+from properboost.fitting.plan import draws_differ, wants_pairs
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
+from properboost.models.ensemble import Ensemble
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.shared import GROWN, SOLVED, selection_of
 
 __all__ = ["check_going_on"]
@@ -27,7 +28,7 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
         before = before.known_by(math.inf)  # what rows leave to doubt, all rows will say
     if loss != before:
         raise ValueError(f"loss and gain must stay {model.loss_!r} with warm_start; got {loss!r}")
-    for obstacle in _list_obstacles(model, model._ensemble, begins_with_scores):
+    for obstacle in _list_obstacles(model, model.ensemble_, begins_with_scores):
         raise ValueError(f"warm_start must be False {obstacle}")
     if len(model.classes_) > 2:
         coupling = find_coupling(model.multiclass, loss, model.step, model.response)
@@ -35,15 +36,15 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
             raise ValueError(
                 f"multiclass must stay {model.multiclass_!r} with warm_start; got {coupling!r}"
             )
-    _check_rounds(model, model._ensemble)
+    _check_rounds(model, model.ensemble_)
     return loss
 
 
 def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
     has_pairs = isinstance(ensemble, TableEnsemble) and len(ensemble.pairs) > 0
-    if has_pairs or model._wants_pairs():
+    if has_pairs or wants_pairs(model.interactions):
         yield "with interactions"
-    if model.n_draws != 1 and model._draws_differ():
+    if model.n_draws != 1 and draws_differ(model):
         yield "with n_draws above 1"
     if model.outer_bags:
         yield "with outer_bags"
@@ -58,10 +59,10 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
         )
     if model.warm_start_bins == "new" and any(own.lines is not None for own in ensemble.models):
         yield "with warm_start_bins='new' for trees whose leaves have lines"
-    if model._begins_with_scores != begins_with_scores:
+    if model.begins_with_scores_ != begins_with_scores:
         yield (
             "unless init_score is given, as it was before"
-            if model._begins_with_scores
+            if model.begins_with_scores_
             else "with init_score, which was not given before"
         )
     if any(rounds.moves is None for rounds in ensemble.models):

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.damped_ensemble import DampedEnsemble
-from properboost.boosting.edits import Edit, check_reason
-from properboost.boosting.ensemble import LARGEST_RAW
-from properboost.boosting.merging import merge_ensembles
-from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.names import read_names
 from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.models.damped_ensemble import DampedEnsemble
+from properboost.models.edits import Edit, check_reason
+from properboost.models.ensemble import LARGEST_RAW
+from properboost.models.merging import merge_ensembles
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.notices import warn
 from properboost.visible import make_printable
 
@@ -89,7 +89,7 @@ def merge_models(
         for share, model in zip(shares, parts, strict=True)
     ]
     labels = first._feature_labels()
-    found = merge_ensembles([model._ensemble for model in parts], factors, labels)
+    found = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
     largest = np.abs(found.ensemble.intercept).max()
     if max(rounds.bound() for rounds in found.ensemble.models) + largest > LARGEST_RAW:
         raise ValueError(f"models must not add up to raw predictions beyond {LARGEST_RAW:g}")
@@ -105,13 +105,13 @@ def merge_models(
         "merge_models",
         reason=check_reason(reason),
         weights=tuple(shares.tolist()),
-        edits=tuple(model._ensemble.edits for model in parts),
+        edits=tuple(model.ensemble_.edits for model in parts),
     )
     merged = copy(first)
     alike = all(model._spelling == first._spelling for model in parts)
     for name in ("validation_scores_", "search_", *(() if alike else ("_spelling",))):
         merged.__dict__.pop(name, None)
-    merged._ensemble = replace(found.ensemble, edits=(edit,))
+    merged.ensemble_ = replace(found.ensemble, edits=(edit,))
     merged.loss_ = first.loss_.known_by(sum(model.loss_.rows_known for model in parts))
     return merged
 
@@ -132,9 +132,9 @@ def _read(model: Any, k: int) -> ProperBoostClassifier:
             f"{type(model).__name__}"
         )
     own._check_fitted()
-    if own._begins_with_scores:
+    if own.begins_with_scores_:
         raise ValueError(f"models[{k}] must not begin with an init_score")
-    ensemble = own._ensemble
+    ensemble = own.ensemble_
     lines = any(rounds.lines is not None for rounds in ensemble.models)
     if lines or isinstance(ensemble, DampedEnsemble):
         raise ValueError(
@@ -174,7 +174,7 @@ def _at_gain_1(loss: Any) -> Any:
 
 
 def _find_kind(model: ProperBoostClassifier) -> str:
-    return "look-up tables" if isinstance(model._ensemble, TableEnsemble) else "trees"
+    return "look-up tables" if isinstance(model.ensemble_, TableEnsemble) else "trees"
 
 
 def _read_weights(
@@ -182,7 +182,7 @@ def _read_weights(
 ) -> NDArray[np.float64]:
     """Return what each model counts, adding up to 1."""
     if weights is None:
-        own = np.array([float(model._ensemble.bin_weights[0].sum()) for model in models])
+        own = np.array([float(model.ensemble_.bin_weights[0].sum()) for model in models])
     else:
         own = np.asarray(weights, dtype=np.float64)
         if own.shape != (len(models),):

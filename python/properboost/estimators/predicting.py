@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.ensemble import Ensemble
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
+from properboost.models.ensemble import Ensemble
 from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
 
@@ -28,8 +28,8 @@ class PredictingMixin:
     multiclass_: Coupling | None
     n_jobs: int | None
     temperature_: float | None
-    _ensemble: Ensemble
-    _begins_with_scores: bool = False
+    ensemble_: Ensemble
+    begins_with_scores_: bool = False
     """Whether raw predictions begin with an `init_score`."""
 
     def _open(self, X: Any, *, coded: bool = False) -> tuple[Table, int]:
@@ -55,7 +55,7 @@ class PredictingMixin:
         """
         table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
-        raw = self._ensemble.raw_predictions(table, n_threads)
+        raw = self.ensemble_.raw_predictions(table, n_threads)
         return self._decide(raw if base is None else raw + base)
 
     def predict_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -137,7 +137,7 @@ class PredictingMixin:
         table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
         self._check_complete("what each round adds")
-        for raw in self._ensemble.staged_raw_predictions(table, n_threads):
+        for raw in self.ensemble_.staged_raw_predictions(table, n_threads):
             yield self._decide(raw if base is None else raw + base)
 
     def staged_predict_proba(
@@ -220,8 +220,8 @@ class PredictingMixin:
     def _read_base(self, init_score: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
         """Return what raw predictions begin with; None is nothing."""
         if init_score is not None:
-            return read_init_score(init_score, n_rows, len(self._ensemble.models))
-        if self._begins_with_scores:
+            return read_init_score(init_score, n_rows, len(self.ensemble_.models))
+        if self.begins_with_scores_:
             raise ValueError(
                 "init_score must be given: the model was fitted with one, and says only what to "
                 "add to it (0 stands for nothing)"

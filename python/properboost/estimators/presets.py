@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from properboost.estimators.arboost import ARBoostClassifier
+from properboost.estimators.pinned_parameters import TABLES, TREE, VOTES
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters import checks
@@ -35,94 +36,6 @@ P = ParamSpec("P")
 Model = TypeVar("Model")
 Made = TypeVar("Made", covariant=True)
 Own = TypeVar("Own", contravariant=True)
-
-TABLES = {
-    "gain": 1.0,
-    "n_estimators": 100,
-    "learning_rate": 1.0,
-    "weak_learner": "histogram",
-    "max_cells": None,
-    "min_saving": 0.0,
-    "grow_policy": "best_first",
-    "linear_leaves": False,
-    "linear_l2": 5.0,
-    "max_leaf_nodes": 31,
-    "max_depth": None,
-    "max_literals": 2,
-    "min_child_weight": 1.0,
-    "max_features": 1.0,
-    "subsample": 1.0,
-    "n_draws": 1,
-    "outer_bags": 0,
-    "bag_tables": True,
-    "multi_strategy": "one_output_per_tree",
-    "monotonic_cst": None,
-    "interactions": 0,
-    "interaction_estimators": None,
-    "interaction_rate": 1.0,
-    "interaction_smoothing": 0.2,
-    "selection": "greedy",
-    "criterion": None,
-    "prior": None,
-    "smoothing": 0.0,
-    "l2": 0.0,
-    "screening": None,
-    "max_bins": 255,
-    "rows_per_bin": 100,
-    "categorical_features": "from_dtype",
-    "early_stopping": "auto",
-    "validation_fraction": 0.1,
-    "n_iter_no_change": "auto",
-    "tol": 1e-4,
-    "scoring": "neg_log_loss",
-    "warm_start": False,
-    "warm_start_bins": "old",
-    "multiclass": "one_vs_rest",
-    "temperature": None,
-    "intercept": None,
-    "slope": 1.0,
-    "class_weight": None,
-    "normalize_weights": False,
-    "random_state": None,
-}
-"""What presets of `ProperBoostClassifier` share."""
-
-VOTES = {
-    "rho": 1.0,
-    "n_estimators": 100,
-    "learning_rate": 1.0,
-    "weak_learner": "stump",
-    "criterion": "gini",
-    "max_leaf_nodes": 8,
-    "max_depth": None,
-    "min_relative_decrease": 0.0,
-    "max_features": 1.0,
-    "multiclass": "samme",
-    "mistrust": 0.0,
-    "damping": 0.0,
-    "max_bins": 255,
-    "rows_per_bin": "auto",
-    "categorical_features": "from_dtype",
-    "class_weight": None,
-    "normalize_weights": False,
-    "random_state": None,
-}
-"""What presets of `ARBoostClassifier` share."""
-
-TREE = {
-    "phi": "gini",
-    "mu": 0.5,
-    "zeta": -4.0,
-    "max_leaf_nodes": 31,
-    "max_depth": None,
-    "min_child_weight": 1.0,
-    "max_bins": 255,
-    "categorical_features": "from_dtype",
-    "class_weight": None,
-    "normalize_weights": False,
-    "random_state": None,
-}
-
 
 CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
 """The criterion of each permissible function; that of mu makes the splits of Matsushita's."""

@@ -10,49 +10,35 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.batches.quantized_table import QuantizedTable, open_labelled, open_training
-from properboost.boosting.bag_tables import BagTables, collapse
-from properboost.boosting.certainty import reaches_certainty, warn_of_certainty
-from properboost.boosting.dealing import deal_to_bags, design_for
-from properboost.boosting.engine import (
-    Training,
-    cut_features,
-    find_pairs,
-    lay_grids,
-    prepare,
-    spread,
-)
-from properboost.boosting.enough_rounds import limit_estimators
-from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
-from properboost.boosting.evidence import find_slopes
-from properboost.boosting.fit import Stage, boost, report_from
-from properboost.boosting.interactions import PairBins
-from properboost.boosting.intercept import find_intercepts, is_known, needs_intercept
-from properboost.boosting.making import make_ensemble
-from properboost.boosting.merged_bins import merge_bins
-from properboost.boosting.options import find_coupling, for_pairs
-from properboost.boosting.patience import Patience
-from properboost.boosting.table_ensemble import TableEnsemble
-from properboost.boosting.watch import Validation, Watch, read_validation
-from properboost.data.frames import open_table, take_rows
-from properboost.data.init_score import read_init_score
-from properboost.data.labels import read_groups, read_labels, read_rows
-from properboost.estimators.boosted import BoostedClassifier
+from properboost.batches.quantized_table import open_labelled, open_rows, open_training
+from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
+from properboost.engine.protocols import RowSource, TrainingRows
+from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
-from properboost.estimators.early_stopping import hold_out, take_entries
+from properboost.estimators.early_stopping import hold_out
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.going_on import check_going_on
+from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import (
     check_intercept,
     check_parameters,
-    read_intercept,
-    read_pairs,
+    find_loss,
+    make_link,
 )
+from properboost.fitting.assemble import assemble, warn_of_costly_certainty
+from properboost.fitting.bag_assignment import deal_to_bags, design_for
+from properboost.fitting.certainty import reaches_certainty
+from properboost.fitting.patience import Patience
+from properboost.fitting.plan import BagPlan, FitPlan, Scaling, count_estimators, plan_fit
+from properboost.fitting.run import Run
+from properboost.fitting.scaling import find_scaling
+from properboost.fitting.watch import Validation, Watch, read_validation
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
-from properboost.losses.registry import get_loss
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.merged_bins import merge_bins
 from properboost.parameters import checks
-from properboost.parameters.declare import estimator, parameter, read
+from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import (
     GrowPolicy,
     Interactions,
@@ -68,13 +54,10 @@ from properboost.parameters.kinds import (
     WeakLearner,
 )
 from properboost.parameters.shared import (
-    CONDITIONAL,
-    GROWN,
     LARGEST_INT,
     SOLVED,
     BagParameters,
     BinningParameters,
-    BoostingOptions,
     BoostingParameters,
     CouplingParameters,
     DrawParameters,
@@ -84,11 +67,7 @@ from properboost.parameters.shared import (
     SizeParameters,
     VerboseParameters,
     WarmStartParameters,
-    gain_of,
-    rate_of,
     read_binning,
-    rows_known_of,
-    selection_of,
 )
 from properboost.progress import show_progress
 
@@ -378,413 +357,181 @@ class ProperBoostClassifier(
         """
         loss = check_parameters(self)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        X_val, y_val, sample_weight_val = open_labelled(
+        of_validation = open_labelled(
             X_val, y_val, sample_weight_val, ("y_val", "sample_weight_val")
         )
-        checks.companion("y_val", y_val, X_val=X_val)
-        checks.companion("X_val", X_val, y_val=y_val, sample_weight_val=sample_weight_val)
-        checks.companion("X_val", X_val, init_score_val=init_score_val)
-        checks.companion("init_score", init_score, init_score_val=init_score_val)
-        of_pairs = self._find_pair_estimators()
-        calls = Calls.open(self, self._count_most(self.n_estimators) + self._count_most(of_pairs))
+        held_out = LabelledRows(*of_validation, init_score_val)
+        held_out.check_beside(init_score)
+        calls = Calls.open(self, count_estimators(self))
         with self._restored_on_failure():
             if goes_on:
                 loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
-            table, y, sample_weight = open_training(self, X, y, sample_weight, reset=not goes_on)
-            holds_out = self.early_stopping and self.early_stopping != "auto" and X_val is None
+            source, labels, weight = open_training(self, X, y, sample_weight, reset=not goes_on)
+            data = LabelledRows(X, labels, weight, init_score, groups)
+            holds_out = X_val is None and self.early_stopping not in (False, "auto")
             if holds_out:
-                if isinstance(X, QuantizedTable):
-                    raise ValueError(
-                        "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins "
-                        "know them: give X_val and y_val"
-                    )
-                y = read_labels(y, table.n_rows)
-                learns, held = hold_out(y, groups, self.validation_fraction, self.random_state)
-                given = (y, sample_weight, init_score, groups)
-                X_val = take_rows(table.source, held)
-                y_val, sample_weight_val, init_score_val, _ = (take_entries(v, held) for v in given)
-                table = open_table(self, take_rows(table.source, learns), reset=False)
-                y, sample_weight, init_score, groups = (take_entries(v, learns) for v in given)
-            rows = read_rows(
-                y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
-            )
-            if goes_on and rows.classes.tolist() != self.classes_.tolist():
-                raise ValueError(
-                    f"y must hold the classes {self.classes_.tolist()} of the model that "
-                    f"warm_start goes on from; got {rows.classes.tolist()}"
-                )
-            rows = spread(rows, table, [read(BoostingOptions, self)])
-            group_of = read_groups(groups, table.n_rows)
-            kept = None
-            if self.outer_bags:
-                seed = checks.seed(self.random_state)
-                bags = design_for(self.weak_learner, int(self.outer_bags))
-                order, kept = deal_to_bags(rows, bags, seed, group_of)
-            else:
-                order = rows.sort()
-            binning, earlier = None, []
-            if goes_on:
-                binning = self._ensemble.binning
-                earlier = [own.without_slope() for own in self._ensemble.models]
-                if self.warm_start_bins == "new":
-                    found = cut_features(read_binning(self), table, rows)
-                    binning, earlier = merge_bins(binning, earlier, found.features)
-            training = prepare(
-                read_binning(self),
-                table,
-                rows,
-                order,
-                wants_means=bool(self.linear_leaves),
-                wants_numbers=self.subsample < 1.0,
-                binning=binning,
-            )
-            n_models = 1 if len(rows.classes) == 2 else len(rows.classes)
-            base = None
-            if init_score is not None:
-                base = read_init_score(init_score, table.n_rows, n_models)[order.order]
-                if X_val is not None and init_score_val is None:
-                    raise ValueError("init_score_val must be given with init_score and X_val")
+                source, data, held_out = self._hold_out(source, data)
+            rows = self._read_rows(source, data, goes_on=goes_on)
+            order, bags = self._sort(rows, read_groups(data.groups, source.n_rows))
+            training, earlier = self._encode(source, rows, order, goes_on=goes_on)
+            loss = find_loss(self, loss, training.class_weights, keeps_gain=goes_on)
+            link = make_link(self, loss, len(training.classes), training.n_threads)
+            plan = plan_fit(
+                self, link, len(training.classes), bags=bags, earlier=earlier,
+                base=data.read_init_score(source.n_rows, len(training.classes), order.order),
+            )  # fmt: skip
             del rows, order  # bytes that boosting does not need
-            if self.gain is None and isinstance(self.loss, str):
-                gain = loss.gain
-                if not goes_on:
-                    gain = gain_of(self.weak_learner, training.class_weights, loss.gain_unit)
-                loss = get_loss(self.loss, gain).known_by(rows_known_of(training.class_weights))
-            link = self._make_link(loss, training)
-            validation = None
-            if X_val is not None:
-                try:
-                    validation = read_validation(
-                        self, X_val, y_val, sample_weight_val, init_score_val,
-                        training=training, link=link, scoring=self.scoring,
-                    )  # fmt: skip
-                except ValueError as error:
-                    if not holds_out:
-                        raise
-                    raise ValueError(  # a class whose rows that count are all held out
-                        f"early_stopping=True cannot score the rows it holds out: {error}. Give "
-                        "X_val and y_val"
-                    ) from error
+            validation = self._read_validation(held_out, training, link, holds_out=holds_out)
             if calls is not None:
-                if isinstance(X, QuantizedTable):  # has its own
-                    y = sample_weight = None
                 calls.begin(X, y, {"sample_weight": sample_weight})
-            self._boost(
-                loss, training, kept, base=base, validation=validation, earlier=earlier, calls=calls
-            )
+            run_plan(self, plan, training, validation, calls)
             if calls is not None:
                 calls.end()
             return self
 
-    def _make_link(self, loss: MarginLoss, training: Training) -> Link:
-        """Return what makes probabilities of raw predictions."""
-        if len(training.classes) == 2:
-            return Link(loss, None, training.n_threads)
-        coupling = find_coupling(self.multiclass, loss, self.step, self.response)
-        temperature = None
-        if coupling == "one_vs_rest" and self.temperature is not None:
-            temperature = checks.positive("temperature", self.temperature)
-        return Link(loss, coupling, training.n_threads, temperature)
+    def _hold_out(
+        self, source: RowSource, data: LabelledRows
+    ) -> tuple[RowSource, LabelledRows, LabelledRows]:
+        """Split the rows into those to learn from and those that early stopping scores."""
+        source.check_divisible()
+        data = replace(data, y=read_labels(data.y, source.n_rows))
+        learns, held = hold_out(data.y, data.groups, self.validation_fraction, self.random_state)
+        held_out = data.take(source.take(held), held)
+        data = data.take(source.take(learns), learns)
+        return open_rows(self, data.X, reset=False), data, held_out
 
-    def _draws_differ(self) -> bool:
-        return self.weak_learner in GROWN and (self.max_features < 1.0 or self.subsample < 1.0)
-
-    def _boost(
-        self,
-        loss: MarginLoss,
-        training: Training,
-        kept: NDArray[np.bool_] | None = None,
-        *,
-        base: NDArray[np.float64] | None = None,
-        validation: Validation | None = None,
-        earlier: Sequence[Rounds] = (),
-        calls: Calls | None = None,
-    ) -> Self:
-        """Boost a model of two classes, or one a class; then pairs, if asked.
-
-        With bags, from the segments that ``kept[bag]`` says.  `base` is what raw predictions begin
-        with, a column per model; `earlier` rounds of each model come first.
-        """
-        link = self._make_link(loss, training)
-        n_models = 1 if link.multiclass is None else len(training.classes)
-        options = read(BoostingOptions, self)
-        options = options.replace(selection=selection_of(options.weak_learner, options.selection))
-        n_draws = int(self.n_draws) if self._draws_differ() else 1
-        n_fits = n_draws if kept is None else len(kept)
-        finish = _Finish(self, loss, link, training, options, kept, n_fits, base)
-        watch = None
-        if validation is not None or calls is not None:
-            stops = self.early_stopping and validation is not None
-            watch = Watch(
-                training.binning,
-                finish.slopes_of,
-                validation=validation and finish.with_intercept(validation),
-                patience=partial(Patience, n_iter_no_change=self.n_iter_no_change, tol=self.tol)
-                if stops
-                else None,
-                restarts=self.step in SOLVED,
-                call=None if calls is None else calls.see,
+    def _read_rows(self, source: RowSource, data: LabelledRows, *, goes_on: bool) -> Rows:
+        """Check labels and weights; those of a fit that goes on are of the same classes."""
+        rows = read_rows(
+            data.y, source.n_rows, data.sample_weight, self.class_weight, self.normalize_weights
+        )
+        if goes_on and rows.classes.tolist() != self.classes_.tolist():
+            raise ValueError(
+                f"y must hold the classes {self.classes_.tolist()} of the model that "
+                f"warm_start goes on from; got {rows.classes.tolist()}"
             )
-        if calls is not None:
-            calls.describe_by(finish.describe)
-        steps = n_fits * n_models * self._count_most(self.n_estimators)
-        of_pairs = self._find_pair_estimators()
-        later_steps = n_fits * n_models * self._count_most(of_pairs)
-        from_base = None
-        if base is not None:
-            from_base = np.broadcast_to(base.T, (n_fits, *base.T.shape))
-        with show_progress(self.verbose, steps + later_steps) as report:
-            stage = boost(
-                options, link, training, self.n_estimators, base=from_base, n_draws=n_draws,
-                kept=kept, keep_raw=self._wants_pairs(),
-                wants_raw=isinstance(finish.intercept, str), earlier=earlier, observer=watch,
-                report=report,
-            )  # fmt: skip
-            finish.stages.append(stage)
-            if self._wants_pairs():
-                finish.pairs = self._choose_pairs(link, training, stage, kept)
-            if finish.pairs:
-                finish.of_pairs = training.of_pairs(finish.pairs)
-                if watch is not None:
-                    watch.begin_stage(finish.pairs)
-                later = boost(
-                    for_pairs(options, self.interaction_rate, self.interaction_smoothing),
-                    link,
-                    finish.of_pairs,
-                    of_pairs,
-                    base=stage.raw,
-                    kept=kept,
-                    observer=watch,
-                    report=report and report_from(report, steps),
-                )
-                finish.stages.append(later)
-        if watch is not None:
-            watch.check_scores(self.scoring)
-        ensemble = finish.ensemble()
-        for name in ("validation_scores_", "search_"):
-            self.__dict__.pop(name, None)
-        if watch is not None and validation is not None:
-            scores = np.array(watch.scores)
-            if isinstance(finish.intercept, str) and ensemble.intercepts:
-                own = validation.rate_stages(ensemble)
-                scores[: len(own)] = own
-            self.validation_scores_ = scores
-        if reaches_certainty(loss):
-            finish.warn_of_certainty(ensemble, validation)
-        self.__dict__.pop("_begins_with_scores", None)
-        if base is not None:
-            self._begins_with_scores = True
-        return self._set_fitted(
-            loss, training.classes, ensemble, training.seed, link.multiclass, link.temperature
+        return rows
+
+    def _sort(self, rows: Rows, groups: NDArray[Any] | None) -> tuple[SortedRows, BagPlan | None]:
+        """Return the rows in the engine's order, and their bags if there are any."""
+        if not self.outer_bags:
+            return rows.sort(), None
+        design = design_for(self.weak_learner, int(self.outer_bags))
+        return deal_to_bags(rows, design, checks.seed(self.random_state), groups)
+
+    def _encode(
+        self, source: RowSource, rows: Rows, order: SortedRows, *, goes_on: bool
+    ) -> tuple[TrainingRows, Sequence[Rounds]]:
+        """Return the rows as codes, and the rounds that the fit goes on from."""
+        options = read_binning(self)
+        binning = None
+        earlier: Sequence[Rounds] = ()
+        if goes_on:
+            binning = self.ensemble_.binning
+            kept = [rounds.without_slope() for rounds in self.ensemble_.models]
+            earlier = kept
+            if self.warm_start_bins == "new":
+                features = source.find_binning(options, rows).features
+                binning, earlier = merge_bins(binning, kept, features)
+        training = source.encode(
+            options, rows, order, wants_means=bool(self.linear_leaves), binning=binning
         )
+        return training, earlier
 
-    def _wants_pairs(self) -> bool:
-        given = self.interactions
-        return bool(given > 0 if isinstance(given, int | np.integer) else len(given) > 0)
-
-    def _find_pair_estimators(self) -> int | None:
-        """Return the estimators that pairs get, as `n_estimators` has them; 0 without pairs."""
-        if not self._wants_pairs():
-            return 0
-        given = self.interaction_estimators
-        return self.n_estimators if given is None else given
-
-    def _count_most(self, n_estimators: int | None) -> int:
-        return limit_estimators(read(BoostingOptions, self), n_estimators)[1]
-
-    def _choose_pairs(
-        self, link: Link, training: Training, stage: Stage, kept: NDArray[np.bool_] | None
-    ) -> tuple[PairBins, ...]:
-        """Return the pairs that were asked for, or so many of the strongest."""
-        given = self.interactions
-        if isinstance(given, int | np.integer):
-            raw = np.sum(np.asarray(stage.raw), axis=0)
-            if kept is not None:  # the mean over the bags that a row is in
-                raw /= np.repeat(kept.sum(axis=0), np.diff(training.segments))
-            chosen = find_pairs(link, training, raw, stage.bin_weights, int(given))
-        else:
-            chosen = read_pairs(given, len(training.binning.features), training.names)
-        return lay_grids(training, stage.bin_weights, chosen)
+    def _read_validation(
+        self, held_out: LabelledRows, training: TrainingRows, link: Link, *, holds_out: bool
+    ) -> Validation | None:
+        """Return the rows that the fit is scored on, if there are any."""
+        if held_out.X is None:
+            return None
+        try:
+            return read_validation(
+                partial(open_rows, self, held_out.X, reset=False),
+                held_out.y,
+                held_out.sample_weight,
+                held_out.init_score,
+                training=training,
+                link=link,
+                scoring=self.scoring,
+            )
+        except ValueError as error:
+            if not holds_out:
+                raise
+            raise ValueError(  # a class whose rows that count are all held out
+                f"early_stopping=True cannot score the rows it holds out: {error}. Give "
+                "X_val and y_val"
+            ) from error
 
 
-class _Finish:
-    """What makes an ensemble of the rounds that boosting found: slopes, pairs, intercepts, bags."""
-
-    def __init__(
-        self,
-        model: ProperBoostClassifier,
-        loss: MarginLoss,
-        link: Link,
-        training: Training,
-        options: BoostingOptions,
-        kept: NDArray[np.bool_] | None,
-        n_fits: int,
-        base: NDArray[np.float64] | None,
-    ) -> None:
-        self._model, self._loss, self._link, self._training = model, loss, link, training
-        self._options, self._kept, self._n_fits, self._base = options, kept, n_fits, base
-        self._n_models = 1 if link.multiclass is None else len(training.classes)
-        self.stages: list[Stage] = []
-        self.pairs: tuple[PairBins, ...] = ()
-        self.of_pairs: Training | None = None
-        slopes = self._find_slopes(training)
-        doubts = model.slope == "auto" and min(slopes) < 1.0
-        self.slopes_of = [slopes] * n_fits
-        if doubts and kept is not None:  # that a bag doubts more or less belongs to the spread
-            share = design_for(model.weak_learner, n_fits).share
-            self.slopes_of = [self._find_slopes(training.of_segments(own), share) for own in kept]
-            slopes = tuple(np.mean(self.slopes_of, axis=0).tolist())
-        self._slopes = slopes
-        self.intercept = read_intercept(model.intercept, self._n_models)
-        if self.intercept == "auto":
-            if doubts or model.response == CONDITIONAL:
-                self.intercept = "share"
-            elif model.step in SOLVED or not needs_intercept(loss):
-                self.intercept = None
-
-    def _find_slopes(self, training: Training, share: float = 1.0) -> tuple[float, ...]:
-        """Return what the steps of each model are multiplied by; the rows are a share of all."""
-        model, link = self._model, self._link
-        if not isinstance(model.slope, str):
-            return (float(model.slope),) * self._n_models
-        if model.step in SOLVED or self._base is not None:
-            return (1.0,) * self._n_models
-        pairs = model._wants_pairs() or model.weak_learner in GROWN
-        return find_slopes(training, joint=bool(link.joint_loss), pairs=pairs, share=share)
-
-    def with_intercept(self, validation: Validation) -> Validation:
-        """Return validation rows that begin with an intercept, if that is known."""
-        if self.intercept == "share" and self._model.response == CONDITIONAL:
-            return replace(validation, finds_intercepts=True)
-        if not isinstance(self.intercept, tuple):
-            return validation
-        return replace(validation, base=validation.base + np.array(self.intercept))
-
-    def describe(self, fits: Fits) -> dict[str, Any]:
-        """Return the attributes of a model of the stages so far and these rounds."""
-        everything = np.ones(len(self._training.class_of), dtype=bool)
-        of_stage = self.of_pairs if self.stages and self.of_pairs else self._training
-        unfinished = Stage([list(fit) for fit in fits], None, of_stage.weigh_segments(everything))
-        return {
-            "loss_": self._loss,
-            "classes_": self._training.classes,
-            "multiclass_": self._link.multiclass,
-            "temperature_": self._link.temperature,
-            "_ensemble": self._assemble([*self.stages, unfinished]),
-            "_seed": self._training.seed,
-            "_begins_with_scores": self._base is not None,
-        }
-
-    def ensemble(self) -> Ensemble:
-        """Return the ensemble of all stages."""
-        return self._assemble(self.stages)
-
-    def _assemble(self, found: Sequence[Stage]) -> Ensemble:
-        model, training, kept, n_fits = self._model, self._training, self._kept, self._n_fits
-        cyclic = self._options.selection == "cyclic"
-        n_features = len(training.binning.features)
-        stages = [stage.times(self.slopes_of) for stage in found]
-        for stage in stages:
-            self._check_size(stage.fits)
-        fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
-        for later in stages[1:]:
-            fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
-            models = _join(models, later.average(len(self.pairs) if cyclic else 1), n_features)
-        self._check_size([models] if n_fits == 1 else [models, *fits])
-        two = len(stages) > 1
-        ensemble = make_ensemble(
-            training.binning, tuple(models), stages[0].bin_weights, self._options.selection,
-            self.pairs if two else (), stages[1].bin_weights if two else (),
-            joint=bool(self._link.joint_loss), slopes=self._slopes,
-        )  # fmt: skip
-        bags: list[TableEnsemble] = []
-        if kept is not None and isinstance(ensemble, TableEnsemble):
-            bags = collapse(ensemble, fits)
-        ensemble, bags = self._add_intercepts(ensemble, bags, self.of_pairs if two else None)
-        if bags and isinstance(ensemble, TableEnsemble):
-            tables = BagTables(len(bags), tuple(bags))
-            spread = tables if model.bag_tables else tables.summarize(ensemble)
-            ensemble = replace(ensemble, spread=spread)
-        return ensemble
-
-    def _check_size(self, fits: Fits) -> None:
-        """Refuse rounds whose sums could overflow."""
-        model, intercept = self._model, self.intercept
-        added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
-        if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
-            return
-        rate = rate_of(self._options, self._loss.rate_factor)
-        what, smaller = f"gain={self._loss.gain!r} and learning_rate={rate!r}", "learning_rate"
-        if self.of_pairs is not None:
-            what += f" and interaction_rate={model.interaction_rate!r}"
-            smaller = "learning_rate or the interaction_rate"
-        if max(self._slopes) > 1.0 or added > 0.0:
-            what = f"slope={model.slope!r} and intercept={model.intercept!r}"
-            smaller = "slope or the intercept"
-        raise ValueError(
-            f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
+def run_plan(
+    model: ProperBoostClassifier,
+    plan: FitPlan,
+    rows: TrainingRows,
+    validation: Validation | None = None,
+    calls: Calls | None = None,
+) -> None:
+    """Fit a model as planned; `validation` rows are scored, and `calls` made, while it runs."""
+    scaling = find_scaling(plan, rows)
+    run = Run(plan, scaling, rows)
+    watch = None
+    if validation is not None or calls is not None:
+        scored = validation and validation.with_intercept(scaling.intercept, plan.options)
+        watch = _make_watch(model, scaling, rows, scored, calls)
+    if calls is not None:
+        calls.describe_by(
+            lambda fits: _describe(
+                plan, rows, assemble(plan, scaling, run.preview(fits), rows)
+            ).describe()
         )
-
-    def _add_intercepts(
-        self, ensemble: Ensemble, bags: list[TableEnsemble], of_pairs: Training | None
-    ) -> tuple[Ensemble, list[TableEnsemble]]:
-        """Return the ensemble and its bags with their intercepts, given or found."""
-        intercept, training, link = self.intercept, self._training, self._link
-        if intercept is None:
-            return ensemble, bags
-        if isinstance(intercept, tuple):
-            return replace(ensemble, intercepts=intercept), [
-                replace(bag, intercepts=intercept) for bag in bags
-            ]
-        raw = self._add_up(ensemble, training, of_pairs)
-        if intercept != "share" and not is_known(self._loss, raw, training.weight):
-            return ensemble, bags
-        ensemble = replace(ensemble, intercepts=_find_shares(link, raw, training))
-        found = []
-        for bag, some in zip(bags, [] if self._kept is None else self._kept, strict=False):
-            own = training.of_segments(some)
-            raw = self._add_up(bag, own, of_pairs and of_pairs.of_segments(some), some)
-            found.append(replace(bag, intercepts=_find_shares(link, raw, own)))
-        return ensemble, found
-
-    def warn_of_certainty(self, ensemble: Ensemble, validation: Validation | None) -> None:
-        """Warn if probabilities of exactly 0 and 1 cost more than the model is worth."""
-        training, link = self._training, self._link
-        shares = training.class_weights / training.class_weights.sum()
-        raw = self._add_up(ensemble, training, self.of_pairs)
-        own: NDArray[np.integer[Any]] = np.repeat(training.class_of, np.diff(training.segments))
-        rows = [(raw, own, training.weight, "training")]
-        if validation is not None:
-            held = validation.rows
-            rows.append((validation.add_up(ensemble), held.codes, held.weight, "validation"))
-        for raw, codes, weight, what in rows:
-            raw = raw[:, 0] if raw.shape[1] == 1 else raw
-            if warn_of_certainty(link, raw, codes, weight, shares, what):
-                return
-
-    def _add_up(
-        self,
-        ensemble: Ensemble,
-        training: Training,
-        of_pairs: Training | None,
-        segments: NDArray[np.bool_] | None = None,
-    ) -> NDArray[np.float64]:
-        """Return the raw predictions of training rows, of some segments if there are such."""
-        raw = training.add_up(ensemble, of_pairs)
-        if self._base is None:
-            return raw
-        base = self._base
-        if segments is not None:
-            base = base[np.repeat(segments, np.diff(self._training.segments))]
-        return raw + base
+    with show_progress(model.verbose, sum(plan.count_rounds())) as report:
+        stages = run.finish(watch, report)
+    if watch is not None:
+        watch.check_scores(model.scoring)
+    ensemble = assemble(plan, scaling, stages, rows)
+    scores = None
+    if watch is not None and validation is not None:
+        scores = np.array(watch.scores)
+        if scaling.finds_intercepts and ensemble.intercepts:
+            of_stages = validation.rate_stages(ensemble)
+            scores[: len(of_stages)] = of_stages
+    if reaches_certainty(plan.link.loss):
+        warned = warn_of_costly_certainty(plan, rows, ensemble)
+        if validation is not None and not warned:
+            validation.warn_of_costly_certainty(ensemble, rows)
+    _describe(plan, rows, ensemble).move_to(model)
+    for name in ("validation_scores_", "search_"):
+        model.__dict__.pop(name, None)
+    if scores is not None:
+        model.validation_scores_ = scores
 
 
-def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) -> list[Rounds]:
-    """Return the models of features with those of pairs."""
-    return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
+def _make_watch(
+    model: ProperBoostClassifier,
+    scaling: Scaling,
+    rows: TrainingRows,
+    validation: Validation | None,
+    calls: Calls | None,
+) -> Watch:
+    stops = model.early_stopping and validation is not None
+    patience = partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
+    return Watch(
+        rows.binning,
+        scaling.slopes_of_fits,
+        validation=validation,
+        patience=patience if stops else None,
+        restarts=model.step in SOLVED,
+        call=None if calls is None else calls.see,
+    )
 
 
-def _find_shares(link: Link, raw: NDArray[np.float64], training: Training) -> tuple[float, ...]:
-    """Return the intercepts by which the mean probabilities of these rows are their shares."""
-    own = np.repeat(training.class_of, np.diff(training.segments))
-    return find_intercepts(link, raw, own, training.weight)
+def _describe(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
+    link = plan.link
+    return FittedModel(
+        rows.classes,
+        link.loss,
+        ensemble,
+        rows.seed,
+        link.multiclass,
+        link.temperature,
+        begins_with_scores=plan.base is not None,
+    )

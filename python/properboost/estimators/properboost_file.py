@@ -44,15 +44,15 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 own["table"] = _FITTED  # not twice: it is long
             return own
 
-        parameters = describe_parameters(model, ProperBoostClassifier, model._seed, refer)
+        parameters = describe_parameters(model, ProperBoostClassifier, model.seed_, refer)
         return {
             "parameters": parameters,
             "multiclass": model.multiclass_,
             "temperature": model.temperature_,
-            INTERCEPTS: list(model._ensemble.intercepts),
-            SLOPES: _list_slopes(model._ensemble.slopes),
+            INTERCEPTS: list(model.ensemble_.intercepts),
+            SLOPES: _list_slopes(model.ensemble_.slopes),
             **describe_fitted(model),
-            **describe_spread(model._ensemble),
+            **describe_spread(model.ensemble_),
             **_describe_fit(model),
         }
 
@@ -97,13 +97,13 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
         restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
-        model._ensemble = add_spread(fields, model._ensemble)
+        model.ensemble_ = add_spread(fields, model.ensemble_)
         if SCORES in fields:
             model.validation_scores_ = fields[SCORES].reals(also=NOT_FINITE)
-            if len(model.validation_scores_) < model._ensemble.n_estimators:
+            if len(model.validation_scores_) < model.ensemble_.n_estimators:
                 fields[SCORES].fail("must have a score for every estimator")
         if OFFSET in fields:
-            model._begins_with_scores = fields[OFFSET].boolean()
+            model.begins_with_scores_ = fields[OFFSET].boolean()
         if SEARCH in fields:
             model.search_ = build_search(fields[SEARCH])
         return model
@@ -114,7 +114,7 @@ def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if hasattr(model, "validation_scores_"):
         found[SCORES] = write_reals(model.validation_scores_)
-    if model._begins_with_scores:
+    if model.begins_with_scores_:
         found[OFFSET] = True
     if hasattr(model, "search_"):
         found[SEARCH] = describe_search(model.search_)

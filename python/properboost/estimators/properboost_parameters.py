@@ -1,25 +1,26 @@
 """Parameters of `ProperBoostClassifier`: which go together, and what some stand for."""
 
-from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.options import (
-    OF_PAIRS,
+from properboost.engine.options import (
     check_depth_of_policy,
     check_directions_of_lines,
     check_loss_of_step,
     check_smoothing_of_response,
     find_coupling,
 )
-from properboost.data.frames import find_feature
+from properboost.fitting.plan import OF_PAIRS, wants_pairs
 from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared
+from properboost.parameters.shared import gain_of, rows_known_of
 
-__all__ = ["check_intercept", "check_parameters", "read_intercept", "read_pairs"]
+__all__ = ["check_intercept", "check_parameters", "find_loss", "make_link"]
 
 
 def check_parameters(model: Any) -> MarginLoss:
@@ -28,7 +29,7 @@ def check_parameters(model: Any) -> MarginLoss:
     loss = get_loss(model.loss, model.gain)
     check_loss_of_step(loss, model.step)
     check_smoothing_of_response("smoothing", model.smoothing, model.weak_learner, model.response)
-    if model._wants_pairs():
+    if wants_pairs(model.interactions):
         h = model.interaction_smoothing
         check_smoothing_of_response("interaction_smoothing", h, OF_PAIRS, model.response)
     check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
@@ -45,28 +46,28 @@ def check_intercept(name: str, value: object) -> object:
     return checks.either(checks.finite, "auto", "share", None)(name, value)
 
 
-def read_intercept(given: Any, n_models: int) -> str | tuple[float, ...] | None:
-    """Return how the intercept is found, or what it is."""
-    if given is None or isinstance(given, str):
-        return given
-    values = tuple(given) if checks.is_list(given) else (given,) * (1 if n_models == 1 else 0)
-    if len(values) != n_models:
-        wanted = "one number" if n_models == 1 else f"{n_models} numbers, one for each class"
-        raise ValueError(f"intercept must be {wanted}, or a name; got {given!r}")
-    return tuple(float(value) for value in values)
+def find_loss(
+    model: Any, loss: MarginLoss, class_weights: NDArray[np.float64], *, keeps_gain: bool
+) -> MarginLoss:
+    """Return the loss of a fit: where no gain is named, with the gain that suits the rows.
+
+    `class_weights` are the weights of the classes' training rows.  A fit that goes on from another
+    one keeps its gain.
+    """
+    if model.gain is not None or not isinstance(model.loss, str):
+        return loss
+    gain = loss.gain
+    if not keeps_gain:
+        gain = gain_of(model.weak_learner, class_weights, loss.gain_unit)
+    return get_loss(model.loss, gain).known_by(rows_known_of(class_weights))
 
 
-def read_pairs(
-    given: Sequence[Sequence[int | str]] | NDArray[Any],
-    n_features: int,
-    names: Sequence[str] | None,
-) -> list[tuple[int, int]]:
-    """Return pairs of positions for the pairs of features the user names."""
-    pairs = []
-    for k, pair in enumerate(given):
-        argument = f"interactions[{k}]"
-        first, second = sorted(find_feature(f, names, n_features, argument) for f in pair)
-        if first == second or (first, second) in pairs:
-            raise ValueError(f"{argument} must be two different features, once; got {pair!r}")
-        pairs.append((first, second))
-    return pairs
+def make_link(model: Any, loss: MarginLoss, n_classes: int, n_threads: int) -> Link:
+    """Return what makes probabilities of the raw predictions of a model with these parameters."""
+    if n_classes == 2:
+        return Link(loss, None, n_threads)
+    coupling = find_coupling(model.multiclass, loss, model.step, model.response)
+    temperature = None
+    if coupling == "one_vs_rest" and model.temperature is not None:
+        temperature = checks.positive("temperature", model.temperature)
+    return Link(loss, coupling, n_threads, temperature)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost import _core
-from properboost.boosting.engine import find_signs, prepare
-from properboost.boosting.tree import Tree, as_shares
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows, refuse_several_classes
+from properboost.engine.local import TableSource
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.tree_words import describe_tree
+from properboost.models.tree import Tree, as_shares
 from properboost.parameters import checks
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import RandomState
@@ -170,13 +170,13 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             refuse_several_classes(rows.classes)
             # A tree is restrained by its size, so it may have all bins.
             options = read(BinningOptions, self, rows_per_bin=None)
-            training = prepare(options, table, rows, rows.sort())
+            training = TableSource(table).encode(options, rows, rows.sort())
             self.tree_ = Tree.from_native(
                 _core.grow_tree(
                     training.codes,
                     training.binning.native,
                     training.segments,
-                    find_signs(training.class_of, 2)[0],
+                    training.signs[0],
                     phi=self.phi,
                     parameter={"mu": self.mu, "zeta": self.zeta}.get(self.phi, 0.0),
                     weight=training.weight,
@@ -189,7 +189,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             self.classes_ = training.classes
             self._binning = training.binning
             self._phi = (self.phi, float(self.mu), float(self.zeta))
-            self._seed = training.seed
+            self.seed_ = training.seed
         return self
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:

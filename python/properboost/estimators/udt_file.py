@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
 from properboost.data.names import read_names
 from properboost.estimators.udt import UDTClassifier
+from properboost.models.tree import Tree
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.bins import build_bins, describe_bins
@@ -43,9 +43,9 @@ class UDTFile(Codec[UDTClassifier]):
         """Return the fields of a fitted tree."""
         check_declared(model)  # they may have been set since the fit
         return {
-            "parameters": describe_parameters(model, UDTClassifier, model._seed),
+            "parameters": describe_parameters(model, UDTClassifier, model.seed_),
             "phi": dict(zip(("phi", "mu", "zeta"), model._phi, strict=True)),
-            "seed": model._seed,
+            "seed": model.seed_,
             "classes": describe_classes(model.classes_),
             "feature_names": describe_names(read_names(model)),
             "categorical_from_dtype": model._binning.from_dtype,
@@ -61,7 +61,7 @@ class UDTFile(Codec[UDTClassifier]):
         fields["phi"].fields("phi", "mu", "zeta")
         phi = build_estimator(fields["phi"], UDTClassifier, check_declared)
         model._phi = (phi.phi, float(phi.mu), float(phi.zeta))
-        model._seed = fields["seed"].integer(0, 2**32 - 1)
+        model.seed_ = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
         if len(model.classes_) != 2:
             fields["classes"].fail("must hold two labels")

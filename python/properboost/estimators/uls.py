@@ -10,12 +10,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.leveraging import Leveraged, leverage
 from properboost.data.columns import LinearColumns, find_columns
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows, refuse_several_classes
 from properboost.data.names import read_names
 from properboost.estimators.linear import LinearClassifier, check_finite
+from properboost.fitting.leveraging import Leveraged, leverage
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.design import Permissible
 from properboost.losses.permissible import PermissibleFunction

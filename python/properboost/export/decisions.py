@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 from properboost.data.table import Category
+from properboost.models.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 
 __all__ = [
     "Cut",

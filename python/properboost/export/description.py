@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.damped_ensemble import DampedEnsemble
-from properboost.boosting.ensemble import Ensemble, Rounds
-from properboost.boosting.interactions import PairBins
-from properboost.boosting.lines import Lines
-from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
-from properboost.estimators.udt import UDTClassifier
 from properboost.export.decisions import Decision, Feature, choose, convert_tree
 from properboost.losses.probabilities import Link
+from properboost.models.damped_ensemble import DampedEnsemble
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.interactions import PairBins
+from properboost.models.lines import Lines
+from properboost.models.table_ensemble import TableEnsemble
 
 __all__ = [
     "Description",
@@ -131,7 +130,7 @@ def describe(model: Any) -> Description:
     }
     classes = read_classes(model.classes_)
     found = Description(name, features, (), 1, None, classes, None, positions=positions)
-    if isinstance(model, UDTClassifier):
+    if hasattr(model, "tree_"):  # a model that is one tree
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
         return replace(found, terms=(term,), shares=model._shares())
@@ -139,13 +138,13 @@ def describe(model: Any) -> Description:
         return _describe_linear(found, model)
     if not isinstance(model, BoostedClassifier):
         raise TypeError(f"{name} cannot be exported")
-    ensemble = model._ensemble
+    ensemble = model.ensemble_
     if isinstance(ensemble, DampedEnsemble):
         raise ValueError(
             f"{name} with damping={ensemble.damping:g} cannot be exported: "
             f"{DampedEnsemble.not_additive}"
         )
-    if model._begins_with_scores:
+    if model.begins_with_scores_:
         raise ValueError(
             f"{name} that was fitted with init_score cannot be exported: it says only what to add "
             "to raw predictions that come from elsewhere"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from properboost.boosting.bags import design
+from properboost.models.bag_design import design
 from properboost.parameters import checks
 
 __all__ = ["NOISE_LEVEL", "Precision", "WithInterval", "count_errors"]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.tree import Tree
 from properboost.data.binning import FeatureBins
 from properboost.inspection.tree_words import follow_left
+from properboost.models.tree import Tree
 
 __all__ = ["Rule", "list_rules"]
 

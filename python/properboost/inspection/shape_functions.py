@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.interactions import PairBins, look_up
 from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import factorize
 from properboost.data.table import Category
@@ -17,6 +16,7 @@ from properboost.inspection.html import draw_grid, draw_shape
 from properboost.inspection.intervals import NOISE_LEVEL, Precision, WithInterval
 from properboost.inspection.scales import Effects, Scale, Scaling
 from properboost.inspection.words import label_bins, label_level
+from properboost.models.interactions import PairBins, look_up
 
 __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
 

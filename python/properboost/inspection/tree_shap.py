@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 from properboost.data.entries import find_entries
 from properboost.extras import import_extra
+from properboost.models.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
 
 __all__ = ["ShapTree", "explain_tree", "import_shap"]
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.lines import Lines
-from properboost.boosting.tree import LEAF, Tree
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
+from properboost.models.lines import Lines
+from properboost.models.tree import LEAF, Tree
 from properboost.visible import make_printable
 
 __all__ = ["describe_line", "describe_tree", "follow_left"]

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from properboost.boosting.engine import Training, prepare
 from properboost.data.frames import open_table
 from properboost.data.labels import SortedRows, read_rows
+from properboost.engine.local import LocalRows, TableSource
 from properboost.estimators.arboost import ARBoostClassifier, VotingClassifier, check_voting
+from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.cross_validation import (
     CVTask,
     check_found,
@@ -143,9 +144,9 @@ class ARBoostClassifierCV(VotingClassifier):
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             self._check_classes(rows)
-            task = read_task(table, rows, cv=self.cv, scoring=self.scoring, groups=groups)
+            task = read_task(table.source, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()
-            training = prepare(read_binning(plain, None), table, rows, order)
+            training = TableSource(table).encode(read_binning(plain, None), rows, order)
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
             total = self.n_estimators * len(models) * task.n_splits
             shown = f"best {task.score_name}"
@@ -168,12 +169,12 @@ class ARBoostClassifierCV(VotingClassifier):
             best._set_features_of(self)
             self.best_estimator_ = best
             self._set_voting(best._voting)
-            return self._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+            return FittedModel.of(best).move_to(self)
 
     def _compacted(self) -> Self:
         compact = copy(self)
         compact.best_estimator_ = self.best_estimator_._compacted()
-        compact._ensemble = compact.best_estimator_._ensemble
+        compact.ensemble_ = compact.best_estimator_.ensemble_
         return compact
 
     def _read_parameters(self) -> tuple[list[float], ARBoostClassifier]:
@@ -192,7 +193,7 @@ class ARBoostClassifierCV(VotingClassifier):
 
 
 def _fit_on_splits(
-    models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: Training
+    models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: LocalRows
 ) -> Iterator[Fits]:
     """Yield the models on each split: its rows are taken from all rows' codes."""
     links = [model._describe_votes(len(training.classes)).link for model in models]
@@ -207,7 +208,7 @@ def _fit_on_splits(
 
 def _fit(
     models: Sequence[ARBoostClassifier],
-    training: Training,
+    training: LocalRows,
     held_out: NDArray[np.uint8],
     candidate: int,
 ) -> NDArray[np.float64]:

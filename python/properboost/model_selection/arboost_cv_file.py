@@ -3,6 +3,7 @@
 from typing import Any
 
 from properboost.estimators.arboost_file import ARBoostFile, take_old_words
+from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
@@ -21,7 +22,7 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
         """Return the fields of a search."""
         model._read_parameters()  # they may have been set since the fit
         return {
-            "parameters": describe_parameters(model, ARBoostClassifierCV, model._seed),
+            "parameters": describe_parameters(model, ARBoostClassifierCV, model.seed_),
             "best_score": write_real(model.best_score_),
             "cv_results": describe_columns(model.cv_results_, LossList()),
             "best_estimator": ARBoostFile().describe(model.best_estimator_),
@@ -41,6 +42,6 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
         best = ARBoostFile().build(fields["best_estimator"], version)
         model.best_estimator_ = best
         model._set_voting(best._voting)
-        model._set_fitted(best.loss_, best.classes_, best._ensemble, best._seed)
+        FittedModel.of(best).move_to(model)
         model._set_features_of(best)
         return model

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import (
-    find_pairs,
-    find_signs,
-    lay_grids,
-    start,
-)
-from properboost.boosting.intercept import add_intercepts
+from properboost.engine.protocols import ModelSet
+from properboost.fitting.intercept import add_intercepts
+from properboost.fitting.pair_search import find_pairs, lay_grids
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, ModelOf, Progress
@@ -167,7 +163,7 @@ class _BatchModels:
         self.rows = rows
         self._keep_others = keep_others
         training = rows.training
-        signs = find_signs(training.class_of, len(training.classes))
+        signs = training.signs
         shape = (len(candidates), len(rows.splits), len(signs))
         self.models = np.full(shape, -1, dtype=np.int64)
         joint_loss = Link(candidates[0].loss, candidates[0].coupling).joint_loss
@@ -196,14 +192,15 @@ class _BatchModels:
                     roles += [role * sign] * len(members)
                     owners += [candidates[c] for c in members]
                     classes += [k] * len(members)
-        self.boosting = start(
-            training,
-            np.stack(roles),
-            [owner.options for owner in owners],
-            [owner.loss for owner in owners],
-            base=rows.base if rows.base is None or len(signs) == 1 else rows.base[classes],
-            keep_rounds=False,
-            joint_loss=joint_loss,
+        self.booster = training.start(
+            ModelSet(
+                roles=np.stack(roles),
+                options=tuple(owner.options for owner in owners),
+                losses=tuple(owner.loss for owner in owners),
+                base=rows.base if rows.base is None or len(signs) == 1 else rows.base[classes],
+                joint_loss=joint_loss,
+                keep_rounds=False,
+            )
         )
         self.estimators = np.zeros(len(owners), dtype=np.int64)
 
@@ -214,12 +211,12 @@ class _BatchModels:
     def raw(self, split: int) -> Array:
         """Return what the first candidate predicts of all rows, (n_classes or 1, n_rows)."""
         n_rows = self.rows.training.n_rows
-        return self._of_models(0, split, n_rows, self.boosting.raw)
+        return self._of_models(0, split, n_rows, self.booster.raw)
 
     def raw_held_out(self, candidate: int, split: int) -> Array:
         """Return the raw predictions of the rows held out, (n_rows,) or (n_rows, n_classes)."""
         n_rows = self.rows.count_held_out(split)
-        raw = self._of_models(candidate, split, n_rows, self.boosting.held_out)
+        raw = self._of_models(candidate, split, n_rows, self.booster.held_out)
         return raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
 
     def _of_models(
@@ -235,7 +232,7 @@ class _BatchModels:
     def curves(self, candidate: int, split: int) -> Array:
         """Return the engine's means of rows held out after each estimator, of two classes."""
         model = int(self.models[candidate, split, 0])
-        curves = self.boosting.curves(model)
+        curves = self.booster.curves(model)
         if self.estimators[model] > 0 and curves.shape[2] == 0:
             raise ValueError(
                 "sample_weight must not be so small, where cv holds rows out, that beside the "
@@ -259,8 +256,8 @@ class _BatchModels:
         """Boost those models that still learn from `before` estimators to `at`."""
         models = self.still_learning(some, before)
         if len(models):
-            self.boosting.advance(at - before, models, report, keep_others=self._keep_others)
-            self.estimators = np.asarray(self.boosting.n_estimators)
+            self.booster.advance(at - before, models, report, keep_others=self._keep_others)
+            self.estimators = np.asarray(self.booster.n_estimators)
         return len(models) * (at - before)
 
 

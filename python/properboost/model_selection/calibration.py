@@ -41,6 +41,9 @@ LEAST = float(np.log(np.finfo(np.float64).eps))
 ENOUGH = 1e-6
 """A change of log s, or of an intercept in units of the gain, that ends the search."""
 
+NEAR, LEAST_STEP = 1e-4, 1e-12
+"""The lengths of steps between which gradients lead to the maximum by themselves."""
+
 LONGEST = 1.0
 """The largest change of log s in a step: far from the maximum curvature says little."""
 
@@ -165,8 +168,7 @@ class _Likelihood:
         """Return where the likelihood is largest: by Fisher's scoring, each step made to help."""
         value = self._value(at)
         for _ in range(MOST_STEPS):
-            gradient, information = self._differentiate(at)
-            step = np.linalg.pinv(information, hermitian=True) @ gradient
+            step = self._find_step(at)
             if not np.isfinite(step).all():
                 break
             step *= min(1.0, LONGEST / max(np.abs(step).max(), ENOUGH))
@@ -181,7 +183,29 @@ class _Likelihood:
             else:
                 break
             at, value = tried, new
+        return self._refine(at)
+
+    def _refine(self, at: Array) -> Array:
+        """Return a point nearer to the maximum than values of the likelihood can say.
+
+        What is left of the way would now and then be rounded up on one processor, and down on
+        another: so gradients alone lead to the end.
+        """
+        last = NEAR
+        for _ in range(MOST_STEPS):
+            step = self._find_step(at)
+            size = float(np.abs(step).max())
+            if not LEAST_STEP < size < last:  # NaN is neither
+                break
+            at, last = at + step, size
+            if self.n_intercepts > 1:
+                at[1:] -= at[1:].mean()
         return at
+
+    def _find_step(self, at: Array) -> Array:
+        gradient, information = self._differentiate(at)
+        step: Array = np.linalg.pinv(information, hermitian=True) @ gradient
+        return step
 
     def log_probabilities(self, at: Array) -> Array:
         """Return the logarithm of the probability of each row's class."""

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.boosting.patience import Patience
 from properboost.data.labels import Rows
-from properboost.data.table import Table
+from properboost.fitting.patience import Patience
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_scores import CVScores, lengthen, mean_scores
 from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_splits
@@ -61,12 +60,10 @@ class CVTask:
             yield from batch
 
 
-def read_task(
-    table: Table, rows: Rows, *, cv: CV, scoring: Scoring, groups: ArrayLike | None
-) -> CVTask:
+def read_task(X: Any, rows: Rows, *, cv: CV, scoring: Scoring, groups: ArrayLike | None) -> CVTask:
     """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
-    score = find_score(scoring, rows.classes, table.source)
-    return CVTask(rows, find_splits(cv, table, rows, groups), score, name_score(scoring))
+    score = find_score(scoring, rows.classes, X)
+    return CVTask(rows, find_splits(cv, X, rows, groups), score, name_score(scoring))
 
 
 def cross_validate(

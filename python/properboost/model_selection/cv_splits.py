@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,6 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import Rows, read_groups
 from properboost.data.lending import lend
-from properboost.data.table import Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import CV
 
@@ -114,16 +114,16 @@ def _count_rows(rows: Rows) -> NDArray[np.int64]:
     return np.bincount(rows.codes, minlength=len(rows.classes))[: len(rows.classes)]
 
 
-def find_splits(cv: CV, table: Table, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:
+def find_splits(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:
     """Split the rows that count, and gather splits until they would need too many parts.
 
     A split is a set of rows: in which order a splitter names them makes no difference.
     """
     found: list[SplitBatch] = []
     first = 0
-    part = np.zeros(table.n_rows, dtype=np.uint8)
+    part = np.zeros(len(rows.codes), dtype=np.uint8)
     roles = np.empty((0, 1), dtype=np.int8)
-    for row_roles in _split(cv, table, rows, groups):
+    for row_roles in _split(cv, X, rows, groups):
         finer, finer_roles = _refine(part, roles, row_roles)
         if len(roles) and finer_roles.shape[1] > MOST_PARTS:
             found.append(SplitBatch(first, part, roles))
@@ -148,19 +148,16 @@ def _refine(
     return find_entries(number, keys), np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
 
 
-def _split(
-    cv: CV, table: Table, rows: Rows, groups: ArrayLike | None
-) -> Iterator[NDArray[np.uint8]]:
+def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDArray[np.uint8]]:
     """Yield the role of every row of the table in each split."""
     counts = rows.codes < len(rows.classes)
-    group_of = read_groups(groups, table.n_rows)
+    group_of = read_groups(groups, len(rows.codes))
     # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-    kept = np.arange(table.n_rows) if ready else np.flatnonzero(counts)
+    kept = np.arange(len(rows.codes)) if ready else np.flatnonzero(counts)
     labels = find_entries(rows.classes, np.minimum(rows.codes[kept], len(rows.classes) - 1))
-    source = table.source
-    if len(kept) < table.n_rows:
-        source = take_rows(source, kept)
+    if len(kept) < len(rows.codes):
+        X = take_rows(X, kept)
         group_of = None if group_of is None else group_of[kept]
     if isinstance(cv, int | np.integer):
         folds = partial(checks.integer, low=2)
@@ -169,9 +166,9 @@ def _split(
         if cv > most:
             raise ValueError(f"cv must be at most {most}, the rows of the largest class; got {cv}")
     splitter = check_cv(cv, labels, classifier=True)
-    splits = splitter.split(lend(source), lend(labels), lend(group_of))
+    splits = splitter.split(lend(X), lend(labels), lend(group_of))
     for k, (train, test) in enumerate(splits):
-        roles = np.zeros(table.n_rows, dtype=np.uint8)
+        roles = np.zeros(len(rows.codes), dtype=np.uint8)
         for name, role, given in (("training", TRAIN, train), ("test", TEST, test)):
             positions = kept[_read_positions(given, len(kept), f"cv: the {name} rows of split {k}")]
             if np.any(roles[positions]):

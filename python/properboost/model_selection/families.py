@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from properboost.boosting.options import list_couplings
+from properboost.engine.options import list_couplings
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.search_space import (
     Candidate,

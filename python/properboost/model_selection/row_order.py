@@ -1,11 +1,11 @@
 """Whether rows that lie together tell of each other, so that it matters how folds are cut."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.table import Table
 from properboost.losses.probabilities import Link, log_losses
 from properboost.model_selection.cv_splits import choose_split, find_splits, tell_enough
 from properboost.model_selection.split_rows import SplitRows
@@ -66,10 +66,10 @@ class OrderEffect:
         )
 
 
-def hold_out_by_chance(blocks: SplitRows, table: Table) -> SplitRows | None:
+def hold_out_by_chance(blocks: SplitRows, X: Any) -> SplitRows | None:
     """Return the rows for a split that is drawn by chance; None if they are too few for one."""
     rows = blocks.rows
     if not tell_enough(rows):
         return None
-    (batch,) = find_splits(choose_split(rows, grouped=False), table, rows, None)
+    (batch,) = find_splits(choose_split(rows, grouped=False), X, rows, None)
     return blocks.for_splits(batch)

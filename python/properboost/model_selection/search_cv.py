@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from properboost.batches.quantized_table import open_training
-from properboost.boosting.dealing import Dealt, deal_to_bags, design_for
-from properboost.boosting.engine import Training, prepare, reorder, spread
-from properboost.boosting.intercept import add_intercepts
-from properboost.boosting.patience import Patience
-from properboost.data.labels import Rows, read_groups, read_rows
-from properboost.data.table import Table
-from properboost.estimators.boosted import BoostedClassifier
+from properboost.data.labels import Rows, SortedRows, read_groups, read_rows
+from properboost.engine.protocols import RowSource, TrainingRows
+from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.editing import EditingMixin
-from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost import ProperBoostClassifier, run_plan
+from properboost.estimators.properboost_parameters import make_link
+from properboost.fitting.bag_assignment import deal_to_bags, design_for
+from properboost.fitting.intercept import add_intercepts
+from properboost.fitting.patience import Patience
+from properboost.fitting.plan import BagPlan, plan_fit
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.boosted_together import (
     boost_candidates,
@@ -301,28 +302,24 @@ class ProperBoostClassifierCV(
 
     def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Search, and fit what was chosen."""
-        table, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
-        rows = read_rows(y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights)
+        source, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
+        rows = read_rows(y, source.n_rows, sample_weight, self.class_weight, self.normalize_weights)
         cv = self._choose_cv(rows, grouped=groups is not None)
-        task = read_task(table, rows, cv=cv, scoring=self.scoring, groups=groups)
+        task = read_task(source.source, rows, cv=cv, scoring=self.scoring, groups=groups)
         told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
         plans = list_plans(self, rows.total, len(rows.classes), told)
         if plans[0].family is GRID:
             warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
         first_ones = [c.options for plan in plans for c in plan.candidates]
         wants_means = any(own.linear_leaves for own in first_ones)
-        wants_numbers = any(own.subsample < 1.0 for own in first_ones)
-        rows = spread(rows, table, first_ones)
         first = task.split_batches[0]
         order = rows.sort(first.part, first.roles.shape[1])
         binning = read_binning(find_grid(self))
         if plans[0].family is not GRID:
             binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
-        training = prepare(
-            binning, table, rows, order, wants_means=wants_means, wants_numbers=wants_numbers
-        )
+        training = source.encode(binning, rows, order, wants_means=wants_means)
         self.classes_ = rows.classes
-        self._seed = training.seed
+        self.seed_ = training.seed
 
         split_rows = list(arrange(rows, task.split_batches, order, training))
         limit = Deadline.after(self.time_limit)
@@ -332,7 +329,7 @@ class ProperBoostClassifierCV(
         interrupted = False
         if found.ended is None and self._cuts_blocks(groups) and not limit():
             try:
-                self._look_at_order(found, winner, task, table)
+                self._look_at_order(found, winner, task, source)
             except KeyboardInterrupt:
                 interrupted = True
         if found.ended is None and wants_pairs(self) and (interrupted or limit()):
@@ -344,21 +341,19 @@ class ProperBoostClassifierCV(
         params, loss = self.best_params_, winner.candidate.loss
         record, own = _calibrate(winner, task) if self.calibrate else (None, {})
         self.calibration_: dict[str, Any] | None = record
-        dealt = self._deal_to_bags(params, rows, read_groups(groups, table.n_rows))
-        kept = None
-        if dealt is not None:
-            other, kept = dealt
-            if is_auto(self, "outer_bags"):
-                own["outer_bags"] = len(kept)
+        dealt = self._deal_to_bags(params, rows, read_groups(groups, source.n_rows))
+        if dealt is not None and is_auto(self, "outer_bags"):
+            own["outer_bags"] = len(dealt[1].segments)
         self.best_params_: dict[str, Any] = params | own
         best = _make_estimator(self, params | own)
-        if self.refit and dealt is not None:
-            training = reorder(training, order, other)
+        bags = None
+        if dealt is not None and self.refit:
+            training, bags = training.reorder(dealt[0]), dealt[1]
         del rows, task, order, split_rows, base, winner  # bytes that the refit does not need
         if self.refit:
             if wants_means and not best.linear_leaves:
                 training = training.without_means()
-            self._refit(best, loss, training, kept)
+            self._refit(best, loss, training, bags)
 
     @property
     def validation_curves_(self) -> NDArray[np.float64]:
@@ -383,9 +378,11 @@ class ProperBoostClassifierCV(
         """Whether families are compared on blocks of rows that nobody asked for."""
         return is_auto(self, "cv") and groups is None and (self.effort or 0) >= FOLDS_FROM
 
-    def _look_at_order(self, found: Compared, winner: Winner, task: CVTask, table: Table) -> None:
+    def _look_at_order(
+        self, found: Compared, winner: Winner, task: CVTask, source: RowSource
+    ) -> None:
         """Warn if the chosen candidate would be much better on rows held out by chance."""
-        mixed = hold_out_by_chance(winner.split_rows[0], table)
+        mixed = hold_out_by_chance(winner.split_rows[0], source.source)
         if mixed is None:
             return
         blocks = -float(mean_scores(found.curves(winner.index)[1][None]).max())
@@ -402,7 +399,7 @@ class ProperBoostClassifierCV(
 
     def _deal_to_bags(
         self, chosen: dict[str, Any], rows: Rows, groups: NDArray[Any] | None
-    ) -> Dealt | None:
+    ) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
         weak_learner = chosen.get("weak_learner", self.weak_learner)
         n_bags = count_bags(self, weak_learner)
@@ -477,7 +474,7 @@ class ProperBoostClassifierCV(
         stop = None
         if self.n_estimators == "auto":
             stop = partial(Patience, n_iter_no_change=self.n_iter_no_change, tol=self.tol)
-        if has_workers() and split_rows[0].training.elsewhere is None:
+        if has_workers() and split_rows[0].training.can_be_copied:
             alone = [
                 replace(own, training=replace(own.training, n_threads=1)) for own in split_rows
             ]
@@ -490,7 +487,7 @@ class ProperBoostClassifierCV(
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             delattr(self, name)
-        for name in ("_ensemble", "_seed"):
+        for name in ("ensemble_", "seed_"):
             self.__dict__.pop(name, None)
 
     def _count_estimators(self) -> dict[str, int]:
@@ -651,24 +648,18 @@ class ProperBoostClassifierCV(
         self,
         best: ProperBoostClassifier,
         loss: MarginLoss,
-        training: Training,
-        kept: NDArray[np.bool_] | None,
+        training: TrainingRows,
+        bags: BagPlan | None,
     ) -> None:
-        best._boost(loss, training, kept)
+        link = make_link(best, loss, len(training.classes), training.n_threads)
+        run_plan(best, plan_fit(best, link, len(training.classes), bags=bags), training)
         best._set_features_of(self)
         best.search_ = record_search(self)
         self.best_estimator_ = best
-        self._set_fitted(
-            loss,
-            training.classes,
-            best._ensemble,
-            training.seed,
-            best.multiclass_,
-            best.temperature_,
-        )
+        FittedModel.of(best).move_to(self)
 
     def _check_fitted(self) -> None:
-        if hasattr(self, "cv_results_") and not hasattr(self, "_ensemble"):
+        if hasattr(self, "cv_results_") and not hasattr(self, "ensemble_"):
             raise NotFittedError(
                 f"This {type(self).__name__} instance was fitted with refit=False: it is not "
                 "fitted to all rows, and has results of the search only"
@@ -677,7 +668,7 @@ class ProperBoostClassifierCV(
 
     @property
     def _is_compact(self) -> bool:
-        edited = hasattr(self, "_ensemble") and super()._is_compact
+        edited = hasattr(self, "ensemble_") and super()._is_compact
         return edited or self._validation_curves is None
 
     def _compacted(self) -> Self:
@@ -685,7 +676,7 @@ class ProperBoostClassifierCV(
         compact._validation_curves = None
         if hasattr(self, "best_estimator_"):
             compact.best_estimator_ = self.best_estimator_._compacted()
-            compact._ensemble = compact.best_estimator_._ensemble
+            compact.ensemble_ = compact.best_estimator_.ensemble_
         return compact
 
     def _check_can_be_saved(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from properboost import _core
 from properboost.data.names import read_names
+from properboost.estimators.boosted import FittedModel
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
@@ -100,7 +101,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
     def describe(self, model: ProperBoostClassifierCV) -> dict[str, Any]:
         """Return the fields of a search."""
         losses = LossList()
-        parameters = describe_parameters(model, ProperBoostClassifierCV, model._seed, losses.refer)
+        parameters = describe_parameters(model, ProperBoostClassifierCV, model.seed_, losses.refer)
         if _count_candidates(parameters) > _MOST_CANDIDATES:
             raise ValueError(
                 f"a search of more than {_MOST_CANDIDATES} candidates cannot be saved; what it "
@@ -112,7 +113,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         best = getattr(model, "best_estimator_", None)
         fields = {
             "parameters": parameters,
-            "seed": model._seed,
+            "seed": model.seed_,
             "classes": describe_classes(model.classes_),
             "n_features": model.n_features_in_,
             "feature_names": describe_names(read_names(model)),
@@ -142,7 +143,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         )
         losses = LossList.build(fields["losses"], version)
         model = _build_unfitted(fields["parameters"], losses.resolve, version)
-        model._seed = fields["seed"].integer(0, 2**32 - 1)
+        model.seed_ = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
         n_features = fields["n_features"].integer(1, 2**31 - 1)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
@@ -251,6 +252,4 @@ def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
     if not same:
         node.fail("must have the classes and features of the search")
     model.best_estimator_ = best
-    model._set_fitted(
-        best.loss_, best.classes_, best._ensemble, best._seed, best.multiclass_, best.temperature_
-    )
+    FittedModel.of(best).move_to(model)

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
-from properboost.boosting import options
-from properboost.boosting.options import (
+from properboost.engine.options import (
     check_depth_of_policy,
     check_directions_of_lines,
     check_loss_of_step,
@@ -18,6 +17,8 @@ from properboost.boosting.options import (
     gain_is_free,
     list_couplings,
 )
+from properboost.fitting import plan
+from properboost.fitting.plan import OF_PAIRS
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
@@ -386,7 +387,7 @@ def check_grid(search: SearchParameters) -> None:
         check_depth_of_policy("max_depth", depth, learner, policies)
     smooths_pairs = wants_pairs(search) and learner not in GROWN
     for h in _list_values(search, "interaction_smoothing") if smooths_pairs else ():
-        check_smoothing_of_response("interaction_smoothing", h, options.OF_PAIRS, response)
+        check_smoothing_of_response("interaction_smoothing", h, OF_PAIRS, response)
     check_directions_of_lines(search.monotonic_cst, _list_values(search, "linear_leaves"))
     for _, loss in _list_losses(search):
         check_loss_of_step(loss, search.step)
@@ -545,7 +546,7 @@ def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candi
         "interaction_rate": rate,
         "interaction_smoothing": smoothing,
     }
-    own = options.for_pairs(chosen.options, rate, smoothing)
+    own = plan.for_pairs(chosen.options, rate, smoothing)
     return Candidate(chosen.loss, own, params, chosen.coupling)
 
 

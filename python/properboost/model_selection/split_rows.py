@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.engine import Training, reorder
 from properboost.cached import cached_property
 from properboost.data.labels import Rows, SortedRows
+from properboost.engine.protocols import TrainingRows
 from properboost.model_selection.cv_splits import TEST, SplitBatch
 from properboost.scoring import HeldOut
 
@@ -22,7 +22,7 @@ class SplitRows:
     rows: Rows
     order: SortedRows
     splits: SplitBatch
-    training: Training
+    training: TrainingRows
     base: NDArray[np.float64] | None = None
     """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
 
@@ -43,7 +43,7 @@ class SplitRows:
     def for_splits(self, batch: SplitBatch) -> "SplitRows":
         """Return the same rows in the order that other splits need."""
         order = self.rows.sort(batch.part, batch.roles.shape[1])
-        return SplitRows(self.rows, order, batch, reorder(self.training, self.order, order))
+        return SplitRows(self.rows, order, batch, self.training.reorder(order))
 
     def count_held_out(self, split: int) -> int:
         """Return how many rows a split tests on."""
@@ -55,7 +55,7 @@ class SplitRows:
 
 
 def arrange(
-    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: Training
+    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: TrainingRows
 ) -> Iterator[SplitRows]:
     """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
     first = SplitRows(rows, order, batches[0], training)

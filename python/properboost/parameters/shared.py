@@ -477,8 +477,7 @@ class BoostingParameters(
         of the features is compared again on four times as many rows, and so on, and what is left on
         all; a tree is grown from these rows alone.  None compares everything on all rows.  "auto"
         is 32,768 for look-up tables and stumps of 262,144 rows or more, of which 8,192 or more are
-        of the rarest class; otherwise, and for a `QuantizedTable`, whose codes would have to be
-        copied, it is None.
+        of the rarest class; otherwise it is None.
         A round of many features costs a fraction, and which of features that say nearly as much is
         chosen is up to chance.  What is drawn depends on the rows' places in the table.  Where
         ``subsample`` is below 1, nothing is screened.
@@ -1055,10 +1054,12 @@ def selection_of(weak_learner: WeakLearner, selection: Selection) -> Selection:
 
 def screening_of(options: BoostingOptions, rows_of_class: NDArray[np.int64]) -> int | None:
     """Return by how many rows features are compared, if not by all of these."""
+    n_rows = int(rows_of_class.sum())
     if options.screening != "auto":
-        return options.screening
+        few = options.screening is not None and n_rows > 2 * options.screening
+        return options.screening if few else None
     compared = options.selection == "unbiased" and options.response != "sign"
-    tall = rows_of_class.sum() >= LEAST_SCREENED and rows_of_class.min() >= LEAST_OF_CLASS
+    tall = n_rows >= LEAST_SCREENED and rows_of_class.min() >= LEAST_OF_CLASS
     return SCREEN if compared and tall and options.weak_learner in ("histogram", "stump") else None
 
 

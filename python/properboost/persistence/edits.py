@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from properboost.boosting.edits import EDITS, Edit
+from properboost.models.edits import EDITS, Edit
 from properboost.persistence.json_node import Node
 
 __all__ = ["RECORD", "build_edits", "describe_edits"]

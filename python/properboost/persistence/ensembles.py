@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
-from properboost.boosting.damped_ensemble import DampedEnsemble
-from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
-from properboost.boosting.lines import Lines
-from properboost.boosting.making import make_ensemble
-from properboost.boosting.table_ensemble import TableEnsemble
-from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning
+from properboost.models.damped_ensemble import DampedEnsemble
+from properboost.models.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
+from properboost.models.lines import Lines
+from properboost.models.make_ensemble import make_ensemble
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tree import Tree
 from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.interactions import MOST_CELLS, PairBins
 from properboost.data.binning import Binning
+from properboost.models.interactions import MOST_CELLS, PairBins
 from properboost.persistence.bins import Weights, build_weights
 from properboost.persistence.json_node import Node
 

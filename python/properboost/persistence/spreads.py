@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.bag_tables import BagTables, collapse
-from properboost.boosting.ensemble import LARGEST_RAW, Ensemble, Rounds
-from properboost.boosting.spread import TableSpread
-from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.models.bag_tables import BagTables, collapse
+from properboost.models.ensemble import LARGEST_RAW, Ensemble, Rounds
+from properboost.models.standard_errors import TableSpread
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.shared import FEWEST_BAGS, MOST_BAGS
 from properboost.persistence.ensembles import build_tables
 from properboost.persistence.json_node import NOT_FINITE, UNKNOWN, Node, write_reals

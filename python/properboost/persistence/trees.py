@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.lines import Lines
-from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning, NumericBins
+from properboost.models.lines import Lines
+from properboost.models.tree import Tree
 from properboost.persistence.json_node import Node
 
 __all__ = ["build_lines", "build_tree", "describe_lines", "describe_tree"]

@@ -129,7 +129,7 @@ def omega_curve(
     if isinstance(cv, int | np.integer):
         checks.integer("cv", cv, 2)
         cv = StratifiedKFold(cv, shuffle=True, random_state=0)
-    task = read_task(table, rows, cv=cv, scoring=scoring, groups=groups)
+    task = read_task(table.source, rows, cv=cv, scoring=scoring, groups=groups)
     score = negative_error if scoring is None else task.score
     models = [clone(model).set_params(omega=float(omega), verbose=0) for omega in tried]
     sizes = np.zeros((len(tried), task.n_splits), dtype=np.int64)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from properboost.boosting.ensemble import Ensemble
-from properboost.boosting.table_ensemble import TableEnsemble
-from properboost.boosting.tree import Tree
 from properboost.data.binning import Binning, FeatureBins, NumericBins
+from properboost.models.ensemble import Ensemble
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tree import Tree
 from properboost.persistence.json_node import write_real
 
 __all__ = ["describe_edit", "find_changed", "list_contents"]
@@ -35,17 +35,17 @@ def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
                 "chosen": record["chosen"],
             },
         )
-    if hasattr(model, "_ensemble"):
+    if hasattr(model, "ensemble_"):
         loss = model.loss_
         yield "loss", {"name": loss.name, "gain": loss.gain, **loss.parameters}
         yield "multiclass", model.multiclass_
         yield "intercept", np.atleast_1d(model.intercept_).tolist()
-        yield "selection", model._ensemble.selection
+        yield "selection", model.ensemble_.selection
         yield "n_iter", model.n_iter_
-        yield from _list_ensemble(model._ensemble)
+        yield from _list_ensemble(model.ensemble_)
         if edits := getattr(model, "edits_", []):
             yield "edits", edits
-        yield "features", _list_features(model, model._ensemble.binning)
+        yield "features", _list_features(model, model.ensemble_.binning)
     elif hasattr(model, "tree_"):
         yield "trees", _count_nodes([model.tree_])
         yield "features", _list_features(model, model._binning)

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.table_ensemble import TableEnsemble
 from properboost.data.binning import NumericBins
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.report.found import Effect, PairEffect, Term
 
 __all__ = [
@@ -30,7 +30,7 @@ _SCALES: tuple[Scale, Scale] = ("log_odds", "probability")
 
 def is_additive(model: TableClassifier) -> bool:
     """Whether a model is a sum of shape functions."""
-    return isinstance(model, BoostedClassifier) and isinstance(model._ensemble, TableEnsemble)
+    return isinstance(model, BoostedClassifier) and isinstance(model.ensemble_, TableEnsemble)
 
 
 def list_terms(model: TableClassifier) -> list[Term]:
@@ -65,11 +65,11 @@ def list_terms(model: TableClassifier) -> list[Term]:
 
 def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     """Return whether each term may be chance for every class; None without bags."""
-    if not isinstance(model, BoostedClassifier) or not isinstance(model._ensemble, TableEnsemble):
+    if not isinstance(model, BoostedClassifier) or not isinstance(model.ensemble_, TableEnsemble):
         return None
-    if model._ensemble.spread is None:
+    if model.ensemble_.spread is None:
         return None
-    p_values = np.asarray(model._ensemble.p_values)
+    p_values = np.asarray(model.ensemble_.p_values)
     noisy: NDArray[np.bool_] = np.all(p_values > NOISE_LEVEL, axis=0)
     return noisy
 

@@ -156,8 +156,8 @@ def _silence(
 ) -> Iterator[Array]:
     """Yield probabilities by so many features and the pairs of these; the others are silent."""
     table, n_threads = model._open(X)
-    models = range(len(model._ensemble.models))
-    added, baselines = model._ensemble.contributions(table, n_threads, models, explain_tree)
+    models = range(len(model.ensemble_.models))
+    added, baselines = model.ensemble_.contributions(table, n_threads, models, explain_tree)
     pairs = [(pair.first, pair.second) for pair in model._pairs()]
     raw = np.tile(baselines, (table.n_rows, 1))
     for k, j in enumerate(order, start=1):

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.boosting.tree_ensemble import TreeEnsemble
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
+from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.report.found import Array, Step, TellingRow
 from properboost.report.log_odds import find_log_odds
 from properboost.report.words import count, signed
@@ -129,7 +129,7 @@ def describe_rows(
 
 
 def _check_size(model: Any) -> None:
-    ensemble = getattr(model, "_ensemble", None)
+    ensemble = getattr(model, "ensemble_", None)
     if isinstance(ensemble, TreeEnsemble):
         n_trees = sum(map(len, ensemble.models))
         if n_trees > MOST_TREES:

@@ -230,7 +230,7 @@ def _fingerprint(experiment: Experiment, part: str) -> str:
     here = Path(__file__).parent
     measured_in = Path(inspect.getfile(experiment.measure))
     shared = [path for path in measured_in.parent.glob("*.py") if not is_item(path.stem)]
-    for path in sorted({measured_in, *shared, here / "pinned.py"}):
+    for path in sorted({measured_in, *shared, *here.glob("pinned_*.py")}):
         digest.update(_read_source(path))
     for name in experiment.parts.get(part, ()):
         digest.update(data.hash_table(name).encode())

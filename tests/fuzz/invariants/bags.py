@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from fuzz.invariants.registry import TINY, Fit, can_predict, find_refusal, invariant
-from properboost.boosting.bag_tables import BagTables
-from properboost.boosting.spread import Spread
 from properboost.data.labels import read_rows
+from properboost.models.bag_tables import BagTables
+from properboost.models.standard_errors import Spread
 from properboost.parameters.shared import GROWN, SOLVED
 
 
 def _find_spread(fit: Fit) -> Spread | None:
     if not can_predict(fit.model):
         return None
-    return getattr(getattr(fit.model, "_ensemble", None), "spread", None)
+    return getattr(getattr(fit.model, "ensemble_", None), "spread", None)
 
 
 @invariant("the mean of the bags is the model, but for intercepts", share=0.5)
 def _mean(fit: Fit) -> None:
-    spread, ensemble = _find_spread(fit), getattr(fit.model, "_ensemble", None)
+    spread, ensemble = _find_spread(fit), getattr(fit.model, "ensemble_", None)
     if not isinstance(spread, BagTables):
         return
     raws = [

@@ -10,15 +10,15 @@ import numpy as np
 
 import properboost as pb
 from fuzz.invariants.registry import TINY, Fit, assert_same, can_predict, invariant
-from properboost.boosting.ensemble import LARGEST_RAW
-from properboost.boosting.table_ensemble import TableEnsemble
+from properboost.models.ensemble import LARGEST_RAW
+from properboost.models.table_ensemble import TableEnsemble
 
 
 def _copy_additive(fit: Fit) -> Any:
     """Return a copy of a model of look-up tables; None of others."""
     if not can_predict(fit.model) or fit.scale > LARGEST_RAW / 4.0:
         return None
-    ensemble = getattr(fit.model, "_ensemble", None)
+    ensemble = getattr(fit.model, "ensemble_", None)
     return copy.deepcopy(fit.model) if isinstance(ensemble, TableEnsemble) else None
 
 
@@ -67,7 +67,7 @@ def _merged(fit: Fit) -> None:
     model = getattr(fit.model, "best_estimator_", fit.model)
     if not can_predict(fit.model) or not isinstance(model, pb.ProperBoostClassifier):
         return
-    if any(rounds.lines is not None for rounds in model._ensemble.models):
+    if any(rounds.lines is not None for rounds in model.ensemble_.models):
         return  # which is refused
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it has no more bins or cells than it had

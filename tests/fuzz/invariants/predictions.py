@@ -79,7 +79,7 @@ def _contributions(fit: Fit) -> None:
     label = model.classes_.tolist()[-1]
     if model.get_params().get("damping"):
         return  # what a round adds depends on the rounds before it
-    if any(rounds.lines is not None for rounds in model._ensemble.models):
+    if any(rounds.lines is not None for rounds in model.ensemble_.models):
         return  # they have no contributions
     learner = getattr(model, "best_estimator_", model).weak_learner
     if learner not in GROWN:
@@ -213,7 +213,7 @@ def _monotonize(fit: Fit) -> None:
     values = model.shape_function(j).values
     assert (np.diff(values) >= 0.0).all() or (np.diff(values) <= 0.0).all()
     unlike = model.decision_function(fit.X) - fit.raw
-    own = model._ensemble.table_of(0, j) - fit.model._ensemble.table_of(0, j)
+    own = model.ensemble_.table_of(0, j) - fit.model.ensemble_.table_of(0, j)
     assert np.abs(unlike).max() <= np.abs(own).max() + 1e-9 * fit.scale
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from properboost.boosting.bag_tables import BagTables
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.models.bag_tables import BagTables
 
 TINY = 1e-300
 """Below this numbers have fewer digits, or are 0."""
@@ -40,7 +40,7 @@ class Fit:
         """The size of what raw predictions are sums of."""
         if not isinstance(self.model, BoostedClassifier):
             return float(np.abs(self.raw).max())
-        ensemble = self.model._ensemble
+        ensemble = self.model.ensemble_
         return max(rounds.bound() for rounds in ensemble.models) + np.abs(ensemble.intercept).max()
 
     def has(self, *names: str) -> bool:
@@ -117,9 +117,9 @@ def outputs(model: Any, X: Any) -> list[NDArray[Any]]:
     found += [model.decision_function(X), model.predict_proba(X), model.predict(X)]
     if hasattr(model, "history_"):
         found += [model.history_[key] for key in sorted(model.history_)]
-    if (spread := getattr(getattr(model, "_ensemble", None), "spread", None)) is not None:
-        models = range(len(model._ensemble.models))
-        found += [*(spread.errors(m) for m in models), *model._ensemble.p_values]
+    if (spread := getattr(getattr(model, "ensemble_", None), "spread", None)) is not None:
+        models = range(len(model.ensemble_.models))
+        found += [*(spread.errors(m) for m in models), *model.ensemble_.p_values]
         found.append(spread.importance_errors())
         if isinstance(spread, BagTables):
             found.append(model.predict_interval(X))

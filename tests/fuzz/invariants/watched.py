@@ -45,7 +45,7 @@ def _scores(fit: Fit) -> None:
     model.fit(fit.X, fit.y, fit.weight, **given)
     scores = model.validation_scores_
     assert model.n_iter_ <= len(scores)
-    if model.pairs_ == [] and not model._ensemble.intercepts:
+    if model.pairs_ == [] and not model.ensemble_.intercepts:
         best = np.where(np.isnan(scores), -np.inf, scores)
         assert len(scores) == 0 or best[max(model.n_iter_ - 1, 0)] == best.max()
     for score, p in zip(scores, model.staged_predict_proba(fit.X), strict=False):
@@ -90,7 +90,7 @@ def _undefined_scores(fit: Fit) -> None:
     assert not refusal
     best = np.where(defined, given, -np.inf)
     assert model.n_iter_ == 1 + int(best.argmax())
-    if model._ensemble.intercepts:
+    if model.ensemble_.intercepts:
         return  # the model that is kept is scored with its intercept
     np.testing.assert_array_equal(model.validation_scores_, given)
 

@@ -11,6 +11,7 @@ from properboost.reproduce import data
 from properboost.reproduce.boostlr import large_sets, table6
 from properboost.reproduce.boostlr.histograms import CONDITIONAL, EVEN, setting_of
 from properboost.reproduce.item import Piece
+from properboost.reproduce.pinned_search import make_search
 
 
 @pytest.mark.parametrize("reading", [CONDITIONAL, EVEN])
@@ -20,7 +21,7 @@ def test_cross_validation_is_on_the_training_rows(monkeypatch, reading):
     table = data.load("LETTER.p2")
     table = table._replace(X=table.X // 6)  # so few values that every fold has each
     train, test = np.arange(300), np.arange(300, 600)
-    found = large_sets.try_gains(table, train, test, setting_of(reading), seed=2)
+    found = large_sets.try_gains(make_search, table, train, test, setting_of(reading), seed=2)
     X = setting_of(reading).cut(table.X, train, table.categorical)
     response = {CONDITIONAL: "conditional", EVEN: "real"}[reading]
     own = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
@@ -64,7 +65,7 @@ def test_letter_is_divided_anew_and_adult_as_it_comes(monkeypatch):
     table = data.load("LETTER.p1")
     seen = []
     monkeypatch.setattr(
-        table6, "try_gains", lambda _, train, test, *rest: seen.append((train, test))
+        table6, "try_gains", lambda _make, _, train, test, *rest: seen.append((train, test))
     )
     monkeypatch.setattr(data, "load", lambda _: table)
     for part, reading, seed in (

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 from properboost.reproduce.published import TIE, at_least
 
 if TYPE_CHECKING:

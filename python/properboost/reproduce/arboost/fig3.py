@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test
 
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 from properboost.reproduce.published import TIE, at_most, printed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 from properboost.reproduce.published import TIE, at_least, printed
 
 if TYPE_CHECKING:

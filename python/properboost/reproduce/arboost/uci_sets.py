@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from properboost.estimators.presets import CART
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Piece, Reading, Record
-from properboost.reproduce.pinned import make_votes
+from properboost.reproduce.pinned_votes import make_votes
 
 Grid = Mapping[str, Sequence[object]]
 Method = tuple[ClassifierMixin, Grid]

@@ -20,7 +20,7 @@ from properboost.reproduce.boostlr.histograms import (
 )
 from properboost.reproduce.boostlr.ten_sets import FIVE_TESTS, FOLDS, ROUNDS, SETS
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
-from properboost.reproduce.pinned import make_tables
+from properboost.reproduce.pinned_tables import make_tables
 from properboost.reproduce.published import Place, at_least, at_most
 
 if TYPE_CHECKING:

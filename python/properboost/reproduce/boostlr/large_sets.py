@@ -1,5 +1,6 @@
 """Many gains of two losses, and the exponential loss, on one division into training and testing."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from properboost.reproduce.boostlr.histograms import (
 )
 from properboost.reproduce.data import Table, divide
 from properboost.reproduce.item import Reading
-from properboost.reproduce.pinned import make_search, make_tables
+from properboost.reproduce.pinned_tables import make_tables
 
 __all__ = [
     "BY_ERROR",
@@ -84,9 +85,14 @@ def divide_anew(table: Table, seed: int) -> tuple[NDArray[np.intp], NDArray[np.i
 
 
 def try_gains(
-    table: Table, train: NDArray[np.intp], test: NDArray[np.intp], setting: Setting, seed: int
+    make_search: Callable[..., Any],
+    table: Table,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    setting: Setting,
+    seed: int,
 ) -> dict[str, Any]:
-    """Return the errors on the test rows, by loss and gain, and what cross-validation says.
+    """Return the errors on the test rows, by loss and gain, and the scores of cross-validation.
 
     The folds, drawn with the seed, divide the training rows only.
     """

@@ -20,6 +20,7 @@ from properboost.reproduce.boostlr.large_sets import (
 )
 from properboost.reproduce.boostlr.large_sets_published import BEST_GAINS, ERRORS
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record, Seed
+from properboost.reproduce.pinned_search import make_search
 from properboost.reproduce.published import Place, label
 
 RANDOM_SPLITS = "16 bins of equal width, new random divisions"
@@ -40,7 +41,7 @@ def measure(piece: Piece) -> Record:
         setting = setting_of(EVEN)
     if piece.part != "ADULT" and piece.reading in (BY_ERROR.name, RANDOM_SPLITS):
         train, test = divide_anew(table, piece.seed)
-    return try_gains(table, train, test, setting, piece.seed)
+    return try_gains(make_search, table, train, test, setting, piece.seed)
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:

@@ -18,6 +18,7 @@ from properboost.reproduce.boostlr.large_sets import (
     try_gains,
 )
 from properboost.reproduce.item import Experiment, Item, Piece, Record, Seed
+from properboost.reproduce.pinned_search import make_search
 from properboost.reproduce.published import Place, read_table
 
 FACTORS = {"DIV1": 1, "DIV2": 2, "DIV4": 4}
@@ -30,7 +31,7 @@ def measure(piece: Piece) -> Record:
     train, test = divide_anew(table, piece.seed) if anew else data.divide(table)
     drawn = np.random.default_rng(piece.seed).permutation(train)
     part = np.sort(drawn[: len(train) // FACTORS[piece.part]])
-    return try_gains(table, part, test, setting_of(piece.reading), piece.seed)
+    return try_gains(make_search, table, part, test, setting_of(piece.reading), piece.seed)
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:

@@ -19,7 +19,7 @@ from properboost.reproduce.boostlr.histograms import (
     setting_of,
 )
 from properboost.reproduce.item import Experiment, Piece, Reading, Record, Seed
-from properboost.reproduce.pinned import make_tables
+from properboost.reproduce.pinned_tables import make_tables
 from properboost.reproduce.published import Place, Published, label, read_table
 
 __all__ = [

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.reproduce.boostlr.histograms import Setting
-from properboost.reproduce.pinned import make_tables
+from properboost.reproduce.pinned_tables import make_tables
 
 __all__ = ["GAINS", "fit_glog"]
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from properboost import rado
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Piece, Reading, Record
-from properboost.reproduce.pinned import make_rados
+from properboost.reproduce.pinned_rados import make_rados
 
 ADABOOST, NONE = "AdaBoost", "none"
 REGULARIZERS = ("ridge", "lasso", "linf", "slope")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,9 +11,10 @@ from scipy.special import softmax
 from sklearn.model_selection import StratifiedKFold
 
 from properboost.estimators.presets import AdaBoost, LogitBoost, RealBoost, SavageBoost
+from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Piece, Reading, Record
-from properboost.reproduce.pinned import make_search
+from properboost.reproduce.pinned_settings import SEARCH
 
 __all__ = [
     "ADA",
@@ -192,11 +194,11 @@ def make_methods(setting: Setting, categorical: Sequence[bool], seed: int) -> di
         votes = {**learner, "weak_learner": "histogram"}
     if setting.tuned:
         cv = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        tune: Callable[..., Any] = partial(
+            ProperBoostClassifierCV, **{**SEARCH, "selection": "greedy"}
+        )
         losses = {SAVAGE: "savage", LOGIT: "glog", REAL: "exponential"}
-        searches = {
-            name: make_search(loss=loss, selection="greedy", cv=cv, **learner)
-            for name, loss in losses.items()
-        }
+        searches = {name: tune(loss=loss, cv=cv, **learner) for name, loss in losses.items()}
         return {**searches, ADA: AdaBoost(**votes)}
     savages: dict[str, Callable[[], Any]] = {
         "guarded": lambda: SavageBoost(**learner),

@@ -1,1 +1,0 @@
-"""From codes to models: the engine as Python sees it, and what it returns."""

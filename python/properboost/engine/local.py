@@ -1,0 +1,341 @@
+"""Rows in this process: the table, their codes, and the engine that boosts models over these."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.cached import cached_property
+from properboost.data.binning import Binning, count_numeric_bins, find_bins
+from properboost.data.frames import find_categorical, take_rows
+from properboost.data.labels import Rows, SortedRows
+from properboost.data.table import Table
+from properboost.engine.available_memory import require_memory
+from properboost.engine.learners import make_learner
+from properboost.engine.protocols import (
+    CodeWeights,
+    ModelSet,
+    RowSource,
+    TrainingRows,
+    describe_rows,
+)
+from properboost.losses.builtin import MarginLoss
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.interactions import PairBins
+from properboost.parameters import checks
+from properboost.parameters.shared import (
+    LARGEST_INT,
+    BinningOptions,
+    BoostingOptions,
+    VotingOptions,
+    rate_of,
+    screening_of,
+)
+
+__all__ = ["LocalBooster", "LocalRows", "Peers", "TableSource", "start_votes"]
+
+
+class TableSource(RowSource):
+    """A table of values in this process."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.source, self.n_rows, self.names = table.source, table.n_rows, table.names
+
+    def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
+        """Return how these options cut the features."""
+        categorical, from_dtype = find_categorical(options.categorical_features, self.table)
+        bins = find_bins(
+            self.table,
+            categorical,
+            rows.training_weight,
+            max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
+            max_categories=options.max_bins,
+            seed=checks.seed(options.random_state),
+            n_threads=checks.count_threads(options.n_jobs),
+        )
+        return Binning(bins, from_dtype)
+
+    def encode(
+        self,
+        options: BinningOptions,
+        rows: Rows,
+        order: SortedRows,
+        *,
+        wants_means: bool = False,
+        binning: Binning | None = None,
+    ) -> "LocalRows":
+        """Return the rows in that `order`, with the codes of bins that are found or given.
+
+        `wants_means` also finds the means of bins, for models that are linear in them.
+        """
+        described = describe_rows(options, rows, order)
+        if binning is None:
+            binning = self.find_binning(options, rows)
+        n_threads = described["n_threads"]
+        codes = binning.encode(self.table, order.order, n_threads)
+        if wants_means and not binning.has_means:
+            binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
+        return LocalRows(**described, binning=binning, names=self.names, codes=codes)
+
+    def encode_counted(
+        self, binning: Binning, n_threads: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the places of all rows, and their codes in these bins."""
+        return np.arange(self.n_rows), binning.encode(self.table, None, n_threads)
+
+    def take(self, positions: NDArray[np.int64]) -> Any:
+        """Return a table of these rows, of the user's kind."""
+        return take_rows(self.source, positions)
+
+
+class LocalBooster:
+    """The engine of this process as a `Booster`."""
+
+    def __init__(self, native: _core.Boosting) -> None:
+        self._native = native
+
+    @property
+    def n_estimators(self) -> NDArray[np.int64]:
+        """The estimators that each model has."""
+        return self._native.n_estimators
+
+    @property
+    def code_counts(self) -> NDArray[np.int64]:
+        """Rows of each code, features side by side; all 0 before the first `advance`."""
+        return self._native.code_counts
+
+    @property
+    def cohorts(self) -> int:
+        """Groups of models that advance in step."""
+        return self._native.cohorts
+
+    def advance(
+        self,
+        n_estimators: int,
+        models: NDArray[np.int64] | None = None,
+        progress: Callable[[int, float], None] | None = None,
+        *,
+        report_each: bool = False,
+        keep_others: bool = False,
+    ) -> None:
+        """Boost these models by up to so many more estimators, while one helps."""
+        self._native.advance(
+            n_estimators, models, progress, report_each=report_each, keep_others=keep_others
+        )
+
+    def rounds(self, model: int, *, first: int = 0) -> Rounds:
+        """Return the rounds of a model from this one on, and how far each moved the margins."""
+        return Rounds.from_native(self._native.rounds(model, first=first), with_moves=True)
+
+    def raw(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of all rows."""
+        return self._native.raw(model)
+
+    def held_out(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of the rows that the model is scored on."""
+        return self._native.held_out(model)
+
+    def curves(self, model: int) -> NDArray[np.float64]:
+        """Return the means of these rows' losses after each estimator, (3, 3, n_estimators)."""
+        return self._native.curves(model)
+
+    def separated(self, model: int) -> bool:
+        """Whether a step that solves for coefficients has no finite optimum."""
+        return self._native.separated(model)
+
+
+@dataclass(frozen=True, eq=False)
+class Peers:
+    """Processes that have other rows of the same segments, and do the same at the same time.
+
+    `share` is as `_core.Rows` takes it; weights and numbers of classes are of all rows together.
+    """
+
+    share: Callable[[NDArray[np.int64], NDArray[np.float64]], object]
+    class_weights: NDArray[np.float64]
+    rows_of_class: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRows(TrainingRows):
+    """Training rows whose codes, (n_features or n_pairs, n_rows), are in this process."""
+
+    codes: NDArray[np.uint8]
+    peers: Peers | None = None
+    """The processes that have the other rows, where these are a part of them."""
+
+    @property
+    def rows_of_class(self) -> NDArray[np.int64]:
+        """How many rows each class has, those of peers included."""
+        return super().rows_of_class if self.peers is None else self.peers.rows_of_class
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.float64]:
+        """How many rows each class has by sample weight, those of peers included."""
+        return super().class_weights if self.peers is None else self.peers.class_weights
+
+    @property
+    def can_be_copied(self) -> bool:
+        """Whether another process can boost models over a copy of these rows."""
+        return self.peers is None
+
+    def of_pairs(self, pairs: Sequence[PairBins]) -> Self:
+        """Return the same rows with the codes of pairs of these features."""
+        return replace(self, codes=self._encode_pairs(pairs), pairs=tuple(pairs))
+
+    def first_pairs(self, n: int) -> Self:
+        """Return the same rows with the codes of the first `n` of these pairs."""
+        return replace(self, codes=self.codes[:n], pairs=(self.pairs or ())[:n])
+
+    def of_rows(self, taken: NDArray[np.bool_]) -> Self:
+        """Return a part of the rows, in the same order."""
+        codes = np.compress(taken, self.codes, axis=1)
+        return replace(self, codes=codes, **self._part_of(taken))
+
+    def of_segments(self, taken: NDArray[np.bool_]) -> Self:
+        """Return the rows of a part of the segments, in the same order."""
+        return self.of_rows(np.repeat(taken, np.diff(self.segments)))
+
+    def reorder(self, order: SortedRows) -> Self:
+        """Return the same rows, sorted in another order."""
+        taken, described = self._sorted_as(order)
+        return replace(self, codes=self.codes.take(taken, axis=1), **described)
+
+    def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of these features, a row each."""
+        return self.codes[list(features)]
+
+    def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
+        return ensemble.add_up(ensemble.extend_codes(self.codes, self.n_threads), self.n_threads)
+
+    def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
+        """Return the weight that codes have in groups of segments; -1 is no group."""
+        share = None if self.peers is None else self.peers.share
+        weights = self.bins.weigh(
+            self.codes, self.segments, group_of, n_groups, self.weight, self.n_threads, share
+        )
+        return [self._split(of_group) for of_group in weights]
+
+    def start(self, models: ModelSet) -> LocalBooster:
+        """Set up models over these rows.
+
+        Raises MemoryError if there is less memory than that certainly takes.
+        """
+        native = [
+            _core.Model(
+                loss.native,
+                self._make_learner(options),
+                roles,
+                gain=loss.gain,
+                learning_rate=rate_of(options, loss.rate_factor),
+                prior=0.0 if options.prior is None else options.prior,
+            )
+            for loss, options, roles in zip(
+                models.losses, models.options, models.roles, strict=True
+            )
+        ]
+        rows = _core.Rows(
+            self.codes,
+            self.bins,
+            self.segments,
+            weight=self.weight,
+            base=models.base,
+            numbers=self.numbers,
+            share=None if self.peers is None else self.peers.share,
+            n_threads=self.n_threads,
+        )
+        boosting = _core.Boosting(
+            rows, native, self._make_algorithm(models), keep_rounds=models.keep_rounds,
+            risk_of_tables=models.risk_of_tables, n_threads=self.n_threads,
+        )  # fmt: skip
+        kept, working = boosting.memory
+        raw = 8 * models.raws * self.n_rows
+        remedies = ["multiclass='one_vs_rest'"] if models.joint_loss else []
+        remedies += ["response='real'"] if models.options[0].response == "newton" else []
+        require_memory(kept + max(working, raw), " or ".join([*remedies, "fewer rows"]))
+        if models.n_repeated:
+            boosting.repeat([rounds.to_native() for rounds in models.earlier], models.n_repeated)
+        return LocalBooster(boosting)
+
+    def _make_learner(self, options: BoostingOptions) -> _core.WeakLearner:
+        return make_learner(
+            options,
+            binning=self.binning,
+            names=self.names,
+            class_weights=self.class_weights,
+            pairs=self.pairs,
+            seed=self.seed,
+        )
+
+    def _make_algorithm(self, models: ModelSet) -> _core.AdditiveBoosting:
+        shared = models.options[0]
+        grows_shared = shared.multi_strategy == "multi_output_tree"
+        return _core.AdditiveBoosting(
+            selection=shared.selection,
+            response=shared.response,
+            step=shared.step,
+            l2=shared.l2,
+            classes=len(self.classes) if models.joint_loss else 1,
+            joint_loss=models.joint_loss,
+            shared_trees=shared.weak_learner == "tree" and grows_shared,
+            screening=screening_of(shared, self.rows_of_class) or 0,
+        )
+
+    def _encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
+        return _core.encode_pairs([pair.native for pair in pairs], self.codes, self.n_threads)
+
+
+def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
+    """Set up weak classifiers that vote.
+
+    A weak classifier votes for a class of each row.  Where `multiclass` is "one_vs_rest", it votes
+    for or against each label, and the engine has every row once per label.
+    """
+    n_classes = len(rows.classes)
+    codes, segments, weight = rows.codes, rows.segments, rows.weight
+    targets, roles = rows.class_of, np.ones(len(rows.class_of), dtype=np.int8)
+    name: Literal["plurality", "labels"] = "plurality"
+    if n_classes > 2 and options.multiclass == "one_vs_rest":
+        name = "labels"
+        # Rows lie sorted by class, so each label has three segments: the rows before its own, its
+        # own and those after.
+        labels = np.repeat(np.arange(n_classes), 3)
+        begins = np.searchsorted(rows.class_of, np.arange(n_classes), side="left")
+        ends = np.searchsorted(rows.class_of, np.arange(n_classes), side="right")
+        n_rows = codes.shape[1]
+        bounds = np.stack([segments[begins], segments[ends], np.full(n_classes, n_rows)], axis=1)
+        sizes = np.diff(bounds, axis=1, prepend=0).ravel()
+        roles = np.tile(np.array([-1, 1, -1], dtype=np.int8), n_classes)[sizes > 0]
+        targets = labels[sizes > 0]
+        segments = np.cumsum([0, *sizes[sizes > 0]])
+        require_memory(codes.nbytes * n_classes, "multiclass='samme' or fewer rows")
+        codes = np.tile(codes, (1, n_classes))
+        weight = None if weight is None else np.tile(weight, n_classes)
+    native = _core.Rows(codes, rows.bins, segments, weight=weight, n_threads=rows.n_threads)
+    learner = _core.WeakLearner(
+        options.weak_learner,
+        max_leaves=options.max_leaf_nodes,
+        max_depth=options.max_depth or LARGEST_INT,
+        min_relative_decrease=options.min_relative_decrease,
+        max_features=options.max_features,
+        seed=rows.seed,
+    )
+    model = _core.Model(
+        loss.native, learner, roles, gain=loss.gain, learning_rate=options.learning_rate
+    )
+    algorithm = _core.VoteBoosting(
+        _core.Vote(name, n_classes, options.criterion),
+        targets.tolist(),
+        step="line_search" if options.mistrust > 0.0 else "adaptive",
+        rho=options.rho,
+        damping=options.damping,
+        mistrust=options.mistrust,
+    )
+    boosting = _core.Boosting(native, [model], algorithm, n_threads=rows.n_threads)
+    require_memory(sum(boosting.memory), "fewer rows")
+    return boosting

@@ -1,0 +1,343 @@
+"""What a fit asks of the rows that it learns from, wherever these are.
+
+A `RowSource` makes `TrainingRows`, and these set up a `Booster`.  Each of the three has an
+implementation for rows in this process (`engine.local`) and one for rows in a cluster (`dask`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.cached import cached_property
+from properboost.data.binning import Binning
+from properboost.data.labels import Rows, SortedRows
+from properboost.data.whole_sums import add_up_by
+from properboost.losses.builtin import MarginLoss
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.interactions import PairBins
+from properboost.parameters import checks
+from properboost.parameters.shared import BinningOptions, BoostingOptions
+
+__all__ = [
+    "Booster",
+    "BoostingStopped",
+    "CodeWeights",
+    "ModelSet",
+    "RowSource",
+    "TrainingRows",
+    "count_by_class",
+    "describe_rows",
+    "weigh_by_class",
+]
+
+CodeWeights: TypeAlias = tuple[NDArray[np.float64], ...]
+"""The weight that each code of each feature has."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSet:
+    """Models to boost together over the same rows: every sequence has an entry per model.
+
+    `options` may differ in learning rates, priors and weak learners' parameters.
+    """
+
+    roles: NDArray[np.int8]
+    """What each segment is to each model, (n_models, n_segments): see `_core.Model`."""
+    options: tuple[BoostingOptions, ...]
+    losses: tuple[MarginLoss, ...]
+    base: NDArray[np.float64] | None = None
+    """The raw predictions that models start from, (n_models or 1, n_rows); None is 0."""
+    joint_loss: str = ""
+    """The loss of one joint model, whose classes the models are in their order; or none."""
+    keep_rounds: bool = True
+    risk_of_tables: bool = True
+    """Whether the risk of a round is its own; otherwise it is that after its estimator."""
+    raws: int = 0
+    """How many models' raw predictions of all rows will be wanted in the end."""
+    earlier: tuple[Rounds, ...] = ()
+    """The rounds that each model goes on from."""
+    n_repeated: int = 0
+    """How many estimators these make."""
+
+    def describe_base(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return what models start from at these rows."""
+        return None if self.base is None else self.base[:, rows]
+
+
+class BoostingStopped(Exception):  # noqa: N818  # no error: it ends a run of the engine
+    """Whoever watches a run of the engine has seen enough."""
+
+
+class Booster(Protocol):
+    """A set of models that are boosted together, whose rows may be in other processes."""
+
+    @property
+    def n_estimators(self) -> NDArray[np.int64]:
+        """The estimators that each model has."""
+
+    @property
+    def code_counts(self) -> NDArray[np.int64]:
+        """Rows of each code, features side by side; all 0 before the first `advance`."""
+
+    @property
+    def cohorts(self) -> int:
+        """Groups of models that advance in step."""
+
+    def advance(
+        self,
+        n_estimators: int,
+        models: NDArray[np.int64] | None = None,
+        progress: Callable[[int, float], None] | None = None,
+        *,
+        report_each: bool = False,
+        keep_others: bool = False,
+    ) -> None:
+        """Boost these models by up to so many more estimators, as `_core.Boosting.advance` does."""
+
+    def rounds(self, model: int, *, first: int = 0) -> Rounds:
+        """Return the rounds of a model from this one on, and how far each moved the margins."""
+
+    def raw(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of all rows."""
+
+    def held_out(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of the rows that the model is scored on."""
+
+    def curves(self, model: int) -> NDArray[np.float64]:
+        """Return the means of these rows' losses after each estimator, (3, 3, n_estimators)."""
+
+    def separated(self, model: int) -> bool:
+        """Whether a step that solves for coefficients has no finite optimum."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows(ABC):
+    """Rows sorted by segment, with the codes of features or of pairs of features.
+
+    Segment ``s`` is the rows ``segments[s]`` to ``segments[s + 1]``, all of the class
+    ``classes[class_of[s]]``.  `weight` is theirs, in the same order; None stands for ones.
+    """
+
+    classes: NDArray[Any]
+    binning: Binning
+    segments: NDArray[np.int64]
+    class_of: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
+    numbers: NDArray[np.int64]
+    """The rows' places in their table, by which rows are drawn."""
+    seed: int
+    n_threads: int
+    names: Sequence[str] | None
+    """The names of the features, if they have any."""
+    pairs: tuple[PairBins, ...] | None
+    """The pairs that codes are of; None for codes of features."""
+
+    # -- about the rows ----------------------------------------------------------------------------
+
+    @cached_property
+    def bins(self) -> _core.Bins:
+        """The engine's bins of what the codes are of."""
+        if self.pairs is not None:
+            return _core.Bins([pair.grid for pair in self.pairs])
+        return self.binning.native
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.segments[-1])
+
+    @property
+    def class_of_row(self) -> NDArray[np.intp]:
+        """The position of each row's class."""
+        return np.repeat(self.class_of, np.diff(self.segments))
+
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """The sign of the label, 1 or -1, of each segment in each model, (n_models, n_segments)."""
+        n_classes = len(self.classes)
+        positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+        return np.where(self.class_of == positive[:, None], 1, -1).astype(np.int8)
+
+    @property
+    def rows_of_class(self) -> NDArray[np.int64]:
+        """How many rows each class has."""
+        return count_by_class(len(self.classes), self.class_of, self.segments)
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.float64]:
+        """How many rows each class has, by sample weight."""
+        return weigh_by_class(len(self.classes), self.class_of, self.segments, self.weight)
+
+    def without_means(self) -> Self:
+        """Return the same rows, whose bins have no means."""
+        return replace(self, binning=self.binning.without_means())
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same rows, from which others are drawn."""
+        return replace(self, seed=seed)
+
+    # -- where their codes are ---------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def can_be_copied(self) -> bool:
+        """Whether another process can boost models over a copy of these rows."""
+
+    @abstractmethod
+    def of_pairs(self, pairs: Sequence[PairBins]) -> Self:
+        """Return the same rows with the codes of pairs of these features."""
+
+    @abstractmethod
+    def first_pairs(self, n: int) -> Self:
+        """Return the same rows with the codes of the first `n` of these pairs."""
+
+    @abstractmethod
+    def of_segments(self, taken: NDArray[np.bool_]) -> Self:
+        """Return the rows of a part of the segments, in the same order."""
+
+    @abstractmethod
+    def reorder(self, order: SortedRows) -> Self:
+        """Return the same rows, sorted in another order."""
+
+    @abstractmethod
+    def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of these features, a row each."""
+
+    @abstractmethod
+    def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
+
+    @abstractmethod
+    def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
+        """Return the weight that codes have in groups of segments; -1 is no group."""
+
+    @abstractmethod
+    def start(self, models: ModelSet) -> Booster:
+        """Set up models over these rows.
+
+        Raises MemoryError if there is less memory than that certainly takes.
+        """
+
+    def weigh_segments(self, wanted: NDArray[np.bool_]) -> CodeWeights:
+        """Return the weight that codes have in these segments."""
+        (weights,) = self.weigh_groups(np.where(wanted, 0, -1), 1)
+        return weights
+
+    def weigh_codes(self, booster: Booster) -> CodeWeights:
+        """Return the weight that codes have in all rows.
+
+        `booster` is over these rows and has begun: it has counted the codes.
+        """
+        if self.weight is None:
+            return self._split(booster.code_counts.astype(np.float64))
+        return self.weigh_segments(np.ones(len(self.class_of), dtype=bool))
+
+    def _split(self, values: NDArray[np.float64]) -> CodeWeights:
+        """Cut numbers of all codes, side by side, by feature."""
+        return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
+
+    def _sorted_as(self, order: SortedRows) -> tuple[NDArray[np.int64], dict[str, Any]]:
+        """Return where rows of another order are in this one, and what is said of them there."""
+        place = np.empty(int(self.numbers.max()) + 1, dtype=np.int64)
+        place[self.numbers] = np.arange(self.n_rows)
+        taken = place[order.order]
+        return taken, {
+            "segments": order.segments,
+            "class_of": order.class_of,
+            "weight": None if self.weight is None else self.weight[taken],
+            "numbers": order.order,
+        }
+
+    def _part_of(self, taken: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what is said of a part of the rows, in the same order."""
+        counts = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
+        return {
+            "segments": np.cumsum([0, *counts[counts > 0]]),
+            "class_of": self.class_of[counts > 0],
+            "weight": None if self.weight is None else self.weight[taken],
+            "numbers": self.numbers[taken],
+        }
+
+
+class RowSource(ABC):
+    """A table to learn from, whose features are cut into bins and whose rows become codes."""
+
+    source: Any
+    """The table as splitters and scorers get it."""
+    n_rows: int
+    names: Sequence[str] | None
+    """The names of the features, if they have any."""
+
+    @abstractmethod
+    def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
+        """Return how these options cut the features."""
+
+    @abstractmethod
+    def encode(
+        self,
+        options: BinningOptions,
+        rows: Rows,
+        order: SortedRows,
+        *,
+        wants_means: bool = False,
+        binning: Binning | None = None,
+    ) -> TrainingRows:
+        """Return the rows in that `order`, with the codes of bins that are found or given.
+
+        `wants_means` also finds the means of bins, for models that are linear in them.
+        """
+
+    @abstractmethod
+    def encode_counted(
+        self, binning: Binning, n_threads: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the places of the rows that count, and their codes in these bins."""
+
+    def check_divisible(self) -> None:  # noqa: B027  # most can be
+        """Refuse to be split into rows to learn from and others, where that is not possible."""
+
+    @abstractmethod
+    def take(self, positions: NDArray[np.int64]) -> Any:
+        """Return a table of these rows, of the user's kind."""
+
+
+def count_by_class(
+    n_classes: int, class_of: NDArray[np.intp], segments: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many rows each class has; `segments` and `class_of` are as in `TrainingRows`."""
+    return np.bincount(class_of, np.diff(segments), n_classes).astype(np.int64)
+
+
+def weigh_by_class(
+    n_classes: int,
+    class_of: NDArray[np.intp],
+    segments: NDArray[np.int64],
+    weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the sum of the weights of each class's rows, None being ones."""
+    if weight is None:
+        return count_by_class(n_classes, class_of, segments).astype(np.float64)
+    return add_up_by(np.repeat(class_of, np.diff(segments)), weight, n_classes)
+
+
+def describe_rows(options: BinningOptions, rows: Rows, order: SortedRows) -> dict[str, Any]:
+    """Return the fields of `TrainingRows` that depend neither on bins nor on where codes are.
+
+    A generator of `random_state` gives the seed of the fit first, and then that of its bins.
+    """
+    weight = rows.training_weight
+    return {
+        "classes": rows.classes,
+        "segments": order.segments,
+        "class_of": order.class_of,
+        "weight": None if weight is None else weight[order.order],
+        "numbers": order.order,
+        "seed": checks.seed(options.random_state),
+        "n_threads": checks.count_threads(options.n_jobs),
+        "pairs": None,
+    }

@@ -1,0 +1,1 @@
+"""One fit: from rows as codes to a fitted ensemble."""

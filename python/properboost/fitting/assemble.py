@@ -1,0 +1,162 @@
+"""Assembling a model: fitted stages become one ensemble.
+
+Steps are multiplied by the slopes, fits are averaged, pairs follow features, intercepts are added,
+and bags become standard errors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.engine.protocols import TrainingRows
+from properboost.fitting.certainty import warn_of_certainty
+from properboost.fitting.intercept import find_intercepts, is_known
+from properboost.fitting.plan import FitPlan, Scaling
+from properboost.fitting.stages import FittedStages, Stage
+from properboost.losses.probabilities import Link
+from properboost.models.averaging import average_rounds
+from properboost.models.bag_tables import BagTables, collapse
+from properboost.models.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
+from properboost.models.make_ensemble import make_ensemble
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.parameters.shared import rate_of
+
+__all__ = ["add_up_from_base", "assemble", "warn_of_costly_certainty"]
+
+
+def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: TrainingRows) -> Ensemble:
+    """Return the ensemble of fitted stages; intercepts are found on the rows.
+
+    Raises ValueError if raw predictions could overflow.
+    """
+    n_features = len(rows.binning.features)
+    features = stages.features.times(scaling.slopes_of_fits)
+    _check_size(plan, scaling, stages, features.fits)
+    fits = features.fits
+    models = _average(features, n_features if plan.is_cyclic else 1)
+    pair_weights: tuple[NDArray[np.float64], ...] = ()
+    if stages.of_pairs is not None:
+        of_pairs = stages.of_pairs.times(scaling.slopes_of_fits)
+        _check_size(plan, scaling, stages, of_pairs.fits)
+        fits = [_join(*both, n_features) for both in zip(fits, of_pairs.fits, strict=True)]
+        size = len(stages.pairs) if plan.is_cyclic else 1
+        models = _join(models, _average(of_pairs, size), n_features)
+        pair_weights = of_pairs.bin_weights
+    _check_size(plan, scaling, stages, [models] if len(fits) == 1 else [models, *fits])
+    ensemble = make_ensemble(
+        rows.binning,
+        tuple(models),
+        features.bin_weights,
+        plan.options.selection,
+        () if stages.of_pairs is None else stages.pairs,
+        pair_weights,
+        joint=bool(plan.link.joint_loss),
+        slopes=scaling.slopes,
+    )
+    bags: list[TableEnsemble] = []
+    if plan.bags is not None and isinstance(ensemble, TableEnsemble):
+        bags = collapse(ensemble, fits)
+    ensemble, bags = _add_intercepts(plan, scaling, rows, ensemble, bags)
+    if bags and isinstance(ensemble, TableEnsemble):
+        tables = BagTables(len(bags), tuple(bags))
+        spread = tables if plan.keeps_bag_tables else tables.summarize(ensemble)
+        ensemble = replace(ensemble, spread=spread)
+    return ensemble
+
+
+def add_up_from_base(
+    plan: FitPlan,
+    rows: TrainingRows,
+    ensemble: Ensemble,
+    segments: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float64]:
+    """Return the raw predictions of training rows, or of those in a part of the segments."""
+    if segments is None:
+        raw = rows.add_up(ensemble)
+        return raw if plan.base is None else raw + plan.base
+    raw = rows.of_segments(segments).add_up(ensemble)
+    if plan.base is None:
+        return raw
+    return raw + plan.base[np.repeat(segments, np.diff(rows.segments))]
+
+
+def warn_of_costly_certainty(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> bool:
+    """Warn if probabilities of 0 and 1 cost more than the model is worth; return whether it did."""
+    raw = add_up_from_base(plan, rows, ensemble)
+    shares = rows.class_weights / rows.class_weights.sum()
+    return warn_of_certainty(
+        plan.link, as_predicted(raw), rows.class_of_row, rows.weight, shares, "training"
+    )
+
+
+def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return raw predictions, a column per model, as estimators return them."""
+    return raw[:, 0] if raw.shape[1] == 1 else raw
+
+
+def _average(stage: Stage, size: int) -> list[Rounds]:
+    """Return the mean of the fits, a model or one a class; an estimator has `size` rounds."""
+    if len(stage.fits) == 1:
+        return stage.fits[0]
+    return [average_rounds(fits, size) for fits in zip(*stage.fits, strict=True)]
+
+
+def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) -> list[Rounds]:
+    """Return the models of features with those of pairs."""
+    return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
+
+
+def _check_size(plan: FitPlan, scaling: Scaling, stages: FittedStages, fits: Fits) -> None:
+    """Refuse rounds whose sums could overflow."""
+    intercept = scaling.intercept
+    added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
+    if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
+        return
+    loss = plan.link.loss
+    rate = rate_of(plan.options, loss.rate_factor)
+    what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
+    if plan.pairs is not None and stages.pairs:
+        what += f" and interaction_rate={plan.pairs.options.learning_rate!r}"
+        smaller = "learning_rate or the interaction_rate"
+    if max(scaling.slopes) > 1.0 or added > 0.0:
+        what = f"slope={plan.slope!r} and intercept={plan.intercept!r}"
+        smaller = "slope or the intercept"
+    raise ValueError(
+        f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
+    )
+
+
+def _add_intercepts(
+    plan: FitPlan,
+    scaling: Scaling,
+    rows: TrainingRows,
+    ensemble: Ensemble,
+    bags: list[TableEnsemble],
+) -> tuple[Ensemble, list[TableEnsemble]]:
+    """Return the ensemble and its bags with their intercepts."""
+    intercept = scaling.intercept
+    if intercept is None:
+        return ensemble, bags
+    if isinstance(intercept, tuple):
+        return replace(ensemble, intercepts=intercept), [
+            replace(bag, intercepts=intercept) for bag in bags
+        ]
+    raw = add_up_from_base(plan, rows, ensemble)
+    if intercept != "share" and not is_known(plan.link.loss, raw, rows.weight):
+        return ensemble, bags
+    ensemble = replace(ensemble, intercepts=_find_shares(plan.link, raw, rows))
+    if plan.bags is None:
+        return ensemble, bags
+    with_intercepts = []
+    for bag, segments in zip(bags, plan.bags.segments, strict=False):
+        raw = add_up_from_base(plan, rows, bag, segments)
+        shares = _find_shares(plan.link, raw, rows.of_segments(segments))
+        with_intercepts.append(replace(bag, intercepts=shares))
+    return ensemble, with_intercepts
+
+
+def _find_shares(link: Link, raw: NDArray[np.float64], rows: TrainingRows) -> tuple[float, ...]:
+    """Return the intercepts by which the mean probabilities of these rows are their shares."""
+    return find_intercepts(link, raw, rows.class_of_row, rows.weight)

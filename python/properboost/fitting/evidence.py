@@ -1,0 +1,111 @@
+"""Evidence: how far the training rows tell the classes apart by more than chance.
+
+The feature that is least likely by chance is compared with what the least likely of as many would
+be if labels were drawn.  Where it is hardly less likely, what a model learns is noise, and raw
+predictions that are made small say so.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import NumericBins
+from properboost.data.entries import find_entries
+from properboost.data.whole_sums import mean
+from properboost.engine.protocols import TrainingRows
+from properboost.models.interactions import RANKING_LEVELS, find_levels
+
+__all__ = ["find_slopes"]
+
+Array = NDArray[np.float64]
+
+POWER = 4
+"""How fast doubt vanishes as evidence grows."""
+
+LEAST = 2.0**-10
+"""The least slope: what a model has learnt can still be read."""
+
+ENOUGH = 0.999
+"""A slope that is as good as 1."""
+
+MOST_FEATURES = 64
+"""The most features whose pairs are looked at, those least likely by chance first."""
+
+
+def find_slopes(
+    rows: TrainingRows, *, joint: bool, pairs: bool, share: float = 1.0
+) -> tuple[float, ...]:
+    """Return what to multiply the raw predictions of each model by, at most 1.
+
+    It is 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n features:
+    the largest of n squared deviates is about 2 log n by chance.  Models that can use them also
+    have the evidence of `pairs` of features.  The classes of a joint model have the largest slope
+    of any of them.  Where the rows are but a `share`, z^2 is divided by it: so much would it be on
+    average of all rows.
+    """
+    n_classes = len(rows.classes)
+    slopes: list[float] = []
+    for own in [1] if n_classes == 2 else range(n_classes):
+        slopes.append(_find_slope(rows, own, pairs, share))
+        if joint and slopes[-1] >= ENOUGH:
+            break
+    if joint:
+        slopes = [max(slopes)] * n_classes
+    return tuple(1.0 if slope >= ENOUGH else max(slope, LEAST) for slope in slopes)
+
+
+def _find_slope(rows: TrainingRows, own: int, pairs: bool, share: float) -> float:
+    negative, positive = rows.weigh_groups((rows.class_of == own).astype(np.int64), 2)
+    found = np.array([
+        _core.find_evidence(p, q, isinstance(bins, NumericBins))
+        for p, q, bins in zip(positive, negative, rows.binning.features, strict=True)
+    ]).T  # fmt: skip
+    deviates = _core.normal_deviates(*found)
+    vary = found[1] > 0.0
+    slope = _slope_of(deviates[vary], share)
+    if slope >= ENOUGH or not pairs:
+        return slope
+    likely_last = np.argsort(-deviates, kind="stable")
+    features = likely_last[vary[likely_last]][:MOST_FEATURES].tolist()
+    if len(features) < 2:
+        return slope
+    weights = {j: 0.5 * positive[j] + 0.5 * negative[j] for j in features}  # sums may overflow
+    of_pairs = _find_interactions(rows, own, weights)
+    both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
+    return max(slope, _slope_of(both, share))
+
+
+def _slope_of(deviates: Array, share: float) -> float:
+    largest = float(deviates.max(initial=0.0))
+    if largest <= 0.0:
+        return 0.0
+    by_chance = 1.0 + 2.0 * math.log(len(deviates))
+    return 1.0 - float(min(1.0, share * by_chance / largest**2)) ** POWER
+
+
+def _find_interactions(
+    rows: TrainingRows, own: int, weights: dict[int, Array]
+) -> NDArray[np.float64]:
+    """Return chi-squares of pairs of features, and their means by chance, as `rank_pairs` has them.
+
+    `weights` holds the training weight of each code of the features.
+    """
+    levels = np.stack([
+        find_entries(
+            np.maximum(find_levels(rows.binning.features[j], weight, RANKING_LEVELS)[0], 0)
+            .astype(np.uint8),
+            codes,
+        )
+        for (j, weight), codes in zip(weights.items(), rows.gather([*weights]), strict=True)
+    ])  # fmt: skip
+    is_own = rows.class_of_row == own
+    scale, count = 1.0, np.ones(len(is_own))
+    if rows.weight is not None:
+        scale = mean(rows.weight)
+        count = rows.weight / scale
+    share = mean(is_own, count)
+    gradient = (count * (is_own - share)).astype(np.float32)
+    variance = (count * (share * (1.0 - share))).astype(np.float32)
+    return _core.find_interactions(levels, gradient, variance, scale, rows.n_threads)

@@ -1,0 +1,296 @@
+"""What a fit will do, as a frozen plan that estimators and searches make alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.losses.probabilities import Link
+from properboost.models.bag_design import Bags
+from properboost.models.ensemble import Rounds
+from properboost.parameters.declare import read
+from properboost.parameters.kinds import Interactions, Intercept, Slope
+from properboost.parameters.shared import (
+    CONDITIONAL,
+    GROWN,
+    SOLVED,
+    BoostingOptions,
+    selection_of,
+)
+
+__all__ = [
+    "OF_PAIRS",
+    "BagPlan",
+    "FitPlan",
+    "PairPlan",
+    "Scaling",
+    "StagePlan",
+    "count_estimators",
+    "draws_differ",
+    "for_pairs",
+    "plan_fit",
+    "wants_pairs",
+]
+
+ENOUGH = 100
+"""The estimators of any model."""
+
+MOST = 1000
+"""The most estimators of a model that is not finished."""
+
+
+@dataclass(frozen=True, eq=False)
+class BagPlan:
+    """Bags of a fit: the design, and the segments that each bag learns from."""
+
+    design: Bags
+    segments: NDArray[np.bool_]
+    """(n_bags, n_segments)"""
+
+
+@dataclass(frozen=True, eq=False)
+class StagePlan:
+    """What a stage boosts: a model of two classes, or one per class, once or several times."""
+
+    link: Link
+    options: BoostingOptions
+    n_estimators: int | None
+    """None is as many as help: models that are not finished go on."""
+    n_draws: int = 1
+    """How often models are boosted; trees and monomials draw anew each time."""
+    bags: BagPlan | None = None
+    base: NDArray[np.float64] | None = None
+    """The raw predictions that models start from, (n_fits, n_models, n_rows); None is 0."""
+    keep_raw: bool = False
+    """Whether the raw predictions of all rows are kept, 0 where a bag leaves them out."""
+    wants_raw: bool = False
+    """Whether the caller will make them of the rounds."""
+    earlier: tuple[Rounds, ...] = ()
+    """The rounds of each model, before any slope, that a single fit goes on from."""
+
+    @property
+    def n_fits(self) -> int:
+        """How often models are boosted."""
+        return self.n_draws if self.bags is None else len(self.bags.segments)
+
+    @property
+    def bag_share(self) -> float:
+        """The share of the rows that a fit learns from."""
+        return 1.0 if self.bags is None else self.bags.design.share
+
+    @property
+    def options_of_fits(self) -> BoostingOptions:
+        """The options of every fit: what counts rows is less by as much as a bag's are fewer."""
+        if self.bags is None:
+            return self.options
+        share = self.bag_share
+        return self.options.replace(
+            min_child_weight=share * self.options.min_child_weight,
+            l2=share * self.options.l2,
+            linear_l2=share * self.options.linear_l2,
+        )
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """How many estimators every model has, and the most of one that is not finished."""
+        return limit_estimators(self.options, self.n_estimators)
+
+
+@dataclass(frozen=True, eq=False)
+class PairPlan:
+    """The pairs of features that are boosted after the features themselves."""
+
+    wanted: Interactions
+    """How many, or which."""
+    options: BoostingOptions
+    n_estimators: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class FitPlan:
+    """A fit before it runs: its models, pairs and bags, and how raw predictions are scaled."""
+
+    link: Link
+    n_models: int
+    options: BoostingOptions
+    n_estimators: int | None
+    n_draws: int
+    bags: BagPlan | None
+    pairs: PairPlan | None
+    slope: Slope
+    intercept: Intercept
+    keeps_bag_tables: bool
+    base: NDArray[np.float64] | None
+    """The raw predictions that models start from, (n_rows, n_models); None is 0."""
+    earlier: tuple[Rounds, ...]
+    """The rounds of each model, before any slope, that the fit goes on from."""
+
+    @property
+    def n_fits(self) -> int:
+        """How often models are boosted."""
+        return self.of_features().n_fits
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether an estimator is a cycle over all features, or over all pairs."""
+        return self.options.selection == "cyclic"
+
+    def of_features(self, *, wants_raw: bool = False) -> StagePlan:
+        """Return the plan of the stage of features."""
+        plan = StagePlan(
+            link=self.link,
+            options=self.options,
+            n_estimators=self.n_estimators,
+            n_draws=self.n_draws,
+            bags=self.bags,
+            keep_raw=self.pairs is not None,
+            wants_raw=wants_raw,
+            earlier=self.earlier,
+        )
+        if self.base is None:
+            return plan
+        of_fits = np.broadcast_to(self.base.T, (plan.n_fits, *self.base.T.shape))
+        return replace(plan, base=of_fits)
+
+    def of_pairs(self, base: NDArray[np.float64] | None) -> StagePlan | None:
+        """Return the plan of the stage of pairs, from what features predict; None without pairs."""
+        if self.pairs is None:
+            return None
+        return StagePlan(
+            link=self.link,
+            options=self.pairs.options,
+            n_estimators=self.pairs.n_estimators,
+            bags=self.bags,
+            base=base,
+        )
+
+    def count_rounds(self) -> list[int]:
+        """Return how many rounds or cycles the models of each stage have at most, in all fits."""
+        stages = [self.of_features(), self.of_pairs(None)]
+        return [
+            0 if stage is None else self.n_fits * self.n_models * stage.limits[1]
+            for stage in stages
+        ]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What steps are multiplied by, and what is added to raw predictions."""
+
+    slopes: tuple[float, ...]
+    """By model, in the mean over the fits."""
+    slopes_of_fits: tuple[tuple[float, ...], ...]
+    """By fit and model."""
+    intercept: str | tuple[float, ...] | None
+    """The intercepts; or "share" to find them, "auto" to do so where rows say enough; or none."""
+
+    @property
+    def finds_intercepts(self) -> bool:
+        """Whether intercepts are found after boosting."""
+        return isinstance(self.intercept, str)
+
+
+OF_PAIRS = "histogram"
+"""The weak learner of pairs."""
+
+CELLS_OF_PAIRS = 4
+"""The most cells of a pair's table: a cut of one feature, and one of the other on either side."""
+
+LEAST_SAVING_OF_PAIRS = 0.5
+"""What a pair's few cells must save at least, as `min_saving`: there are many to choose from."""
+
+
+def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:
+    """Return the options with which pairs are boosted.
+
+    Their tables have few cells where those of features have.
+    """
+    few = options.weak_learner == "stump" or options.max_cells is not None
+    saving = max(options.min_saving, LEAST_SAVING_OF_PAIRS) if few else options.min_saving
+    return read(
+        BoostingOptions,
+        options,
+        weak_learner=OF_PAIRS,
+        learning_rate=rate,
+        smoothing=smoothing,
+        max_cells=CELLS_OF_PAIRS if few else None,
+        min_saving=saving,
+    )
+
+
+def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
+    """Return how many estimators every model has, and how many one may have that is not finished.
+
+    Trees and rules have no degrees of freedom that could be counted, steps that are solved for are
+    at the least risk at once, and the class-conditional response lowers the risk of other shares.
+    """
+    if n_estimators is not None:
+        return n_estimators, n_estimators
+    counts = options.weak_learner not in GROWN and options.step not in SOLVED
+    return ENOUGH, MOST if counts and options.response != CONDITIONAL else ENOUGH
+
+
+def wants_pairs(interactions: Interactions) -> bool:
+    """Return whether a number of pairs, or a list of them, is of any."""
+    if isinstance(interactions, int | np.integer):
+        return bool(interactions > 0)
+    return len(interactions) > 0
+
+
+def draws_differ(options: Any) -> bool:
+    """Whether fits to the same rows differ by what they draw."""
+    drawn = options.max_features < 1.0 or options.subsample < 1.0
+    return options.weak_learner in GROWN and drawn
+
+
+def plan_fit(
+    model: Any,
+    link: Link,
+    n_classes: int,
+    *,
+    bags: BagPlan | None = None,
+    base: NDArray[np.float64] | None = None,
+    earlier: Sequence[Rounds] = (),
+) -> FitPlan:
+    """Return the plan of a fit by the parameters of a `ProperBoostClassifier`."""
+    options = _read_options(model)
+    return FitPlan(
+        link=link,
+        n_models=1 if n_classes == 2 else n_classes,
+        options=options,
+        n_estimators=model.n_estimators,
+        n_draws=int(model.n_draws) if draws_differ(options) else 1,
+        bags=bags,
+        pairs=_plan_pairs(model, options),
+        slope=model.slope,
+        intercept=model.intercept,
+        keeps_bag_tables=model.bag_tables,
+        base=base,
+        earlier=tuple(earlier),
+    )
+
+
+def count_estimators(model: Any) -> int:
+    """Return how many estimators a fit by these parameters has at most."""
+    options = _read_options(model)
+    pairs = _plan_pairs(model, options)
+    most = limit_estimators(options, model.n_estimators)[1]
+    return most if pairs is None else most + limit_estimators(pairs.options, pairs.n_estimators)[1]
+
+
+def _read_options(model: Any) -> BoostingOptions:
+    options = read(BoostingOptions, model)
+    return options.replace(selection=selection_of(options.weak_learner, options.selection))
+
+
+def _plan_pairs(model: Any, options: BoostingOptions) -> PairPlan | None:
+    if not wants_pairs(model.interactions):
+        return None
+    n_estimators = model.interaction_estimators
+    return PairPlan(
+        model.interactions,
+        for_pairs(options, model.interaction_rate, model.interaction_smoothing),
+        model.n_estimators if n_estimators is None else n_estimators,
+    )

@@ -1,0 +1,68 @@
+"""Running a plan: features are boosted, then the pairs of features that are left to explain."""
+
+import numpy as np
+
+from properboost.engine.protocols import TrainingRows
+from properboost.fitting.boost import boost, report_from
+from properboost.fitting.pair_search import find_pairs, lay_grids, read_pairs
+from properboost.fitting.plan import FitPlan, PairPlan, Scaling
+from properboost.fitting.stages import FittedStages, Stage
+from properboost.fitting.watch import Watch
+from properboost.models.ensemble import Fits
+from properboost.models.interactions import PairBins
+from properboost.progress import Report
+
+__all__ = ["Run"]
+
+
+class Run:
+    """A plan while it runs over rows; `watch` sees every estimator."""
+
+    def __init__(self, plan: FitPlan, scaling: Scaling, rows: TrainingRows) -> None:
+        self._plan, self._scaling, self._rows = plan, scaling, rows
+        self._features: Stage | None = None
+        self._pairs: tuple[PairBins, ...] = ()
+        self._rows_of_pairs: TrainingRows | None = None
+
+    def finish(self, watch: Watch | None = None, report: Report | None = None) -> FittedStages:
+        """Boost all stages."""
+        plan, rows = self._plan, self._rows
+        first = plan.of_features(wants_raw=self._scaling.finds_intercepts)
+        features = boost(first, rows, watch, report)
+        self._features = features
+        if plan.pairs is None:
+            return FittedStages(features)
+        pairs = self._choose_pairs(plan.pairs, features)
+        if not pairs:
+            return FittedStages(features)
+        self._pairs, self._rows_of_pairs = pairs, rows.of_pairs(pairs)
+        if watch is not None:
+            watch.begin_stage(pairs)
+        second = plan.of_pairs(features.raw)
+        assert second is not None
+        done = plan.count_rounds()[0]
+        of_pairs = boost(second, self._rows_of_pairs, watch, report and report_from(report, done))
+        return FittedStages(features, pairs, of_pairs)
+
+    def preview(self, fits: Fits) -> FittedStages:
+        """Return the stages so far, the last of which has these rounds."""
+        rows = self._rows if self._rows_of_pairs is None else self._rows_of_pairs
+        everything = np.ones(len(rows.class_of), dtype=bool)
+        stage = Stage([list(fit) for fit in fits], None, rows.weigh_segments(everything))
+        if self._features is None or self._rows_of_pairs is None:
+            return FittedStages(stage)
+        return FittedStages(self._features, self._pairs, stage)
+
+    def _choose_pairs(self, plan: PairPlan, features: Stage) -> tuple[PairBins, ...]:
+        """Return the pairs that were asked for, or so many of the strongest."""
+        rows = self._rows
+        if isinstance(plan.wanted, int | np.integer):
+            raw = np.sum(np.asarray(features.raw), axis=0)
+            bags = self._plan.bags
+            if bags is not None:  # the mean over the bags that a row is in
+                raw /= np.repeat(bags.segments.sum(axis=0), np.diff(rows.segments))
+            weights = features.bin_weights
+            chosen = find_pairs(self._plan.link, rows, raw, weights, int(plan.wanted))
+        else:
+            chosen = read_pairs(plan.wanted, len(rows.binning.features), rows.names)
+        return lay_grids(rows, features.bin_weights, chosen)

@@ -1,0 +1,274 @@
+"""Watching a fit while it runs: validation rows are scored, and callbacks called."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning
+from properboost.data.init_score import read_init_score
+from properboost.data.labels import find_classes
+from properboost.data.weights import read_weights
+from properboost.engine.protocols import RowSource, TrainingRows
+from properboost.fitting.certainty import warn_of_certainty
+from properboost.fitting.intercept import add_intercepts
+from properboost.fitting.patience import Patience
+from properboost.losses.probabilities import Link
+from properboost.models.ensemble import Ensemble, Fits, Rounds
+from properboost.models.interactions import PairBins
+from properboost.notices import warn
+from properboost.parameters.kinds import Scoring
+from properboost.parameters.shared import CONDITIONAL, BoostingOptions
+from properboost.scoring import HeldOut, Score, find_score
+
+__all__ = ["Validation", "Watch", "read_validation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Rows that a fit is watched on, as codes, and how they are scored.
+
+    `base` is what their raw predictions begin with, a column per model.  `finds_intercepts` says
+    that raw predictions have no level yet: they are scored with the constants that suit them.
+    """
+
+    rows: HeldOut
+    codes: NDArray[np.uint8]
+    base: NDArray[np.float64]
+    link: Link
+    score: Score
+    finds_intercepts: bool = False
+
+    def rate(self, raw: NDArray[np.float64]) -> float:
+        """Return the score of raw predictions, a column per model."""
+        if self.finds_intercepts:
+            raw = add_intercepts(self.link, raw, self.rows.codes, self.rows.weight)
+        return self.score(self.rows, self.link, raw[:, 0] if raw.shape[1] == 1 else raw)
+
+    def with_intercept(
+        self, intercept: str | tuple[float, ...] | None, options: BoostingOptions
+    ) -> "Validation":
+        """Return the rows as they are scored where raw predictions have this intercept."""
+        if intercept == "share" and options.response == CONDITIONAL:
+            return replace(self, finds_intercepts=True)
+        if isinstance(intercept, tuple):
+            return replace(self, base=self.base + np.array(intercept))
+        return self
+
+    def warn_of_costly_certainty(self, ensemble: Ensemble, training: TrainingRows) -> bool:
+        """Warn if probabilities of 0 and 1 cost more than a model is worth; return whether so."""
+        raw = self.add_up(ensemble)
+        return warn_of_certainty(
+            self.link,
+            raw[:, 0] if raw.shape[1] == 1 else raw,
+            self.rows.codes,
+            self.rows.weight,
+            training.class_weights / training.class_weights.sum(),
+            "validation",
+        )
+
+    def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the score after each estimator of a fitted ensemble."""
+        stages = ensemble.follow(self._encode(ensemble), self.link.n_threads)
+        own = self.base
+        return np.array([self.rate(own + raw) for raw in stages])
+
+    def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the raw predictions of a fitted ensemble, a column per model."""
+        return self.base + ensemble.add_up(self._encode(ensemble), self.link.n_threads)
+
+    def _encode(self, ensemble: Ensemble) -> NDArray[np.uint8]:
+        """Return the codes that an ensemble takes."""
+        return ensemble.extend_codes(self.codes, self.link.n_threads)
+
+    def encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
+        """Return the codes of pairs of features."""
+        native = [pair.native for pair in pairs]
+        return _core.encode_pairs(native, self.codes, self.link.n_threads)
+
+
+def read_validation(
+    open_source: Callable[[], RowSource],
+    y: Any,
+    sample_weight: Any,
+    init_score: Any,
+    *,
+    training: TrainingRows,
+    link: Link,
+    scoring: Scoring,
+) -> Validation:
+    """Return the validation rows that `fit` was given, which `open_source` opens."""
+    try:
+        source = open_source()
+        rows, codes = source.encode_counted(training.binning, training.n_threads)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val: {error}") from error
+    names = ("X_val", "y_val")
+    own = find_classes(y, source.n_rows, training.classes, names)
+    try:
+        weight = read_weights(sample_weight, own)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"sample_weight_val: {error}") from error
+    n_models = 1 if len(training.classes) == 2 else len(training.classes)
+    base = np.zeros((len(rows), n_models))
+    if init_score is not None:
+        base = read_init_score(init_score, source.n_rows, n_models, "init_score_val")[rows]
+    return Validation(
+        rows=HeldOut(rows, own[rows], None if weight is None else weight[rows]),
+        codes=codes,
+        base=base,
+        link=link,
+        score=find_score(scoring, training.classes, source.source),
+    )
+
+
+class Watch:
+    """Sees what every estimator adds, scores it, and says when boosting is over.
+
+    A stage is the fits' own features, or then their pairs.  The estimators up to the best score are
+    kept; without validation rows, or where boosting is not to stop early, all of them.  A score
+    that is not defined (NaN, or -inf) is never the best.
+    """
+
+    def __init__(
+        self,
+        binning: Binning,
+        slopes: Sequence[Sequence[float]],
+        *,
+        validation: Validation | None = None,
+        patience: Callable[[int], Patience] | None = None,
+        restarts: bool = False,
+        call: Callable[[Callable[[], Fits]], bool] | None = None,
+    ) -> None:
+        """Take what is watched.
+
+        Parameters
+        ----------
+        binning : Binning
+            The features' bins.
+        slopes : sequence of sequence of float
+            What the steps of each fit's models are multiplied by.
+        validation : Validation, optional
+            The rows that are scored.
+        patience : callable, optional
+            Makes what says that the score improves no more; without, boosting does not stop early.
+        restarts : bool, default=False
+            Whether every estimator changes the rounds before it, too.
+        call : callable, optional
+            Called after every estimator, with what makes the stage's rounds so far; says whether to
+            stop.
+        """
+        self.scores: list[float] = []
+        self.restarts = restarts
+        self._binning = binning
+        self._slopes = slopes
+        self._validation = validation
+        self._make_patience = patience
+        self._call = call
+        self._patience: Patience | None = None
+        self._codes = np.empty((0, 0), dtype=np.uint8)
+        self._begin = self._raw = self._best_raw = np.empty((0, 0))
+        self._best = self.n_estimators = self._n_rounds = 0
+        self._best_score = -np.inf
+        if validation is not None:
+            self._codes, self._raw = validation.codes, validation.base
+        self.begin_stage()
+
+    def begin_stage(self, pairs: Sequence[PairBins] = ()) -> None:
+        """Begin with the fits' features, or go on with their pairs from what is kept of these."""
+        self._parts: list[Fits] = []
+        if pairs:
+            del self.scores[self.best :]
+        self._patience = self._make_patience(1) if self._make_patience else None
+        if self._validation is not None:
+            self._begin = self._raw
+            if pairs:
+                self._codes = self._validation.encode_pairs(pairs)
+                self._begin = self._best_raw if self._chooses else self._raw
+            self._raw, self._best_raw = self._begin.copy(), self._begin
+        self._best = self.n_estimators = self._n_rounds = 0
+
+    @property
+    def best(self) -> int:
+        """The estimators of this stage to keep."""
+        return self._best if self._chooses else self.n_estimators
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether estimators are chosen by their scores: without any that is defined all stay."""
+        return self._make_patience is not None and self._best_score > -np.inf
+
+    def see(self, new: Fits, *, repeated: bool = False) -> bool:
+        """Take the rounds that an estimator added, or all where it changes them; whether to stop.
+
+        Estimators of an earlier fit are `repeated`: they are scored, and nobody is called.
+        """
+        n_rounds = sum(len(rounds) for fit in new for rounds in fit)
+        if n_rounds == self._n_rounds:
+            return False
+        if self.restarts:  # these are all rounds there are, and what is over gives them once more
+            self._n_rounds = n_rounds
+        self.n_estimators += 1
+        over = False
+        if self._validation is not None:
+            over = self._score(new)
+        if self._call is not None:
+            if self.restarts:
+                self._parts.clear()
+            self._parts.append(new)
+            over = over or (not repeated and self._call(self._join))
+        return over
+
+    def check_scores(self, scoring: Scoring) -> None:
+        """Refuse to choose by scores of which none is defined; warn if some are not.
+
+        Raises ValueError where boosting was to stop early.
+        """
+        undefined = sum(not score > -np.inf for score in self.scores)
+        if not undefined:
+            return
+        what = f"scoring={scoring!r} gave no finite score of the validation rows after"
+        stops = self._make_patience is not None
+        if undefined == len(self.scores) and stops:
+            raise ValueError(
+                f"{what} any estimator: early stopping needs another score, or other rows "
+                "(X_val, y_val)"
+            )
+        rest = ", and early stopping takes none of these for the best" if stops else ""
+        warn(f"{what} {undefined} of {len(self.scores)} estimators{rest}")
+
+    def _score(self, new: Fits) -> bool:
+        assert self._validation is not None
+        if self.restarts:
+            self._raw = self._begin.copy()
+        self._add(self._raw, new)
+        score = self._validation.rate(self._raw)
+        self.scores.append(score)
+        if score > self._best_score:  # which neither NaN nor -inf ever is
+            self._best, self._best_score = self.n_estimators, score
+            self._best_raw = self._raw.copy()
+        if self._patience is None:
+            return False
+        self._patience.see(self.n_estimators - 1, np.array([[score]]))
+        return self._patience.is_over(self.n_estimators)
+
+    def _add(self, raw: NDArray[np.float64], new: Fits) -> None:
+        """Add what rounds say of the validation rows, in the mean over the fits."""
+        assert self._validation is not None
+        n_threads = self._validation.link.n_threads
+        for slopes, fit in zip(self._slopes, new, strict=True):
+            for m, (slope, own) in enumerate(zip(slopes, fit, strict=True)):
+                rounds = own if slope == 1.0 else own.times(slope)
+                for t in range(len(rounds)):
+                    added = rounds.look_up(t, self._codes, self._binning, n_threads)
+                    raw[:, m] += added if len(new) == 1 else added / len(new)
+
+    def _join(self) -> Fits:
+        """Return the stage's rounds so far."""
+        return [
+            [Rounds.chain(models) for models in zip(*fits, strict=True)]
+            for fits in zip(*self._parts, strict=True)
+        ]

@@ -1,0 +1,1 @@
+"""Fitted models: rounds, ensembles of them, and what is said of these."""

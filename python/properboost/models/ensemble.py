@@ -1,0 +1,428 @@
+"""The fitted ensemble: what each round added, and the raw predictions they add up to.
+
+Rounds of look-up tables, damped ones and trees are ensembles of a file each.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise, zip_longest
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning
+from properboost.data.entries import find_entries
+from properboost.data.table import Table
+from properboost.models.edits import Edit
+from properboost.models.lines import Lines
+from properboost.models.tree import Tree, as_shares
+
+__all__ = [
+    "LARGEST_RAW",
+    "Ensemble",
+    "Fits",
+    "Moves",
+    "Rounds",
+    "TreeExplainer",
+    "share_savings",
+]
+
+TreeExplainer: TypeAlias = Callable[
+    [Tree, NDArray[np.float64], Sequence[int], NDArray[np.uint8]],
+    tuple[NDArray[np.float64], float],
+]
+"""Takes a tree, its nodes' values, the features' numbers of codes, and the codes of rows."""
+
+LARGEST_RAW = 1e300
+"""Raw predictions beyond this are refused, so that no sum of them overflows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """How far each round moved the margins: what it takes to go on with the bits of one long fit.
+
+    ``step`` is the rounds' steps before they were multiplied by a slope.  ``proposed`` and
+    ``taken`` are how far margins at gain 1 moved before a step was corrected, and after.
+    """
+
+    step: NDArray[np.float64]
+    proposed: NDArray[np.float64]
+    taken: NDArray[np.float64]
+
+    def part(self, begin: int, end: int) -> "Moves":
+        """Return those of the rounds from `begin` to `end`."""
+        return Moves(self.step[begin:end], self.proposed[begin:end], self.taken[begin:end])
+
+    @classmethod
+    def chain(cls, parts: Sequence["Moves"]) -> "Moves":
+        """Return those of some rounds after the other."""
+        return cls(
+            **{f.name: np.concatenate([getattr(own, f.name) for own in parts]) for f in fields(cls)}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """What boosting found for one model, one row per round.
+
+    Round `t` looks a row's code of ``feature[t]`` up in ``values[offsets[t]:offsets[t + 1]]`` and
+    adds it, times ``step[t]``, to the raw prediction.  ``cost`` is what the feature was chosen by,
+    ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
+    the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
+    If leaves have `lines`, what these say of a row is added to its node's value.  ``estimator[t]``
+    counts estimators from 0, in order; None stands for estimators that are one round each, or with
+    cyclic selection one of each feature.  `moves` are known where the rounds can be gone on from.
+    """
+
+    feature: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    step: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    values: NDArray[np.float64]
+    trees: Tree | None = None
+    lines: Lines | None = None
+    estimator: NDArray[np.int32] | None = None
+    moves: Moves | None = None
+
+    @classmethod
+    def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
+        """Return the rounds of `first`, then those of `second`, whose features come so much later.
+
+        None of them may be of trees, and nothing goes on from them.
+        """
+        later = replace(second, feature=second.feature + np.int32(features))
+        return replace(cls.chain([first, later]), moves=None)
+
+    @classmethod
+    def chain(cls, parts: Sequence["Rounds"]) -> "Rounds":
+        """Return some rounds after the other, over the same features."""
+        some = [own for own in parts if len(own) > 0]
+        if len(some) <= 1:  # one without rounds may not know whether they would be trees
+            return some[0] if some else parts[0]
+
+        def join(name: str) -> NDArray[Any]:
+            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in some])
+            return joined
+
+        def all_of(name: str) -> list[Any]:
+            known = [getattr(own, name) for own in some]
+            return [] if any(entry is None for entry in known) else known
+
+        trees, moves = all_of("trees"), all_of("moves")
+        lines = [own.lines or Lines.without_terms(len(own.values)) for own in some]
+        sizes = np.concatenate([np.diff(own.offsets) for own in some])
+        return cls(
+            feature=join("feature"),
+            cost=join("cost"),
+            step=join("step"),
+            risk=join("risk"),
+            offsets=np.cumsum([0, *sizes], dtype=np.int64),
+            values=join("values"),
+            trees=Tree.join(trees) if trees else None,
+            lines=Lines.join(lines) if any(own.lines for own in some) else None,
+            estimator=join("estimator") if all_of("estimator") else None,
+            moves=Moves.chain(moves) if moves else None,
+        )
+
+    @classmethod
+    def of_tables(
+        cls, terms: NDArray[np.integer[Any]], tables: Sequence[NDArray[np.float64]]
+    ) -> "Rounds":
+        """Return a round for each of these features and pairs."""
+        nothing = np.zeros(len(terms))
+        return cls(
+            feature=terms.astype(np.int32),
+            cost=nothing,
+            step=np.ones(len(terms)),
+            risk=nothing,
+            offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+            values=np.concatenate([np.empty(0), *tables]),
+        )
+
+    @classmethod
+    def from_native(cls, rounds: "_core.Rounds | Rounds", *, with_moves: bool = False) -> "Rounds":
+        """Take over what the engine returned, and how far margins moved if that is wanted.
+
+        What it returned in another process was taken over there.
+        """
+        if isinstance(rounds, Rounds):
+            return rounds if with_moves else replace(rounds, moves=None)
+        own = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
+        found = {name: getattr(rounds, name) for name in own}
+        trees = found["trees"]
+        found["trees"] = None if trees is None else Tree.from_native(trees)
+        lines = found["lines"]
+        found["lines"] = None if lines is None else Lines.from_native(lines)
+        moves = Moves(rounds.step, rounds.proposed, rounds.taken) if with_moves else None
+        return cls(**found, moves=moves)
+
+    def to_native(self) -> _core.Rounds:
+        """Return what the engine repeats of these rounds."""
+        assert self.moves is not None
+        moves = self.moves.proposed, self.moves.taken
+        if self.trees is None:
+            return _core.Rounds.of_tables(self.feature, self.offsets, self.values, *moves)
+        return _core.Rounds.of_trees(self._make_forest(self.values, self.lines), *moves)
+
+    def without_slope(self) -> "Rounds":
+        """Return the rounds as they were before their steps were multiplied."""
+        assert self.moves is not None
+        return replace(self, step=self.moves.step)
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def part(self, begin: int, end: int) -> "Rounds":
+        """Return the rounds from `begin` to `end`, of estimators that are not numbered."""
+        a, b = int(self.offsets[begin]), int(self.offsets[end])
+        return replace(
+            self,
+            feature=self.feature[begin:end],
+            cost=self.cost[begin:end],
+            step=self.step[begin:end],
+            risk=self.risk[begin:end],
+            offsets=self.offsets[begin : end + 1] - self.offsets[begin],
+            values=self.values[a:b],
+            trees=None if self.trees is None else self.trees.part(a, b),
+            lines=None if self.lines is None else self.lines.part(a, b),
+            moves=None if self.moves is None else self.moves.part(begin, end),
+        )
+
+    def first(self, n: int) -> "Rounds":
+        """Return the first `n` rounds, or all if there are fewer."""
+        return self.part(0, min(n, len(self)))
+
+    def bound(self) -> float:
+        """Return a bound on the size of raw predictions; infinite if that overflows."""
+        if len(self) == 0:
+            return 0.0
+        with np.errstate(over="ignore"):
+            size = np.abs(self.values)
+            if self.lines is not None:
+                size = size + self.lines.reach()
+            largest = np.maximum.reduceat(size, self.offsets[:-1])
+            some = largest > 0.0  # a step may be infinite
+            return float(np.sum(np.abs(self.step[some]) * largest[some]))
+
+    def cut(self, begin: int, end: int, size: int = 1) -> list[range]:
+        """Cut some rounds into estimators, which are of this size unless they are numbered."""
+        ends = np.arange(begin + size, end + 1, size)
+        if self.estimator is not None:
+            ends = begin + 1 + np.flatnonzero(np.diff(self.estimator[begin:end], append=-1))
+        return [range(a, b) for a, b in pairwise([begin, *ends.tolist()])]
+
+    def without_history(self) -> "Rounds":
+        """Return the same rounds, of which nothing tells how they were found."""
+        nothing = np.zeros(len(self))
+        trees = None if self.trees is None else self.trees.without_savings()
+        return replace(self, cost=nothing, risk=nothing, trees=trees, estimator=None, moves=None)
+
+    def times(self, slope: float) -> "Rounds":
+        """Return the same rounds with every step multiplied; see `bound` for what overflows."""
+        with np.errstate(over="ignore"):
+            return replace(self, step=self.step * slope)
+
+    def find_codes(
+        self, t: int, codes: NDArray[np.uint8], n_threads: int
+    ) -> NDArray[np.integer[Any]]:
+        """Return what round `t` looks up, a row each: its feature's codes, or its tree's nodes."""
+        if self.trees is None:
+            own: NDArray[np.uint8] = codes[self.feature[t]]
+            return own
+        return self.tree(t).native.find_nodes(codes, n_threads)
+
+    def forest(self) -> _core.Forest:
+        """Return the trees as the engine predicts with them."""
+        steps = np.repeat(self.step, np.diff(self.offsets))
+        lines = None if self.lines is None else self.lines.times(steps)
+        return self._make_forest(self.values * steps, lines)
+
+    def _make_forest(self, values: NDArray[np.float64], lines: Lines | None) -> _core.Forest:
+        trees = Tree.without_nodes() if self.trees is None else self.trees
+        return _core.Forest(
+            trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values,
+            None if lines is None else lines.native,
+        )  # fmt: skip
+
+    def tree(self, t: int) -> Tree:
+        """Return the tree of round `t`."""
+        trees = Tree.without_nodes() if self.trees is None else self.trees
+        return trees.part(int(self.offsets[t]), int(self.offsets[t + 1]))
+
+    def table(self, t: int) -> NDArray[np.float64]:
+        """Return what round `t` adds to the raw prediction, by code of its feature."""
+        values: NDArray[np.float64] = self.values[self.offsets[t] : self.offsets[t + 1]]
+        return values * float(self.step[t])
+
+    def add_up(self, begins: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+        """Return `size` numbers: the sums of what rounds add, each from its `begins` on."""
+        widths = np.diff(self.offsets)
+        places = np.repeat(begins - self.offsets[:-1], widths) + np.arange(len(self.values))
+        added = self.values * np.repeat(self.step, widths)
+        return np.bincount(places, added, size).astype(np.float64, copy=False)
+
+    def lines_of(self, t: int) -> Lines | None:
+        """Return what the lines of round `t` add to the raw prediction, if it has any."""
+        if self.lines is None:
+            return None
+        steps = np.full(int(self.offsets[t + 1] - self.offsets[t]), self.step[t])
+        return self.lines.part(int(self.offsets[t]), int(self.offsets[t + 1])).times(steps)
+
+    def look_up(
+        self, t: int, codes: NDArray[np.uint8], binning: Binning, n_threads: int
+    ) -> NDArray[np.float64]:
+        """Return what round `t` adds to the raw predictions of rows of these codes."""
+        places = self.find_codes(t, codes, n_threads)
+        added = find_entries(self.table(t), places)
+        lines = self.lines_of(t)
+        return (
+            added if lines is None else added + lines.add_up(places, codes, binning.find_positions)
+        )
+
+
+Fits: TypeAlias = Sequence[Sequence[Rounds]]
+"""Rounds by fit (a single one, draws or bags) and model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble(ABC):
+    """The rounds of every model over one binning; `bin_weights` holds each code's training weight.
+
+    A binary classifier has one model, a multiclass classifier one per class.
+    """
+
+    binning: Binning
+    models: tuple[Rounds, ...]
+    bin_weights: tuple[NDArray[np.float64], ...]
+    selection: str = "greedy"
+    joint: bool = False
+    """Whether the models are of one joint model: a part that all of them have says nothing, and so
+    explanations are of what is left of a model without the mean over the models."""
+    intercepts: tuple[float, ...] = ()
+    """What every row has besides the rounds, a number per model; none stands for zeros."""
+    slopes: tuple[float, ...] = ()
+    """What all steps have been multiplied by, a number per model; none stands for ones."""
+    compact_from: int | None = None
+    """How many estimators a compact ensemble has been made of; None where it has its rounds."""
+    edits: tuple[Edit, ...] = ()
+    """What was changed by hand, in order."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def stages(self) -> Iterator[list[range]]:
+        """Yield the rounds of each estimator, in each model: none once it had stopped."""
+        for share in self._shares():
+            for estimators in zip_longest(*share, fillvalue=range(0)):
+                yield list(estimators)
+
+    def _shares(self) -> list[list[list[range]]]:
+        """Return the rounds of each estimator of every model, by stage."""
+        return [[rounds.cut(0, len(rounds)) for rounds in self.models]]
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether all that is left of the rounds is what predictions need."""
+        return self.compact_from is not None
+
+    def compacted(self) -> Self:
+        """Return the ensemble with no more than what predictions need; their bits are the same."""
+        if self.is_compact:
+            return self
+        models = tuple(map(self._compact, self.models))
+        return replace(self, models=models, compact_from=self.n_estimators)
+
+    def _compact(self, rounds: Rounds) -> Rounds:
+        return rounds.without_history()
+
+    @property
+    def n_estimators(self) -> int:
+        """Estimators of the longest model."""
+        if self.compact_from is not None:
+            return self.compact_from
+        return sum(max(map(len, share)) for share in self._shares())
+
+    not_additive: ClassVar[str]
+    """Why ensembles without shape functions have none."""
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The intercept of each model."""
+        return np.array(self.intercepts or np.zeros(len(self.models)), dtype=np.float64)
+
+    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return F, of shape (n_rows, n_models)."""
+        raw = self._add_rounds(table, n_threads)
+        if self.intercepts:
+            raw += self.intercept
+        return raw
+
+    @abstractmethod
+    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        """Return what all rounds add up to, (n_rows, n_models)."""
+
+    def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
+        for raw in self.follow(self.encode(table, n_threads), n_threads):
+            yield raw.copy()
+
+    def follow(self, codes: NDArray[np.uint8], n_threads: int) -> Iterator[NDArray[np.float64]]:
+        """Yield the same array after each estimator: F of rows of these codes."""
+        raw = np.tile(self.intercept, (codes.shape[1], 1))
+        for stage in self.stages():
+            for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
+                for t in some:
+                    raw[:, m] += rounds.look_up(t, codes, self.binning, n_threads)
+            yield raw
+
+    def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes, round by round."""
+        raw = np.tile(self.intercept, (codes.shape[1], 1))
+        for stage in self.follow(codes, n_threads):
+            raw = stage
+        return raw
+
+    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features, n_rows); those of pairs follow."""
+        return self.extend_codes(self.binning.encode(table, None, n_threads), n_threads)
+
+    def extend_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.uint8]:  # noqa: ARG002
+        """Return what rounds look up, given the codes of features: these, or more."""
+        return codes
+
+    def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes, in the quickest order."""
+        return self.of_codes(codes, n_threads)
+
+    def _baseline_intercept(self, model: int) -> float:
+        """Return the intercept that explanations of one model begin with."""
+        own = self.intercept
+        return float(own[model] - (own.mean() if self.joint else 0.0))
+
+    @abstractmethod
+    def contributions(
+        self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what each term adds to models' F, (n_rows, n_terms, n_models), and to what.
+
+        In a joint model, F is taken less its mean over the models.  Terms are the features and,
+        after them, pairs.  What features add to trees is the affair of `explain_tree`.
+        """
+
+    @abstractmethod
+    def importances(self) -> NDArray[np.float64]:
+        """Return how much each feature matters, adding up to 1; all zero if none does."""
+
+
+def share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
+    """Return each feature's share of what all splits of all trees saved."""
+    forests = [rounds.trees for rounds in models if rounds.trees is not None]
+    largest = max(trees.largest_saving for trees in forests)
+    saved = np.zeros(n_features)
+    for trees in forests:
+        saved += trees.savings(len(saved), largest)
+    return as_shares(saved)

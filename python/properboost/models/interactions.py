@@ -1,0 +1,218 @@
+"""Pairs of features that interact: the coarse grid that makes them one feature.
+
+The look-up tables of pairs are fitted after those of single features, to what these leave
+unexplained.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from properboost import _core
+from properboost.cached import cached_property
+from properboost.data.binning import Binning, FeatureBins, NumericBins
+from properboost.data.entries import find_entries
+
+__all__ = [
+    "MOST_CELLS",
+    "RANKING_LEVELS",
+    "PairBins",
+    "find_levels",
+    "look_up",
+    "make_pair",
+    "purify",
+]
+
+MOST_CELLS = 254
+"""The most cells of a pair: two of the 256 codes are for rows without a cell."""
+
+RANKING_LEVELS = 16
+"""Levels per feature when pairs are compared: as many as the engine takes."""
+
+_UNSEEN = 256
+
+
+@dataclass(frozen=True, eq=False)
+class PairBins:
+    """Two features taken as one: a grid of ``n_first x n_second`` cells.
+
+    ``first_level[c]`` is the level of the first feature's code `c`, or -1 if training had no row
+    of that kind; the cell of two levels is ``level_1 * n_second + level_2``.
+    """
+
+    first: int
+    second: int
+    first_level: NDArray[np.int16]
+    second_level: NDArray[np.int16]
+    ordered: tuple[int, int]
+    """For each feature: how many of its first levels are neighbours in order."""
+
+    @property
+    def n_first(self) -> int:
+        """Levels of the first feature."""
+        return int(self.first_level.max()) + 1
+
+    @property
+    def n_second(self) -> int:
+        """Levels of the second feature."""
+        return int(self.second_level.max()) + 1
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the grid."""
+        return self.n_first * self.n_second
+
+    @property
+    def width(self) -> int:
+        """Codes: the cells', then missing (which none is), then unseen."""
+        return self.n_cells + 2
+
+    @property
+    def grid(self) -> tuple[int, int, int, int]:
+        """The shape of the grid, as the engine takes it."""
+        return self.n_first, self.n_second, *self.ordered
+
+    @cached_property
+    def native(self) -> _core.Pair:
+        """The engine's pair."""
+        levels = []
+        for own, factor in ((self.first_level, self.n_second), (self.second_level, 1)):
+            level = np.full(256, _UNSEEN, dtype=np.uint16)
+            level[: len(own)] = np.where(own < 0, _UNSEEN, own.astype(np.int64) * factor)
+            levels.append(level)
+        return _core.Pair(self.first, self.second, self.n_cells, *levels)
+
+    def __getstate__(self) -> dict[str, object]:
+        state = self.__dict__.copy()
+        state.pop("native", None)
+        return state
+
+
+def make_pair(
+    binning: Binning, weights: Sequence[NDArray[np.float64]], first: int, second: int, most: int
+) -> PairBins:
+    """Lay a grid of at most `most` cells over two features, finer where there is more weight.
+
+    `weights` holds the training weight of each code of each feature.
+    """
+    sizes = [int(np.count_nonzero(weights[j])) for j in (first, second)]
+    if sizes[0] * sizes[1] > most:
+        # As many levels for either, unless one of them needs fewer.
+        side = int((most + 2) ** 0.5)
+        smaller = 0 if sizes[0] <= sizes[1] else 1
+        sizes[smaller] = min(sizes[smaller], side)
+        sizes[1 - smaller] = min(sizes[1 - smaller], most // sizes[smaller])
+    (a, ordered_a), (b, ordered_b) = (
+        find_levels(binning.features[j], weights[j], size)
+        for j, size in zip((first, second), sizes, strict=True)
+    )
+    return PairBins(first, second, a, b, (ordered_a, ordered_b))
+
+
+def find_levels(
+    bins: FeatureBins, weight: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.int16], int]:
+    """Return the level of each code, at most `most`, and how many follow each other, if any do.
+
+    Levels hold about the same weight.  Neighbouring bins of a numeric feature share a level, and so
+    do rare categories.  Missing values that training had are a level of their own.  Codes without
+    weight have none (-1), but for numeric bins, which join a neighbour.
+    """
+    level = np.full(len(weight), -1, dtype=np.int16)
+    n_bins = bins.n_bins
+    missing = weight[n_bins] > 0.0
+    most = max(1, most - missing)
+    if isinstance(bins, NumericBins):
+        groups = _merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
+        for k, members in enumerate(groups):
+            level[members] = k
+        n = ordered = len(groups)
+    else:
+        seen = np.flatnonzero(weight[:n_bins])
+        heaviest = seen[np.argsort(-weight[seen], kind="stable")]
+        level[heaviest] = np.minimum(np.arange(len(seen)), most - 1)
+        n, ordered = min(len(seen), most), 0
+    if missing:
+        level[n_bins] = n
+    return level, ordered
+
+
+def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
+    """Merge the neighbours that together hold least until there are at most `most` levels."""
+    starts = np.flatnonzero(weight)
+    starts[0] = 0
+    held = np.add.reduceat(weight, starts).tolist()
+    first = starts.tolist()
+    while len(held) > most:
+        together = np.add(held[:-1], held[1:])
+        k = int(together.argmin())
+        held[k : k + 2] = [float(together[k])]
+        del first[k + 1]
+    return np.split(np.arange(len(weight)), first[1:])
+
+
+def purify(
+    grid: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what a pair's table says about either feature alone, by level.
+
+    Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
+    what is left is an interaction and nothing else (Lengerich et al. 2020).
+    """
+    share = weight / weight.max(initial=np.finfo(np.float64).tiny)
+    n_first = len(grid)
+    equations = np.diag(np.concatenate([share.sum(axis=1), share.sum(axis=0)]))
+    equations[:n_first, n_first:] = share
+    equations[n_first:, :n_first] = share.T
+    held = share * grid
+    sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
+    # In levels that hang together a constant may be in either part; take the smallest solution.
+    parts = connected_components(csr_array(equations), directed=False)[1]
+    side = np.where(np.arange(len(parts)) < n_first, 1.0, -1.0)
+    together = parts[:, None] == parts[None, :]
+    size = np.diagonal(equations)[:, None] * together
+    equations += together * (side[:, None] * side) * (size.sum(axis=0) / together.sum(axis=0) ** 2)
+    effects = _solve(equations, sums)
+    return effects[:n_first], effects[n_first:]
+
+
+def _solve(equations: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve positive definite equations, of which some may be all 0, with bits of any processor's.
+
+    LAPACK's depend on the processor, and files hold what follows.
+    """
+    left, found = equations.copy(), sums.copy()
+    pivots = np.diagonal(left)
+    for k in range(len(found)):
+        if pivots[k] > 0.0:
+            factor = left[k + 1 :, k] / pivots[k]
+            left[k + 1 :, k + 1 :] -= factor[:, None] * left[k, k + 1 :]
+            found[k + 1 :] -= factor * found[k]
+    for k in reversed(range(len(found))):
+        found[k] = found[k] / pivots[k] if pivots[k] > 0.0 else 0.0
+        found[:k] -= left[:k, k] * found[k]
+    return found
+
+
+def look_up(
+    grid: NDArray[np.float64],
+    effects: tuple[NDArray[np.float64], NDArray[np.float64]],
+    first: NDArray[np.int16],
+    second: NDArray[np.int16],
+) -> NDArray[np.float64]:
+    """Return a purified table's entries at levels, of which those below 0 are of no cell.
+
+    For a row without a cell the pair adds 0 in all, so the parts that were moved into its features'
+    shape functions are subtracted again.
+    """
+    parts = [
+        np.where(level < 0, 0.0, find_entries(effect, level))
+        for level, effect in zip((first, second), effects, strict=True)
+    ]
+    return np.where(
+        (first < 0) | (second < 0), -parts[0] - parts[1], find_entries(grid, first, second)
+    )

@@ -1,0 +1,459 @@
+"""Merging models: the weighted mean of what each adds, over bins that tell apart what any did."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.binning import (
+    MAX_CATEGORIES,
+    Binning,
+    CategoricalBins,
+    FeatureBins,
+    NumericBins,
+)
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.interactions import MOST_CELLS, PairBins
+from properboost.models.merged_bins import (
+    MOST_BINS,
+    Codes,
+    find_categorical_codes,
+    find_changes,
+    find_numeric_codes,
+    join_spans,
+    recode,
+)
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tree_ensemble import TreeEnsemble
+
+__all__ = ["Merged", "merge_ensembles"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The mean of models, and how far it is from it.
+
+    Features, and pairs of them, that had more bins or cells in all than a model may have share one
+    where they differ least: `lost` says what that moves a raw prediction by, at most, by term.
+    """
+
+    ensemble: Ensemble
+    lost: dict[tuple[int, ...], float]
+
+
+def merge_ensembles(
+    ensembles: Sequence[Ensemble], factors: Sequence[float], labels: Sequence[str]
+) -> Merged:
+    """Return the sum of ensembles of one kind and as many models, each times its factor.
+
+    Raises
+    ------
+    ValueError
+        If a feature is of another kind in another model, or trees tell apart more bins than fit.
+    """
+    compact = [own.compacted() for own in ensembles]
+    united = [_unite(compact, j, label) for j, label in enumerate(labels)]
+    intercepts = sum(factor * own.intercept for factor, own in zip(factors, ensembles, strict=True))
+    tables = [own for own in compact if isinstance(own, TableEnsemble)]
+    if len(tables) == len(compact):
+        found = _merge_tables(tables, factors, united)
+    else:
+        found = Merged(_merge_trees(compact, factors, united, labels), {})
+    merged = replace(
+        found.ensemble,
+        intercepts=tuple(np.asarray(intercepts).tolist()),
+        compact_from=max(own.n_estimators for own in ensembles),
+    )
+    return replace(found, ensemble=merged)
+
+
+@dataclass(frozen=True, eq=False)
+class _United:
+    """A feature's bins in all models together.
+
+    ``codes[i][c]`` is the code in model `i` of what has the united code `c`, and ``weights[i][c]``
+    the training weight that the model had there; where it did not tell codes apart, numbers are
+    taken to lie evenly between its edges.
+    """
+
+    bins: FeatureBins
+    codes: list[Codes]
+    weights: list[Array]
+
+
+def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _United:
+    """Return the bins that tell apart what any model does, however many these are."""
+    own = [ensemble.binning.features[j] for ensemble in ensembles]
+    weights = [ensemble.bin_weights[j] for ensemble in ensembles]
+    numeric = [bins for bins in own if isinstance(bins, NumericBins)]
+    categorical = [bins for bins in own if isinstance(bins, CategoricalBins)]
+    if len(numeric) == len(own):
+        changes = [_find_cuts(ensemble, j) for ensemble in ensembles]
+        return _unite_edges(numeric, changes, weights)
+    if len(categorical) == len(own):
+        kinds = {isinstance(c, str) for bins in categorical for c in bins.categories}
+        if len(kinds) < 2:
+            return _unite_categories(categorical, weights)
+    raise ValueError(
+        f"models must have {label} of one kind: numbers in all, or categories in all that are all "
+        "strings or all numbers"
+    )
+
+
+def _find_cuts(ensemble: Ensemble, j: int) -> NDArray[np.bool_]:
+    """Return whether a model tells a bin of a numeric feature from the next one."""
+    n_bins = ensemble.binning.features[j].n_bins
+    changes = find_changes(ensemble.models, j, n_bins)
+    for pair in ensemble.pairs if isinstance(ensemble, TableEnsemble) else ():
+        for feature, level in ((pair.first, pair.first_level), (pair.second, pair.second_level)):
+            if feature == j:
+                changes |= np.diff(level[:n_bins]) != 0
+    return changes
+
+
+def _unite_edges(
+    own: Sequence[NumericBins],
+    changes: Sequence[NDArray[np.bool_]],
+    weights: Sequence[Array],
+) -> _United:
+    edges = np.unique(
+        np.concatenate([bins.edges[used] for bins, used in zip(own, changes, strict=True)])
+    )
+    united = NumericBins(edges, span=join_spans(own))
+    return _United(
+        united,
+        [find_numeric_codes(bins, united) for bins in own],
+        [
+            _spread_weight(bins, edges, weight, united.span)
+            for bins, weight in zip(own, weights, strict=True)
+        ],
+    )
+
+
+def _spread_weight(
+    bins: NumericBins, edges: Array, weight: Array, span: tuple[float, float] | None
+) -> Array:
+    """Return the training weight of bins between other edges."""
+    low, high = span or (-np.inf, np.inf)
+    inner = bins.edges[np.isfinite(bins.edges)]
+    first, last = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
+    low, high = (low if low < first else first - 1.0), (high if high > last else last + 1.0)
+    ends = np.clip(np.concatenate([[-np.inf], bins.edges, [np.inf]]), low, high)
+    held = np.concatenate([[0.0], np.cumsum(weight[: bins.n_bins])])
+    at = np.interp(np.clip(np.concatenate([[-np.inf], edges, [np.inf]]), low, high), ends, held)
+    at[0], at[-1] = 0.0, held[-1]
+    return np.append(np.maximum(np.diff(at), 0.0), weight[bins.n_bins])
+
+
+def _unite_categories(own: Sequence[CategoricalBins], weights: Sequence[Array]) -> _United:
+    categories = tuple(dict.fromkeys(c for bins in own for c in bins.categories))
+    united = CategoricalBins(categories, any(bins.has_rare for bins in own))
+    spread = []
+    for bins, weight in zip(own, weights, strict=True):
+        place = {c: k for k, c in enumerate(bins.categories)}
+        held = np.zeros(united.width)
+        held[: len(categories)] = [weight[place[c]] if c in place else 0.0 for c in categories]
+        if bins.has_rare:
+            held[united.n_bins - 1] += weight[len(place)]
+        held[united.n_bins] = weight[bins.n_bins]
+        spread.append(held)
+    return _United(united, [find_categorical_codes(bins, united) for bins in own], spread)
+
+
+# -- trees ----------------------------------------------------------------------------------------
+
+
+def _merge_trees(
+    ensembles: Sequence[Ensemble],
+    factors: Sequence[float],
+    united: Sequence[_United],
+    labels: Sequence[str],
+) -> TreeEnsemble:
+    for feature, label in zip(united, labels, strict=True):
+        most = MOST_BINS if isinstance(feature.bins, NumericBins) else MAX_CATEGORIES
+        if feature.bins.n_bins > most:
+            raise ValueError(
+                f"models of trees must tell apart at most {most} bins of {label} in all, and not "
+                f"{feature.bins.n_bins}: fit them with fewer max_bins"
+            )
+    binning = Binning(tuple(own.bins for own in united), ensembles[0].binning.from_dtype)
+    models = []
+    for of_model in zip(*(own.models for own in ensembles), strict=True):
+        parts = [
+            recode(replace(rounds, step=factor * rounds.step), [own.codes[i] for own in united])
+            for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True))
+        ]
+        models.append(Rounds.chain(parts))
+    return TreeEnsemble(
+        binning,
+        tuple(models),
+        tuple(np.sum(own.weights, axis=0) for own in united),
+        joint=ensembles[0].joint,
+    )
+
+
+# -- look-up tables -------------------------------------------------------------------------------
+
+
+def _merge_tables(
+    ensembles: Sequence[TableEnsemble], factors: Sequence[float], united: Sequence[_United]
+) -> Merged:
+    """Return the mean of look-up tables, coarser where there is no room for all bins or cells."""
+    sums = [np.stack([own.sums_of(m) for m in range(len(own.models))]) for own in ensembles]
+    pairs = [_merge_pair(key, ensembles, factors, sums, united) for key in _list_pairs(ensembles)]
+    lost: dict[tuple[int, ...], float] = {
+        (pair.first, pair.second): pair.lost for pair in pairs if pair.lost > 0.0
+    }
+    features, tables, weights, kept = [], [], [], []
+    for j, own in enumerate(united):
+        values = np.zeros((len(sums[0]), own.bins.width))
+        for ensemble, of_ensemble, factor, codes in zip(
+            ensembles, sums, factors, own.codes, strict=True
+        ):
+            first, end = ensemble.offsets[j : j + 2]
+            values += factor * of_ensemble[:, first:end][:, codes]
+        levels = [pair.levels_of(j) for pair in pairs if j in (pair.first, pair.second)]
+        weight = np.sum(own.weights, axis=0)
+        group, bins = _thin(own.bins, values, levels, weight)
+        table, held = _group(values, weight, group)
+        moved = np.abs(values - table[:, group]).max(initial=0.0)
+        if moved > 0.0:
+            lost[(j,)] = float(moved)
+        features.append(bins)
+        tables.append(table)
+        weights.append(held)
+        kept.append(_find_heaviest(group, weight))
+    grids = [pair.to_bins(kept[pair.first], kept[pair.second], features) for pair in pairs]
+    binning = Binning(tuple(features), ensembles[0].binning.from_dtype)
+    terms = len(features) + len(grids)
+    models = []
+    for m in range(len(sums[0])):
+        own_tables = [table[m] for table in tables]
+        own_tables += [np.append(pair.values[m].ravel(), [0.0, 0.0]) for pair in pairs]
+        some = [term for term in range(terms) if own_tables[term].any()]
+        models.append(
+            Rounds.of_tables(np.array(some, dtype=np.int32), [own_tables[term] for term in some])
+        )
+    merged = TableEnsemble(
+        binning,
+        tuple(models),
+        tuple(weights),
+        joint=ensembles[0].joint,
+        pairs=tuple(grids),
+        pair_weights=tuple(np.append(pair.weight.ravel(), [0.0, 0.0]) for pair in pairs),
+    )
+    return Merged(merged, lost)
+
+
+def _thin(
+    bins: FeatureBins, values: Array, levels: Sequence[NDArray[np.int16]], weight: Array
+) -> tuple[NDArray[np.intp], FeatureBins]:
+    """Return the coarser code of every code, and bins that a model may have."""
+    codes = np.arange(bins.width)
+    if isinstance(bins, CategoricalBins):
+        if bins.n_bins <= MAX_CATEGORIES:
+            return codes, bins
+        n = len(bins.categories)
+        heaviest = np.sort(np.argsort(-weight[:n], kind="stable")[: MAX_CATEGORIES - 1])
+        group = np.full(bins.width, MAX_CATEGORIES - 1)
+        group[heaviest] = np.arange(len(heaviest))
+        group[bins.n_bins] = MAX_CATEGORIES
+        group[bins.n_bins + 1] = MAX_CATEGORIES + 1
+        return group, CategoricalBins(tuple(bins.categories[k] for k in heaviest), has_rare=True)
+    n = bins.n_bins
+    different = np.any(values[:, 1:n] != values[:, : n - 1], axis=0)
+    for level in levels:
+        different |= np.diff(level[:n]) != 0
+    starts = np.concatenate([[0], 1 + np.flatnonzero(different)])
+    if len(starts) > MOST_BINS:
+        starts = _join_neighbours(values[:, :n], weight[:n], starts, MOST_BINS)
+    group = np.zeros(bins.width, dtype=np.intp)
+    group[starts[1:]] = 1
+    group = np.cumsum(group)
+    group[n] = len(starts)
+    if len(starts) == n:
+        return codes, bins
+    return group, replace(bins, edges=bins.edges[starts[1:] - 1])
+
+
+def _join_neighbours(
+    values: Array, weight: Array, starts: NDArray[np.intp], most: int
+) -> NDArray[np.intp]:
+    """Return where at most so many stretches of bins begin that lose least when each is a mean."""
+    weight = weight + 1e-9 * (weight.sum() or 1.0) / len(weight)
+    held = np.add.reduceat(weight, starts)
+    means = np.add.reduceat(values * weight, starts, axis=1) / held
+    while len(starts) > most:
+        lost = held[:-1] * held[1:] / (held[:-1] + held[1:])
+        k = int(np.argmin(lost * np.sum(np.diff(means, axis=1) ** 2, axis=0)))
+        both = held[k] + held[k + 1]
+        means[:, k] = (held[k] * means[:, k] + held[k + 1] * means[:, k + 1]) / both
+        held[k] = both
+        means, held = np.delete(means, k + 1, axis=1), np.delete(held, k + 1)
+        starts = np.delete(starts, k + 1)
+    return starts
+
+
+def _group(values: Array, weight: Array, group: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Return the mean of values by coarser code, and the weight of each."""
+    n = int(group.max()) + 1
+    held = np.bincount(group, weight, n)
+    share = np.where(held[group] > 0.0, weight, 1.0)
+    total = np.bincount(group, share, n)
+    alone = np.bincount(group, minlength=n) == 1  # which keep their last bit
+    means = np.stack([np.bincount(group, share * own, n) / total for own in values])
+    first = np.zeros(n, dtype=np.intp)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    means = np.where(alone, values[:, first], means)
+    return means, held.astype(np.float64)
+
+
+def _find_heaviest(group: NDArray[np.intp], weight: Array) -> NDArray[np.intp]:
+    """Return the code of most weight among those of each coarser code."""
+    order = np.argsort(weight, kind="stable")
+    heaviest = np.zeros(int(group.max()) + 1, dtype=np.intp)
+    heaviest[group[order]] = order
+    return heaviest
+
+
+# -- pairs ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """A pair's merged table: levels by united code, the values of every model, and weights."""
+
+    first: int
+    second: int
+    levels: tuple[NDArray[np.int16], NDArray[np.int16]]
+    values: Array
+    weight: Array
+    lost: float = 0.0
+
+    def levels_of(self, j: int) -> NDArray[np.int16]:
+        """Return the levels of one of the features."""
+        return self.levels[0 if j == self.first else 1]
+
+    def to_bins(
+        self,
+        first: NDArray[np.intp],
+        second: NDArray[np.intp],
+        features: Sequence[FeatureBins],
+    ) -> PairBins:
+        """Return the grid over bins that stand for these united codes."""
+        levels = self.levels[0][first], self.levels[1][second]
+        ordered = []
+        for j, level in zip((self.first, self.second), levels, strict=True):
+            bins = features[j]
+            numeric = isinstance(bins, NumericBins)
+            ordered.append(int(level[: bins.n_bins].max(initial=-1)) + 1 if numeric else 0)
+        return PairBins(self.first, self.second, *levels, (ordered[0], ordered[1]))
+
+
+def _list_pairs(ensembles: Sequence[TableEnsemble]) -> list[tuple[int, int]]:
+    return list(dict.fromkeys((p.first, p.second) for own in ensembles for p in own.pairs))
+
+
+def _merge_pair(
+    key: tuple[int, int],
+    ensembles: Sequence[TableEnsemble],
+    factors: Sequence[float],
+    sums: Sequence[Array],
+    united: Sequence[_United],
+) -> _Grid:
+    """Return a pair's table; if it is to be coarser, what it says of one feature alone is moved."""
+    has = [
+        (i, p)
+        for i, own in enumerate(ensembles)
+        for p, pair in enumerate(own.pairs)
+        if (pair.first, pair.second) == key
+    ]
+    levels, origins = zip(
+        *(_unite_levels(united[j], side, has, ensembles) for side, j in enumerate(key)),
+        strict=True,
+    )
+    is_coarser = len(origins[0]) * len(origins[1]) > MOST_CELLS
+    values = np.zeros((len(sums[0]), len(origins[0]), len(origins[1])))
+    weight = np.zeros(values.shape[1:])
+    for k, (i, p) in enumerate(has):
+        own, parts = ensembles[i], []
+        for side, j in enumerate(key):
+            level, known = levels[side], levels[side] >= 0
+            held = np.bincount(level[known], united[j].weights[i][known], len(origins[side]))
+            parts.append(_find_parts(origins[side][:, k], held.astype(np.float64)))
+        at = np.ix_(origins[0][:, k], origins[1][:, k])
+        inside = (origins[0][:, k, None] >= 0) & (origins[1][:, k] >= 0)
+        of_pair = own.cells_of(own.pair_weights[p], p, 0)[at]
+        weight += np.where(inside, of_pair * parts[0][:, None] * parts[1], 0.0)
+        for m, of_model in enumerate(sums[i]):
+            if is_coarser:
+                own.move_effects(of_model, p)
+            values[m] += np.where(inside, factors[i] * own.cells_of(of_model, p)[at], 0.0)
+    grid = _Grid(*key, levels, values, weight)
+    return _coarsen(grid, [united[j].bins for j in key]) if is_coarser else grid
+
+
+def _find_parts(origin: NDArray[np.int16], held: Array) -> Array:
+    """Return what part of a model's level each merged level has, by the weight that it held."""
+    places = np.maximum(origin, 0)
+    total = np.bincount(places, held)[places]
+    held = np.where(total > 0.0, held, 1.0)  # where none held any
+    parts: Array = held / np.bincount(places, held)[places]
+    return parts
+
+
+def _unite_levels(
+    united: _United,
+    side: int,
+    has: Sequence[tuple[int, int]],
+    ensembles: Sequence[TableEnsemble],
+) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Return the merged level of each united code, and each level's in the models that have any."""
+    own = []
+    for i, p in has:
+        pair = ensembles[i].pairs[p]
+        level = (pair.first_level, pair.second_level)[side]
+        own.append(level[united.codes[i]])
+    stacked = np.stack(own, axis=1)
+    known = [tuple(row) for row in stacked.tolist() if max(row) >= 0]
+    place = {row: k for k, row in enumerate(dict.fromkeys(known))}
+    levels = np.array([place.get(tuple(row), -1) for row in stacked.tolist()], dtype=np.int16)
+    return levels, np.array(list(place), dtype=np.int16).reshape(len(place), len(has))
+
+
+def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
+    """Join the neighbouring levels that lose least until a model may have as many cells."""
+    values, levels = grid.values, list(grid.levels)
+    places = [np.arange(n) for n in grid.weight.shape]
+    weight = grid.weight + 1e-9 * (grid.weight.sum() or 1.0) / grid.weight.size
+    while weight.size > MOST_CELLS:
+        losses = []
+        for side in range(2):
+            own = _find_losses(np.moveaxis(values, 1 + side, 0), np.moveaxis(weight, side, 0))
+            if isinstance(bins[side], NumericBins):  # where missing values may come last
+                own[int(levels[side][: bins[side].n_bins].max(initial=-1)) :] = np.inf
+            losses.append(own)
+        side = int(np.argmin([own.min(initial=np.inf) for own in losses]))
+        k = int(np.argmin(losses[side]))
+        starts = np.delete(np.arange(weight.shape[side]), k + 1)
+        held = np.add.reduceat(weight, starts, axis=side)
+        values = np.add.reduceat(values * weight, starts, axis=1 + side) / held
+        weight = held
+        levels[side] = (levels[side] - (levels[side] > k)).astype(np.int16)
+        places[side] = places[side] - (places[side] > k)
+    moved = np.abs(grid.values - values[:, places[0]][:, :, places[1]])
+    lost = float(moved.max(initial=0.0))
+    return replace(grid, values=values, weight=weight, levels=(levels[0], levels[1]), lost=lost)
+
+
+def _find_losses(values: Array, weight: Array) -> Array:
+    """Return what is lost, in squares, if a level and the next share their mean.
+
+    `values` are of shape (n_levels, n_models, n_others), and weights of (n_levels, n_others).
+    """
+    both = weight[:-1] * weight[1:] / (weight[:-1] + weight[1:])
+    lost: Array = np.sum(both[:, None, :] * np.diff(values, axis=0) ** 2, axis=(1, 2))
+    return lost

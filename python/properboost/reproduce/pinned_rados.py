@@ -1,0 +1,27 @@
+"""Classifiers from rados whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
+
+from typing import Any
+
+from properboost.rado.estimator import RadoBoostClassifier
+
+__all__ = ["make_rados"]
+
+RADOS = {
+    "regularizer": "ridge",
+    "omega": 10.0,
+    "gamma": None,
+    "q": 0.05,
+    "l1_ratio": 0.5,
+    "ridge_matrix": None,
+    "n_rados": "auto",
+    "n_estimators": 1000,
+    "keep": "loss",
+    "fit_intercept": True,
+    "categorical_features": "from_dtype",
+    "random_state": None,
+}
+
+
+def make_rados(**given: Any) -> RadoBoostClassifier:
+    """Make a `RadoBoostClassifier` with a ridge."""
+    return RadoBoostClassifier(**{**RADOS, **given})

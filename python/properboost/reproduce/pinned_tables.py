@@ -1,0 +1,17 @@
+"""Look-up tables whose every parameter is pinned: defaults may change, papers do not.
+
+Only `n_jobs` and `verbose`, on which no result depends, are left to the library.
+"""
+
+from typing import Any
+
+from properboost.estimators.pinned_parameters import TABLES
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.reproduce.pinned_settings import RULE
+
+__all__ = ["make_tables"]
+
+
+def make_tables(**given: Any) -> ProperBoostClassifier:
+    """Make boosted look-up tables: glog, the real response and guarded steps, greedy selection."""
+    return ProperBoostClassifier(**{**TABLES, **RULE, **given})

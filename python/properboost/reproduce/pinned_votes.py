@@ -1,0 +1,13 @@
+"""Votes whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
+
+from typing import Any
+
+from properboost.estimators.arboost import ARBoostClassifier
+from properboost.estimators.pinned_parameters import VOTES
+
+__all__ = ["make_votes"]
+
+
+def make_votes(**given: Any) -> ARBoostClassifier:
+    """Make an `ARBoostClassifier` of stumps: AdaBoost, as rho is 1."""
+    return ARBoostClassifier(**{**VOTES, **given})

@@ -1,0 +1,215 @@
+"""Rounds whose number is not given: more are made while they help by more than chance."""
+
+import numpy as np
+import pytest
+
+import properboost as pb
+from helpers.flags import make_flags
+from helpers.models import same_model
+from properboost.fitting import plan
+from properboost.models.averaging import average_rounds
+
+
+def fit(X, y, **settings):
+    names = [f"x{j}" for j in range(X.shape[1])]
+    settings = {"categorical_features": np.arange(len(names))} | settings
+    return pb.ProperBoostClassifier(**settings).fit(X, y)
+
+
+def expect_rounds(X, y, log_loss_of, **settings):
+    """The number of rounds by the rule, of one model's risk after each of a thousand rounds.
+
+    `log_loss_of` a model is the log loss of a row over its risk.
+    """
+    model = fit(X, y, n_estimators=1000, **settings)
+    own = model.history_["class"] == model.history_["class"][0]
+    risk = model.history_["risk"][own]
+    n_classes = 2 if model.multiclass_ == "one_vs_rest" else len(model.classes_)
+    freedom = (n_classes - 1) * sum(len(np.unique(column)) - 1 for column in X.T)
+    n = 100
+    while n < 1000 and len(risk) >= n:
+        fall = risk[n - 51] - risk[n - 1]
+        if 2 * len(y) * log_loss_of(model) * fall <= freedom / 4 or fall <= risk[n - 51] / 1000:
+            break
+        n += 50
+    return min(n, len(risk))
+
+
+def of_two(model):
+    return np.log(2) / float(model.loss_.loss(0.0))
+
+
+def of_joint(model):
+    return 1 / (2 * model.loss_.gain)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"gain": 3.0},
+        {"gain": 1.0, "weak_learner": "stump"},
+        {"selection": "greedy", "response": "newton", "learning_rate": 0.2},
+        {"loss": "ggauss", "gain": 2.0},
+        {"loss": "exponential", "gain": 2.0},
+    ],
+    ids=str,
+)
+def test_rounds_go_on_as_long_as_the_rule_says(settings):
+    X, y = make_flags()
+    model = fit(X, y, **settings)
+    assert model.n_iter_ == expect_rounds(X, y, of_two, **settings) > 100
+    assert same_model(model, fit(X, y, n_estimators=model.n_iter_, **settings))
+
+
+def test_classes_of_a_joint_model_go_on_together():
+    X, y = make_flags(n_classes=3)
+    model = fit(X, y)
+    assert model.n_iter_ == expect_rounds(X, y, of_joint) > 100
+    assert np.bincount(model.history_["class"]).tolist() == [model.n_iter_] * 3
+    canonical = fit(X, y, multiclass="canonical")
+    assert canonical.n_iter_ > 100
+
+
+def test_classes_that_are_models_of_their_own_go_on_alone():
+    X, y = make_flags(600, n_classes=3)
+    labels = np.where(y == 0, 0, np.random.default_rng(0).integers(1, 3, len(y)))  # 1, 2: by lot
+    model = fit(X, labels, multiclass="one_vs_rest")
+    rounds = [int((model.history_["class"] == k).sum()) for k in model.classes_]
+    assert rounds[0] > 100
+    for k in range(3):
+        alone = fit(X, labels == k, gain=model.loss_.gain)
+        assert rounds[k] == alone.n_iter_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_by_lot_have_hardly_more_than_a_hundred_rounds(n_classes):
+    X, y = make_flags(n_classes=n_classes)
+    by_lot = [np.random.default_rng(seed).permutation(y) for seed in range(20)]
+    rounds = [fit(X, labels).n_iter_ for labels in by_lot]
+    assert np.mean(rounds) <= 120
+    assert max(rounds) <= 150
+
+
+def test_chance_lowers_the_deviance_by_the_degrees_of_freedom():
+    """All rounds there are, fitted to labels drawn by lot: what the rule takes for granted."""
+    falls = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (2000, 6)), rng.integers(0, 2, 2000)
+        model = fit(X, y, gain=1.0, slope=1.0, n_estimators=400)
+        falls.append(2 * len(y) * (np.log(2) - model.history_["risk"][-1]))
+    error = np.std(falls) / np.sqrt(len(falls))
+    assert abs(np.mean(falls) - 12) < 4 * error < 6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"weak_learner": "tree"},
+        {"weak_learner": "monomial"},
+        {"step": "totally_corrective", "response": "sign"},
+    ],
+    ids=str,
+)
+def test_others_have_a_hundred(settings):
+    X, y = make_flags()
+    assert same_model(fit(X, y, **settings), fit(X, y, n_estimators=100, **settings))
+
+
+def test_an_estimator_may_be_a_cycle():
+    X, y = make_flags(noise=0.1)
+    settings = {"selection": "cyclic", "gain": 8.0}
+    model = fit(X, y, **settings)
+    assert model.n_iter_ > 100
+    assert same_model(model, fit(X, y, n_estimators=model.n_iter_, **settings))
+
+
+def test_weights_count_as_rows():
+    X, y = make_flags(600)
+    weight = np.random.default_rng(3).integers(0, 3, len(y))
+    twice = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    settings = {"categorical_features": np.arange(X.shape[1])}
+    weighted = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
+    assert weighted.n_iter_ == twice.n_iter_ > 100
+
+
+def test_bags_have_rounds_of_their_own(monkeypatch):
+    counts = []
+
+    def see(fits, size):
+        counts.extend(len(rounds) for rounds in fits)
+        return average_rounds(fits, size)
+
+    monkeypatch.setattr("properboost.fitting.assemble.average_rounds", see)
+    X, y = make_flags()
+    model = fit(X, y, outer_bags=8)
+    assert len(set(counts)) > 1
+    assert model.n_iter_ == max(counts)
+    assert min(counts) >= 100
+
+
+def test_pairs_too():
+    X, y = make_flags(noise=0.1, together=4.0)
+    model = fit(X, y, interactions=2)
+    alone = fit(X, y)
+    assert model.n_iter_ >= alone.n_iter_ + 100
+    given = fit(X, y, interactions=2, interaction_estimators=7)
+    assert given.n_iter_ == alone.n_iter_ + 7
+
+
+def test_validation_rows_do_not_change_what_is_boosted():
+    X, y = make_flags()
+    X_val, y_val = make_flags(seed=1)
+    settings = {"categorical_features": np.arange(X.shape[1]), "early_stopping": False}
+    plain = fit(X, y)
+    watched = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X_val, y_val=y_val)
+    assert same_model(plain, watched)
+    assert len(watched.validation_scores_) == plain.n_iter_
+    stopped = pb.ProperBoostClassifier(**settings | {"early_stopping": True}).fit(
+        X, y, X_val=X_val, y_val=y_val
+    )
+    assert stopped.n_iter_ == watched.validation_scores_.argmax() + 1
+
+
+def test_several_cohorts_that_are_watched_go_on():
+    """More models than are boosted together, of which the watched ones advance one by one."""
+    X, y = make_flags(1500, noise=0.1)
+    y = 2 * y + (X[:, 0] > 0)
+    settings = {"multiclass": "one_vs_rest", "outer_bags": 8, "intercept": None}
+    plain = fit(X, y, **settings)
+    watched = pb.ProperBoostClassifier(
+        categorical_features=np.arange(X.shape[1]), early_stopping=False, **settings
+    ).fit(X, y, X_val=X, y_val=y)
+    assert plain.n_iter_ > 100
+    assert same_model(plain, watched)
+
+
+def test_there_is_an_end(monkeypatch):
+    monkeypatch.setattr(plan, "MOST", 130)
+    X, y = make_flags()
+    assert fit(X, y).n_iter_ == 130
+
+
+def test_warm_starts_go_as_far_as_one_fit():
+    X, y = make_flags()
+    expected = fit(X, y)
+    rounds = expected.n_iter_
+    assert rounds > 150
+    for begun in (20, 50, 99, 100, 120, 150, rounds):
+        model = fit(X, y, warm_start=True, n_estimators=begun)
+        assert same_model(model.set_params(n_estimators=None).fit(X, y), expected)
+    assert model.set_params(n_estimators=rounds + 5).fit(X, y).n_iter_ == rounds + 5
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "auto", "none"])
+def test_wrong_numbers_are_refused(value):
+    X, y = make_flags()
+    with pytest.raises((TypeError, ValueError), match="n_estimators must be"):
+        fit(X, y, n_estimators=value)
+
+
+def test_progress_comes_to_its_end(capsys):
+    X, y = make_flags()
+    fit(X, y, verbose=1)
+    assert "1000/1000" in capsys.readouterr().err
