@@ -1,28 +1,26 @@
-"""What a reader of a model should beware of."""
+"""Cautions: what a reader of a model should beware of."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from properboost.report.extremes import list_extremes
-from properboost.report.found import (
+from properboost.report.content import (
     FEW_ROWS,
     SLIGHT,
     Array,
     Caution,
     Drift,
     Effect,
-    Extremes,
+    Evaluation,
     Facts,
     Grouping,
-    Judged,
+    Overconfidence,
     Term,
 )
-from properboost.report.jumps import list_jumps
-from properboost.report.plateaus import count_few
-from properboost.report.protected import find_protected
-from properboost.report.words import count, list_words, percent
+from properboost.report.discontinuities import count_few, list_discontinuities
+from properboost.report.overconfidence import list_overconfidence
+from properboost.report.wording import count, find_protected, list_words, percent
 
 __all__ = ["list_cautions", "list_drift"]
 
@@ -44,8 +42,8 @@ def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list
 
 def list_cautions(
     facts: Facts,
-    judged: Judged | None,
-    extremes: Extremes | None,
+    evaluation: Evaluation | None,
+    overconfidence: Overconfidence | None,
     drift: Sequence[Drift],
     effects: Sequence[Effect],
     terms: Sequence[Term],
@@ -67,7 +65,7 @@ def list_cautions(
                 "Ask the person who handed it to you.",
             )
         )
-    if judged is None:
+    if evaluation is None:
         found.append(
             Caution(
                 "No answers to check",
@@ -76,14 +74,14 @@ def list_cautions(
             )
         )
     else:
-        found += _list_of_scores(judged)
+        found += _list_of_scores(evaluation)
         assert counts is not None
         found += _list_of_classes(facts, counts)
     found += _list_of_people(facts, terms, groupings, without)
     found += _list_of_groups(groupings)
-    found += list_extremes(extremes, n_rows, facts.training_rows)
+    found += list_overconfidence(overconfidence, n_rows, facts.training_rows)
     found += _list_of_drift(drift, n_rows)
-    found += list_jumps(effects)
+    found += list_discontinuities(effects)
     found += _list_of_bins(effects)
     found += _list_of_noise(terms)
     if facts.edits:
@@ -97,15 +95,15 @@ def list_cautions(
     return found
 
 
-def _list_of_scores(judged: Judged) -> Iterator[Caution]:
-    saving = judged.scores["log_loss"].saving
+def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
+    saving = evaluation.scores["log_loss"].saving
     if saving.is_known and saving.low <= 0.0:
         yield Caution(
             "Hardly better than no model",
             "On these rows the probabilities are not clearly better than the shares of the classes "
             "alone.",
         )
-    slope, bias = judged.reliability.slope, judged.reliability.bias
+    slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
     if slope.is_off(1.0, SLIGHT):
         title, where = (
             ("Too sure of itself", "near to") if slope.value < 1.0 else ("Too cautious", "far from")
@@ -115,13 +113,13 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
             f"Its probabilities are too {where} 0% and 100%: the calibration slope is "
             f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
         )
-    so = judged.reliability.observed
+    so = evaluation.reliability.observed
     if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
-            f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
-            f"rows were {'so' if len(judged.shares) == 2 else 'predicted rightly'}; chance does "
-            "not explain the difference.",
+            f"Their mean is {percent(evaluation.reliability.predicted)}, where {percent(so)} of "
+            f"the rows were {'so' if len(evaluation.shares) == 2 else 'predicted rightly'}; chance "
+            "does not explain the difference.",
         )
 
 

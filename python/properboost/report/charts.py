@@ -27,7 +27,7 @@ __all__ = [
     "draw_grid",
     "draw_reliability",
     "draw_steps",
-    "draw_walk",
+    "draw_waterfall",
 ]
 
 WIDTH = 300
@@ -115,7 +115,7 @@ def draw_bars(
     return _render(_list_bars(bars, title, origin, _format(percent), widths, note), label)
 
 
-def draw_walk(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
+def draw_waterfall(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
     """Draw bars that begin where those before end, on a scale of log-odds that says probabilities.
 
     Values and origins are log-odds.

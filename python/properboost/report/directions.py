@@ -9,8 +9,8 @@ from sklearn.isotonic import isotonic_regression
 
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.inspection.words import label_range
-from properboost.report.found import Array
-from properboost.report.words import list_words, signed
+from properboost.report.content import Array
+from properboost.report.wording import list_words, signed
 
 __all__ = ["describe_direction"]
 

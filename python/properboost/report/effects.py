@@ -14,14 +14,9 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
-from properboost.report.found import Effect, PairEffect, Term
+from properboost.report.content import Effect, PairEffect, Term
 
-__all__ = [
-    "is_additive",
-    "list_effects",
-    "list_pair_effects",
-    "list_terms",
-]
+__all__ = ["is_additive", "list_effects", "list_pair_effects", "list_terms"]
 
 Function = TypeVar("Function", ShapeFunction, PairFunction)
 

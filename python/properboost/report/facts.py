@@ -7,11 +7,14 @@ import numpy as np
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.estimators.base import TableClassifier
-from properboost.report.class_names import find_unnamed, read_class_names
-from properboost.report.contents import describe_edit, find_changed, list_contents
-from properboost.report.feature_descriptions import read_feature_descriptions
-from properboost.report.found import Facts
-from properboost.report.words import list_words
+from properboost.report.content import Facts
+from properboost.report.inventory import describe_edit, find_changed, list_contents
+from properboost.report.wording import (
+    find_unnamed,
+    list_words,
+    read_class_names,
+    read_feature_descriptions,
+)
 
 __all__ = ["describe_model"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from properboost.report.found import SLIGHT, Estimate, Group
-from properboost.report.words import list_words, percent, points
+from properboost.report.content import SLIGHT, Estimate, Group
+from properboost.report.wording import list_words, percent, points
 
 __all__ = ["list_findings"]
 

@@ -13,12 +13,12 @@ from properboost.data.frames import factorize, find_feature
 from properboost.data.table import CategoricalColumn, Column
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import Array, Estimate, Group, Grouping, Term
+from properboost.report.content import Array, Estimate, Group, Grouping, Term
 from properboost.report.group_findings import list_findings
-from properboost.report.protected import find_protected
-from properboost.report.shares import estimate_share
+from properboost.report.proportions import estimate_proportion
+from properboost.report.wording import find_protected
 
-__all__ = ["Columns", "choose_groups", "divide", "judge_groups"]
+__all__ = ["Columns", "choose_groups", "divide", "evaluate_groups"]
 
 Columns: TypeAlias = Mapping[str, tuple[Column | CategoricalColumn, bool]]
 """What groups are made of, by name: a column, and whether the model uses it."""
@@ -129,7 +129,7 @@ def _read(values: Any, name: str, n_rows: int) -> Column | CategoricalColumn:
     return column if column.dtype.kind in "iuf" else factorize(column, f"groups: {name!r}")
 
 
-def judge_groups(
+def evaluate_groups(
     columns: Columns,
     probability: Array,
     predicted: NDArray[np.intp],
@@ -162,7 +162,7 @@ def judge_groups(
     for name, (column, is_used) in columns.items():
         names, place, lump = divide(column, own)
         groups = [
-            _judge(
+            _evaluate(
                 group,
                 probability[place == k, positive],
                 predicted[place == k],
@@ -243,7 +243,7 @@ def _divide_numbers(
     return names, np.searchsorted(edges, values), is_missing
 
 
-def _judge(
+def _evaluate(
     name: str,
     probability: Array,
     predicted: NDArray[np.intp],
@@ -256,7 +256,7 @@ def _judge(
 
     def share(hits: NDArray[np.bool_], among: NDArray[np.bool_] | None = None) -> Estimate:
         some = slice(None) if among is None else among
-        return estimate_share(hits[some], weight[some], level)
+        return estimate_proportion(hits[some], weight[some], level)
 
     mean = float(np.average(probability, weights=weight)) if weight.sum() > 0.0 else np.nan
     total = float(weight.sum())

@@ -12,8 +12,8 @@ from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.estimators.base import TableClassifier
-from properboost.report.fewer import TrainingRows, score_probabilities, take_scored
-from properboost.report.found import Array, FewScores
+from properboost.report.content import Array, ModelScores
+from properboost.report.feature_subsets import TrainingRows, score_probabilities, take_scored
 
 __all__ = ["score_linear"]
 
@@ -24,7 +24,7 @@ def score_linear(
     codes: NDArray[np.intp],
     weight: Array | None,
     train: TrainingRows,
-) -> FewScores:
+) -> ModelScores:
     """Return what scikit-learn's logistic regression scores, with its default penalty.
 
     Numbers are brought to mean 0 and variance 1; missing ones have the mean, and a column that

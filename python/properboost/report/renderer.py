@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from properboost.extras import import_extra
-from properboost.report.words import shorten
+from properboost.report.wording import shorten
 from properboost.visible import NO_WIDTH, make_visible
 
 if sys.platform != "win32":

@@ -10,9 +10,9 @@ from properboost.boosting.tree_ensemble import TreeEnsemble
 from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
-from properboost.report.found import Array, Step, TellingRow
-from properboost.report.log_odds import find_log_odds
-from properboost.report.words import count, signed
+from properboost.report.content import Array, TellingRow, WaterfallStep
+from properboost.report.proportions import find_log_odds
+from properboost.report.wording import count, signed
 
 __all__ = ["choose_rows", "describe_rows"]
 
@@ -110,7 +110,7 @@ def describe_rows(
     for k, (kind, row) in enumerate(zip(kinds, positions.tolist(), strict=True)):
         own = told[k]
         spoken_for = labels.index(own.class_label)
-        average, steps = _walk(own, confidence_level)
+        average, steps = _list_steps(own, confidence_level)
         found.append(
             TellingRow(
                 kind=kind,
@@ -150,7 +150,9 @@ def _find_intervals(model: Any, some: Any, confidence_level: float) -> Array | N
     return ends
 
 
-def _walk(own: Contributions, confidence_level: float) -> tuple[float, tuple[Step, ...]]:
+def _list_steps(
+    own: Contributions, confidence_level: float
+) -> tuple[float, tuple[WaterfallStep, ...]]:
     """Return the average row's probability, and the steps from there to the one row's.
 
     The largest come first; small ones are put together at the end, pairs apart from features.
@@ -175,7 +177,7 @@ def _walk(own: Contributions, confidence_level: float) -> tuple[float, tuple[Ste
         t = lot[0] if len(lot) == 1 else None
         added = np.diff(at[a : b + 1])
         steps.append(
-            Step(
+            WaterfallStep(
                 name=_name(own, t) if t is not None else _name_lot(own, lot),
                 added=float(at[b] - at[a]),
                 before=float(path[a]),

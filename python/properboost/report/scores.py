@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, logit
 
 from properboost.losses.probabilities import log_losses, square_errors
-from properboost.report.found import (
+from properboost.report.content import (
     Array,
     Estimate,
-    Judged,
+    Evaluation,
     Limit,
     Reliability,
     ReliabilityBin,
     Score,
 )
-from properboost.report.shares import estimate_share
+from properboost.report.proportions import estimate_proportion
 
-__all__ = ["judge"]
+__all__ = ["evaluate"]
 
 Statistic: TypeAlias = Callable[[Array], float]
 """Takes what each row weighs; returns a number."""
@@ -43,7 +43,7 @@ _FARTHEST = 100.0
 """A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
 
 
-def judge(
+def evaluate(
     probability: Array,
     codes: NDArray[np.intp],
     predicted: NDArray[np.intp],
@@ -51,7 +51,7 @@ def judge(
     *,
     confidence_level: float = 0.9,
     random_state: int = 0,
-) -> Judged:
+) -> Evaluation:
     """Judge probabilities by labels.
 
     Parameters
@@ -81,7 +81,7 @@ def judge(
     if n_classes > 2:
         said, so = probability[np.arange(n_rows), predicted], predicted == codes
 
-    def evaluate(counts: Array) -> Array:
+    def score_resample(counts: Array) -> Array:
         found = []
         for name, score in ours.items():
             value = score(counts)
@@ -91,23 +91,23 @@ def judge(
         return np.array([*found, bias, *calibrate(counts)])
 
     n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
-    found = _bootstrap(evaluate, own, confidence_level, n_resamples, random_state)
+    found = _bootstrap(score_resample, own, confidence_level, n_resamples, random_state)
     scores = {
         name: Score(found[2 * k], theirs[name](own), found[2 * k + 1])
         for k, name in enumerate(ours)
     }
     bias, slope, *intercepts = found[2 * len(ours) :]
     taken = np.bincount(n_classes * codes + predicted, own, n_classes**2).astype(np.float64)
-    return Judged(
+    return Evaluation(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
         missed=tuple(
-            estimate_share((predicted != codes)[mine], own[mine], confidence_level)
+            estimate_proportion((predicted != codes)[mine], own[mine], confidence_level)
             for mine in (codes == k for k in range(n_classes))
         ),
-        kept=tuple(
-            estimate_share((predicted == codes)[mine], own[mine], confidence_level)
+        precision=tuple(
+            estimate_proportion((predicted == codes)[mine], own[mine], confidence_level)
             for mine in (predicted == k for k in range(n_classes))
         ),
         reliability=Reliability(
@@ -342,7 +342,7 @@ def _bin(
         total = float(weight[own].sum())
         if total == 0.0:
             continue
-        share = estimate_share(so[own], weight[own], confidence_level)
+        share = estimate_proportion(so[own], weight[own], confidence_level)
         mean = float(weight[own] @ said[own] / total)
         found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
     return tuple(found)

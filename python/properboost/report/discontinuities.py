@@ -1,15 +1,18 @@
-"""Where a number's shape function jumps, and training had too few rows to say how far."""
+"""Plateaus of shape functions, and jumps between them that few training rows support."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from properboost.report.found import Array, Caution, Effect
-from properboost.report.plateaus import list_plateaus
-from properboost.report.words import count, list_words, signed
+from properboost.inspection.shape_functions import ShapeFunction
+from properboost.inspection.words import label_range
+from properboost.report.content import Array, Caution, Effect
+from properboost.report.wording import count, list_words, signed
 
-__all__ = ["list_jumps"]
+__all__ = ["Plateau", "count_few", "list_discontinuities", "list_plateaus"]
 
 LARGE = 2.0
 """Log-odds that neighbouring ranges are apart at least: the odds are seven times as large."""
@@ -26,7 +29,7 @@ _Z = 1.645
 """Standard errors to the end of an interval of 90%."""
 
 
-def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
+def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
     """Return what to say of neighbouring ranges that differ by more than their rows can tell.
 
     Ranges of the same points are one.
@@ -93,3 +96,42 @@ def _find_variance(rows: Array, probability: Array) -> Array:
     p = np.clip(probability, least, 1.0 - least)
     variance: Array = 1.0 / (rows * p * (1.0 - p))
     return variance
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Bins from the first to the last, the points of each, and the training rows of all."""
+
+    first: int
+    last: int
+    value: float
+    rows: float
+    label: str
+
+
+def list_plateaus(shape: ShapeFunction) -> list[Plateau]:
+    """Return the plateaus with training rows; of categories, each by itself."""
+    held = np.flatnonzero(shape.weights > 0.0)
+    if shape.kind != "numeric":
+        return [
+            Plateau(k, k, float(shape.values[k]), float(shape.weights[k]), shape.labels[k])
+            for k in held.tolist()
+        ]
+    assert shape.edges is not None
+    begins = np.flatnonzero(np.diff(shape.values[held], prepend=np.nan) != 0.0)
+    return [
+        Plateau(
+            first := int(held[a]),
+            last := int(held[b - 1]),
+            float(shape.values[first]),
+            float(shape.weights[held[a:b]].sum()),
+            label_range(shape.edges, first, last),
+        )
+        for a, b in pairwise([*begins.tolist(), len(held)])
+    ]
+
+
+def count_few(shape: ShapeFunction, few: float) -> tuple[int, int]:
+    """Return how many plateaus have fewer training rows than so many, and how many there are."""
+    found = list_plateaus(shape)
+    return sum(own.rows < few for own in found), len(found)

@@ -1,4 +1,8 @@
-"""Which single value of a row would have turned its prediction, had it been another one."""
+"""Counterfactuals: values of one feature that would turn what is predicted of a row.
+
+The flip rate of a feature is the share of the rows whose predicted class changes when this feature
+alone changes.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,11 +18,18 @@ from properboost.data.frames import RowTable
 from properboost.data.table import CategoricalColumn
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import FEW_ROWS, Array, Change, Changes, TellingRow, Term
-from properboost.report.protected import find_protected
-from properboost.report.words import list_words
+from properboost.report.content import (
+    FEW_ROWS,
+    Array,
+    Counterfactual,
+    Counterfactuals,
+    Grouping,
+    TellingRow,
+    Term,
+)
+from properboost.report.wording import find_protected, list_words
 
-__all__ = ["Feature", "add_changes", "read_rows"]
+__all__ = ["Feature", "add_counterfactuals", "add_flip_rates", "read_rows"]
 
 KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
 """The kinds of rows whose changes are told."""
@@ -28,7 +39,7 @@ MOST_CHANGES = 3
 MOST_FEATURES = 50
 """Features of which other values are tried; the most important ones."""
 
-MOST_VALUES = 128
+MOST_NUMBERS = 128
 """Numbers of a feature that are all tried; of more, those nearest to the edges of bins.
 
 Models look up bins, and see no difference between two numbers of one bin.
@@ -44,11 +55,17 @@ That of a number is the share of the test rows that it passes: between two rows 
 third of all.
 """
 
+MOST_FLIP_ROWS = 2_000
+"""Rows that flip rates are of; of more, so many at equal distances."""
+
+MOST_FLIP_VALUES = 10
+"""Values that flip rates try: the most frequent categories, or numbers that divide the rows."""
+
 Codes: TypeAlias = NDArray[np.intp]
 """Classes, by their positions."""
 
 
-def add_changes(
+def add_counterfactuals(
     model: TableClassifier, X: Any, rows: Sequence[TellingRow], terms: Sequence[Term]
 ) -> list[TellingRow]:
     """Return the rows with the single changes that would turn what is predicted of them.
@@ -75,8 +92,8 @@ def add_changes(
         places = list(range(model.n_features_in_))
     numbers = np.array([row.number - 1 for row in asked])
     raw, features = read_rows(model, X, numbers, places[:MOST_FEATURES])
-    found = iter([_find_changes(model, features, own) for own in raw])
-    return [replace(row, changes=next(found)) if row.kind in KINDS else row for row in rows]
+    found = iter([_find_counterfactuals(model, features, own) for own in raw])
+    return [replace(row, counterfactuals=next(found)) if row.kind in KINDS else row for row in rows]
 
 
 @dataclass(frozen=True)
@@ -105,7 +122,7 @@ class Feature(ABC):
         """Return the values that are tried, ascending, a row's own among them."""
 
     @abstractmethod
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Counterfactual:
         """Return the smallest change; ``into[k]`` is the class that ``values[k]`` leads to."""
 
 
@@ -122,13 +139,13 @@ class _Number(Feature):
 
     def list_values(self, own: float) -> Array:
         values = np.unique(self.column)
-        if len(values) > MOST_VALUES:
+        if len(values) > MOST_NUMBERS:
             bins = np.searchsorted(self.edges, values)
             begins = np.flatnonzero(np.diff(bins, prepend=-1))
             values = values[np.union1d(begins, np.append(begins[1:], len(values)) - 1)]
         return np.union1d(values, own)
 
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Counterfactual:
         # Rows of the same value as either end are passed by half.
         ends = [np.searchsorted(self.column, values, side) for side in ("left", "right")]
         at = 0.5 * (ends[0] + ends[1])
@@ -146,7 +163,7 @@ class _Number(Feature):
             words += " or more" if step > 0 else " or less"
         elif n_same > 1:
             words = " to ".join([words, describe(values[last])][::step])
-        return Change(
+        return Counterfactual(
             name=self.name,
             values=words,
             present=describe(own),
@@ -172,12 +189,12 @@ class _Category(Feature):
     def list_values(self, own: float) -> Array:
         return np.union1d(self.column, own)
 
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, own: float, values: Array, into: Codes, before: int) -> Counterfactual:
         rows = np.searchsorted(self.column, values, "right") - np.searchsorted(self.column, values)
         turned = into != before
         to = int(np.bincount(into[turned], rows[turned]).argmax())
         order = [k for k in np.argsort(-rows, kind="stable").tolist() if into[k] == to]
-        return Change(
+        return Counterfactual(
             name=self.name,
             values=list_words([self.words[int(values[k])] for k in order], MOST_CATEGORIES, "or"),
             present=self.words[int(own)],
@@ -227,8 +244,10 @@ def _name_bins(column: CategoricalColumn, own: NDArray[np.int32], n_bins: int) -
     return tuple(list_words(some, MOST_CATEGORIES, "or") if some else "" for some in held)
 
 
-def _find_changes(model: TableClassifier, features: Sequence[Feature], own: Array) -> Changes:
-    """Return the changes of a row, the smallest first."""
+def _find_counterfactuals(
+    model: TableClassifier, features: Sequence[Feature], own: Array
+) -> Counterfactuals:
+    """Return the counterfactuals of a row, the smallest change first."""
     known = [
         feature
         for feature in features
@@ -249,9 +268,41 @@ def _find_changes(model: TableClassifier, features: Sequence[Feature], own: Arra
     ]
     found.sort(key=lambda change: change.size)
     free = [change for change in found if not change.is_protected]
-    return Changes(
+    return Counterfactuals(
         offered=tuple(free[:MOST_CHANGES]),
         more=tuple(change.name for change in free[MOST_CHANGES:]),
         protected=tuple(change for change in found if change.is_protected),
         n_tried=len(known),
     )
+
+
+def add_flip_rates(
+    model: TableClassifier, X: Any, groupings: Sequence[Grouping], n_rows: int
+) -> list[Grouping]:
+    """Return groupings with the counterfactual flip rates of their features.
+
+    A row counts if any of the values turns what is predicted of it.  Groups that are not made of a
+    feature that the model uses have none.
+    """
+    labels = list(model._feature_labels())
+    asked = {own.name for own in groupings if own.is_used} & set(labels)
+    if not asked:
+        return list(groupings)
+    numbers = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_FLIP_ROWS)).astype(np.intp))
+    raw, features = read_rows(model, X, numbers, [labels.index(name) for name in asked])
+    share = {own.name: _find_flip_rate(model, raw, own) for own in features}
+    return [replace(own, flip_rate=share.get(own.name)) for own in groupings]
+
+
+def _find_flip_rate(model: TableClassifier, raw: Array, feature: Feature) -> float | None:
+    """Return the share of the rows that any value of a feature turns."""
+    values = feature.sample_values(MOST_FLIP_VALUES)
+    if len(values) < 2:
+        return None
+    before = model.predict(RowTable(raw))
+    turned = np.zeros(len(raw), dtype=bool)
+    for value in values:
+        others = raw.copy()
+        others[:, feature.place] = value
+        turned |= model.predict(RowTable(others)) != before
+    return float(turned.mean())

@@ -19,14 +19,14 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
 from properboost.persistence.parameters import NotSaved
-from properboost.report.found import Array, Fewer, FewScores, Term
-from properboost.report.protected import find_protected
+from properboost.report.content import Array, ModelScores, SubsetScores, Term
+from properboost.report.wording import find_protected
 
 __all__ = [
     "MOST_ROWS",
     "TrainingRows",
-    "score_fewer",
     "score_probabilities",
+    "score_subsets",
     "score_unprotected",
     "take_scored",
 ]
@@ -47,7 +47,7 @@ class TrainingRows:
     sample_weight: ArrayLike | None = None
 
 
-def score_fewer(
+def score_subsets(
     model: TableClassifier,
     terms: Sequence[Term],
     X: Any,
@@ -56,7 +56,7 @@ def score_fewer(
     train: TrainingRows | None = None,
     *,
     is_additive: bool,
-) -> list[Fewer]:
+) -> list[SubsetScores]:
     """Return what a model scores with 1, 2, ... of its features, and with all that it uses.
 
     Parameters
@@ -90,14 +90,14 @@ def score_fewer(
     X, codes, weight = take_scored(X, codes, weight)
     sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
 
-    def score(probability: Array) -> FewScores:
+    def score(probability: Array) -> ModelScores:
         return score_probabilities(probability, codes, weight)
 
-    silenced: list[FewScores | None] = [None] * len(sizes)
+    silenced: list[ModelScores | None] = [None] * len(sizes)
     if is_additive:
         assert isinstance(model, BoostedClassifier)
         silenced = [score(p) for p in _silence(model, X, order, sizes)]
-    fitted: list[FewScores | None] = [None] * len(sizes)
+    fitted: list[ModelScores | None] = [None] * len(sizes)
     if train is not None:
         # In the end also those that it does not use: on the rows it had, that is the model again.
         lots = [sorted(order[:size]) for size in sizes[:-1]]
@@ -106,7 +106,7 @@ def score_fewer(
     names = model._feature_labels()
     starts = [0, *sizes]
     return [
-        Fewer(size, tuple(names[j] for j in order[start:size]), own, anew)
+        SubsetScores(size, tuple(names[j] for j in order[start:size]), own, anew)
         for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
     ]
 
@@ -117,7 +117,7 @@ def score_unprotected(
     codes: NDArray[np.intp],
     weight: Array | None,
     train: TrainingRows,
-) -> FewScores | None:
+) -> ModelScores | None:
     """Return what the model scores, fitted anew without all features that the law may protect.
 
     None if it has no such features, or no others.  The arguments are those of `score_fewer`.
@@ -141,10 +141,10 @@ def take_scored(
     return X, codes[:n_rows], np.ones(n_rows) if weight is None else weight[:n_rows]
 
 
-def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> FewScores:
+def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> ModelScores:
     """Return the scores of probabilities (n_rows, n_classes)."""
     called = probability.argmax(axis=1)
-    return FewScores(
+    return ModelScores(
         float(np.average(called != codes, weights=weight)),
         float(np.average(log_losses(probability, codes), weights=weight)),
         len(np.unique(called)),
