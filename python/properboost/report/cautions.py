@@ -33,11 +33,11 @@ FEW_OF_A_CLASS = 50
 def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
     """Return what `count_drift` counted of each feature that has any, the most first."""
     columns = ("unseen", "rare", "below", "above", "missing")
-    found = [
+    drifts = [
         Drift(name, *(float(counts[column][j]) for column in columns))
         for j, name in enumerate(names)
     ]
-    return sorted((one for one in found if one.new > 0.0), key=lambda one: -one.new)
+    return sorted((one for one in drifts if one.new > 0.0), key=lambda one: -one.new)
 
 
 def list_cautions(
@@ -56,9 +56,9 @@ def list_cautions(
 
     `without` is what it costs to leave out the features that the law may protect, in a sentence.
     """
-    found: list[Caution] = []
+    cautions: list[Caution] = []
     if facts.unnamed:
-        found.append(
+        cautions.append(
             Caution(
                 "The names of the classes say nothing",
                 f"W{facts.unnamed[1:]} was not stated, and this page cannot be read without that.  "
@@ -66,7 +66,7 @@ def list_cautions(
             )
         )
     if evaluation is None:
-        found.append(
+        cautions.append(
             Caution(
                 "No answers to check",
                 "There is no column of right answers, so nothing here says how often the model is "
@@ -74,25 +74,25 @@ def list_cautions(
             )
         )
     else:
-        found += _list_of_scores(evaluation)
+        cautions += _list_of_scores(evaluation)
         assert counts is not None
-        found += _list_of_classes(facts, counts)
-    found += _list_of_people(facts, terms, groupings, without)
-    found += _list_of_groups(groupings)
-    found += list_overconfidence(overconfidence, n_rows, facts.training_rows)
-    found += _list_of_drift(drift, n_rows)
-    found += list_discontinuities(effects)
-    found += _list_of_bins(effects)
-    found += _list_of_noise(terms)
+        cautions += _list_of_classes(facts, counts)
+    cautions += _list_of_people(facts, terms, groupings, without)
+    cautions += _list_of_groups(groupings)
+    cautions += list_overconfidence(overconfidence, n_rows, facts.training_rows)
+    cautions += _list_of_drift(drift, n_rows)
+    cautions += list_discontinuities(effects)
+    cautions += _list_of_bins(effects)
+    cautions += _list_of_noise(terms)
     if facts.edits:
-        found.append(
+        cautions.append(
             Caution(
                 "Changed by hand",
                 f"The model was changed after it was fitted ({len(facts.edits):,} times).  What it "
                 "says of those features was not learnt from rows.",
             )
         )
-    return found
+    return cautions
 
 
 def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
@@ -138,7 +138,7 @@ def _list_of_people(
             f"features may stand in for them.{_SEE_GROUPS if groupings else ''}",
         )
 
-    compared = {own.name for own in groupings}
+    compared = {grouping.name for grouping in groupings}
     hidden = [f"“{name}”" for name in used if name not in compared]
     if hidden:
         yield Caution(
@@ -150,7 +150,7 @@ def _list_of_people(
 
 
 def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
-    words = [f"“{own.name}”" for own in groupings if own.findings]
+    words = [f"“{grouping.name}”" for grouping in groupings if grouping.findings]
     if words:
         yield Caution(
             "It does not treat all groups alike",
@@ -195,23 +195,23 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
         (
             "Categories that training did not have",
             "Some rows have new categories of {}, which the model knows nothing about.",
-            [(own.feature, own.unseen) for own in drift],
+            [(one.feature, one.unseen) for one in drift],
         ),
         (
             "Numbers beyond those of training",
             "Values of {} are beyond all of training; each counts as the nearest one there.",
-            [(own.feature, own.below + own.above) for own in drift],
+            [(one.feature, one.below + one.above) for one in drift],
         ),
         (
             "Missing values that training did not have",
             "Values of {} are missing, which they never were in training.",
-            [(own.feature, own.missing) for own in drift],
+            [(one.feature, one.missing) for one in drift],
         ),
     ):
         words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
         if words:
             yield Caution(title, text.format(list_words(words)))
-    most = max((own.new for own in drift), default=0.0)
+    most = max((one.new for one in drift), default=0.0)
     if most > 0.05 * n_rows:
         yield Caution(
             "These rows are from elsewhere",
@@ -221,7 +221,7 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
 
 
 def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
-    counted = [(own.term.name, *count_few(own.log_odds, FEW_ROWS)) for own in effects]
+    counted = [(effect.term.name, *count_few(effect.log_odds, FEW_ROWS)) for effect in effects]
     few = [f"{name} ({n} of {n_all})" for name, n, n_all in counted if n > 0]
     if few:
         yield Caution(

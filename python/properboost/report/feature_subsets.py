@@ -1,4 +1,4 @@
-"""What a model would score with its few most important features: the others silent, or fitted anew.
+"""Scores of subsets of the features: the others silent, or the model fitted anew.
 
 Where the others are silent nothing is fitted: they say what they say on average.
 """
@@ -106,8 +106,8 @@ def score_subsets(
     names = model._feature_labels()
     starts = [0, *sizes]
     return [
-        SubsetScores(size, tuple(names[j] for j in order[start:size]), own, anew)
-        for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
+        SubsetScores(size, tuple(names[j] for j in order[start:size]), scores, anew)
+        for start, size, scores, anew in zip(starts, sizes, silenced, fitted, strict=False)
     ]
 
 
@@ -120,7 +120,7 @@ def score_unprotected(
 ) -> ModelScores | None:
     """Return what the model scores, fitted anew without all features that the law may protect.
 
-    None if it has no such features, or no others.  The arguments are those of `score_fewer`.
+    None if it has no such features, or no others.  The arguments are those of `score_subsets`.
     """
     protected = {*find_protected(model._feature_labels())}
     kept = [j for j in range(model.n_features_in_) if j not in protected]
@@ -228,21 +228,21 @@ def _narrow(
         known = None if names is None else names.tolist()
         return at.get(find_feature(feature, known, n_features))
 
-    found: dict[str, Any] = {}
+    narrowed: dict[str, Any] = {}
     given = parameters.get("categorical_features")
     if given is not None and not isinstance(given, str):
         listed = np.asarray(given, dtype=object).tolist()
         if listed and all(isinstance(one, bool | np.bool_) for one in listed):
             listed = [j for j, one in enumerate(listed) if one]
-        found["categorical_features"] = [k for k in map(place, listed) if k is not None]
+        narrowed["categorical_features"] = [k for k in map(place, listed) if k is not None]
     given = parameters.get("monotonic_cst")
     if isinstance(given, Mapping):
-        own = {place(feature): direction for feature, direction in given.items()}
-        found["monotonic_cst"] = {k: way for k, way in own.items() if k is not None}
+        directions = {place(feature): direction for feature, direction in given.items()}
+        narrowed["monotonic_cst"] = {k: way for k, way in directions.items() if k is not None}
     elif given is not None:
-        found["monotonic_cst"] = [given[j] for j in kept]
+        narrowed["monotonic_cst"] = [given[j] for j in kept]
     given = parameters.get("interactions")
     if isinstance(given, Sequence | np.ndarray):
         pairs = [(place(first), place(second)) for first, second in given]
-        found["interactions"] = [pair for pair in pairs if None not in pair] or 0
-    return found
+        narrowed["interactions"] = [pair for pair in pairs if None not in pair] or 0
+    return narrowed

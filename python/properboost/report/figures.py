@@ -67,8 +67,8 @@ def draw_figures(content: ReportContent) -> Figures:
         if content.evaluation is None
         else _draw_reliability(content.evaluation.reliability, content, level),
         groupings=tuple(
-            _draw_grouping(own, content.facts.name(content.class_), level)
-            for own in content.groupings
+            _draw_grouping(grouping, content.facts.name(content.class_), level)
+            for grouping in content.groupings
         ),
         importances=_draw_importances(content.terms),
         effects=tuple(
@@ -86,16 +86,17 @@ def _draw_reliability(reliability: Reliability, content: ReportContent, level: f
     what = names[1] if len(names) == 2 else "predicted rightly"
     drawn = [
         Point(
-            own.predicted,
-            own.observed.value,
-            own.observed.low,
-            own.observed.high,
-            own.weight,
-            f"probability {own.low:.0%} to {own.high:.0%} ({percent(own.predicted)} on average): "
-            f"{percent(own.observed.value)} of {own.weight:,.0f} rows were {what} "
-            f"({level:.0%} interval: {percent(own.observed.low)} to {percent(own.observed.high)})",
+            tenth.predicted,
+            tenth.observed.value,
+            tenth.observed.low,
+            tenth.observed.high,
+            tenth.weight,
+            f"probability {tenth.low:.0%} to {tenth.high:.0%} ({percent(tenth.predicted)} on "
+            f"average): {percent(tenth.observed.value)} of {tenth.weight:,.0f} rows were {what} "
+            f"({level:.0%} interval: {percent(tenth.observed.low)} to "
+            f"{percent(tenth.observed.high)})",
         )
-        for own in reliability.bins
+        for tenth in reliability.bins
     ]
     titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
     if len(what) > MOST_NAMED:
@@ -221,14 +222,14 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
 
 def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
     assert shape.edges is not None
-    held = np.flatnonzero(shape.weights > 0.0)
-    if len(held) == 0:
-        held = np.arange(len(shape.values))
-    own = slice(int(held[0]), int(held[-1]) + 1)
-    values, weights = shape.values[own], shape.weights[own]
-    bounds = _find_bounds(shape.edges, span, own)
-    ends = tuple(end[own] for end in shape.interval(level)) if shape.n_bags > 0 else None
-    texts = _read_out(shape, level)[own]
+    filled = np.flatnonzero(shape.weights > 0.0)
+    if len(filled) == 0:
+        filled = np.arange(len(shape.values))
+    shown = slice(int(filled[0]), int(filled[-1]) + 1)
+    values, weights = shape.values[shown], shape.weights[shown]
+    bounds = _find_bounds(shape.edges, span, shown)
+    ends = tuple(end[shown] for end in shape.interval(level)) if shape.n_bags > 0 else None
+    texts = _read_out(shape, level)[shown]
     return draw_steps(
         bounds,
         values,
@@ -242,10 +243,12 @@ def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
     )
 
 
-def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> NDArray[np.float64]:
+def _find_bounds(
+    edges: NDArray[np.float64], span: Span | None, shown: slice
+) -> NDArray[np.float64]:
     """Return the bounds of these bins, the outer ones being the smallest and largest values."""
     low, high = span if span is not None else (-np.inf, np.inf)
-    whole = np.concatenate([[low], edges, [high]])[own.start : own.stop + 1]
+    whole = np.concatenate([[low], edges, [high]])[shown.start : shown.stop + 1]
     inner = whole[np.isfinite(whole)]
     if len(inner) == 0:
         return np.array([0.0, 1.0])
@@ -261,8 +264,8 @@ def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> N
 
 
 def _draw_categories(shape: ShapeFunction, level: float) -> str:
-    held = np.flatnonzero(shape.weights > 0.0)
-    heaviest = held[np.argsort(-shape.weights[held], kind="stable")][:MOST_CATEGORIES]
+    filled = np.flatnonzero(shape.weights > 0.0)
+    heaviest = filled[np.argsort(-shape.weights[filled], kind="stable")][:MOST_CATEGORIES]
     order = heaviest[np.argsort(-shape.values[heaviest], kind="stable")]
     ends = shape.interval(level) if shape.n_bags > 0 else None
     texts = _read_out(shape, level)

@@ -168,7 +168,9 @@ def make_page(content: ReportContent, figures: Figures, title: str) -> str:
         "mistakes": [] if evaluation is None else _list_mistakes(evaluation, names),
         "most_terms": MOST_TERMS,
         "kinds": _KINDS,
-        "scores": [] if evaluation is None else [_show_score(evaluation, *own) for own in _SCORES],
+        "scores": []
+        if evaluation is None
+        else [_show_score(evaluation, *score) for score in _SCORES],
         "enough": ENOUGH,
         "few_rows": FEW_ROWS,
         "scoring": "" if search is None else name_score(search.scoring),
@@ -215,8 +217,8 @@ def _read_templates(jinja2: Any) -> Any:
 def _show_score(evaluation: Evaluation, name: str, words: str, digits: int, meaning: str) -> _Shown:
     """Return a score as it is printed; what is better is the difference of what is printed."""
     score = evaluation.scores[name]
-    own, constant = score.model.value, score.constant
-    first, second = (own, constant) if name == "auc" else (constant, own)
+    achieved, constant = score.model.value, score.constant
+    first, second = (achieved, constant) if name == "auc" else (constant, achieved)
     value = subtract(first, second, digits)
     saving = score.saving
     if saving.is_known:
@@ -282,10 +284,10 @@ def _list_sections(content: ReportContent) -> list[tuple[str, str]]:
 def _list_misses(evaluation: Evaluation) -> list[str]:
     """Return the bins whose mean probability is outside the interval of what was so."""
     return [
-        f"{own.low:.0%} to {own.high:.0%} (too "
-        f"{'low' if own.observed.value > own.predicted else 'high'})"
-        for own in evaluation.reliability.bins
-        if own.observed.is_off(own.predicted)
+        f"{tenth.low:.0%} to {tenth.high:.0%} (too "
+        f"{'low' if tenth.observed.value > tenth.predicted else 'high'})"
+        for tenth in evaluation.reliability.bins
+        if tenth.observed.is_off(tenth.predicted)
     ]
 
 
@@ -321,9 +323,9 @@ def _list_mistakes(
 ) -> list[tuple[str, str, float, float]]:
     """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
     mistakes = [
-        (names[k], names[j], float(rows), float(rows / own.sum()))
-        for k, own in enumerate(evaluation.confusion)
-        for j, rows in enumerate(own)
+        (names[k], names[j], float(rows), float(rows / taken.sum()))
+        for k, taken in enumerate(evaluation.confusion)
+        for j, rows in enumerate(taken)
         if k != j and rows > 0.0
     ]
     return sorted(mistakes, key=lambda mistake: -mistake[2])[:MOST_MISTAKES]

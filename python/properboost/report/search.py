@@ -1,4 +1,4 @@
-"""What a search compared, and what a simpler model would cost, in numbers and in sentences."""
+"""The candidates of a search, and the cost of simpler models, in numbers and in sentences."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def read_search(model: Any) -> SearchSummary | None:
     by_family, compared = record["by_family"], record["compared"]
     names = [str(name) for name in compared["name"]]
     seconds = model.family_results_["seconds"] if by_family and is_search else [np.nan] * len(names)
-    own = [
+    rivals = [
         Rival(name, float(score), float(behind), float(error), int(n), float(time), bool(chosen))
         for name, score, behind, error, n, time, chosen in zip(
             names,
@@ -44,18 +44,20 @@ def read_search(model: Any) -> SearchSummary | None:
             strict=True,
         )
     ]
-    if by_family and np.isnan(max(own, key=lambda rival: rival.score).error):
+    if by_family and np.isnan(max(rivals, key=lambda rival: rival.score).error):
         # Once errors were known only beside the best family without pairs: those are others.
-        own = [replace(rival, error=np.nan) for rival in own]
+        rivals = [replace(rival, error=np.nan) for rival in rivals]
     simpler = []
     if by_family:  # simple ones stand first, pairs at the end
-        ranks = [(not is_additive_family(rival.name), k) for k, rival in enumerate(own)]
-        least = min((r for r, rival in zip(ranks, own, strict=True) if rival.is_chosen), default=())
-        before = [pair for pair in zip(ranks, own, strict=True) if pair[0] < least]
+        ranks = [(not is_additive_family(rival.name), k) for k, rival in enumerate(rivals)]
+        least = min(
+            (r for r, rival in zip(ranks, rivals, strict=True) if rival.is_chosen), default=()
+        )
+        before = [pair for pair in zip(ranks, rivals, strict=True) if pair[0] < least]
         simpler = [rival for _, rival in sorted(before, key=lambda pair: pair[0])]
     return SearchSummary(
         by_family=by_family,
-        rivals=tuple(sorted(own, key=lambda rival: -rival.score)),
+        rivals=tuple(sorted(rivals, key=lambda rival: -rival.score)),
         simpler=tuple(simpler),
         n_candidates=record["n_candidates"],
         n_dropped=record["n_dropped"],
@@ -178,15 +180,15 @@ def describe_simpler(models: SimplerModels | None) -> str:
     clauses = []
     if few:
         one = few[-1]
-        own = one.fitted or one.silenced
+        scores = one.fitted or one.silenced
         which = (
             f"its most important feature, {one.added[0]}, alone"
             if one.n_features == 1
             else f"its {one.n_features} most important features alone"
         )
-        if own is not None:
+        if scores is not None:
             how = f"Fitted to {which}" if one.fitted else f"If it heard {which}"
-            clauses.append(f"{how}, it would be wrong in {percent(own.error)}")
+            clauses.append(f"{how}, it would be wrong in {percent(scores.error)}")
     if linear is not None:
         how = "a" if clauses else "A"
         clauses.append(

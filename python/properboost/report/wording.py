@@ -119,28 +119,28 @@ _MUTE_LABELS = {"true", "false", "yes", "no", "t", "f", "y", "n"}
 """Words that say nothing of the classes, if all are called so."""
 
 
-def read_class_names(given: Any, labels: Sequence[Any]) -> tuple[str, ...]:
-    """Return what each class is called: what was given, or else its label.
+def read_class_names(class_names: Any, labels: Sequence[Any]) -> tuple[str, ...]:
+    """Return the name of each class, or else its label.
 
     Raises
     ------
     ValueError, TypeError
-        If `given` is no mapping from some of the labels to texts that tell all classes apart.
+        If `class_names` is no mapping from labels to texts that tell all classes apart.
     """
-    given = {} if given is None else given
-    if not isinstance(given, Mapping):
-        raise TypeError(f"class_names must be a mapping from labels to texts; got {given!r}")
-    unknown = [label for label in given if label not in labels]
+    class_names = {} if class_names is None else class_names
+    if not isinstance(class_names, Mapping):
+        raise TypeError(f"class_names must be a mapping from labels to texts; got {class_names!r}")
+    unknown = [label for label in class_names if label not in labels]
     if unknown:
         raise ValueError(
             f"class_names: the labels must be among {list(labels)}; got {unknown[0]!r}"
         )
-    for label, name in given.items():
+    for label, name in class_names.items():
         if not isinstance(name, str) or not name.strip():
             raise ValueError(
                 f"class_names[{label!r}] must be a text that is not empty; got {name!r}"
             )
-    names = tuple(given.get(label, str(label)) for label in labels)
+    names = tuple(class_names.get(label, str(label)) for label in labels)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"class_names must tell the classes apart; got {twice[0]!r} for two")
@@ -168,7 +168,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def read_feature_descriptions(given: Any, features: Sequence[str]) -> dict[str, str]:
+def read_feature_descriptions(texts: Any, features: Sequence[str]) -> dict[str, str]:
     """Return the text on each feature that has one; those on other columns are left out.
 
     So one dictionary of columns serves all models of a table.
@@ -176,23 +176,23 @@ def read_feature_descriptions(given: Any, features: Sequence[str]) -> dict[str, 
     Raises
     ------
     ValueError, TypeError
-        If `given` is no mapping from names to texts, or has a text on none of the features.
+        If `texts` is no mapping from names to texts, or has a text on none of the features.
     """
-    given = {} if given is None else given
-    if not isinstance(given, Mapping):
+    texts = {} if texts is None else texts
+    if not isinstance(texts, Mapping):
         raise TypeError(
-            f"feature_descriptions must be a mapping from names to texts; got {given!r}"
+            f"feature_descriptions must be a mapping from names to texts; got {texts!r}"
         )
-    for name, text in given.items():
+    for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"feature_descriptions[{name!r}] must be a text; got {text!r}")
-    found = {name: given[name].strip() for name in features if given.get(name, "").strip()}
-    if given and not found:
+    described = {name: texts[name].strip() for name in features if texts.get(name, "").strip()}
+    if texts and not described:
         raise ValueError(
             "feature_descriptions must describe some of the features "
-            f"{list_words([*map(repr, features)])}; got {list_words([*map(repr, given)])}"
+            f"{list_words([*map(repr, features)])}; got {list_words([*map(repr, texts)])}"
         )
-    return found
+    return described
 
 
 def find_undescribed(described: Mapping[str, str], features: Sequence[str]) -> str:
