@@ -50,9 +50,9 @@ ELSEWHERE = {
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
     "cli/test_csv_table.py": ["cli/csv_lines.py", "cli/text_file.py"],
     "cli/test_commands.py": ["cli/reproduce.py", "cli/shared_arguments.py"],
-    "cli/test_inspect.py": ["cli/schema.py", "report/contents.py"],
+    "cli/test_inspect.py": ["cli/schema.py", "report/inventory.py"],
     "report/test_write.py": [
-        "report/facts.py", "report/found.py", "report/page.py", "report/view.py",
+        "report/content.py", "report/facts.py", "report/page.py",
     ],
     "rado/test_estimator.py": ["estimators/linear.py"],
     "engine/test_booster.py": ["engine/learners.py", "engine/local.py", "engine/protocols.py"],

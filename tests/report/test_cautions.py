@@ -6,7 +6,7 @@ import pytest
 
 import properboost as pb
 from properboost.report import scores
-from properboost.report.found import About
+from properboost.report.options import ReportOptions
 from properboost.report.write import collect
 
 
@@ -27,11 +27,8 @@ HIDDEN = "Errors by who a person is are not all shown"
 
 
 def cautions(model, X, y, groups=None):
-    found = collect(
-        model, X, y, None,
-        class_=None, about=About(), groups=groups, confidence_level=0.9,
-        max_features=9, max_pairs=9, max_rows=0, random_state=0,
-    )  # fmt: skip
+    options = ReportOptions(groups=groups, max_features=9, max_pairs=9, max_rows=0)
+    found = collect(model, X, y, options)
     return {caution.title: caution.text for caution in found.cautions}, found
 
 
@@ -68,7 +65,7 @@ def test_an_overconfident_model_is_found_out():
     model.fit(*make_rows(200, 0))
     told, found = cautions(model, *make_rows(1000, 1))
     assert "calibration slope is" in told["Too sure of itself"]
-    assert found.judged.reliability.slope.high < 1.0
+    assert found.evaluation.reliability.slope.high < 1.0
     fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
     told, _ = cautions(fine, *make_rows(100, 1))
     assert "size" in told["Values with few training rows"]
@@ -89,8 +86,8 @@ def test_rows_without_labels_are_told():
     model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
     told, found = cautions(model, make_rows(100, 1)[0], None)
     assert "No answers to check" in told
-    assert found.judged is None
-    assert found.fewer == []
+    assert found.evaluation is None
+    assert found.simpler is None
 
 
 def test_what_the_law_may_protect_is_named():

@@ -19,7 +19,7 @@ from properboost.report.charts import (
     draw_grid,
     draw_reliability,
     draw_steps,
-    draw_walk,
+    draw_waterfall,
     is_crowded,
 )
 
@@ -71,13 +71,13 @@ def test_notes_have_a_heading():
     assert "training rows" in words_of(root)
 
 
-def test_a_walk_goes_on_where_it_was_and_says_probabilities():
+def test_a_waterfall_goes_on_where_it_was_and_says_probabilities():
     at = [-2.0, 1.0, 0.5]
     bars = [
         Bar("up", at[1], "first", 0.5, 1.5, "+3", at[0]),
         Bar(HOSTILE, at[2], HOSTILE, note="-0.5", origin=at[1]),
     ]
-    root, texts = read(draw_walk(bars, "probability", "walk", note="so far"))
+    root, texts = read(draw_waterfall(bars, "probability", "waterfall", note="so far"))
     assert texts == ["first", HOSTILE]
     words = words_of(root)
     assert {"25%", "50%", "so far", "+3"} <= {*words}
@@ -174,7 +174,7 @@ def draw_all(a, b):
     cells = np.array([[1.0, -2.0], [3.0, 4.0]])
     return [
         draw_bars([Bar(a, 1.0, a, note=b), Bar(b, 2.0, b, note=a)], a, b, note=b),
-        draw_walk([Bar(a, 1.0, b, 0.5, 1.5, b, 0.0), Bar(b, 2.0, a)], a, b, note=a),
+        draw_waterfall([Bar(a, 1.0, b, 0.5, 1.5, b, 0.0), Bar(b, 2.0, a)], a, b, note=a),
         draw_dots([Dot(a, 0, 0.1, 0.1, 0.2, b), Dot(b, 1, 0.3, 0.1, 0.4, a)], b, a),
         draw_steps(np.arange(3.0), np.array([1.0, 2.0]), np.ones(2), [a, b], (a, b), a),
         draw_grid(cells, np.ones((2, 2)), ([a, b], [b, a]), (a, b), [[a, b], [b, a]], a),
@@ -249,7 +249,9 @@ def test_no_number_ends_the_process(numbers):
     with np.errstate(all="ignore"):
         drawn = [
             draw_bars([Bar("x", a, "t", b, c), Bar("y", d, "t")], "t", "l", percent=True),
-            draw_walk([Bar("x", a, "t", b, c, origin=d), Bar("y", d, "t", origin=a)], "t", "l"),
+            draw_waterfall(
+                [Bar("x", a, "t", b, c, origin=d), Bar("y", d, "t", origin=a)], "t", "l"
+            ),
             draw_dots([Dot("x", 0, a, b, c, "t")], "t", "l"),
             draw_steps(
                 np.array([0.0, 1.0, 2.0]), np.array([a, b]), np.abs([c, d]), ["a", "b"],

@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from properboost.report.found import Estimate, Group
+from properboost.report.content import Estimate, Group
 from properboost.report.group_findings import list_findings
-from properboost.report.shares import estimate_share
+from properboost.report.proportions import estimate_proportion
 
 
 def make_group(name, rows, missed, predicted=0.5, observed=0.5):
     """Return a group of so many rows of the class, of which so many were missed."""
 
     def share(part, whole):
-        return estimate_share(np.arange(whole) < part, np.ones(whole), 0.9)
+        return estimate_proportion(np.arange(whole) < part, np.ones(whole), 0.9)
 
     n = round(rows / observed)
     half = share(n // 2, n)

@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix
 import properboost as pb
 from properboost.data.frames import factorize
 from properboost.report.effects import list_terms
-from properboost.report.groups import choose_groups, divide, judge_groups
+from properboost.report.groups import choose_groups, divide, evaluate_groups
 
 
 def make_rows(n, seed=0):
@@ -28,7 +28,7 @@ def model():
 def judge(model, X, y, groups=None, weight=None, positive=1):
     probability = model.predict_proba(X)
     columns, how = choose_groups(model, X, groups, list_terms(model))
-    found = judge_groups(
+    found = evaluate_groups(
         columns, probability, probability.argmax(axis=1), y, weight,
         positive=positive, label="yes", confidence_level=0.9,
     )  # fmt: skip

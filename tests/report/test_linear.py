@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import properboost as pb
-from properboost.report.fewer import TrainingRows
+from properboost.report.feature_subsets import TrainingRows
 from properboost.report.linear import score_linear
 
 TOWNS = ["Ulm", "Bonn", "Kiel"]

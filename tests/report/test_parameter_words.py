@@ -9,8 +9,8 @@ from properboost.losses.registry import LOSSES
 from properboost.parameters.declare import declared
 from properboost.report.effects import is_additive
 from properboost.report.facts import describe_model
-from properboost.report.families import describe_family
 from properboost.report.parameter_words import describe_inside, describe_parameter
+from properboost.report.search import describe_family
 
 ESTIMATORS = [
     value

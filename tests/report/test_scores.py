@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
 from properboost.report import scores
-from properboost.report.scores import judge
+from properboost.report.scores import evaluate
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_scores_are_scikit_learns(weighted):
     probability, codes, z = two_classes(400, 0, slope=0.6)
     weight = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
     predicted = probability.argmax(axis=1)
-    found = judge(probability, codes, predicted, weight)
+    found = evaluate(probability, codes, predicted, weight)
     given = {"sample_weight": weight}
     expected = {
         "error": np.average(predicted != codes, weights=weight),
@@ -63,7 +63,7 @@ def test_scores_of_several_classes():
     probability = rng.dirichlet(np.ones(4), 300)
     codes = np.array([rng.choice(4, p=p) for p in probability])
     predicted = probability.argmax(axis=1)
-    found = judge(probability, codes, predicted)
+    found = evaluate(probability, codes, predicted)
     assert found.scores["log_loss"].model.value == pytest.approx(log_loss(codes, probability))
     auc = roc_auc_score(codes, probability, multi_class="ovr")
     assert found.scores["auc"].model.value == pytest.approx(auc)
@@ -75,7 +75,7 @@ def test_scores_of_several_classes():
     np.testing.assert_array_equal(found.confusion, confusion_matrix(codes, predicted))
     # Where all log-odds are doubled, half the slope is right.
     doubled = probability**2 / np.sum(probability**2, axis=1, keepdims=True)
-    half = judge(doubled, codes, predicted).reliability.slope
+    half = evaluate(doubled, codes, predicted).reliability.slope
     assert half.value == pytest.approx(found.reliability.slope.value / 2.0, rel=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch):
     truth, held = 0.0, 0
     for seed in range(25):
         probability, codes, _ = two_classes(150, seed)
-        bias = judge(probability, codes, codes, confidence_level=0.8).reliability.bias
+        bias = evaluate(probability, codes, codes, confidence_level=0.8).reliability.bias
         held += bias.low <= truth <= bias.high
     # Beyond these, one such test in 10,000 would fail of itself.
     low, high = stats.binom.ppf([5e-5, 1.0 - 5e-5], 25, 0.8)
@@ -94,7 +94,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch):
 
 def test_reliability_is_by_tenths():
     probability, codes, _ = two_classes(300, 3)
-    found = judge(probability, codes, codes)
+    found = evaluate(probability, codes, codes)
     bins, p = found.reliability.bins, probability[:, 1]
     assert sum(own.weight for own in bins) == 300
     for own in bins:
@@ -111,7 +111,7 @@ def test_limits_say_what_they_cost():
     probability, codes, _ = two_classes(300, 5)
     weight = np.arange(1.0, 301.0)
     p = probability[:, 1]
-    found = judge(probability, codes, (p > 0.5).astype(int), weight).limits
+    found = evaluate(probability, codes, (p > 0.5).astype(int), weight).limits
     assert [own.at for own in found] == pytest.approx(np.arange(1, 10) / 10)
     for own in found:
         called = (p > own.at).astype(int)
@@ -120,27 +120,27 @@ def test_limits_say_what_they_cost():
         assert own.missed == pytest.approx(missed / (missed + hit))
         assert own.false_alarms == pytest.approx(false / (right + false))
         assert own.wrong == pytest.approx((false + missed) / weight.sum())
-    at_half = judge(probability, codes, np.ones(300, dtype=int)).limits[4]
+    at_half = evaluate(probability, codes, np.ones(300, dtype=int)).limits[4]
     assert (at_half.called, at_half.missed) == (1.0, 0.0)  # what was predicted counts
-    assert np.isnan(judge(probability, np.ones(300, dtype=int), codes).limits[0].false_alarms)
-    assert judge(np.full((6, 3), 1 / 3), np.arange(6) % 3, np.zeros(6, dtype=int)).limits == ()
+    assert np.isnan(evaluate(probability, np.ones(300, dtype=int), codes).limits[0].false_alarms)
+    assert evaluate(np.full((6, 3), 1 / 3), np.arange(6) % 3, np.zeros(6, dtype=int)).limits == ()
 
 
 def test_what_cannot_be_known_is_not_told():
     # Probabilities that tell the classes apart have no calibration, and one row has no interval.
     codes = np.array([0, 0, 1, 1])
     apart = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
-    found = judge(apart, codes, codes)
+    found = evaluate(apart, codes, codes)
     assert not found.reliability.slope.is_known
     assert found.scores["auc"].model.value == 1.0
-    assert not judge(apart[:1], codes[:1], codes[:1]).scores["log_loss"].model.is_known
-    assert np.isnan(judge(apart[:2], codes[:2], codes[:2]).scores["auc"].model.value)
+    assert not evaluate(apart[:1], codes[:1], codes[:1]).scores["log_loss"].model.is_known
+    assert np.isnan(evaluate(apart[:2], codes[:2], codes[:2]).scores["auc"].model.value)
 
 
 def test_draws_are_the_seeds():
     probability, codes, _ = two_classes(100, 5)
     first, again, other = (
-        judge(probability, codes, codes, random_state=seed).scores["log_loss"].model
+        evaluate(probability, codes, codes, random_state=seed).scores["log_loss"].model
         for seed in (0, 0, 1)
     )
     assert first == again != other
@@ -151,7 +151,7 @@ def test_what_was_missed_and_kept_is_by_class():
     probability = np.full((6, 3), 0.1)
     probability[np.arange(6), predicted] = 0.8
     weight = np.array([1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
-    found = judge(probability, codes, predicted, weight)
+    found = evaluate(probability, codes, predicted, weight)
     assert [own.value for own in found.missed] == pytest.approx([0.75, 0.5, 1.0])
-    assert [own.value for own in found.kept[:2]] == pytest.approx([1.0 / 3.0, 2.0 / 6.0])
-    assert not found.kept[2].is_known  # nothing was called so
+    assert [own.value for own in found.precision[:2]] == pytest.approx([1.0 / 3.0, 2.0 / 6.0])
+    assert not found.precision[2].is_known  # nothing was called so

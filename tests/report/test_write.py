@@ -12,19 +12,20 @@ import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 
 import properboost as pb
+import properboost.report.figures
 import properboost.report.page
-import properboost.report.view
 import properboost.report.write
 from helpers.pages import Page, check_is_closed
 from properboost import extras
 from properboost.report import scores
+from properboost.report.content import Estimate, Score
 from properboost.report.effects import list_terms
-from properboost.report.fewer import score_fewer
-from properboost.report.found import About, Estimate, Score
+from properboost.report.feature_subsets import score_subsets
+from properboost.report.figures import draw_figures
 from properboost.report.glossary import GLOSSARY
+from properboost.report.options import ReportOptions
 from properboost.report.parameter_words import describe_parameter
-from properboost.report.view import make_view
-from properboost.report.words import list_words, number, percent, signed
+from properboost.report.wording import list_words, number, percent, signed
 from properboost.report.write import collect
 from properboost.visible import make_visible
 
@@ -58,11 +59,7 @@ def write(path, model, X, y, **given):
 
 
 def collect_all(model, X, y):
-    return collect(
-        model, X, y, None,
-        class_=None, about=About(), groups=None, confidence_level=0.9,
-        max_features=9, max_pairs=9, max_rows=2, random_state=0,
-    )  # fmt: skip
+    return collect(model, X, y, ReportOptions(max_features=9, max_pairs=9))
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +114,12 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
 
 
 def test_differences_of_scores_are_those_of_printed_numbers(model):
-    judged = collect_all(model, *make_rows(200, 1)).judged
+    evaluation = collect_all(model, *make_rows(200, 1)).evaluation
     near = Estimate(0.11541, 0.1154, 0.1155)
     error = Score(Estimate(0.13029, 0.126, 0.135), 0.2457, near)
     area = Score(Estimate(0.92649, 0.92, 0.93), 0.5, replace(near, value=0.42649))
     loss = Score(Estimate(0.28436, 0.27, 0.29), 0.55746, near)
-    scored = replace(judged, scores={"error": error, "auc": area, "log_loss": loss})
+    scored = replace(evaluation, scores={"error": error, "auc": area, "log_loss": loss})
     for name, words, printed in (
         ("error", "wrong predictions", ("13.0%", "24.6%", "11.6")),  # 11.54 would be 11.5
         ("auc", "AUC", ("92.6%", "50.0%", "42.6")),
@@ -144,7 +141,7 @@ def test_every_value_is_in_a_table(monkeypatch):
     y = (np.random.default_rng(0).random(len(X)) < 0.2 + 0.02 * (letters > "letter 2")).astype(int)
     model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["letter"]).fit(X, y)
     found = collect_all(model, X, y)
-    for drawn in make_view(found).effects:
+    for drawn in draw_figures(found).effects:
         shape = model.shape_function(drawn.title, 1, scale="log_odds")
         told = {name: (points, rows) for name, points, _, rows in drawn.values}
         assert told == {
@@ -153,8 +150,8 @@ def test_every_value_is_in_a_table(monkeypatch):
         }
         drew = f"Not drawn, but in the table: {len(shape.labels) - 20} rarer categories."
         assert (drew in drawn.notes) == (drawn.title == "letter")
-    monkeypatch.setattr(properboost.report.view, "MOST_LISTED", 20)
-    for drawn in make_view(found).effects:
+    monkeypatch.setattr(properboost.report.figures, "MOST_LISTED", 20)
+    for drawn in draw_figures(found).effects:
         left = len(model.shape_function(drawn.title).labels) - 20
         assert len(drawn.values) == 20
         assert f"{left} values are not in the table." in drawn.notes
@@ -176,11 +173,9 @@ def test_tenths_that_miss_are_counted(model, tmp_path, right):
     drawn = np.random.default_rng(0).random(len(probability))
     y = model.classes_[(drawn < (probability if right else 0.5 * probability)).astype(int)]
     _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_pairs=0, max_rows=0)
-    found = collect(
-        model, X, y, None, class_=None, about=About(), groups=(), confidence_level=0.9,
-        max_features=1, max_pairs=0, max_rows=0, random_state=0,
-    )  # fmt: skip
-    bins = found.judged.reliability.bins
+    options = ReportOptions(groups=(), max_features=1, max_pairs=0, max_rows=0)
+    found = collect(model, X, y, options)
+    bins = found.evaluation.reliability.bins
     missed = [
         f"{own.low:.0%} to {own.high:.0%} "
         f"(too {'high' if own.observed.high < own.predicted else 'low'})"
@@ -412,10 +407,8 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
         for term, noisy, importance in zip(pairs, (True, False, True), (0.5, 0.3, 0.2), strict=True)
     ]
     monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
-    found = collect(
-        model, X, y, None, class_=None, about=About(), groups=(), confidence_level=0.9,
-        max_features=0, max_pairs=9, max_rows=0, random_state=0,
-    )  # fmt: skip
+    options = ReportOptions(groups=(), max_features=0, max_pairs=9, max_rows=0)
+    found = collect(model, X, y, options)
     assert [own.term for own in found.pairs] == [terms[1], terms[0], terms[2]]
 
 
@@ -425,8 +418,8 @@ def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
     codes = np.searchsorted(model.classes_, y)
-    fewer = score_fewer(model, list_terms(model), X, codes, None, is_additive=True)
-    same = sum(one.silenced.n_called == 1 for one in fewer)
+    subsets = score_subsets(model, list_terms(model), X, codes, None, is_additive=True)
+    same = sum(one.silenced.n_called == 1 for one in subsets)
     assert page.text.count("the same of every row") == same > 0
 
 

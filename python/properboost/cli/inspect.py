@@ -11,7 +11,7 @@ from properboost.cli.shared_arguments import add_model
 from properboost.cli.shared_work import show
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.persistence.files import read
-from properboost.report.contents import describe_edit, find_changed, list_contents
+from properboost.report.inventory import describe_edit, find_changed, list_contents
 from properboost.visible import make_printable
 
 __all__ = ["EPILOG", "add_options", "run"]

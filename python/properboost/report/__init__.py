@@ -1,8 +1,9 @@
 """Reports: a page that tells what a model is, how good it is, and what to beware of."""
 
+from properboost.report.options import ReportOptions
 from properboost.report.write import write_report
 
-__all__ = ["write_report"]
+__all__ = ["ReportOptions", "write_report"]
 
 
 def __dir__() -> list[str]:

@@ -1,28 +1,26 @@
-"""What a reader of a model should beware of."""
+"""Cautions: what a reader of a model should beware of."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from properboost.report.extremes import list_extremes
-from properboost.report.found import (
+from properboost.report.content import (
     FEW_ROWS,
     SLIGHT,
     Array,
     Caution,
     Drift,
     Effect,
-    Extremes,
+    Evaluation,
     Facts,
     Grouping,
-    Judged,
+    Overconfidence,
     Term,
 )
-from properboost.report.jumps import list_jumps
-from properboost.report.plateaus import count_few
-from properboost.report.protected import find_protected
-from properboost.report.words import count, list_words, percent
+from properboost.report.discontinuities import count_few, list_discontinuities
+from properboost.report.overconfidence import list_overconfidence
+from properboost.report.wording import count, find_protected, list_words, percent
 
 __all__ = ["list_cautions", "list_drift"]
 
@@ -35,17 +33,17 @@ FEW_OF_A_CLASS = 50
 def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
     """Return what `count_drift` counted of each feature that has any, the most first."""
     columns = ("unseen", "rare", "below", "above", "missing")
-    found = [
+    drifts = [
         Drift(name, *(float(counts[column][j]) for column in columns))
         for j, name in enumerate(names)
     ]
-    return sorted((one for one in found if one.new > 0.0), key=lambda one: -one.new)
+    return sorted((one for one in drifts if one.new > 0.0), key=lambda one: -one.new)
 
 
 def list_cautions(
     facts: Facts,
-    judged: Judged | None,
-    extremes: Extremes | None,
+    evaluation: Evaluation | None,
+    overconfidence: Overconfidence | None,
     drift: Sequence[Drift],
     effects: Sequence[Effect],
     terms: Sequence[Term],
@@ -58,17 +56,17 @@ def list_cautions(
 
     `without` is what it costs to leave out the features that the law may protect, in a sentence.
     """
-    found: list[Caution] = []
+    cautions: list[Caution] = []
     if facts.unnamed:
-        found.append(
+        cautions.append(
             Caution(
                 "The names of the classes say nothing",
                 f"W{facts.unnamed[1:]} was not stated, and this page cannot be read without that.  "
                 "Ask the person who handed it to you.",
             )
         )
-    if judged is None:
-        found.append(
+    if evaluation is None:
+        cautions.append(
             Caution(
                 "No answers to check",
                 "There is no column of right answers, so nothing here says how often the model is "
@@ -76,36 +74,36 @@ def list_cautions(
             )
         )
     else:
-        found += _list_of_scores(judged)
+        cautions += _list_of_scores(evaluation)
         assert counts is not None
-        found += _list_of_classes(facts, counts)
-    found += _list_of_people(facts, terms, groupings, without)
-    found += _list_of_groups(groupings)
-    found += list_extremes(extremes, n_rows, facts.training_rows)
-    found += _list_of_drift(drift, n_rows)
-    found += list_jumps(effects)
-    found += _list_of_bins(effects)
-    found += _list_of_noise(terms)
+        cautions += _list_of_classes(facts, counts)
+    cautions += _list_of_people(facts, terms, groupings, without)
+    cautions += _list_of_groups(groupings)
+    cautions += list_overconfidence(overconfidence, n_rows, facts.training_rows)
+    cautions += _list_of_drift(drift, n_rows)
+    cautions += list_discontinuities(effects)
+    cautions += _list_of_bins(effects)
+    cautions += _list_of_noise(terms)
     if facts.edits:
-        found.append(
+        cautions.append(
             Caution(
                 "Changed by hand",
                 f"The model was changed after it was fitted ({len(facts.edits):,} times).  What it "
                 "says of those features was not learnt from rows.",
             )
         )
-    return found
+    return cautions
 
 
-def _list_of_scores(judged: Judged) -> Iterator[Caution]:
-    saving = judged.scores["log_loss"].saving
+def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
+    saving = evaluation.scores["log_loss"].saving
     if saving.is_known and saving.low <= 0.0:
         yield Caution(
             "Hardly better than no model",
             "On these rows the probabilities are not clearly better than the shares of the classes "
             "alone.",
         )
-    slope, bias = judged.reliability.slope, judged.reliability.bias
+    slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
     if slope.is_off(1.0, SLIGHT):
         title, where = (
             ("Too sure of itself", "near to") if slope.value < 1.0 else ("Too cautious", "far from")
@@ -115,13 +113,13 @@ def _list_of_scores(judged: Judged) -> Iterator[Caution]:
             f"Its probabilities are too {where} 0% and 100%: the calibration slope is "
             f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
         )
-    so = judged.reliability.observed
+    so = evaluation.reliability.observed
     if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
-            f"Their mean is {percent(judged.reliability.predicted)}, where {percent(so)} of the "
-            f"rows were {'so' if len(judged.shares) == 2 else 'predicted rightly'}; chance does "
-            "not explain the difference.",
+            f"Their mean is {percent(evaluation.reliability.predicted)}, where {percent(so)} of "
+            f"the rows were {'so' if len(evaluation.shares) == 2 else 'predicted rightly'}; chance "
+            "does not explain the difference.",
         )
 
 
@@ -140,7 +138,7 @@ def _list_of_people(
             f"features may stand in for them.{_SEE_GROUPS if groupings else ''}",
         )
 
-    compared = {own.name for own in groupings}
+    compared = {grouping.name for grouping in groupings}
     hidden = [f"“{name}”" for name in used if name not in compared]
     if hidden:
         yield Caution(
@@ -152,7 +150,7 @@ def _list_of_people(
 
 
 def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
-    words = [f"“{own.name}”" for own in groupings if own.findings]
+    words = [f"“{grouping.name}”" for grouping in groupings if grouping.findings]
     if words:
         yield Caution(
             "It does not treat all groups alike",
@@ -197,23 +195,23 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
         (
             "Categories that training did not have",
             "Some rows have new categories of {}, which the model knows nothing about.",
-            [(own.feature, own.unseen) for own in drift],
+            [(one.feature, one.unseen) for one in drift],
         ),
         (
             "Numbers beyond those of training",
             "Values of {} are beyond all of training; each counts as the nearest one there.",
-            [(own.feature, own.below + own.above) for own in drift],
+            [(one.feature, one.below + one.above) for one in drift],
         ),
         (
             "Missing values that training did not have",
             "Values of {} are missing, which they never were in training.",
-            [(own.feature, own.missing) for own in drift],
+            [(one.feature, one.missing) for one in drift],
         ),
     ):
         words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
         if words:
             yield Caution(title, text.format(list_words(words)))
-    most = max((own.new for own in drift), default=0.0)
+    most = max((one.new for one in drift), default=0.0)
     if most > 0.05 * n_rows:
         yield Caution(
             "These rows are from elsewhere",
@@ -223,7 +221,7 @@ def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
 
 
 def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
-    counted = [(own.term.name, *count_few(own.log_odds, FEW_ROWS)) for own in effects]
+    counted = [(effect.term.name, *count_few(effect.log_odds, FEW_ROWS)) for effect in effects]
     few = [f"{name} ({n} of {n_all})" for name, n, n_all in counted if n > 0]
     if few:
         yield Caution(

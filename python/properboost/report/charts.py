@@ -27,7 +27,7 @@ __all__ = [
     "draw_grid",
     "draw_reliability",
     "draw_steps",
-    "draw_walk",
+    "draw_waterfall",
 ]
 
 WIDTH = 300
@@ -115,7 +115,7 @@ def draw_bars(
     return _render(_list_bars(bars, title, origin, _format(percent), widths, note), label)
 
 
-def draw_walk(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
+def draw_waterfall(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
     """Draw bars that begin where those before end, on a scale of log-odds that says probabilities.
 
     Values and origins are log-odds.
@@ -248,15 +248,15 @@ def draw_dots(dots: Sequence[Dot], title: str, label: str) -> str:
     }
     offset = {"field": "s", "type": "ordinal", "scale": {"domain": [0, 1]}}
     color = {"condition": {"test": "datum.s === 1", "value": _AGAINST}, "value": _FOR}
-    own = {"y": y, "yOffset": offset, "color": color}
+    row = {"y": y, "yOffset": offset, "color": color}
     layers: list[Spec] = [
         {
             "mark": {"type": "rule", "strokeWidth": 1.6, "aria": False},
-            "encoding": {**own, "x": {**x, "field": "lo"}, "x2": {"field": "hi"}},
+            "encoding": {**row, "x": {**x, "field": "lo"}, "x2": {"field": "hi"}},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1, "aria": False},
-            "encoding": {**own, "x": x},
+            "encoding": {**row, "x": x},
         },
         {
             "mark": {"type": "rect", "opacity": 0, "height": 13},
@@ -383,11 +383,11 @@ def draw_grid(
 ) -> str:
     """Draw the cells of a pair's grid that have rows; the first feature goes upwards."""
     largest = float(np.abs(values - origin)[weights > 0.0].max(initial=0.0)) or 1.0
-    own = [tell_apart(some) for some in levels]
+    labels = [*map(tell_apart, levels)]
     rows = [
         {
-            "a": own[0][i],
-            "b": own[1][j],
+            "a": labels[0][i],
+            "b": labels[1][j],
             "v": float(values[i, j] - origin),
             "s": abs(float(values[i, j] - origin)) / largest,
             "t": texts[i][j],
@@ -413,8 +413,8 @@ def draw_grid(
         "data": {"values": rows},
         "mark": {"type": "rect"},
         "encoding": {
-            "y": place("a", own[0][::-1], names[0]),
-            "x": place("b", own[1], names[1], labelAngle=-60),
+            "y": place("a", labels[0][::-1], names[0]),
+            "x": place("b", labels[1], names[1], labelAngle=-60),
             "color": {
                 "condition": {"test": "datum.v < 0", "value": _AGAINST},
                 "value": _FOR,
@@ -551,5 +551,5 @@ def _simplify(element: ElementTree.Element) -> None:
             element.attrib[name] = re.sub(r"-?\d+\.\d{2,}(e-?\d+)?", _round, element.attrib[name])
 
 
-def _round(found: re.Match[str]) -> str:
-    return f"{round(float(found[0]), 1):g}"
+def _round(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), 1):g}"

@@ -1,4 +1,4 @@
-"""Which way a shape function goes, in a sentence."""
+"""The direction of a shape function, in a sentence."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from sklearn.isotonic import isotonic_regression
 
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.inspection.words import label_range
-from properboost.report.found import Array
-from properboost.report.words import list_words, signed
+from properboost.report.content import Array
+from properboost.report.wording import list_words, signed
 
 __all__ = ["describe_direction"]
 
@@ -36,9 +36,9 @@ def describe_direction(shape: ShapeFunction) -> str:
     How much is explained by rising or falling alone is the share of the variance over training
     rows that isotonic regression has; by a peak or a valley, that of the best two such curves.
     """
-    held = np.flatnonzero(shape.weights > 0.0)
-    value, weight = shape.values[held], shape.weights[held]
-    if len(held) < 2 or np.ptp(value) == 0.0:
+    filled = np.flatnonzero(shape.weights > 0.0)
+    value, weight = shape.values[filled], shape.weights[filled]
+    if len(filled) < 2 or np.ptp(value) == 0.0:
         return ""
     name = f"“{shape.class_label}”"
     if shape.kind == "categorical":
@@ -50,7 +50,7 @@ def describe_direction(shape: ShapeFunction) -> str:
         return f"The higher the value, the {word} probable {name}."
     up, down = (_find_turn(sign * value, weight) for sign in (1.0, -1.0))
     turn = max(up, down)
-    where = _name_range(shape, held, turn.first, turn.last)
+    where = _name_range(shape, filled, turn.first, turn.last)
     if most >= CLEAR:
         text = f"On the whole, the higher the value, the {word} probable {name}"
         explains = 1.0 - turn.share < 0.5 * (1.0 - most)
@@ -65,24 +65,24 @@ def describe_direction(shape: ShapeFunction) -> str:
     else:
         text = f"There is no one direction: {name} gets more and less probable by turns."
     told = [
-        f"{signed(own.value)} at {_name_range(shape, held, own.first, own.last)}"
-        for own in _cut_into_stretches(value, weight)
+        f"{signed(stretch.value)} at {_name_range(shape, filled, stretch.first, stretch.last)}"
+        for stretch in _cut_into_stretches(value, weight)
     ]
     return f"{text}  In rough steps, the points are {list_words(told, MOST_STRETCHES)}."
 
 
-def _name_range(shape: ShapeFunction, held: NDArray[np.intp], first: int, last: int) -> str:
+def _name_range(shape: ShapeFunction, filled: NDArray[np.intp], first: int, last: int) -> str:
     assert shape.edges is not None
-    return f"“{label_range(shape.edges, int(held[first]), int(held[last]))}”"
+    return f"“{label_range(shape.edges, int(filled[first]), int(filled[last]))}”"
 
 
 def _compare_categories(shape: ShapeFunction, name: str) -> str:
-    held = np.flatnonzero(shape.weights >= ENOUGH)
-    value = shape.values[held]
-    if len(held) < 3 or np.ptp(value) == 0.0:
+    frequent = np.flatnonzero(shape.weights >= ENOUGH)
+    value = shape.values[frequent]
+    if len(frequent) < 3 or np.ptp(value) == 0.0:
         return ""
     least, most = (
-        list_words([f"“{shape.labels[k]}”" for k in held[value == end]], 3)
+        list_words([f"“{shape.labels[k]}”" for k in frequent[value == end]], 3)
         for end in (value.min(), value.max())
     )
     return (

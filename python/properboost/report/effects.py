@@ -1,4 +1,4 @@
-"""What the features of a model do: importances, shape functions, and what few of them would do."""
+"""Effects of features: importances, shape functions and functions of pairs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,14 +14,9 @@ from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.report.found import Effect, PairEffect, Term
+from properboost.report.content import Effect, PairEffect, Term
 
-__all__ = [
-    "is_additive",
-    "list_effects",
-    "list_pair_effects",
-    "list_terms",
-]
+__all__ = ["is_additive", "list_effects", "list_pair_effects", "list_terms"]
 
 Function = TypeVar("Function", ShapeFunction, PairFunction)
 
@@ -36,31 +31,31 @@ def is_additive(model: TableClassifier) -> bool:
 def list_terms(model: TableClassifier) -> list[Term]:
     """Return the features and pairs of a model, the most important first; none if not known."""
     try:
-        own = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
+        importances = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
     except AttributeError:  # of compact trees
         return []
     names = model._feature_labels()
-    if len(own) != len(names):
+    if len(importances) != len(names):
         return []
     pairs = []
     if is_additive(model):
         assert isinstance(model, BoostedClassifier)
         pairs = [f"{names[p.first]} and {names[p.second]}" for p in model._pairs()]
-        own = np.concatenate([own, model.pair_importances_])
+        importances = np.concatenate([importances, model.pair_importances_])
     errors = getattr(model, "importance_errors_", None)
     noise = _find_noise(model)
-    found = [
+    terms = [
         Term(
             k,
             name,
             k >= len(names),
-            float(own[k]),
+            float(importances[k]),
             None if errors is None else float(errors[k]),
             None if noise is None else bool(noise[k]),
         )
         for k, name in enumerate([*names, *pairs])
     ]
-    return sorted(found, key=lambda term: -term.importance)
+    return sorted(terms, key=lambda term: -term.importance)
 
 
 def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
@@ -79,14 +74,14 @@ def list_effects(
 ) -> list[Effect]:
     """Return the shape functions of features of an additive model, for a class of this name."""
     features, _ = model._describe_training()
-    found = []
+    effects = []
     for term in terms:
         bins = features[term.place]
         on = [
             _name_class(model.shape_function(term.place, class_, scale=scale), name)
             for scale in _SCALES
         ]
-        found.append(
+        effects.append(
             Effect(
                 term,
                 on[0],
@@ -94,7 +89,7 @@ def list_effects(
                 bins.span if isinstance(bins, NumericBins) else None,
             )
         )
-    return found
+    return effects
 
 
 def list_pair_effects(
@@ -102,15 +97,15 @@ def list_pair_effects(
 ) -> list[PairEffect]:
     """Return the functions of pairs of an additive model, for a class of this name."""
     pairs = model._pairs()
-    found = []
+    effects = []
     for term in terms:
         pair = pairs[term.place - model.n_features_in_]
         on = [
             _name_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
             for scale in _SCALES
         ]
-        found.append(PairEffect(term, on[0], on[1]))
-    return found
+        effects.append(PairEffect(term, on[0], on[1]))
+    return effects
 
 
 def _name_class(function: Function, name: str) -> Function:

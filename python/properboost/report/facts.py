@@ -1,4 +1,4 @@
-"""What a model is, in words: its kind, what it learnt from, its size, and what was asked for."""
+"""Facts on a model, in words: its kind, training rows, size and parameters."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,11 +7,14 @@ import numpy as np
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.estimators.base import TableClassifier
-from properboost.report.class_names import find_unnamed, read_class_names
-from properboost.report.contents import describe_edit, find_changed, list_contents
-from properboost.report.feature_descriptions import read_feature_descriptions
-from properboost.report.found import Facts
-from properboost.report.words import list_words
+from properboost.report.content import Facts
+from properboost.report.inventory import describe_edit, find_changed, list_contents
+from properboost.report.wording import (
+    find_unnamed,
+    list_words,
+    read_class_names,
+    read_feature_descriptions,
+)
 
 __all__ = ["describe_model"]
 
@@ -87,17 +90,17 @@ def _list_strangers(
 ) -> Iterator[str]:
     """Yield what the model does with values that training did not have, in sentences."""
     labels = model._feature_labels()
-    has_numbers = any(isinstance(own, NumericBins) for own in bins)
+    has_numbers = any(isinstance(feature_bins, NumericBins) for feature_bins in bins)
     if "coefficients" in contents:
         yield "A number must not be missing: such rows are refused."
-        if not all(isinstance(own, NumericBins) for own in bins):
+        if not all(isinstance(feature_bins, NumericBins) for feature_bins in bins):
             yield "A category that training did not have adds nothing."
         return
     if weights is not None:
         had = [
             label
-            for label, own, weight in zip(labels, bins, weights, strict=True)
-            if weight[own.n_bins] > 0.0
+            for label, feature_bins, weight in zip(labels, bins, weights, strict=True)
+            if weight[feature_bins.n_bins] > 0.0
         ]
         what = list_words([f"“{label}”" for label in had]) if had else "no feature"
         yield f"In training, values were missing of {what}."
@@ -114,13 +117,13 @@ def _list_strangers(
         )
         unseen = "the row stops at such a question and gets the mean of what is below"
     categorical = [
-        (label, own)
-        for label, own in zip(labels, bins, strict=True)
-        if isinstance(own, CategoricalBins)
+        (label, feature_bins)
+        for label, feature_bins in zip(labels, bins, strict=True)
+        if isinstance(feature_bins, CategoricalBins)
     ]
     if categorical:
         yield f"A category that training did not have: {unseen}."
-        rare = [f"“{label}”" for label, own in categorical if own.has_rare]
+        rare = [f"“{label}”" for label, feature_bins in categorical if feature_bins.has_rare]
         if rare:
             yield f"Rare and new categories of {list_words(rare)} count as one category."
     if has_numbers:

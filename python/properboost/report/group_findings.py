@@ -1,10 +1,10 @@
-"""What differs between groups of rows by more than chance explains, in sentences."""
+"""Findings: differences between groups by more than chance explains, in sentences."""
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from properboost.report.found import SLIGHT, Estimate, Group
-from properboost.report.words import list_words, percent, points
+from properboost.report.content import SLIGHT, Estimate, Group
+from properboost.report.wording import list_words, percent, points
 
 __all__ = ["list_findings"]
 
@@ -23,7 +23,7 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
     the interval of what was so does not hold their mean.  All is decided by the printed numbers.
     What is put together of small groups is not named.
     """
-    whole = [own for own in groups if not own.is_lump]
+    whole = [group for group in groups if not group.is_lump]
     for attribute, start in (
         ("called", f"It calls “{label}”"),
         ("wrong", "It is wrong, either way, in"),
@@ -31,26 +31,26 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
         ("false_alarms", f"Of those that were not “{label}” it raised a false alarm for"),
     ):
         yield from _compare(whole, attribute, start)
-    for own in whole:
-        so = own.observed
-        if so is None or own.weight < ENOUGH or not so.is_known:
+    for group in whole:
+        so = group.observed
+        if so is None or group.weight < ENOUGH or not so.is_known:
             continue
-        if _overlap(so, Estimate(own.predicted, own.predicted, own.predicted)):
+        if _overlap(so, Estimate(group.predicted, group.predicted, group.predicted)):
             continue
-        off = own.predicted - so.value
+        off = group.predicted - so.value
         if abs(off) >= SLIGHT * min(so.value, 1.0 - so.value):
             yield (
                 f"Its probabilities are too {'high' if off > 0.0 else 'low'} on average for the "
-                f"group “{own.name}”: their mean is {percent(own.predicted)}, and "
+                f"group “{group.name}”: their mean is {percent(group.predicted)}, and "
                 f"{percent(so.value)} really were ({level:.0%} interval: {percent(so.low)} to "
-                f"{percent(so.high)}), a difference of {points(own.predicted, so.value)}."
+                f"{percent(so.high)}), a difference of {points(group.predicted, so.value)}."
             )
 
 
 def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[str]:
-    share = {own.name: getattr(own, attribute) for own in groups}
-    known = [own for own in groups if share[own.name].is_known]
-    enough = [own for own in known if count_rows(own, attribute) >= ENOUGH]
+    share = {group.name: getattr(group, attribute) for group in groups}
+    known = [group for group in groups if share[group.name].is_known]
+    enough = [group for group in known if count_rows(group, attribute) >= ENOUGH]
     apart = [
         (most, least)
         for most, least in permutations(enough, 2)
@@ -60,7 +60,7 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
     if not apart:
         return
     most, least = max(apart, key=lambda pair: share[pair[0].name].value - share[pair[1].name].value)
-    high, low = (share[own.name].value for own in (most, least))
+    high, low = (share[group.name].value for group in (most, least))
     so = ""
     if attribute == "called":
         assert most.observed is not None
@@ -72,9 +72,10 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
         f"group “{least.name}”{so}."
     )
     farther = [
-        f"“{own.name}” ({percent(share[own.name].value)} of {count_rows(own, attribute):,.0f})"
-        for own in known
-        if not low <= share[own.name].value <= high
+        f"“{group.name}” ({percent(share[group.name].value)} of "
+        f"{count_rows(group, attribute):,.0f})"
+        for group in known
+        if not low <= share[group.name].value <= high
     ]
     if farther:
         listed = list_words(farther, MOST_UNNAMED)
@@ -92,5 +93,7 @@ def count_rows(group: Group, attribute: str) -> float:
 
 def _overlap(first: Estimate, second: Estimate) -> bool:
     """Whether two intervals have a number in common as they are printed."""
-    ends = [round(1000.0 * end) for own in (first, second) for end in (own.low, own.high)]
+    ends = [
+        round(1000.0 * end) for interval in (first, second) for end in (interval.low, interval.high)
+    ]
     return ends[0] <= ends[3] and ends[2] <= ends[1]

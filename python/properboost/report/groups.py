@@ -13,15 +13,15 @@ from properboost.data.frames import factorize, find_feature
 from properboost.data.table import CategoricalColumn, Column
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import Array, Estimate, Group, Grouping, Term
+from properboost.report.content import Array, Estimate, Group, Grouping, Term
 from properboost.report.group_findings import list_findings
-from properboost.report.protected import find_protected
-from properboost.report.shares import estimate_share
+from properboost.report.proportions import estimate_proportion
+from properboost.report.wording import find_protected
 
-__all__ = ["Columns", "choose_groups", "divide", "judge_groups"]
+__all__ = ["Columns", "choose_groups", "divide", "evaluate_groups"]
 
 Columns: TypeAlias = Mapping[str, tuple[Column | CategoricalColumn, bool]]
-"""What groups are made of, by name: a column, and whether the model uses it."""
+"""Columns that make groups, by name, and whether the model uses them."""
 
 MOST_GROUPS = 10
 """Groups of a column; the smallest categories are put together."""
@@ -60,11 +60,11 @@ def choose_groups(
     used = _find_used(terms, len(labels))
     if groups is not None and hasattr(groups, "keys"):
         known = {name for j, name in enumerate(labels) if used[j]}
-        found = {
+        columns = {
             str(name): (_read(groups[name], str(name), table.n_rows), str(name) in known)
             for name in groups.keys()  # noqa: SIM118 (tables have keys, but are not their own)
         }
-        return found, "They are divided as was asked for."
+        return columns, "They are divided as was asked for."
     if groups is not None:
         if isinstance(groups, str):
             raise TypeError(f"groups must be a sequence of names, or a mapping; got {groups!r}")
@@ -84,11 +84,11 @@ def choose_groups(
         )
     if len(at) > MOST_COLUMNS:
         how += f", the {MOST_COLUMNS} most important of them"
-    found = {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}
-    if suspect and (both := _combine(found)):
+    columns = {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}
+    if suspect and (both := _combine(columns)):
         how += ", and by two of them together"
-        found |= both
-    return found, f"{how}."
+        columns |= both
+    return columns, f"{how}."
 
 
 def _combine(columns: Columns) -> Columns:
@@ -98,7 +98,7 @@ def _combine(columns: Columns) -> Columns:
         for name, (column, is_used) in columns.items()
         if isinstance(column, CategoricalColumn) and 1 < len(column.values) <= MOST_LEVELS
     ]
-    two = sorted(known, key=lambda own: len(own[1].values))[:2]
+    two = sorted(known, key=lambda entry: len(entry[1].values))[:2]
     if len(two) < 2:
         return {}
     (name, first, is_used), (other, second, is_other) = two
@@ -129,7 +129,7 @@ def _read(values: Any, name: str, n_rows: int) -> Column | CategoricalColumn:
     return column if column.dtype.kind in "iuf" else factorize(column, f"groups: {name!r}")
 
 
-def judge_groups(
+def evaluate_groups(
     columns: Columns,
     probability: Array,
     predicted: NDArray[np.intp],
@@ -157,17 +157,17 @@ def judge_groups(
     confidence_level : float
         The share of intervals that hold what they are about.
     """
-    own = np.ones(len(predicted)) if weight is None else weight
-    found = []
+    weights = np.ones(len(predicted)) if weight is None else weight
+    groupings = []
     for name, (column, is_used) in columns.items():
-        names, place, lump = divide(column, own)
+        names, place, lump = divide(column, weights)
         groups = [
-            _judge(
+            _evaluate(
                 group,
                 probability[place == k, positive],
                 predicted[place == k],
                 None if codes is None else codes[place == k],
-                own[place == k],
+                weights[place == k],
                 positive,
                 confidence_level,
             )
@@ -177,8 +177,8 @@ def judge_groups(
             groups[lump] = replace(groups[lump], is_lump=True)
         if len(groups) > 1:
             findings = list_findings(groups, label, confidence_level) if codes is not None else ()
-            found.append(Grouping(name, is_used, tuple(groups), tuple(findings)))
-    return found
+            groupings.append(Grouping(name, is_used, tuple(groups), tuple(findings)))
+    return groupings
 
 
 def divide(
@@ -243,7 +243,7 @@ def _divide_numbers(
     return names, np.searchsorted(edges, values), is_missing
 
 
-def _judge(
+def _evaluate(
     name: str,
     probability: Array,
     predicted: NDArray[np.intp],
@@ -255,8 +255,8 @@ def _judge(
     called = predicted == positive
 
     def share(hits: NDArray[np.bool_], among: NDArray[np.bool_] | None = None) -> Estimate:
-        some = slice(None) if among is None else among
-        return estimate_share(hits[some], weight[some], level)
+        rows = slice(None) if among is None else among
+        return estimate_proportion(hits[rows], weight[rows], level)
 
     mean = float(np.average(probability, weights=weight)) if weight.sum() > 0.0 else np.nan
     total = float(weight.sum())

@@ -12,8 +12,8 @@ from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.estimators.base import TableClassifier
-from properboost.report.fewer import TrainingRows, score_probabilities, take_scored
-from properboost.report.found import Array, FewScores
+from properboost.report.content import Array, ModelScores
+from properboost.report.feature_subsets import TrainingRows, score_probabilities, take_scored
 
 __all__ = ["score_linear"]
 
@@ -24,7 +24,7 @@ def score_linear(
     codes: NDArray[np.intp],
     weight: Array | None,
     train: TrainingRows,
-) -> FewScores:
+) -> ModelScores:
     """Return what scikit-learn's logistic regression scores, with its default penalty.
 
     Numbers are brought to mean 0 and variance 1; missing ones have the mean, and a column that
@@ -50,19 +50,21 @@ def score_linear(
     bins, _ = model._describe_training()
     rows, tested = model._open(train.X)[0], model._open(X)[0]
     places = find_classes(train.y, rows.n_rows, model.classes_, ("X_train", "y_train"))
-    own, other = (sparse.hstack(parts, format="csr") for parts in _encode(bins, rows, tested))
+    encoded, encoded_test = (
+        sparse.hstack(parts, format="csr") for parts in _encode(bins, rows, tested)
+    )
     linear = LogisticRegression(max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # as good as done
-        linear.fit(own, places, train.sample_weight)
-    return score_probabilities(linear.predict_proba(other), codes, weight)
+        linear.fit(encoded, places, train.sample_weight)
+    return score_probabilities(linear.predict_proba(encoded_test), codes, weight)
 
 
 def _encode(bins: Sequence[FeatureBins], *tables: Table) -> list[list[Any]]:
     """Return the columns of tables, of which the first one says what mean and variance are."""
     parts: list[list[Any]] = [[] for _ in tables]
-    for j, own in enumerate(bins):
-        if isinstance(own, NumericBins):
+    for j, feature_bins in enumerate(bins):
+        if isinstance(feature_bins, NumericBins):
             columns = [np.asarray(table.numeric(j), dtype=np.float64) for table in tables]
             known = columns[0][np.isfinite(columns[0])]
             mean, scale = (known.mean(), known.std()) if len(known) else (0.0, 0.0)
@@ -72,8 +74,12 @@ def _encode(bins: Sequence[FeatureBins], *tables: Table) -> list[list[Any]]:
                 part.append(sparse.csr_matrix(np.stack([at, ~is_known], axis=1)))
         else:
             for part, table in zip(parts, tables, strict=True):
-                bin_ = own.find(table.categorical(j), table.label(j))
-                held = np.flatnonzero(bin_ >= 0)
-                shape = (table.n_rows, own.n_bins)
-                part.append(sparse.csr_matrix((np.ones(len(held)), (held, bin_[held])), shape))
+                bin_ = feature_bins.find(table.categorical(j), table.label(j))
+                known_rows = np.flatnonzero(bin_ >= 0)
+                shape = (table.n_rows, feature_bins.n_bins)
+                part.append(
+                    sparse.csr_matrix(
+                        (np.ones(len(known_rows)), (known_rows, bin_[known_rows])), shape
+                    )
+                )
     return parts

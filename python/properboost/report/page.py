@@ -10,21 +10,33 @@ from typing import Any
 
 from properboost import _core
 from properboost.extras import import_extra
-from properboost.report.costs import describe_cost, describe_score, name_score
-from properboost.report.extremes import describe_extremes
-from properboost.report.families import describe_family
-from properboost.report.feature_descriptions import find_undescribed
-from properboost.report.fewer import MOST_ROWS
-from properboost.report.found import FEW_ROWS, SLIGHT, Collected, Estimate, Judged, View
+from properboost.report.content import (
+    FEW_ROWS,
+    SLIGHT,
+    Estimate,
+    Evaluation,
+    Figures,
+    ReportContent,
+)
+from properboost.report.feature_subsets import MOST_ROWS
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
-from properboost.report.log_odds import find_log_odds
+from properboost.report.overconfidence import describe_overconfidence
 from properboost.report.parameter_words import describe_inside, describe_parameter
-from properboost.report.protected import find_protected
-from properboost.report.simpler import describe_simpler, describe_unprotected
-from properboost.report.words import (
+from properboost.report.proportions import find_log_odds
+from properboost.report.search import (
+    describe_cost,
+    describe_family,
+    describe_score,
+    describe_simpler,
+    describe_unprotected,
+    name_score,
+)
+from properboost.report.wording import (
     count,
     decimal,
+    find_protected,
+    find_undescribed,
     list_words,
     number,
     percent,
@@ -109,56 +121,62 @@ _KINDS = {
 }
 
 
-def make_page(found: Collected, view: View, title: str) -> str:
+def make_page(content: ReportContent, figures: Figures, title: str) -> str:
     """Return the page; jinja2 escapes all that is not ours, and no character ends its reader."""
     environment = _read_templates(import_extra("jinja2", "reports need", "report"))
-    judged, facts, search = found.judged, found.facts, found.compared
-    moving = [term for term in found.terms if term.importance > 0.0]
+    evaluation, facts, search = content.evaluation, content.facts, content.search
+    simpler = content.simpler
+    moving = [term for term in content.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
     names = facts.names
     protected = [facts.features[j] for j in find_protected(facts.features)]
-    given = {
+    context = {
         "title": title,
         "version": _core.__version__,
-        "found": found,
+        "content": content,
         "facts": facts,
-        "judged": judged,
-        "compared": search,
-        "view": view,
+        "evaluation": evaluation,
+        "search": search,
+        "figures": figures,
         "two": len(names) == 2,
-        "level": f"{100.0 * found.confidence_level:.0f}%",
-        "usual": "" if judged is None else names[int(judged.shares.argmax())],
+        "level": f"{100.0 * content.options.confidence_level:.0f}%",
+        "usual": "" if evaluation is None else names[int(evaluation.shares.argmax())],
         "spoken": f"“{names[1]}”" if len(names) == 2 else "the predicted class",
-        "at": facts.classes.index(found.class_),
-        "not_stated": _list_not_stated(found),
-        "worst": None if judged is None else _find_worst(judged),
-        "trust": "" if judged is None else _judge_trust(judged),
-        "extremes": ""
-        if found.extremes is None or facts.training_rows is None
-        else describe_extremes(found.extremes, found.n_rows, facts.training_rows),
-        "simpler": describe_simpler(found.fewer, found.linear, found.whole),
+        "at": facts.classes.index(content.class_),
+        "not_stated": _list_not_stated(content),
+        "worst": None if evaluation is None else _find_worst(evaluation),
+        "trust": "" if evaluation is None else _describe_trust(evaluation),
+        "overconfidence": ""
+        if content.overconfidence is None or facts.training_rows is None
+        else describe_overconfidence(content.overconfidence, content.n_rows, facts.training_rows),
+        "simpler": describe_simpler(simpler),
         "without": ""
-        if found.unprotected is None
-        else describe_unprotected(protected, len(facts.features), found.unprotected, found.whole),
+        if simpler is None or simpler.unprotected is None
+        else describe_unprotected(protected, len(facts.features), simpler),
+        "subsets": () if simpler is None else simpler.subsets,
+        "linear": None if simpler is None else simpler.linear,
+        "unprotected": None if simpler is None else simpler.unprotected,
         "protected": protected,
         "most_scored": MOST_ROWS,
-        "unused": [t.name for t in found.terms if not t.is_pair and t.importance == 0.0],
-        "misses": [] if judged is None else _list_misses(judged),
+        "unused": [t.name for t in content.terms if not t.is_pair and t.importance == 0.0],
+        "misses": [] if evaluation is None else _list_misses(evaluation),
         "top": moving[:3],
-        "average": found.effects[0].probability.average if found.effects else None,
-        "banded": any(effect.log_odds.n_bags > 0 for effect in found.effects),
-        "left_out": n_features - len(found.effects),
-        "pairs_left_out": len(moving) - n_features - len(found.pairs),
-        "mistakes": [] if judged is None else _list_mistakes(judged, names),
+        "average": content.effects[0].probability.average if content.effects else None,
+        "banded": any(effect.log_odds.n_bags > 0 for effect in content.effects),
+        "left_out": n_features - len(content.effects),
+        "pairs_left_out": len(moving) - n_features - len(content.pairs),
+        "mistakes": [] if evaluation is None else _list_mistakes(evaluation, names),
         "most_terms": MOST_TERMS,
         "kinds": _KINDS,
-        "scores": [] if judged is None else [_show_score(judged, *own) for own in _SCORES],
+        "scores": []
+        if evaluation is None
+        else [_show_score(evaluation, *score) for score in _SCORES],
         "enough": ENOUGH,
         "few_rows": FEW_ROWS,
         "scoring": "" if search is None else name_score(search.scoring),
         "plain_scores": search is not None
         and bool(describe_score(search.scoring, search.best_score)),
-        "saving": None if judged is None else judged.scores["log_loss"].saving.value,
+        "saving": None if evaluation is None else evaluation.scores["log_loss"].saving.value,
         "describe_cost": describe_cost,
         "describe_score": describe_score,
         "describe_family": describe_family,
@@ -172,15 +190,15 @@ def make_page(found: Collected, view: View, title: str) -> str:
         "list_words": list_words,
         "logit": find_log_odds,
     }
-    body = environment.get_template("body.html.jinja").render(given)
+    body = environment.get_template("body.html.jinja").render(context)
     words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
     page: str = environment.get_template("page.html.jinja").render(
-        given,
+        context,
         body=body,
         glossary=words,
         style=(_HERE / "page.css").read_text("utf-8"),
         script=(_HERE / "page.js").read_text("utf-8"),
-        sections=_list_sections(found),
+        sections=_list_sections(content),
     )
     return make_visible(page)
 
@@ -196,11 +214,11 @@ def _read_templates(jinja2: Any) -> Any:
     )
 
 
-def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str) -> _Shown:
+def _show_score(evaluation: Evaluation, name: str, words: str, digits: int, meaning: str) -> _Shown:
     """Return a score as it is printed; what is better is the difference of what is printed."""
-    score = judged.scores[name]
-    own, constant = score.model.value, score.constant
-    first, second = (own, constant) if name == "auc" else (constant, own)
+    score = evaluation.scores[name]
+    achieved, constant = score.model.value, score.constant
+    first, second = (achieved, constant) if name == "auc" else (constant, achieved)
     value = subtract(first, second, digits)
     saving = score.saving
     if saving.is_known:
@@ -216,17 +234,17 @@ def _show_score(judged: Judged, name: str, words: str, digits: int, meaning: str
     return _Shown(words, score.model, show(constant), saving, unit, meaning, show, show_difference)
 
 
-def _list_not_stated(found: Collected) -> str:
-    """Return, as a list in a sentence, what only people know and nobody said."""
-    about, unnamed = found.about, found.facts.unnamed
-    undescribed = find_undescribed(found.facts.described, found.facts.features)
+def _list_not_stated(content: ReportContent) -> str:
+    """List the facts for the head of the page that nobody stated, in a sentence."""
+    options, unnamed = content.options, content.facts.unnamed
+    undescribed = find_undescribed(content.facts.described, content.facts.features)
     lacking = [
         words
         for is_given, words in (
-            (about.purpose, "what the model is for"),
-            (about.model_source, "who fitted it, when and on which rows"),
-            (about.data_source, "where the rows of this page are from"),
-            (about.date, "the date of the report"),
+            (options.purpose, "what the model is for"),
+            (options.model_source, "who fitted it, when and on which rows"),
+            (options.data_source, "where the rows of this page are from"),
+            (options.date, "the date of the report"),
             (not unnamed, unnamed),
             (not undescribed, undescribed),
         )
@@ -235,22 +253,25 @@ def _list_not_stated(found: Collected) -> str:
     return "; ".join(lacking)
 
 
-def _find_worst(judged: Judged) -> int | None:
+def _find_worst(evaluation: Evaluation) -> int | None:
     """Return the class of which the largest share was missed, if any is known."""
-    known = [k for k, missed in enumerate(judged.missed) if missed.is_known]
-    return max(known, key=lambda k: judged.missed[k].value, default=None)
+    known = [k for k, missed in enumerate(evaluation.missed) if missed.is_known]
+    return max(known, key=lambda k: evaluation.missed[k].value, default=None)
 
 
-def _list_sections(found: Collected) -> list[tuple[str, str]]:
+def _list_sections(content: ReportContent) -> list[tuple[str, str]]:
     """Return the sections of a page: their anchors, and words for them."""
-    scored, drawn = found.judged is not None, bool(found.effects) or not found.facts.is_additive
+    scored, drawn = (
+        content.evaluation is not None,
+        bool(content.effects) or not content.facts.is_additive,
+    )
     every = (
         (True, "short", "In short"),
         (True, "cautions", "Beware"),
         (scored, "scores", "How good"),
         (scored, "trust", "Trust"),
-        (bool(found.groupings), "groups", "Groups"),
-        (bool(found.terms), "matters", "What matters"),
+        (bool(content.groupings), "groups", "Groups"),
+        (bool(content.terms), "matters", "What matters"),
         (drawn, "effects", "Effects"),
         (True, "rows", "Single rows"),
         (True, "model", "The model"),
@@ -260,26 +281,26 @@ def _list_sections(found: Collected) -> list[tuple[str, str]]:
     return [(name, words) for there, name, words in every if there]
 
 
-def _list_misses(judged: Judged) -> list[str]:
+def _list_misses(evaluation: Evaluation) -> list[str]:
     """Return the bins whose mean probability is outside the interval of what was so."""
     return [
-        f"{own.low:.0%} to {own.high:.0%} (too "
-        f"{'low' if own.observed.value > own.predicted else 'high'})"
-        for own in judged.reliability.bins
-        if own.observed.is_off(own.predicted)
+        f"{tenth.low:.0%} to {tenth.high:.0%} (too "
+        f"{'low' if tenth.observed.value > tenth.predicted else 'high'})"
+        for tenth in evaluation.reliability.bins
+        if tenth.observed.is_off(tenth.predicted)
     ]
 
 
-def _judge_trust(judged: Judged) -> str:
+def _describe_trust(evaluation: Evaluation) -> str:
     """Return in a sentence whether probabilities can be taken at their word."""
-    slope, bias = judged.reliability.slope, judged.reliability.bias
+    slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
     if not slope.is_known:
         return "There are too few rows to say whether the probabilities can be trusted."
     if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
         return "The probabilities are too far from 0% and 100%: the model is too cautious."
-    so = judged.reliability.observed
+    so = evaluation.reliability.observed
     if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
     if slope.is_off(1.0):
@@ -288,7 +309,7 @@ def _judge_trust(judged: Judged) -> str:
             "On these rows the probabilities nearly agree with what happened; they are slightly "
             f"too {where} 0% and 100%."
         )
-    n_tenths, misses = len(judged.reliability.bins), len(_list_misses(judged))
+    n_tenths, misses = len(evaluation.reliability.bins), len(_list_misses(evaluation))
     if misses:
         return (
             "On these rows the probabilities agree with what happened on average, but not in "
@@ -297,12 +318,14 @@ def _judge_trust(judged: Judged) -> str:
     return "On these rows the probabilities agree with what happened."
 
 
-def _list_mistakes(judged: Judged, names: Sequence[str]) -> list[tuple[str, str, float, float]]:
+def _list_mistakes(
+    evaluation: Evaluation, names: Sequence[str]
+) -> list[tuple[str, str, float, float]]:
     """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
-    found = [
-        (names[k], names[j], float(rows), float(rows / own.sum()))
-        for k, own in enumerate(judged.confusion)
-        for j, rows in enumerate(own)
+    mistakes = [
+        (names[k], names[j], float(rows), float(rows / taken.sum()))
+        for k, taken in enumerate(evaluation.confusion)
+        for j, rows in enumerate(taken)
         if k != j and rows > 0.0
     ]
-    return sorted(found, key=lambda mistake: -mistake[2])[:MOST_MISTAKES]
+    return sorted(mistakes, key=lambda mistake: -mistake[2])[:MOST_MISTAKES]

@@ -1,4 +1,4 @@
-"""What parameters, losses and what is inside a model are, in a sentence each."""
+"""Meanings of parameters, losses and parts of models, in a sentence each."""
 
 __all__ = ["describe_inside", "describe_parameter"]
 

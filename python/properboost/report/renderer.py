@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from properboost.extras import import_extra
-from properboost.report.words import shorten
+from properboost.report.wording import shorten
 from properboost.visible import NO_WIDTH, make_visible
 
 if sys.platform != "win32":
@@ -35,14 +35,14 @@ ADDRESSES = 68 * 2**30
 """Bytes of address space that the engine reserves when it starts; it uses few of them."""
 
 _EXPRESSIONS = {"filter", "labelExpr", "test"}
-"""What Vega computes: none of it is a stranger's."""
+"""Expressions that Vega computes: none of them is a stranger's."""
 
 _INHERITED = {
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
     "toString", "valueOf",
 }  # fmt: skip
-"""What every object of JavaScript has: Vega takes a title of this name for one of its signals."""
+"""Members of every object of JavaScript: Vega takes a title of this name for one of its signals."""
 
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 """Characters of more than 16 bits, among them emoji."""
@@ -109,15 +109,15 @@ def make_drawable(spec: Spec, bits: int = 32) -> Spec:
             taken.add(short)
         return drawn[text]
 
-    def walk(own: Any, name: str = "") -> Any:
-        if isinstance(own, str):
-            return make_told(own) if name == TOLD else fit(own)
-        if isinstance(own, Mapping):
+    def walk(part: Any, name: str = "") -> Any:
+        if isinstance(part, str):
+            return make_told(part) if name == TOLD else fit(part)
+        if isinstance(part, Mapping):
             return {
                 key: value if key in _EXPRESSIONS else walk(value, key)
-                for key, value in own.items()
+                for key, value in part.items()
             }
-        return [walk(value, name) for value in own] if isinstance(own, list) else own
+        return [walk(value, name) for value in part] if isinstance(part, list) else part
 
     whole: Spec = walk(spec)
     return whole

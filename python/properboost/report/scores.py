@@ -1,4 +1,4 @@
-"""How good and how calibrated predicted probabilities are, with intervals."""
+"""Scores and calibration of predicted probabilities, with intervals."""
 
 import warnings
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, logit
 
 from properboost.losses.probabilities import log_losses, square_errors
-from properboost.report.found import (
+from properboost.report.content import (
     Array,
     Estimate,
-    Judged,
+    Evaluation,
     Limit,
     Reliability,
     ReliabilityBin,
     Score,
 )
-from properboost.report.shares import estimate_share
+from properboost.report.proportions import estimate_proportion
 
-__all__ = ["judge"]
+__all__ = ["evaluate"]
 
 Statistic: TypeAlias = Callable[[Array], float]
 """Takes what each row weighs; returns a number."""
@@ -43,7 +43,7 @@ _FARTHEST = 100.0
 """A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
 
 
-def judge(
+def evaluate(
     probability: Array,
     codes: NDArray[np.intp],
     predicted: NDArray[np.intp],
@@ -51,7 +51,7 @@ def judge(
     *,
     confidence_level: float = 0.9,
     random_state: int = 0,
-) -> Judged:
+) -> Evaluation:
     """Judge probabilities by labels.
 
     Parameters
@@ -69,56 +69,56 @@ def judge(
         The seed by which rows are drawn.
     """
     n_rows, n_classes = probability.shape
-    own = np.ones(n_rows) if weight is None else weight
-    shares = np.bincount(codes, own, n_classes) / own.sum()
+    weights = np.ones(n_rows) if weight is None else weight
+    shares = np.bincount(codes, weights, n_classes) / weights.sum()
     ours = _list_scores(probability, codes, predicted)
     ours["auc"] = _make_mean_auc(probability, codes)
     guess = np.full(n_rows, shares.argmax())
     theirs = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
     theirs["auc"] = lambda _: 0.5
-    calibrate = _make_calibration(probability, codes, own)
+    calibrate = _make_calibration(probability, codes, weights)
     said, so = probability[:, 1], codes == 1
     if n_classes > 2:
         said, so = probability[np.arange(n_rows), predicted], predicted == codes
 
-    def evaluate(counts: Array) -> Array:
-        found = []
+    def score_resample(counts: Array) -> Array:
+        numbers = []
         for name, score in ours.items():
             value = score(counts)
             saving = theirs[name](counts) - value
-            found += [value, -saving if name == "auc" else saving]
+            numbers += [value, -saving if name == "auc" else saving]
         bias = float(np.average(said - so, weights=counts))
-        return np.array([*found, bias, *calibrate(counts)])
+        return np.array([*numbers, bias, *calibrate(counts)])
 
     n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
-    found = _bootstrap(evaluate, own, confidence_level, n_resamples, random_state)
+    estimates = _bootstrap(score_resample, weights, confidence_level, n_resamples, random_state)
     scores = {
-        name: Score(found[2 * k], theirs[name](own), found[2 * k + 1])
+        name: Score(estimates[2 * k], theirs[name](weights), estimates[2 * k + 1])
         for k, name in enumerate(ours)
     }
-    bias, slope, *intercepts = found[2 * len(ours) :]
-    taken = np.bincount(n_classes * codes + predicted, own, n_classes**2).astype(np.float64)
-    return Judged(
+    bias, slope, *intercepts = estimates[2 * len(ours) :]
+    taken = np.bincount(n_classes * codes + predicted, weights, n_classes**2).astype(np.float64)
+    return Evaluation(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
         missed=tuple(
-            estimate_share((predicted != codes)[mine], own[mine], confidence_level)
+            estimate_proportion((predicted != codes)[mine], weights[mine], confidence_level)
             for mine in (codes == k for k in range(n_classes))
         ),
-        kept=tuple(
-            estimate_share((predicted == codes)[mine], own[mine], confidence_level)
+        precision=tuple(
+            estimate_proportion((predicted == codes)[mine], weights[mine], confidence_level)
             for mine in (predicted == k for k in range(n_classes))
         ),
         reliability=Reliability(
-            bins=_bin(said, so, own, confidence_level),
-            predicted=float(np.average(said, weights=own)),
-            observed=float(np.average(so, weights=own)),
+            bins=_bin(said, so, weights, confidence_level),
+            predicted=float(np.average(said, weights=weights)),
+            observed=float(np.average(so, weights=weights)),
             bias=bias,
             slope=slope,
             intercept=intercepts[0] if intercepts else None,
         ),
-        limits=_list_limits(said, so, predicted == 1, own) if n_classes == 2 else (),
+        limits=_list_limits(said, so, predicted == 1, weights) if n_classes == 2 else (),
         n_resamples=n_resamples,
     )
 
@@ -132,10 +132,10 @@ def _list_limits(
         total = weight[among].sum()
         return float(weight[these & among].sum() / total) if total > 0.0 else np.nan
 
-    found, everyone = [], np.ones(len(said), dtype=bool)
+    limits, everyone = [], np.ones(len(said), dtype=bool)
     for tenths in range(1, N_BINS):
         called = predicted if 2 * tenths == N_BINS else said > tenths / N_BINS
-        found.append(
+        limits.append(
             Limit(
                 at=tenths / N_BINS,
                 called=find_share(called, everyone),
@@ -144,7 +144,7 @@ def _list_limits(
                 wrong=find_share(called != so, everyone),
             )
         )
-    return tuple(found)
+    return tuple(limits)
 
 
 def _list_scores(
@@ -164,7 +164,7 @@ def _list_scores(
 def _make_mean_auc(probability: Array, codes: NDArray[np.intp]) -> Statistic:
     """Return what gives the mean, over the classes that have rows, of each one's AUC."""
     first = 1 if probability.shape[1] == 2 else 0
-    ranks = [_make_auc(own, codes == k) for k, own in enumerate(probability.T) if k >= first]
+    ranks = [_make_auc(score, codes == k) for k, score in enumerate(probability.T) if k >= first]
 
     def mean(counts: Array) -> float:
         known = [value for value in (rank(counts) for rank in ranks) if value == value]
@@ -190,7 +190,7 @@ def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What each row adds to a log-likelihood, its gradient and its curvature, per unit of weight.
+    """Contributions of rows to a log-likelihood, its gradient and curvature, per unit of weight.
 
     The last two have shapes (n_rows, n) and (n_rows, n, n), flat.
     """
@@ -231,11 +231,11 @@ def _make_calibration(
         start = (0.0,)
         evaluate = partial(_evaluate_several, logs / scale, codes)
     units = np.array([scale, 1.0][: len(start)])
-    found = _maximize(evaluate, weight, start, evaluate(np.array(start)), _EXACT)
-    if not np.isfinite(found).all():
-        return lambda _: found
-    there = evaluate(np.array(found))
-    return lambda counts: tuple(_maximize(evaluate, counts, found, there, _NEAR) / units)
+    best = _maximize(evaluate, weight, start, evaluate(np.array(start)), _EXACT)
+    if not np.isfinite(best).all():
+        return lambda _: best
+    there = evaluate(np.array(best))
+    return lambda counts: tuple(_maximize(evaluate, counts, best, there, _NEAR) / units)
 
 
 def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
@@ -250,10 +250,10 @@ def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
 def _evaluate_several(logs: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
     """Return what rows add to the log-likelihood of softmax(b logs)."""
     log_p = log_softmax(b[0] * logs, axis=1)
-    p, own = np.exp(log_p), np.arange(len(codes))
+    p, rows = np.exp(log_p), np.arange(len(codes))
     mean = np.einsum("ij,ij->i", p, logs)
     spread = np.einsum("ij,ij,ij->i", p, logs, logs) - mean**2
-    return _Parts(log_p[own, codes], (logs[own, codes] - mean)[:, None], spread[:, None])
+    return _Parts(log_p[rows, codes], (logs[rows, codes] - mean)[:, None], spread[:, None])
 
 
 def _maximize(
@@ -302,8 +302,8 @@ def _bootstrap(
 
     def of_draws(rows: NDArray[Any], axis: int) -> Array:  # noqa: ARG001 (it is the last)
         drawn = rows.astype(np.intp).reshape(-1, n_rows)
-        found = [evaluate(weight * np.bincount(own, minlength=n_rows)) for own in drawn]
-        return np.stack(found, axis=-1).reshape(-1, *rows.shape[:-1])
+        values = [evaluate(weight * np.bincount(lot, minlength=n_rows)) for lot in drawn]
+        return np.stack(values, axis=-1).reshape(-1, *rows.shape[:-1])
 
     values = evaluate(weight)
     if n_rows < 2:
@@ -326,8 +326,8 @@ def _bootstrap(
     enough = known.mean(axis=-1) > 1.0 - tail / 100.0
     ends = np.full((2, len(values)), np.nan)
     for k in np.flatnonzero(enough & np.isfinite(values)):
-        some = drawn.bootstrap_distribution[k, known[k]]
-        ends[:, k] = np.percentile(some, [tail, 100.0 - tail])
+        finite = drawn.bootstrap_distribution[k, known[k]]
+        ends[:, k] = np.percentile(finite, [tail, 100.0 - tail])
     return [Estimate(*numbers) for numbers in zip(values.tolist(), *ends.tolist(), strict=True)]
 
 
@@ -336,13 +336,13 @@ def _bin(
 ) -> tuple[ReliabilityBin, ...]:
     """Return the rows by tenths of their probability, without tenths that have none."""
     place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
-    found = []
+    bins = []
     for k in range(N_BINS):
-        own = place == k
-        total = float(weight[own].sum())
+        in_bin = place == k
+        total = float(weight[in_bin].sum())
         if total == 0.0:
             continue
-        share = estimate_share(so[own], weight[own], confidence_level)
-        mean = float(weight[own] @ said[own] / total)
-        found.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
-    return tuple(found)
+        share = estimate_proportion(so[in_bin], weight[in_bin], confidence_level)
+        mean = float(weight[in_bin] @ said[in_bin] / total)
+        bins.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
+    return tuple(bins)

@@ -1,6 +1,7 @@
 """Writing a report: gather the numbers, draw them, fill the page."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,33 +13,40 @@ from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.parameters import checks
 from properboost.report.cautions import list_cautions, list_drift
-from properboost.report.compared import read_search
+from properboost.report.content import (
+    Array,
+    Effect,
+    PairEffect,
+    ReportContent,
+    SimplerModels,
+    TellingRow,
+    Term,
+)
+from properboost.report.counterfactuals import add_counterfactuals, add_flip_rates
 from properboost.report.effects import (
     is_additive,
     list_effects,
     list_pair_effects,
     list_terms,
 )
-from properboost.report.extremes import find_extremes
 from properboost.report.facts import describe_model
-from properboost.report.fewer import (
+from properboost.report.feature_subsets import (
     TrainingRows,
-    score_fewer,
     score_probabilities,
+    score_subsets,
     score_unprotected,
     take_scored,
 )
-from properboost.report.found import About, Collected, Effect, Fewer, PairEffect, TellingRow
-from properboost.report.groups import choose_groups, judge_groups
+from properboost.report.figures import draw_figures
+from properboost.report.groups import choose_groups, evaluate_groups
 from properboost.report.linear import score_linear
+from properboost.report.options import ReportOptions
+from properboost.report.overconfidence import find_overconfidence
 from properboost.report.page import make_page
-from properboost.report.protected import find_protected
 from properboost.report.rows import choose_rows, describe_rows
-from properboost.report.scores import judge
-from properboost.report.simpler import describe_unprotected
-from properboost.report.single_changes import add_changes
-from properboost.report.swaps import add_swaps
-from properboost.report.view import make_view
+from properboost.report.scores import evaluate
+from properboost.report.search import describe_unprotected, read_search
+from properboost.report.wording import find_protected
 from properboost.whole_file import AnyPath, write_whole
 
 __all__ = ["collect", "write_report"]
@@ -54,20 +62,8 @@ def write_report(
     X_train: Any = None,
     y_train: ArrayLike | None = None,
     sample_weight_train: ArrayLike | None = None,
-    title: str | None = None,
-    purpose: str | None = None,
-    model_source: str | None = None,
-    data_source: str | None = None,
-    date: str | None = None,
-    groups: Any = None,
-    class_: Any = None,
-    class_names: Mapping[Any, str] | None = None,
-    feature_descriptions: Mapping[str, str] | None = None,
-    confidence_level: float = 0.9,
-    max_features: int = 20,
-    max_pairs: int = 10,
-    max_rows: int = 2,
-    random_state: int = 0,
+    options: ReportOptions | None = None,
+    **changes: Any,
 ) -> None:
     """Write a page that tells what a model is, how good it is, and what to beware of.
 
@@ -95,36 +91,11 @@ def write_report(
         law may protect, and what scikit-learn's logistic regression scores.
     sample_weight_train : array-like, optional
         How often each of these counts.
-    title : str, optional
-        The title of the page; by default it names the estimator.
-    purpose, model_source, data_source, date : str, optional
-        What only you know, for the head of the page: what the model is meant to decide, and for
-        which cases; who fitted it, when and on which rows; where the test rows come from, and from
-        when they are; the date of the report.  The page says "not stated" where they are missing.
-    groups : sequence, mapping or table, optional
-        The columns by which errors, predictions and probabilities are compared: names or positions
-        of features, or columns of as many rows as `X`, by name, which need not be features.  An
-        empty one compares nothing.  By default the features whose names suggest that they say who a
-        person is (sex, age, origin and the like), or else those of few categories; at most six.
-    class_ : label, optional
-        The class that shape functions and groups are about; by default the second of two, or the
-        most frequent of several.
-    class_names : mapping of label to str, optional
-        What labels stand for, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``: the page
-        calls the classes so.  Where labels that say nothing by themselves, such as numbers, have no
-        name, the page says that what they stand for was not stated.
-    feature_descriptions : mapping of str to str, optional
-        What features hold, by name, as ``{"fnlwgt": "how many people the row stands for"}``; the
-        page says it wherever it shows one.  Those on other columns are ignored.
-    confidence_level : float, default=0.9
-        The share of intervals that hold what they are about, in (0, 1).
-    max_features, max_pairs : int, default=20, 10
-        The most important shape functions and pairs, of which so many are drawn at most.
-    max_rows : int, default=2
-        Rows of each kind that are shown, at most: surest and right, surest and wrong, each
-        predicted class in turn; hardly decided; with two classes, of the last on either side.
-    random_state : int, default=0
-        The seed by which the bootstrap draws rows.
+    options : ReportOptions, optional
+        What the page says and shows besides.
+    **changes
+        Fields of `ReportOptions`, such as ``title``, ``groups`` or ``max_features``, which take the
+        place of those of `options`.
 
     Raises
     ------
@@ -146,9 +117,12 @@ def write_report(
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = pb.ProperBoostClassifier().fit(X[::2], y[::2])
-    >>> pb.report.write_report(model, X[1::2], y[1::2], "report.html")  # doctest: +SKIP
+    >>> pb.report.write_report(
+    ...     model, X[1::2], y[1::2], "report.html", class_names={0: "malignant", 1: "benign"}
+    ... )  # doctest: +SKIP
     """
     model._check_fitted()
+    options = replace(ReportOptions() if options is None else options, **changes)
     train = None
     if X_train is not None:
         if y is None or y_train is None:
@@ -156,157 +130,155 @@ def write_report(
             raise ValueError(f"X_train needs {lacking}, which is None")
         train = TrainingRows(X_train, y_train, sample_weight_train)
     checks.companion("X_train", X_train, y_train=y_train, sample_weight_train=sample_weight_train)
-    level = checks.between("confidence_level", confidence_level, 0.0, 1.0)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
-    found = collect(
-        model,
-        X,
-        y,
-        sample_weight,
-        train=train,
-        about=About(purpose, model_source, data_source, date),
-        groups=groups,
-        class_=class_,
-        class_names=class_names,
-        feature_descriptions=feature_descriptions,
-        confidence_level=level,
-        max_features=checks.integer("max_features", max_features, 0),
-        max_pairs=checks.integer("max_pairs", max_pairs, 0),
-        max_rows=checks.integer("max_rows", max_rows, 0),
-        random_state=checks.integer("random_state", random_state, 0),
-    )
-    words = type(model).__name__ if title is None else title
-    page = make_page(found, make_view(found), words)
-    write_whole(path, [page.encode()])
+    content = collect(model, X, y, options, sample_weight=sample_weight, train=train)
+    title = type(model).__name__ if options.title is None else options.title
+    write_whole(path, [make_page(content, draw_figures(content), title).encode()])
 
 
 def collect(
     model: TableClassifier,
     X: Any,
     y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    options: ReportOptions,
     *,
+    sample_weight: ArrayLike | None = None,
     train: TrainingRows | None = None,
-    class_: Any,
-    class_names: Any = None,
-    feature_descriptions: Any = None,
-    about: About,
-    groups: Any,
-    confidence_level: float,
-    max_features: int,
-    max_pairs: int,
-    max_rows: int,
-    random_state: int,
-) -> Collected:
-    """Gather the numbers of a report; see `write_report`."""
+) -> ReportContent:
+    """Gather the content of a page; see `write_report`."""
+    level = options.confidence_level
     facts = describe_model(
         model,
         is_additive=is_additive(model),
-        class_names=class_names,
-        feature_descriptions=feature_descriptions,
+        class_names=options.class_names,
+        feature_descriptions=options.feature_descriptions,
     )
     probability = model.predict_proba(X)
     n_rows, n_classes = probability.shape
-    labels = model.classes_.tolist()
     predicted = np.searchsorted(model.classes_, model.predict(X))
     weight = read_weights(sample_weight, predicted)
     codes = None if y is None else find_classes(y, n_rows, model.classes_)
-    judged = counts = None
+    evaluation = counts = None
     if codes is not None:
         counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
-        judged = judge(
+        evaluation = evaluate(
             probability,
             codes,
             predicted,
             weight,
-            confidence_level=confidence_level,
-            random_state=random_state,
+            confidence_level=level,
+            random_state=options.random_state,
         )
-    if class_ is None:
-        class_ = labels[1] if n_classes == 2 else labels[_find_usual(probability, codes)]
-    elif class_ not in labels:
-        raise ValueError(f"class_ must be one of {labels}; got {class_!r}")
+    class_ = _choose_class(options.class_, model.classes_.tolist(), probability, codes)
     terms = list_terms(model)
     effects: list[Effect] = []
     pairs: list[PairEffect] = []
     if facts.is_additive:
-        assert isinstance(model, BoostedClassifier)
-        moving = [term for term in terms if term.importance > 0.0]
-        features = [term for term in moving if not term.is_pair]
-        effects = list_effects(model, features[:max_features], class_, facts.name(class_))
-        # Those that are not chance first.
-        of_pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
-        pairs = list_pair_effects(model, of_pairs[:max_pairs], class_, facts.name(class_))
-    columns, chosen_so = choose_groups(model, X, groups, terms)
-    groupings = judge_groups(
+        effects, pairs = _list_shapes(model, terms, class_, facts.name(class_), options)
+    columns, groups_chosen = choose_groups(model, X, options.groups, terms)
+    groupings = evaluate_groups(
         columns,
         probability,
         predicted,
         codes,
         weight,
-        positive=labels.index(class_),
+        positive=facts.classes.index(class_),
         label=facts.name(class_),
-        confidence_level=confidence_level,
+        confidence_level=level,
     )
-    groupings = add_swaps(model, X, groupings, n_rows)
-    fewer: list[Fewer] = []
-    linear = whole = unprotected = None
+    groupings = add_flip_rates(model, X, groupings, n_rows)
+    simpler = None
     if codes is not None:
-        whole = score_probabilities(*take_scored(probability, codes, weight))
-        fewer = score_fewer(model, terms, X, codes, weight, train, is_additive=facts.is_additive)
-        if train is not None:
-            linear = score_linear(model, X, codes, weight, train)
-            unprotected = score_unprotected(model, X, codes, weight, train)
+        simpler = _score_simpler(model, terms, X, probability, codes, weight, train)
     protected = [facts.features[j] for j in find_protected(facts.features)]
-    extremes = find_extremes(probability, predicted, codes, facts.training_rows)
+    overconfidence = find_overconfidence(probability, predicted, codes, facts.training_rows)
     drift = list_drift(model.count_drift(X), facts.features)
-    chosen = choose_rows(probability, predicted, codes, max_rows)
+    chosen = choose_rows(probability, predicted, codes, options.max_rows)
     rows: list[TellingRow] = []
     no_rows = ""
     try:
-        rows = describe_rows(model, X, chosen, probability, predicted, codes, confidence_level)
+        rows = describe_rows(model, X, chosen, probability, predicted, codes, level)
     except (ImportError, ValueError) as error:
         no_rows = str(error)
-    rows = add_changes(model, X, rows, terms)
-    return Collected(
-        about=about,
+    return ReportContent(
+        options=options,
         facts=facts,
         n_rows=n_rows,
-        judged=judged,
-        extremes=extremes,
+        evaluation=evaluation,
+        overconfidence=overconfidence,
         drift=drift,
         cautions=list_cautions(
             facts,
-            judged,
-            extremes,
+            evaluation,
+            overconfidence,
             drift,
             effects,
             terms,
             groupings,
             n_rows,
             counts,
-            describe_unprotected(protected, len(facts.features), unprotected, whole),
+            describe_unprotected(protected, len(facts.features), simpler),
         ),
         terms=terms,
         class_=class_,
         effects=effects,
         pairs=pairs,
-        fewer=fewer,
-        linear=linear,
-        unprotected=unprotected,
-        whole=whole,
-        rows=rows,
+        simpler=simpler,
+        rows=add_counterfactuals(model, X, rows, terms),
         no_rows=no_rows,
-        compared=read_search(model),
+        search=read_search(model),
         groupings=groupings,
-        groups_chosen=chosen_so,
-        confidence_level=confidence_level,
+        groups_chosen=groups_chosen,
     )
 
 
-def _find_usual(probability: NDArray[np.float64], codes: NDArray[np.intp] | None) -> int:
-    """Return the most frequent class, or without labels the one of most probability."""
-    if codes is None:
-        return int(probability.mean(axis=0).argmax())
-    return int(np.bincount(codes).argmax())
+def _choose_class(
+    class_: Any, labels: Sequence[Any], probability: Array, codes: NDArray[np.intp] | None
+) -> Any:
+    """Return the class that was asked for, or else the second of two or the most frequent one.
+
+    Without labels the one of most probability stands for the most frequent.
+    """
+    if class_ is not None:
+        if class_ not in labels:
+            raise ValueError(f"class_ must be one of {labels}; got {class_!r}")
+        return class_
+    if len(labels) == 2:
+        return labels[1]
+    frequency = probability.mean(axis=0) if codes is None else np.bincount(codes)
+    return labels[int(frequency.argmax())]
+
+
+def _list_shapes(
+    model: TableClassifier, terms: Sequence[Term], class_: Any, name: str, options: ReportOptions
+) -> tuple[list[Effect], list[PairEffect]]:
+    """Return the shape functions and pairs that are drawn; pairs that are not chance come first."""
+    assert isinstance(model, BoostedClassifier)
+    moving = [term for term in terms if term.importance > 0.0]
+    features = [term for term in moving if not term.is_pair]
+    pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
+    return (
+        list_effects(model, features[: options.max_features], class_, name),
+        list_pair_effects(model, pairs[: options.max_pairs], class_, name),
+    )
+
+
+def _score_simpler(
+    model: TableClassifier,
+    terms: Sequence[Term],
+    X: Any,
+    probability: Array,
+    codes: NDArray[np.intp],
+    weight: Array | None,
+    train: TrainingRows | None,
+) -> SimplerModels:
+    """Return the scores of the model and of simpler ones on the first rows."""
+    whole = score_probabilities(*take_scored(probability, codes, weight))
+    subsets = score_subsets(model, terms, X, codes, weight, train, is_additive=is_additive(model))
+    if train is None:
+        return SimplerModels(whole, tuple(subsets))
+    return SimplerModels(
+        whole,
+        tuple(subsets),
+        linear=score_linear(model, X, codes, weight, train),
+        unprotected=score_unprotected(model, X, codes, weight, train),
+    )

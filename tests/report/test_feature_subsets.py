@@ -6,9 +6,9 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss
 
 import properboost as pb
-from properboost.report import fewer as module
+from properboost.report import feature_subsets as module
 from properboost.report.effects import is_additive, list_terms
-from properboost.report.fewer import TrainingRows, score_fewer, score_unprotected
+from properboost.report.feature_subsets import TrainingRows, score_subsets, score_unprotected
 
 
 def make_rows(n, seed, n_classes=2):
@@ -22,7 +22,7 @@ def make_rows(n, seed, n_classes=2):
 def score(model, X, y, weight=None, train=None):
     codes = np.searchsorted(model.classes_, y)
     terms = list_terms(model)
-    return score_fewer(model, terms, X, codes, weight, train, is_additive=is_additive(model))
+    return score_subsets(model, terms, X, codes, weight, train, is_additive=is_additive(model))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

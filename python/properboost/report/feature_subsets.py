@@ -1,4 +1,4 @@
-"""What a model would score with its few most important features: the others silent, or fitted anew.
+"""Scores of subsets of the features: the others silent, or the model fitted anew.
 
 Where the others are silent nothing is fitted: they say what they say on average.
 """
@@ -19,14 +19,14 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
 from properboost.persistence.parameters import NotSaved
-from properboost.report.found import Array, Fewer, FewScores, Term
-from properboost.report.protected import find_protected
+from properboost.report.content import Array, ModelScores, SubsetScores, Term
+from properboost.report.wording import find_protected
 
 __all__ = [
     "MOST_ROWS",
     "TrainingRows",
-    "score_fewer",
     "score_probabilities",
+    "score_subsets",
     "score_unprotected",
     "take_scored",
 ]
@@ -47,7 +47,7 @@ class TrainingRows:
     sample_weight: ArrayLike | None = None
 
 
-def score_fewer(
+def score_subsets(
     model: TableClassifier,
     terms: Sequence[Term],
     X: Any,
@@ -56,7 +56,7 @@ def score_fewer(
     train: TrainingRows | None = None,
     *,
     is_additive: bool,
-) -> list[Fewer]:
+) -> list[SubsetScores]:
     """Return what a model scores with 1, 2, ... of its features, and with all that it uses.
 
     Parameters
@@ -90,14 +90,14 @@ def score_fewer(
     X, codes, weight = take_scored(X, codes, weight)
     sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
 
-    def score(probability: Array) -> FewScores:
+    def score(probability: Array) -> ModelScores:
         return score_probabilities(probability, codes, weight)
 
-    silenced: list[FewScores | None] = [None] * len(sizes)
+    silenced: list[ModelScores | None] = [None] * len(sizes)
     if is_additive:
         assert isinstance(model, BoostedClassifier)
         silenced = [score(p) for p in _silence(model, X, order, sizes)]
-    fitted: list[FewScores | None] = [None] * len(sizes)
+    fitted: list[ModelScores | None] = [None] * len(sizes)
     if train is not None:
         # In the end also those that it does not use: on the rows it had, that is the model again.
         lots = [sorted(order[:size]) for size in sizes[:-1]]
@@ -106,8 +106,8 @@ def score_fewer(
     names = model._feature_labels()
     starts = [0, *sizes]
     return [
-        Fewer(size, tuple(names[j] for j in order[start:size]), own, anew)
-        for start, size, own, anew in zip(starts, sizes, silenced, fitted, strict=False)
+        SubsetScores(size, tuple(names[j] for j in order[start:size]), scores, anew)
+        for start, size, scores, anew in zip(starts, sizes, silenced, fitted, strict=False)
     ]
 
 
@@ -117,10 +117,10 @@ def score_unprotected(
     codes: NDArray[np.intp],
     weight: Array | None,
     train: TrainingRows,
-) -> FewScores | None:
+) -> ModelScores | None:
     """Return what the model scores, fitted anew without all features that the law may protect.
 
-    None if it has no such features, or no others.  The arguments are those of `score_fewer`.
+    None if it has no such features, or no others.  The arguments are those of `score_subsets`.
     """
     protected = {*find_protected(model._feature_labels())}
     kept = [j for j in range(model.n_features_in_) if j not in protected]
@@ -141,10 +141,10 @@ def take_scored(
     return X, codes[:n_rows], np.ones(n_rows) if weight is None else weight[:n_rows]
 
 
-def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> FewScores:
+def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Array) -> ModelScores:
     """Return the scores of probabilities (n_rows, n_classes)."""
     called = probability.argmax(axis=1)
-    return FewScores(
+    return ModelScores(
         float(np.average(called != codes, weights=weight)),
         float(np.average(log_losses(probability, codes), weights=weight)),
         len(np.unique(called)),
@@ -228,21 +228,21 @@ def _narrow(
         known = None if names is None else names.tolist()
         return at.get(find_feature(feature, known, n_features))
 
-    found: dict[str, Any] = {}
+    narrowed: dict[str, Any] = {}
     given = parameters.get("categorical_features")
     if given is not None and not isinstance(given, str):
         listed = np.asarray(given, dtype=object).tolist()
         if listed and all(isinstance(one, bool | np.bool_) for one in listed):
             listed = [j for j, one in enumerate(listed) if one]
-        found["categorical_features"] = [k for k in map(place, listed) if k is not None]
+        narrowed["categorical_features"] = [k for k in map(place, listed) if k is not None]
     given = parameters.get("monotonic_cst")
     if isinstance(given, Mapping):
-        own = {place(feature): direction for feature, direction in given.items()}
-        found["monotonic_cst"] = {k: way for k, way in own.items() if k is not None}
+        directions = {place(feature): direction for feature, direction in given.items()}
+        narrowed["monotonic_cst"] = {k: way for k, way in directions.items() if k is not None}
     elif given is not None:
-        found["monotonic_cst"] = [given[j] for j in kept]
+        narrowed["monotonic_cst"] = [given[j] for j in kept]
     given = parameters.get("interactions")
     if isinstance(given, Sequence | np.ndarray):
         pairs = [(place(first), place(second)) for first, second in given]
-        found["interactions"] = [pair for pair in pairs if None not in pair] or 0
-    return found
+        narrowed["interactions"] = [pair for pair in pairs if None not in pair] or 0
+    return narrowed

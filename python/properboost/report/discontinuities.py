@@ -1,15 +1,18 @@
-"""Where a number's shape function jumps, and training had too few rows to say how far."""
+"""Plateaus of shape functions, and jumps between them that few training rows support."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from properboost.report.found import Array, Caution, Effect
-from properboost.report.plateaus import list_plateaus
-from properboost.report.words import count, list_words, signed
+from properboost.inspection.shape_functions import ShapeFunction
+from properboost.inspection.words import label_range
+from properboost.report.content import Array, Caution, Effect
+from properboost.report.wording import count, list_words, signed
 
-__all__ = ["list_jumps"]
+__all__ = ["Plateau", "count_few", "list_discontinuities", "list_plateaus"]
 
 LARGE = 2.0
 """Log-odds that neighbouring ranges are apart at least: the odds are seven times as large."""
@@ -26,7 +29,7 @@ _Z = 1.645
 """Standard errors to the end of an interval of 90%."""
 
 
-def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
+def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
     """Return what to say of neighbouring ranges that differ by more than their rows can tell.
 
     Ranges of the same points are one.
@@ -38,33 +41,36 @@ def list_jumps(effects: Sequence[Effect]) -> list[Caution]:
     size is vague, and if one of the ranges has few rows.  So a step is not told that many rows
     support, nor a curve that moves a little from one range of few rows to the next.
     """
-    found = []
+    jumps = []
     for effect in effects:
         shape = effect.log_odds
         if shape.kind != "numeric":
             continue
         sides = list_plateaus(shape)
-        rows, value = np.array([own.rows for own in sides]), np.array([own.value for own in sides])
-        share = effect.probability.values[[own.first for own in sides]]
+        rows, value = (
+            np.array([side.rows for side in sides]),
+            np.array([side.value for side in sides]),
+        )
+        share = effect.probability.values[[side.first for side in sides]]
         variance = _find_variance(rows, share)
         few = rows < FEW
         jump = np.abs(np.diff(value))
         vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
         for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
             told = [
-                f"{signed(own.value)} at “{own.label}” ({count(own.rows, 'row', 'rows')})"
-                for own in sides[k : k + 2]
+                f"{signed(side.value)} at “{side.label}” ({count(side.rows, 'row', 'rows')})"
+                for side in sides[k : k + 2]
             ]
             line = (
                 f"{effect.term.name}: {told[0]}, and {told[1]}; the odds there are "
                 f"{_say_times(float(value[k + 1] - value[k]))}"
             )
-            found.append((float(jump[k]), effect.term.name, line))
-    if not found:
+            jumps.append((float(jump[k]), effect.term.name, line))
+    if not jumps:
         return []
-    found.sort(key=lambda own: -own[0])
-    lines = [line for *_, line in found[:MOST_LINES]]
-    if rest := found[MOST_LINES:]:
+    jumps.sort(key=lambda entry: -entry[0])
+    lines = [line for *_, line in jumps[:MOST_LINES]]
+    if rest := jumps[MOST_LINES:]:
         names = list_words([*dict.fromkeys(name for _, name, _ in rest)], 3)
         lines.append(f"and {count(len(rest), 'smaller jump', 'smaller jumps')} of {names}")
     return [
@@ -93,3 +99,42 @@ def _find_variance(rows: Array, probability: Array) -> Array:
     p = np.clip(probability, least, 1.0 - least)
     variance: Array = 1.0 / (rows * p * (1.0 - p))
     return variance
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Bins from the first to the last, the points of each, and the training rows of all."""
+
+    first: int
+    last: int
+    value: float
+    rows: float
+    label: str
+
+
+def list_plateaus(shape: ShapeFunction) -> list[Plateau]:
+    """Return the plateaus with training rows; of categories, each by itself."""
+    filled = np.flatnonzero(shape.weights > 0.0)
+    if shape.kind != "numeric":
+        return [
+            Plateau(k, k, float(shape.values[k]), float(shape.weights[k]), shape.labels[k])
+            for k in filled.tolist()
+        ]
+    assert shape.edges is not None
+    begins = np.flatnonzero(np.diff(shape.values[filled], prepend=np.nan) != 0.0)
+    return [
+        Plateau(
+            first := int(filled[a]),
+            last := int(filled[b - 1]),
+            float(shape.values[first]),
+            float(shape.weights[filled[a:b]].sum()),
+            label_range(shape.edges, first, last),
+        )
+        for a, b in pairwise([*begins.tolist(), len(filled)])
+    ]
+
+
+def count_few(shape: ShapeFunction, few: float) -> tuple[int, int]:
+    """Return how many plateaus have fewer training rows than so many, and how many there are."""
+    plateaus = list_plateaus(shape)
+    return sum(plateau.rows < few for plateau in plateaus), len(plateaus)

@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from properboost.report.found import Step, TellingRow
-from properboost.report.walks import draw_row, shows_points
+from properboost.report.content import TellingRow, WaterfallStep
+from properboost.report.figures import draw_row, shows_points
 
 pytest.importorskip("vl_convert")
 
 
 def make_row(*path):
-    steps = [Step(f"x{k}", 1.0, *ends) for k, ends in enumerate(pairwise(path))]
+    steps = [WaterfallStep(f"x{k}", 1.0, *ends) for k, ends in enumerate(pairwise(path))]
     return TellingRow("right", 1, 0, 0, 1, path[-1], None, path[0], tuple(steps), True)
 
 

@@ -1,4 +1,4 @@
-"""What a fitted model holds: its loss, tables, trees and features, and what it was asked for."""
+"""Inventory of a fitted model: its loss, tables, trees, features and parameters."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -106,8 +106,12 @@ def _describe_column(name: str, categories: tuple[Any, ...] | None) -> dict[str,
 def find_changed(model: Any) -> dict[str, Any]:
     """Return the parameters that are not the defaults."""
     defaults = type(model)().get_params(deep=False)
-    own = model.get_params(deep=False)
-    return {name: own[name] for name in own if repr(own[name]) != repr(defaults[name])}
+    parameters = model.get_params(deep=False)
+    return {
+        name: parameters[name]
+        for name in parameters
+        if repr(parameters[name]) != repr(defaults[name])
+    }
 
 
 def describe_edit(edit: dict[str, Any]) -> str:

@@ -1,16 +1,19 @@
-"""Shares of rows, with intervals."""
+"""Proportions of rows, with intervals and as log-odds."""
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
-from properboost.report.found import Array, Estimate
+from properboost.report.content import Array, Estimate
 
-__all__ = ["estimate_share"]
+__all__ = ["estimate_proportion", "find_log_odds"]
 
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
-def estimate_share(hits: NDArray[np.bool_], weight: Array, confidence_level: float) -> Estimate:
+def estimate_proportion(
+    hits: NDArray[np.bool_], weight: Array, confidence_level: float
+) -> Estimate:
     """Return the share of the weight where something holds, with Wilson's interval.
 
     Rows of unequal weights count as so many of equal ones as would have the same precision.
@@ -29,3 +32,13 @@ def estimate_share(hits: NDArray[np.bool_], weight: Array, confidence_level: flo
 def count_effective(weight: Array) -> int:
     """Return how many rows of equal weights have a mean as precise as these."""
     return max(1, round(float(weight.sum()) ** 2 / float(np.sum(weight**2))))
+
+
+_INSIDE = 1e-15
+"""Distance of shares from 0 and 1, where they have no log-odds."""
+
+
+def find_log_odds(share: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return the log-odds of shares, which are finite."""
+    log_odds: NDArray[np.float64] = logit(np.clip(share, _INSIDE, 1.0 - _INSIDE))
+    return log_odds

@@ -1,4 +1,4 @@
-"""What the page shows of the numbers of a report: charts, and texts that are read out."""
+"""The figures of a page: charts, and the texts that are read out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,24 +16,26 @@ from properboost.report.charts import (
     draw_grid,
     draw_reliability,
     draw_steps,
+    draw_waterfall,
 )
-from properboost.report.directions import describe_direction
-from properboost.report.found import (
+from properboost.report.content import (
     FEW_ROWS,
-    Collected,
-    Drawn,
     Effect,
     Estimate,
+    Figure,
+    Figures,
     Grouping,
     PairEffect,
     Reliability,
+    ReportContent,
     Span,
+    TellingRow,
     Term,
-    View,
 )
-from properboost.report.plateaus import count_few
-from properboost.report.walks import draw_row, shows_points
-from properboost.report.words import (
+from properboost.report.directions import describe_direction
+from properboost.report.discontinuities import count_few
+from properboost.report.proportions import find_log_odds
+from properboost.report.wording import (
     MOST_NAMED,
     count,
     name_bin,
@@ -46,7 +48,7 @@ from properboost.report.words import (
 )
 from properboost.visible import tell_apart
 
-__all__ = ["make_view"]
+__all__ = ["draw_figures", "draw_row", "shows_points"]
 
 MOST_CATEGORIES = 20
 """Categories of a feature that are drawn."""
@@ -57,42 +59,44 @@ MOST_LISTED = 1000
 MOST_IMPORTANCES = 20
 
 
-def make_view(found: Collected) -> View:
-    """Draw what a report has."""
-    level = found.confidence_level
-    return View(
+def draw_figures(content: ReportContent) -> Figures:
+    """Draw the figures of a page."""
+    level = content.options.confidence_level
+    return Figures(
         reliability=""
-        if found.judged is None
-        else _draw_reliability(found.judged.reliability, found, level),
+        if content.evaluation is None
+        else _draw_reliability(content.evaluation.reliability, content, level),
         groupings=tuple(
-            _draw_grouping(own, found.facts.name(found.class_), level) for own in found.groupings
+            _draw_grouping(grouping, content.facts.name(content.class_), level)
+            for grouping in content.groupings
         ),
-        importances=_draw_importances(found.terms),
+        importances=_draw_importances(content.terms),
         effects=tuple(
-            _draw_effect(effect, level, found.facts.described.get(effect.term.name, ""))
-            for effect in found.effects
+            _draw_effect(effect, level, content.facts.described.get(effect.term.name, ""))
+            for effect in content.effects
         ),
-        pairs=tuple(_draw_pair(effect, level) for effect in found.pairs),
-        rows=tuple(draw_row(row, found.facts.name(row.spoken_for)) for row in found.rows),
-        shows_points=any(map(shows_points, found.rows)),
+        pairs=tuple(_draw_pair(effect, level) for effect in content.pairs),
+        rows=tuple(draw_row(row, content.facts.name(row.spoken_for)) for row in content.rows),
+        shows_points=any(map(shows_points, content.rows)),
     )
 
 
-def _draw_reliability(reliability: Reliability, found: Collected, level: float) -> str:
-    names = found.facts.names
+def _draw_reliability(reliability: Reliability, content: ReportContent, level: float) -> str:
+    names = content.facts.names
     what = names[1] if len(names) == 2 else "predicted rightly"
     drawn = [
         Point(
-            own.predicted,
-            own.observed.value,
-            own.observed.low,
-            own.observed.high,
-            own.weight,
-            f"probability {own.low:.0%} to {own.high:.0%} ({percent(own.predicted)} on average): "
-            f"{percent(own.observed.value)} of {own.weight:,.0f} rows were {what} "
-            f"({level:.0%} interval: {percent(own.observed.low)} to {percent(own.observed.high)})",
+            tenth.predicted,
+            tenth.observed.value,
+            tenth.observed.low,
+            tenth.observed.high,
+            tenth.weight,
+            f"probability {tenth.low:.0%} to {tenth.high:.0%} ({percent(tenth.predicted)} on "
+            f"average): {percent(tenth.observed.value)} of {tenth.weight:,.0f} rows were {what} "
+            f"({level:.0%} interval: {percent(tenth.observed.low)} to "
+            f"{percent(tenth.observed.high)})",
         )
-        for own in reliability.bins
+        for tenth in reliability.bins
     ]
     titles = (f"predicted probability of {what}", f"share of rows that really were {what}")
     if len(what) > MOST_NAMED:
@@ -149,7 +153,7 @@ def _draw_importances(terms: Sequence[Term]) -> str:
     )
 
 
-def _draw_effect(effect: Effect, level: float, described: str) -> Drawn:
+def _draw_effect(effect: Effect, level: float, described: str) -> Figure:
     on = (effect.log_odds, effect.probability)
     if effect.log_odds.kind == "numeric":
         pictures = [_draw_numeric(shape, effect.span, level) for shape in on]
@@ -174,9 +178,9 @@ def _list_values(effect: Effect) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Drawn:
+def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Figure:
     """Return what the page shows of a feature or pair, its pictures on both scales."""
-    return Drawn(
+    return Figure(
         title=term.name,
         importance=percent(term.importance),
         within_noise=bool(term.within_noise),
@@ -218,14 +222,14 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
 
 def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
     assert shape.edges is not None
-    held = np.flatnonzero(shape.weights > 0.0)
-    if len(held) == 0:
-        held = np.arange(len(shape.values))
-    own = slice(int(held[0]), int(held[-1]) + 1)
-    values, weights = shape.values[own], shape.weights[own]
-    bounds = _find_bounds(shape.edges, span, own)
-    ends = tuple(end[own] for end in shape.interval(level)) if shape.n_bags > 0 else None
-    texts = _read_out(shape, level)[own]
+    filled = np.flatnonzero(shape.weights > 0.0)
+    if len(filled) == 0:
+        filled = np.arange(len(shape.values))
+    shown = slice(int(filled[0]), int(filled[-1]) + 1)
+    values, weights = shape.values[shown], shape.weights[shown]
+    bounds = _find_bounds(shape.edges, span, shown)
+    ends = tuple(end[shown] for end in shape.interval(level)) if shape.n_bags > 0 else None
+    texts = _read_out(shape, level)[shown]
     return draw_steps(
         bounds,
         values,
@@ -239,10 +243,12 @@ def _draw_numeric(shape: ShapeFunction, span: Span | None, level: float) -> str:
     )
 
 
-def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> NDArray[np.float64]:
+def _find_bounds(
+    edges: NDArray[np.float64], span: Span | None, shown: slice
+) -> NDArray[np.float64]:
     """Return the bounds of these bins, the outer ones being the smallest and largest values."""
     low, high = span if span is not None else (-np.inf, np.inf)
-    whole = np.concatenate([[low], edges, [high]])[own.start : own.stop + 1]
+    whole = np.concatenate([[low], edges, [high]])[shown.start : shown.stop + 1]
     inner = whole[np.isfinite(whole)]
     if len(inner) == 0:
         return np.array([0.0, 1.0])
@@ -258,8 +264,8 @@ def _find_bounds(edges: NDArray[np.float64], span: Span | None, own: slice) -> N
 
 
 def _draw_categories(shape: ShapeFunction, level: float) -> str:
-    held = np.flatnonzero(shape.weights > 0.0)
-    heaviest = held[np.argsort(-shape.weights[held], kind="stable")][:MOST_CATEGORIES]
+    filled = np.flatnonzero(shape.weights > 0.0)
+    heaviest = filled[np.argsort(-shape.weights[filled], kind="stable")][:MOST_CATEGORIES]
     order = heaviest[np.argsort(-shape.values[heaviest], kind="stable")]
     ends = shape.interval(level) if shape.n_bags > 0 else None
     texts = _read_out(shape, level)
@@ -319,7 +325,7 @@ def _tell_ends(function: ShapeFunction | PairFunction, low: float, high: float) 
     return f"{signed(low)} to {signed(high)}"
 
 
-def _draw_pair(effect: PairEffect, level: float) -> Drawn:
+def _draw_pair(effect: PairEffect, level: float) -> Figure:
     on = (effect.log_odds, effect.probability)
     pictures = [_draw_cells(function, level) for function in on]
     drawn = _put_together(effect.term, pictures)
@@ -356,4 +362,49 @@ def _draw_cells(function: PairFunction, level: float) -> str:
         texts,
         f"{function.label}: {function.axis_label}",
         origin=function.average,
+    )
+
+
+_EXTREME = 0.001
+"""A probability, of a class or of all others, below which steps tell log-odds."""
+
+
+def shows_points(row: TellingRow) -> bool:
+    """Whether steps of a row tell log-odds in place of probabilities."""
+    return any(_is_extreme(step.after) for step in row.steps)
+
+
+def _is_extreme(share: float) -> bool:
+    return 0.0 < share < _EXTREME or 1.0 - _EXTREME < share < 1.0
+
+
+def _say_where(share: float) -> str:
+    """Return a probability, or its log-odds where percentages would hardly change."""
+    return signed(float(find_log_odds(share))) if _is_extreme(share) else percent(share)
+
+
+def draw_row(row: TellingRow, spoken_for: str) -> str:
+    """Draw a waterfall chart: the steps of a row to the probability of a class of this name."""
+    bars = []
+    for step in row.steps:
+        start = float(find_log_odds(step.before))
+        text = (
+            f"{step.name}: {signed(step.added)} points, from {precise(step.before)} to "
+            f"{precise(step.after)}"
+        )
+        low = high = None
+        if step.low is not None and step.high is not None:
+            low, high = start + step.low, start + step.high
+            text += f" (between {signed(step.low)} and {signed(step.high)})"
+        if step.within_noise:
+            text += "; the effect may be chance"
+        note = f"{signed(step.added)} \u2192 {_say_where(step.after)}"
+        bars.append(Bar(step.name, start + step.added, text, low, high, note, start))
+    if not bars:
+        return ""
+    return draw_waterfall(
+        bars,
+        name_probability(spoken_for),
+        f"What leads to the probability of {spoken_for} in row {row.number}",
+        note="points \u2192 so far",
     )

@@ -1,4 +1,8 @@
-"""Which single value of a row would have turned its prediction, had it been another one."""
+"""Counterfactuals: values of one feature that would turn what is predicted of a row.
+
+The flip rate of a feature is the share of the rows whose predicted class changes when this feature
+alone changes.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,11 +18,18 @@ from properboost.data.frames import RowTable
 from properboost.data.table import CategoricalColumn
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.words import describe
-from properboost.report.found import FEW_ROWS, Array, Change, Changes, TellingRow, Term
-from properboost.report.protected import find_protected
-from properboost.report.words import list_words
+from properboost.report.content import (
+    FEW_ROWS,
+    Array,
+    Counterfactual,
+    Counterfactuals,
+    Grouping,
+    TellingRow,
+    Term,
+)
+from properboost.report.wording import find_protected, list_words
 
-__all__ = ["Feature", "add_changes", "read_rows"]
+__all__ = ["Feature", "add_counterfactuals", "add_flip_rates", "read_rows"]
 
 KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
 """The kinds of rows whose changes are told."""
@@ -28,7 +39,7 @@ MOST_CHANGES = 3
 MOST_FEATURES = 50
 """Features of which other values are tried; the most important ones."""
 
-MOST_VALUES = 128
+MOST_NUMBERS = 128
 """Numbers of a feature that are all tried; of more, those nearest to the edges of bins.
 
 Models look up bins, and see no difference between two numbers of one bin.
@@ -44,11 +55,17 @@ That of a number is the share of the test rows that it passes: between two rows 
 third of all.
 """
 
+MOST_FLIP_ROWS = 2_000
+"""Rows that flip rates are of; of more, so many at equal distances."""
+
+MOST_FLIP_VALUES = 10
+"""Values that flip rates try: the most frequent categories, or numbers that divide the rows."""
+
 Codes: TypeAlias = NDArray[np.intp]
 """Classes, by their positions."""
 
 
-def add_changes(
+def add_counterfactuals(
     model: TableClassifier, X: Any, rows: Sequence[TellingRow], terms: Sequence[Term]
 ) -> list[TellingRow]:
     """Return the rows with the single changes that would turn what is predicted of them.
@@ -75,8 +92,10 @@ def add_changes(
         places = list(range(model.n_features_in_))
     numbers = np.array([row.number - 1 for row in asked])
     raw, features = read_rows(model, X, numbers, places[:MOST_FEATURES])
-    found = iter([_find_changes(model, features, own) for own in raw])
-    return [replace(row, changes=next(found)) if row.kind in KINDS else row for row in rows]
+    turning = iter([_find_counterfactuals(model, features, values) for values in raw])
+    return [
+        replace(row, counterfactuals=next(turning)) if row.kind in KINDS else row for row in rows
+    ]
 
 
 @dataclass(frozen=True)
@@ -101,11 +120,11 @@ class Feature(ABC):
         """Return so many values that stand for those of all rows."""
 
     @abstractmethod
-    def list_values(self, own: float) -> Array:
-        """Return the values that are tried, ascending, a row's own among them."""
+    def list_values(self, present: float) -> Array:
+        """Return the values that are tried, ascending, the present one among them."""
 
     @abstractmethod
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, present: float, values: Array, into: Codes, before: int) -> Counterfactual:
         """Return the smallest change; ``into[k]`` is the class that ``values[k]`` leads to."""
 
 
@@ -120,22 +139,22 @@ class _Number(Feature):
         shares = (np.arange(most) + 0.5) / most
         return np.unique(np.quantile(self.column, shares, method="nearest"))
 
-    def list_values(self, own: float) -> Array:
+    def list_values(self, present: float) -> Array:
         values = np.unique(self.column)
-        if len(values) > MOST_VALUES:
+        if len(values) > MOST_NUMBERS:
             bins = np.searchsorted(self.edges, values)
             begins = np.flatnonzero(np.diff(bins, prepend=-1))
             values = values[np.union1d(begins, np.append(begins[1:], len(values)) - 1)]
-        return np.union1d(values, own)
+        return np.union1d(values, present)
 
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, present: float, values: Array, into: Codes, before: int) -> Counterfactual:
         # Rows of the same value as either end are passed by half.
         ends = [np.searchsorted(self.column, values, side) for side in ("left", "right")]
         at = 0.5 * (ends[0] + ends[1])
-        passed = np.abs(at - at[np.searchsorted(values, own)])
+        passed = np.abs(at - at[np.searchsorted(values, present)])
         turned = np.flatnonzero(into != before)
         first = int(turned[np.argmin(passed[turned])])
-        step = 1 if values[first] > own else -1
+        step = 1 if values[first] > present else -1
         beyond = into[first:] if step > 0 else into[first::-1]
         n_same = int(np.argmin(np.append(beyond == into[first], False)))
         last = first + step * (n_same - 1)
@@ -146,10 +165,10 @@ class _Number(Feature):
             words += " or more" if step > 0 else " or less"
         elif n_same > 1:
             words = " to ".join([words, describe(values[last])][::step])
-        return Change(
+        return Counterfactual(
             name=self.name,
             values=words,
-            present=describe(own),
+            present=describe(present),
             to=int(into[first]),
             size=float(passed[first]) / len(self.column),
             is_protected=self.is_protected,
@@ -160,7 +179,7 @@ class _Number(Feature):
 @dataclass(frozen=True)
 class _Category(Feature):
     words: tuple[str, ...]
-    """What is in each bin."""
+    """The categories of each bin, in words."""
 
     def sample_values(self, most: int) -> Array:
         values, rows = np.unique(self.column, return_counts=True)
@@ -169,18 +188,18 @@ class _Category(Feature):
             values, rows = values[is_known], rows[is_known]
         return values[np.argsort(-rows, kind="stable")[:most]]
 
-    def list_values(self, own: float) -> Array:
-        return np.union1d(self.column, own)
+    def list_values(self, present: float) -> Array:
+        return np.union1d(self.column, present)
 
-    def change(self, own: float, values: Array, into: Codes, before: int) -> Change:
+    def change(self, present: float, values: Array, into: Codes, before: int) -> Counterfactual:
         rows = np.searchsorted(self.column, values, "right") - np.searchsorted(self.column, values)
         turned = into != before
         to = int(np.bincount(into[turned], rows[turned]).argmax())
         order = [k for k in np.argsort(-rows, kind="stable").tolist() if into[k] == to]
-        return Change(
+        return Counterfactual(
             name=self.name,
             values=list_words([self.words[int(values[k])] for k in order], MOST_CATEGORIES, "or"),
-            present=self.words[int(own)],
+            present=self.words[int(present)],
             to=to,
             size=CATEGORY,
             is_protected=self.is_protected,
@@ -198,60 +217,94 @@ def read_rows(
     protected = {*find_protected(names)}
     raw = np.empty((len(numbers), table.n_features))
     features: dict[int, Feature] = {}
-    for j, own in enumerate(bins):
+    for j, feature_bins in enumerate(bins):
         about = (j, names[j], j in protected)
         rows = None if weights is None else np.asarray(weights[j])
-        if isinstance(own, NumericBins):
+        if isinstance(feature_bins, NumericBins):
             values = np.asarray(table.numeric(j))
             if j in places:
                 known = np.sort(values[~np.isnan(values)]).astype(np.float64)
-                features[j] = _Number(*about, known, rows, own.edges)
+                features[j] = _Number(*about, known, rows, feature_bins.edges)
         else:
             column = table.categorical(j)
-            values = own.find(column, table.label(j))
+            values = feature_bins.find(column, table.label(j))
             if j in places:
-                words = _name_bins(column, values, own.n_bins)
+                words = _name_bins(column, values, feature_bins.n_bins)
                 known = np.sort(values[values >= 0]).astype(np.float64)
                 features[j] = _Category(*about, known, rows, words)
         raw[:, j] = values[numbers]
     return raw, [features[j] for j in places]
 
 
-def _name_bins(column: CategoricalColumn, own: NDArray[np.int32], n_bins: int) -> tuple[str, ...]:
+def _name_bins(column: CategoricalColumn, bins: NDArray[np.int32], n_bins: int) -> tuple[str, ...]:
     """Return what the rows have in each bin; rare categories share one."""
-    held: list[list[str]] = [[] for _ in range(n_bins)]
+    members: list[list[str]] = [[] for _ in range(n_bins)]
     codes, first = np.unique(column.codes, return_index=True)
     for code, row in zip(codes.tolist(), first.tolist(), strict=True):
-        if own[row] >= 0:
-            held[int(own[row])].append(describe(column.values[code]))
-    return tuple(list_words(some, MOST_CATEGORIES, "or") if some else "" for some in held)
+        if bins[row] >= 0:
+            members[int(bins[row])].append(describe(column.values[code]))
+    return tuple(list_words(words, MOST_CATEGORIES, "or") if words else "" for words in members)
 
 
-def _find_changes(model: TableClassifier, features: Sequence[Feature], own: Array) -> Changes:
-    """Return the changes of a row, the smallest first."""
+def _find_counterfactuals(
+    model: TableClassifier, features: Sequence[Feature], row: Array
+) -> Counterfactuals:
+    """Return the counterfactuals of a row, the smallest change first."""
     known = [
         feature
         for feature in features
-        if (own[feature.place] >= 0.0 if isinstance(feature, _Category) else True)
-        and not np.isnan(own[feature.place])
+        if (row[feature.place] >= 0.0 if isinstance(feature, _Category) else True)
+        and not np.isnan(row[feature.place])
     ]
-    tried = [feature.list_values(own[feature.place]) for feature in known]
+    tried = [feature.list_values(row[feature.place]) for feature in known]
     ends = np.cumsum([1, *map(len, tried)])
-    copies = np.tile(own, (ends[-1], 1))  # the first is the row itself
+    copies = np.tile(row, (ends[-1], 1))  # the first is the row itself
     for feature, values, (start, stop) in zip(known, tried, pairwise(ends), strict=True):
         copies[start:stop, feature.place] = values
     into = np.searchsorted(model.classes_, model.predict(RowTable(copies)))
     before = int(into[0])
-    found = [
-        feature.change(float(own[feature.place]), values, into[start:stop], before)
+    changes = [
+        feature.change(float(row[feature.place]), values, into[start:stop], before)
         for feature, values, (start, stop) in zip(known, tried, pairwise(ends), strict=True)
         if np.any(into[start:stop] != before)
     ]
-    found.sort(key=lambda change: change.size)
-    free = [change for change in found if not change.is_protected]
-    return Changes(
+    changes.sort(key=lambda change: change.size)
+    free = [change for change in changes if not change.is_protected]
+    return Counterfactuals(
         offered=tuple(free[:MOST_CHANGES]),
         more=tuple(change.name for change in free[MOST_CHANGES:]),
-        protected=tuple(change for change in found if change.is_protected),
+        protected=tuple(change for change in changes if change.is_protected),
         n_tried=len(known),
     )
+
+
+def add_flip_rates(
+    model: TableClassifier, X: Any, groupings: Sequence[Grouping], n_rows: int
+) -> list[Grouping]:
+    """Return groupings with the counterfactual flip rates of their features.
+
+    A row counts if any of the values turns what is predicted of it.  Groups that are not made of a
+    feature that the model uses have none.
+    """
+    labels = list(model._feature_labels())
+    asked = {grouping.name for grouping in groupings if grouping.is_used} & set(labels)
+    if not asked:
+        return list(groupings)
+    numbers = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_FLIP_ROWS)).astype(np.intp))
+    raw, features = read_rows(model, X, numbers, [labels.index(name) for name in asked])
+    rates = {feature.name: _find_flip_rate(model, raw, feature) for feature in features}
+    return [replace(one, flip_rate=rates.get(one.name)) for one in groupings]
+
+
+def _find_flip_rate(model: TableClassifier, raw: Array, feature: Feature) -> float | None:
+    """Return the share of the rows that any value of a feature turns."""
+    values = feature.sample_values(MOST_FLIP_VALUES)
+    if len(values) < 2:
+        return None
+    before = model.predict(RowTable(raw))
+    turned = np.zeros(len(raw), dtype=bool)
+    for value in values:
+        others = raw.copy()
+        others[:, feature.place] = value
+        turned |= model.predict(RowTable(others)) != before
+    return float(turned.mean())

@@ -6,10 +6,10 @@ import pytest
 
 import properboost as pb
 from properboost.inspection.words import describe
-from properboost.report import single_changes
+from properboost.report import counterfactuals
+from properboost.report.content import Grouping, TellingRow
+from properboost.report.counterfactuals import add_counterfactuals, add_flip_rates
 from properboost.report.effects import list_terms
-from properboost.report.found import TellingRow
-from properboost.report.single_changes import add_changes
 
 TOWNS = ["Ulm", "Bonn", "Kiel", "Jena", "Hof"]
 
@@ -31,7 +31,7 @@ def tell(model, X, numbers, kind="refused"):
     rows = [
         TellingRow(kind, n, None, labels[n - 1], None, 0.5, None, 0.5, (), True) for n in numbers
     ]
-    return add_changes(model, X, rows, list_terms(model))
+    return add_counterfactuals(model, X, rows, list_terms(model))
 
 
 def parse(words, values):
@@ -67,7 +67,7 @@ def test_what_is_named_turns_the_row_and_nothing_nearer_does(table, model, n_cla
     changed = set()
     for row in tell(model, X, range(1, 31)):
         own = X.iloc[[row.number - 1]]
-        told = [*row.changes.offered, *row.changes.protected]
+        told = [*row.counterfactuals.offered, *row.counterfactuals.protected]
         for name in X:
             copies = pd.concat([own] * len(X), ignore_index=True)
             copies[name] = X[name].to_numpy() if name in ("hours", "size") else X[name].array
@@ -107,18 +107,22 @@ def test_the_smallest_come_first_and_the_protected_apart(table, monkeypatch):
     model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
     order = np.argsort(np.abs(model.predict_proba(X)[:, 1] - 0.5))[:20]
     rows = tell(model, X, (order + 1).tolist())
-    assert any(change.name == "sex" for row in rows for change in row.changes.protected)
+    assert any(change.name == "sex" for row in rows for change in row.counterfactuals.protected)
     for row in rows:
-        assert all(change.name != "sex" for change in row.changes.offered)
-        sizes = [change.size for change in row.changes.offered]
+        assert all(change.name != "sex" for change in row.counterfactuals.offered)
+        sizes = [change.size for change in row.counterfactuals.offered]
         assert sizes == sorted(sizes)
-        assert row.changes.more == ()
-    monkeypatch.setattr(single_changes, "MOST_CHANGES", 1)
-    fewer = tell(model, X, (order + 1).tolist())
-    assert [row.changes.offered for row in fewer] == [row.changes.offered[:1] for row in rows]
-    for row, other in zip(fewer, rows, strict=True):
-        assert row.changes.more == tuple(one.name for one in other.changes.offered[1:])
-    assert any(row.changes.more for row in fewer)
+        assert row.counterfactuals.more == ()
+    monkeypatch.setattr(counterfactuals, "MOST_CHANGES", 1)
+    subsets = tell(model, X, (order + 1).tolist())
+    assert [row.counterfactuals.offered for row in subsets] == [
+        row.counterfactuals.offered[:1] for row in rows
+    ]
+    for row, other in zip(subsets, rows, strict=True):
+        assert row.counterfactuals.more == tuple(
+            one.name for one in other.counterfactuals.offered[1:]
+        )
+    assert any(row.counterfactuals.more for row in subsets)
 
 
 def test_values_of_few_training_rows_are_known(table):
@@ -129,7 +133,7 @@ def test_values_of_few_training_rows_are_known(table):
     model = pb.ProperBoostClassifier(n_estimators=20, max_cells=None).fit(X, labels)
     shape, few = model.shape_function("hours"), set()
     for row in tell(model, X, range(1, 101)):
-        for change in (*row.changes.offered, *row.changes.protected):
+        for change in (*row.counterfactuals.offered, *row.counterfactuals.protected):
             assert change.is_of_few == (change.rows < 10)
             few |= {change.name} if change.is_of_few else set()
             if change.name in ("town", "sex"):
@@ -143,7 +147,7 @@ def test_values_of_few_training_rows_are_known(table):
 
 
 def test_of_many_values_still_the_nearest_is_named(monkeypatch):
-    monkeypatch.setattr(single_changes, "MOST_VALUES", 16)
+    monkeypatch.setattr(counterfactuals, "MOST_NUMBERS", 16)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2_000, 2))
     model = pb.ProperBoostClassifier(n_estimators=5, max_bins=32).fit(X, X[:, 0] > 0.3)
@@ -152,7 +156,7 @@ def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     model.predict = lambda rows: tried.append(getattr(rows, "n_rows", 0)) or predict(rows)
     row = int(np.argmin(np.abs(X[:, 0] + 0.5)))
     (told,) = tell(model, X, [row + 1])
-    (change,) = told.changes.offered
+    (change,) = told.counterfactuals.offered
     values = np.sort(X[:, 0])
     copies = np.stack([values, np.full(len(X), X[row, 1])], axis=1)
     nearest = values[predict(copies)].min()
@@ -165,7 +169,65 @@ def test_rows_that_nothing_turns_and_rows_that_nobody_asks_of(table):
     model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
     sure = int(model.predict_proba(X)[:, 1].argmax())
     (row,) = tell(model, X.assign(hours=X["hours"].iloc[sure]), [sure + 1])
-    assert row.changes.offered == row.changes.protected == ()
-    assert 2 <= row.changes.n_tried <= 4
-    assert tell(model, X, [1], kind="right")[0].changes is None
+    assert row.counterfactuals.offered == row.counterfactuals.protected == ()
+    assert 2 <= row.counterfactuals.n_tried <= 4
+    assert tell(model, X, [1], kind="right")[0].counterfactuals is None
     assert tell(model, X, [], kind="right") == []
+
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m", "x"], 400)
+    X = pandas.DataFrame(
+        {
+            "sex": pandas.Categorical(sex),
+            "age": rng.integers(20, 60, 400),
+            "size": rng.normal(size=400),
+        }
+    )
+    y = 2.0 * (sex == "m") + X["age"] / 20.0 + X["size"] + rng.logistic(size=400) > 3.0
+    return pb.ProperBoostClassifier(n_estimators=30).fit(X, y), X
+
+
+def group(name, is_used=True):
+    return Grouping(name, is_used, (), ())
+
+
+def count(model, X, name, values):
+    """Return the share of the rows that any of these values turns."""
+    before = model.predict(X)
+    others = [X.assign(**{name: value}).astype(X.dtypes) for value in values]
+    return np.any([model.predict(other) != before for other in others], axis=0).mean()
+
+
+def test_rows_are_predicted_with_every_other_value(fitted):
+    model, X = fitted
+    asked = [group("age"), group("sex"), group("size", is_used=False), group("sex and age")]
+    age, sex, size, both = add_flip_rates(model, X, asked, len(X))
+    assert sex.flip_rate == count(model, X, "sex", ["f", "m", "x"])
+    assert 0.05 < sex.flip_rate < 0.95
+    ages = np.unique(np.quantile(X["age"], np.arange(0.05, 1.0, 0.1), method="nearest"))
+    assert age.flip_rate == count(model, X, "age", ages)
+    assert size.flip_rate is None
+    assert both.flip_rate is None
+
+
+def test_of_many_rows_some_are_taken_and_of_many_values_the_most_frequent(fitted, monkeypatch):
+    model, X = fitted
+    monkeypatch.setattr(counterfactuals, "MOST_FLIP_ROWS", 50)
+    monkeypatch.setattr(counterfactuals, "MOST_FLIP_VALUES", 2)
+    (found,) = add_flip_rates(model, X, [group("sex")], len(X))
+    some = X.iloc[np.linspace(0, 399, 50).astype(int)]
+    assert found.flip_rate == count(model, some, "sex", X["sex"].value_counts().index[:2])
+
+
+def test_one_value_turns_nothing(fitted):
+    model, X = fitted
+    (found,) = add_flip_rates(
+        model, X[X["sex"] == "m"], [group("sex")], int((X["sex"] == "m").sum())
+    )
+    assert found.flip_rate is None

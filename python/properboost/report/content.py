@@ -1,4 +1,4 @@
-"""What a report tells, in numbers and names, and what it draws of that."""
+"""The content of a page: its numbers and names, and its figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,39 +8,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.report.options import ReportOptions
 
 __all__ = [
     "FEW_ROWS",
     "SLIGHT",
-    "About",
     "Array",
     "Caution",
-    "Change",
-    "Changes",
-    "Collected",
-    "Compared",
-    "Drawn",
+    "Counterfactual",
+    "Counterfactuals",
     "Drift",
     "Effect",
     "Estimate",
-    "Extremes",
+    "Evaluation",
     "Facts",
-    "FewScores",
-    "Fewer",
+    "Figure",
+    "Figures",
     "Group",
     "Grouping",
-    "Judged",
     "Limit",
+    "ModelScores",
+    "Overconfidence",
     "PairEffect",
     "Reliability",
     "ReliabilityBin",
+    "ReportContent",
     "Rival",
     "Score",
+    "SearchSummary",
+    "SimplerModels",
     "Span",
-    "Step",
+    "SubsetScores",
     "TellingRow",
     "Term",
-    "View",
+    "WaterfallStep",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -74,18 +75,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class About:
-    """What only people know of a model and of rows; None is not stated."""
-
-    purpose: str | None = None
-    model_source: str | None = None
-    data_source: str | None = None
-    date: str | None = None
-
-
-@dataclass(frozen=True)
 class Score:
-    """A score of the model's predictions and, in their place, of the shares of the classes.
+    """A score of the model's predictions, and the score of the shares of the classes.
 
     `saving` is by how much the model is better.
     """
@@ -97,10 +88,10 @@ class Score:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Rows whose probabilities are between `low` and `high`, and how often what they say was so.
+    """Rows whose probabilities are between `low` and `high`.
 
-    `predicted` is the mean of the probabilities; the ends of the interval of `observed` are
-    Wilson's.
+    `predicted` is the mean of the probabilities, and `observed` the share of the rows that were so,
+    with Wilson's interval.
     """
 
     low: float
@@ -112,7 +103,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How probabilities agree with what was so.
+    """Agreement of probabilities with labels.
 
     With two classes these are the probabilities of the second.  With several they are those of
     the predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
@@ -130,7 +121,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Limit:
-    """What a limit of the probability of the second class costs, from which on it is called so.
+    """Error rates where the second class is predicted from this probability on.
 
     All are shares: `called` and `wrong` of all rows, `missed` of those of the class, `false_alarms`
     of the others; NaN where there are none.
@@ -144,27 +135,27 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What is known of predicted probabilities, from rows whose labels are known.
+class Evaluation:
+    """Scores of predicted probabilities on rows whose labels are known.
 
     `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
     rows of class `k` that were taken for `j`, and `shares` are those of the classes.  ``missed[k]``
-    is the share of the rows of class `k` that were taken for another one, and ``kept[k]`` the share
-    of those taken for `k` that were of it.  `limits` are of two classes only.
+    is the share of the rows of class `k` that were taken for another one, and ``precision[k]`` the
+    share of those taken for `k` that were of it.  `limits` are of two classes only.
     """
 
     scores: dict[str, Score]
     confusion: Array
     shares: Array
     missed: tuple[Estimate, ...]
-    kept: tuple[Estimate, ...]
+    precision: tuple[Estimate, ...]
     reliability: Reliability
     limits: tuple[Limit, ...]
     n_resamples: int
 
 
 @dataclass(frozen=True)
-class Extremes:
+class Overconfidence:
     """Rows whose predicted class has a probability above `limit`, and how many were wrong."""
 
     limit: float
@@ -198,16 +189,16 @@ class Group:
 class Grouping:
     """The groups that a column divides the rows into.
 
-    `findings` are sentences on what differs between them by more than chance explains.  `turned`
-    is the share of the rows that would be called otherwise if nothing but this feature of theirs
-    were another one; None where that was not tried.
+    `findings` are sentences on what differs between them by more than chance explains.  `flip_rate`
+    is the share of the rows whose predicted class changes when this feature alone changes; None
+    where that was not tried.
     """
 
     name: str
     is_used: bool
     groups: tuple[Group, ...]
     findings: tuple[str, ...]
-    turned: float | None = None
+    flip_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -245,8 +236,8 @@ class PairEffect:
 
 
 @dataclass(frozen=True)
-class FewScores:
-    """What few features score; `n_called` is how many different classes are predicted."""
+class ModelScores:
+    """Scores of a model; `n_called` is how many different classes are predicted."""
 
     error: float
     log_loss: float
@@ -254,22 +245,38 @@ class FewScores:
 
 
 @dataclass(frozen=True)
-class Fewer:
-    """What a model's most important features score alone.
+class SubsetScores:
+    """Scores of a model's most important features alone.
 
-    `added` are those that fewer did not have.  `silenced` is of the model itself, where the others
-    say what they say on average, and `fitted` of the model fitted anew; None is not known.
+    `added` are the features that the subset before did not have.  `silenced` are the scores of the
+    model itself, where the other features say what they say on average, and `fitted` those of the
+    model fitted anew; None is not known.
     """
 
     n_features: int
     added: tuple[str, ...]
-    silenced: FewScores | None
-    fitted: FewScores | None
+    silenced: ModelScores | None
+    fitted: ModelScores | None
 
 
 @dataclass(frozen=True)
-class Step:
-    """What one term of a row, or several, do to its prediction after those before.
+class SimplerModels:
+    """Scores of the model and of simpler ones, on the same rows.
+
+    `whole` are those of the model.  `linear` are those of a logistic regression, and `unprotected`
+    those of the model fitted anew without the features that the law may protect; both are None
+    without training rows.
+    """
+
+    whole: ModelScores
+    subsets: tuple[SubsetScores, ...]
+    linear: ModelScores | None = None
+    unprotected: ModelScores | None = None
+
+
+@dataclass(frozen=True)
+class WaterfallStep:
+    """One bar of a waterfall chart: a term of a row, or several together.
 
     `added` is how far the log-odds move, and `before` and `after` are probabilities.  `low` and
     `high` are the ends of an interval of `added`; `parts` names the terms, where there are several.
@@ -286,8 +293,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Change:
-    """Values of one feature that would turn a row, in words, and the one that it has.
+class Counterfactual:
+    """Values of one feature that would turn a row, in words, and its present value.
 
     `to` is the position of the class that it would be called; the smaller the `size`, the nearer.
     `rows` are the training rows of the range of the nearest value, or of the most frequent
@@ -309,27 +316,27 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
-    """The single changes that would turn a row, of `n_tried` features, the smallest first.
+class Counterfactuals:
+    """Counterfactuals of a row, of `n_tried` features, the smallest change first.
 
     Those of features that the law may protect are apart from those `offered`, which are not all:
     `more` names the features of the others.
     """
 
-    offered: tuple[Change, ...]
+    offered: tuple[Counterfactual, ...]
     more: tuple[str, ...]
-    protected: tuple[Change, ...]
+    protected: tuple[Counterfactual, ...]
     n_tried: int
 
 
 @dataclass(frozen=True)
 class TellingRow:
-    """A row, what is predicted of it, and why.
+    """A row, its prediction, and the steps that lead there.
 
     `number` counts the rows from 1.  The steps are about `spoken_for`: the second of two classes,
     or else the predicted one, whose probability is `probability`.  They lead from the average row,
     with the probability `average`, to this one; `additive` says that each of them adds as much
-    in any order.  `changes` are None where none were looked for.
+    in any order.  `counterfactuals` are None where none were looked for.
     """
 
     kind: str
@@ -340,9 +347,9 @@ class TellingRow:
     probability: float
     interval: tuple[float, float] | None
     average: float
-    steps: tuple[Step, ...]
+    steps: tuple[WaterfallStep, ...]
     additive: bool
-    changes: Changes | None = None
+    counterfactuals: Counterfactuals | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -382,8 +389,8 @@ class Rival:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What was compared: families of models, or candidates where there were none.
+class SearchSummary:
+    """The candidates of a search, by families of models, or one by one where there were none.
 
     `rivals` begin with the best; `simpler` are the families that are simpler than the chosen one,
     the simplest first.  The candidates of families add up to `n_candidates`, of which `n_dropped`
@@ -405,7 +412,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Facts:
-    """What there is to say of a model.
+    """Facts on a model, in words.
 
     `kind` is a sentence for readers who do not know boosting, `strangers` are sentences on missing
     and unseen values, `lines` are names with what they have, `parameters` those that are not the
@@ -461,43 +468,36 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Collected:
-    """What a report tells.
+class ReportContent:
+    """The content of a page.
 
-    `class_` is the class that effects and groups are of.  `judged` and `fewer` are of rows with
-    labels only, as is `whole`, what the model scores beside them; `linear`, what a logistic
-    regression scores, and `unprotected`, the model fitted anew without the features that the law
-    may protect, are of those with training rows.
-    `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how the groups
-    were chosen.
+    `class_` is the class that effects and groups are of.  `evaluation` and `simpler` need rows with
+    labels.  `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how
+    the groups were chosen.
     """
 
-    about: About
+    options: ReportOptions
     facts: Facts
     n_rows: int
-    judged: Judged | None
-    extremes: Extremes | None
+    evaluation: Evaluation | None
+    overconfidence: Overconfidence | None
     drift: Sequence[Drift]
     cautions: Sequence[Caution]
     terms: Sequence[Term]
     class_: Any
     effects: Sequence[Effect]
     pairs: Sequence[PairEffect]
-    fewer: Sequence[Fewer]
-    linear: FewScores | None
-    unprotected: FewScores | None
-    whole: FewScores | None
+    simpler: SimplerModels | None
     rows: Sequence[TellingRow]
     no_rows: str
-    compared: Compared | None
+    search: SearchSummary | None
     groupings: Sequence[Grouping]
     groups_chosen: str
-    confidence_level: float
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """An effect on both scales, a sentence or two below, and what the feature holds, if stated.
+class Figure:
+    """The charts of an effect on both scales, notes below, and what the feature holds, if stated.
 
     `reach` is what the strongest colours of a grid stand for, on either scale.  `values` are all
     ranges or categories: a name, the points, the probability and the training rows of each.
@@ -515,13 +515,16 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class View:
-    """The charts of a page; some of rows show log-odds in place of probabilities, or none do."""
+class Figures:
+    """The figures of a page.
+
+    `shows_points` says that the charts of some rows show log-odds in place of probabilities.
+    """
 
     reliability: str
     groupings: tuple[str, ...]
     importances: str
-    effects: tuple[Drawn, ...]
-    pairs: tuple[Drawn, ...]
+    effects: tuple[Figure, ...]
+    pairs: tuple[Figure, ...]
     rows: tuple[str, ...]
     shows_points: bool

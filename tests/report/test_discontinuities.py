@@ -1,19 +1,21 @@
-"""Jumps that few rows cannot support are told, and others are not."""
+"""Ranges of the same points are one; jumps that few rows cannot support are told."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.report import jumps
+from properboost.report import discontinuities
+from properboost.report.discontinuities import count_few, list_discontinuities, list_plateaus
 from properboost.report.effects import list_effects, list_terms
-from properboost.report.jumps import list_jumps
-from properboost.report.words import signed
+from properboost.report.wording import signed
 
 
 def tell(model):
     features = [term for term in list_terms(model) if not term.is_pair and term.importance > 0.0]
     effects = list_effects(model, features, 1, "so")
-    return list_jumps(effects), effects
+    return list_discontinuities(effects), effects
 
 
 @pytest.mark.parametrize("max_cells", ["auto", None])
@@ -62,7 +64,7 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
         assert line.endswith(f"about {times:,.0f} times as {'high' if first < k else 'low'}")
         at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
         assert at == sorted(at)
-    monkeypatch.setattr(jumps, "MOST_LINES", 1)
+    monkeypatch.setattr(discontinuities, "MOST_LINES", 1)
     (told,), _ = tell(model)
     assert told.lines[1:] == ("and 1 smaller jump of feature 0",)
     # Where the spike is drawn back to what its rows can say, there is nothing to beware of.
@@ -72,6 +74,47 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
 
 
 def test_how_many_times_the_odds_are_is_rounded():
-    assert jumps._say_times(12.81) == "about 370,000 times as high"
-    assert jumps._say_times(-2.2) == "about 9 times as low"
-    assert jumps._say_times(50.0) == "more than 1,000,000,000 times as high"
+    assert discontinuities._say_times(12.81) == "about 370,000 times as high"
+    assert discontinuities._say_times(-2.2) == "about 9 times as low"
+    assert discontinuities._say_times(50.0) == "more than 1,000,000,000 times as high"
+
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(
+        {"size": rng.integers(0, 6, 300), "kind": pandas.Categorical(rng.choice(["a", "b"], 300))}
+    )
+    return pb.ProperBoostClassifier(n_estimators=5).fit(X, rng.random(300) < X["size"] / 6)
+
+
+def test_neighbours_of_the_same_points_are_put_together(model):
+    shape = replace(
+        model.shape_function("size"),
+        values=np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0]),
+        weights=np.array([3.0, 4.0, 9.0, 20.0, 0.0, 1.0]),
+    )
+    found = list_plateaus(shape)
+    assert [(own.first, own.last) for own in found] == [(0, 1), (2, 2), (3, 5)]
+    assert [own.value for own in found] == [1.0, 2.0, 1.0]
+    assert [own.rows for own in found] == [7.0, 9.0, 21.0]
+    assert [own.label for own in found] == ["<= 1.5", "1.5 to 2.5", "> 2.5"]
+    assert count_few(shape, 10) == (2, 3)
+
+
+def test_ranges_without_rows_divide_nothing_and_categories_are_apart(model):
+    shape = replace(
+        model.shape_function("size"),
+        values=np.array([1.0, 7.0, 1.0, 8.0, 3.0, 9.0]),
+        weights=np.array([3.0, 0.0, 4.0, 0.0, 9.0, 0.0]),
+    )
+    assert [(own.first, own.last, own.rows) for own in list_plateaus(shape)] == [
+        (0, 2, 7.0),
+        (4, 4, 9.0),
+    ]
+    kind = replace(model.shape_function("kind"), values=np.ones(2), weights=np.array([5.0, 50.0]))
+    assert [own.label for own in list_plateaus(kind)] == ["a", "b"]
+    assert count_few(kind, 10) == (1, 2)

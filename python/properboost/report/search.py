@@ -1,0 +1,221 @@
+"""The candidates of a search, and the cost of simpler models, in numbers and in sentences."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from properboost.model_selection.search_record import record_search
+from properboost.report.content import Rival, SearchSummary, SimplerModels
+from properboost.report.wording import decimal, list_words, number, percent
+
+__all__ = [
+    "describe_cost",
+    "describe_family",
+    "describe_score",
+    "describe_simpler",
+    "describe_unprotected",
+    "is_additive_family",
+    "name_score",
+    "read_search",
+]
+
+_COLUMNS = ("mean_test_score", "behind", "behind_error", "candidates")
+
+
+def read_search(model: Any) -> SearchSummary | None:
+    """Return what a search compared; None where the model is none, and was chosen by none."""
+    is_search = hasattr(model, "cv_results_")
+    record = record_search(model) if is_search else getattr(model, "search_", None)
+    if record is None:
+        return None
+    by_family, compared = record["by_family"], record["compared"]
+    names = [str(name) for name in compared["name"]]
+    seconds = model.family_results_["seconds"] if by_family and is_search else [np.nan] * len(names)
+    rivals = [
+        Rival(name, float(score), float(behind), float(error), int(n), float(time), bool(chosen))
+        for name, score, behind, error, n, time, chosen in zip(
+            names,
+            *(compared[column] for column in _COLUMNS),
+            seconds,
+            compared["is_chosen"],
+            strict=True,
+        )
+    ]
+    if by_family and np.isnan(max(rivals, key=lambda rival: rival.score).error):
+        # Once errors were known only beside the best family without pairs: those are others.
+        rivals = [replace(rival, error=np.nan) for rival in rivals]
+    simpler = []
+    if by_family:  # simple ones stand first, pairs at the end
+        ranks = [(not is_additive_family(rival.name), k) for k, rival in enumerate(rivals)]
+        least = min(
+            (r for r, rival in zip(ranks, rivals, strict=True) if rival.is_chosen), default=()
+        )
+        before = [pair for pair in zip(ranks, rivals, strict=True) if pair[0] < least]
+        simpler = [rival for _, rival in sorted(before, key=lambda pair: pair[0])]
+    return SearchSummary(
+        by_family=by_family,
+        rivals=tuple(sorted(rivals, key=lambda rival: -rival.score)),
+        simpler=tuple(simpler),
+        n_candidates=record["n_candidates"],
+        n_dropped=record["n_dropped"],
+        n_splits=record["n_splits"],
+        chosen=tuple((name, _word(value)) for name, value in record["chosen"].items()),
+        scoring=record["scoring"],
+        best_score=record["best_score"],
+        ended=record["ended"],
+        calibration=record["calibration"],
+    )
+
+
+def is_additive_family(family: str) -> bool:
+    """Whether the models of a family are sums of functions of a feature, or of two."""
+    return "trees" not in family.split()
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+_TABLES = (
+    "Each feature has a look-up table: its values are cut into {}, and each range has a number "
+)
+_ADDED = "of points.  The points of all features are added."
+_TREES = (
+    "Many small trees.  Each asks a few questions, one after the other; at the end of each way is "
+    "{}.  What all trees say is added.  "
+)
+_DEPENDS = "What is asked next depends on the answer."
+_SYMMETRIC = "All rows of a tree are asked the same questions, whatever they answer."
+_POINTS = "a number of points"
+_LINES = "a sloping line in a few features, instead of one number of points"
+
+_SENTENCES = {
+    "tables": _TABLES.format("at most ten ranges a round") + _ADDED,
+    "smooth tables": _TABLES.format("a range for every few rows")
+    + f"{_ADDED}  Points change little from one range to the next.",
+    "stumps": _TABLES.format("two ranges a round, as by “older than 30?”") + _ADDED,
+    "pairs": (
+        "The best of the families of look-up tables, with more tables for two features at a time, "
+        "such as age and occupation together."
+    ),
+    "trees": _TREES.format(_POINTS) + _DEPENDS,
+    "symmetric trees": _TREES.format(_POINTS) + _SYMMETRIC,
+    "trees with lines": _TREES.format(_LINES) + _DEPENDS,
+    "symmetric trees with lines": _TREES.format(_LINES) + _SYMMETRIC,
+}
+
+
+def describe_family(name: str) -> str:
+    """Return what models of a family are; nothing of families that are not known."""
+    return _SENTENCES.get(name, "")
+
+
+_NAMES = {
+    "neg_log_loss": "log loss, with a minus so that larger is better",
+    "neg_brier_score": "Brier score, with a minus so that larger is better",
+    "roc_auc": "AUC",
+    "average_precision": "average precision",
+    "balanced_accuracy": "share of right predictions, averaged over the classes",
+    "accuracy": "share of right predictions",
+}
+
+_SHARES = frozenset({"accuracy", "balanced_accuracy"})
+
+
+def name_score(scoring: str) -> str:
+    """Return the score by which candidates were compared, in words."""
+    return _NAMES.get(scoring, scoring)
+
+
+def describe_score(scoring: str, score: float) -> str:
+    """Return a score as a share that needs no explanation; nothing where there is none."""
+    if scoring == "neg_log_loss":
+        return percent(math.exp(score), 2)
+    if scoring in _SHARES or scoring == "roc_auc":
+        return percent(score, 2)
+    return ""
+
+
+def describe_cost(scoring: str, best: float, behind: float, saving: float | None) -> str:
+    """Return what it costs to be behind the best score, in a clause.
+
+    `saving` is by how much the model's log loss is smaller than that of no model, if known.
+    """
+    if behind <= 0.0:
+        return "nothing"
+    if scoring == "neg_log_loss":
+        text = (
+            f"{number(behind, 3)} of log loss: the probability that it gives to the right answer, "
+            f"in the geometric mean, would be {percent(math.exp(best - behind), 2)} in place of "
+            f"{percent(math.exp(best), 2)}"
+        )
+        if saving is not None and saving > behind:
+            text += (
+                f".  That is {percent(behind / saving)} of what the model gains over no model at "
+                "all"
+            )
+        return text
+    if scoring in _SHARES:
+        return f"{number(1000.0 * behind, 2)} more wrong predictions in 1,000"
+    if scoring == "roc_auc":
+        return (
+            f"{number(behind, 3)} of AUC: of 1,000 pairs of a row of the class and another one, "
+            f"{number(1000.0 * behind, 2)} more would be in the wrong order"
+        )
+    return f"{number(behind, 3)} of the {name_score(scoring)}"
+
+
+def describe_simpler(models: SimplerModels | None) -> str:
+    """Return what at most half of the features alone would score, and a logistic regression.
+
+    The sentence is empty where there is nothing to compare.
+    """
+    if models is None:
+        return ""
+    subsets, linear, whole = models.subsets, models.linear, models.whole
+    few = [one for one in subsets[:-1] if 2 * one.n_features <= subsets[-1].n_features]
+    clauses = []
+    if few:
+        one = few[-1]
+        scores = one.fitted or one.silenced
+        which = (
+            f"its most important feature, {one.added[0]}, alone"
+            if one.n_features == 1
+            else f"its {one.n_features} most important features alone"
+        )
+        if scores is not None:
+            how = f"Fitted to {which}" if one.fitted else f"If it heard {which}"
+            clauses.append(f"{how}, it would be wrong in {percent(scores.error)}")
+    if linear is not None:
+        how = "a" if clauses else "A"
+        clauses.append(
+            f"{how} logistic regression of all features{' would be wrong' * (not clauses)} in "
+            f"{percent(linear.error)}"
+        )
+    if not clauses:
+        return ""
+    clauses[0] += f" of the rows instead of {percent(whole.error)}"
+    return f"{'; '.join(clauses)}."
+
+
+def describe_unprotected(
+    names: Sequence[str], n_features: int, models: SimplerModels | None
+) -> str:
+    """Return what it would cost to leave out the features of these names, or how to learn that."""
+    if len(names) == n_features:
+        return "It has no other features."
+    if models is None or models.unprotected is None:
+        return (
+            "What it would cost to leave them out, this page says if it is written with the right "
+            "answers and with training rows (--train, in Python X_train= and y_train=)."
+        )
+    whole, unprotected = models.whole, models.unprotected
+    return (
+        f"Fitted again without {list_words([f'“{name}”' for name in names], 10)}, the model would "
+        f"be wrong in {percent(unprotected.error)} of the rows instead of {percent(whole.error)}; "
+        f"the log loss would be {decimal(unprotected.log_loss, 4)} instead of "
+        f"{decimal(whole.log_loss, 4)}."
+    )
