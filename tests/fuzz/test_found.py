@@ -264,3 +264,29 @@ def test_the_largest_of_priors_leaves_the_share(response):
     X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([0, 1, 0, 1])
     search = pb.ProperBoostClassifierCV(response=response, priors=[1.7976931348623157e308])
     np.testing.assert_allclose(search.fit(X, y).predict_proba(X), 0.5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_search_that_compares_features_by_two_rows_draws_them():
+    """`screening` may be an integer of NumPy's, and rows of weight 0 have numbers, too."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (13, 4)).astype(float), np.arange(13) % 3
+    model = pb.ProperBoostClassifierCV(screening=np.int8(2)).fit(X, y)
+    hold(model, X, y, only="a row of weight 0 is no row")
+
+
+@pytest.mark.filterwarnings("ignore:scoring=")
+def test_scores_with_the_intercept_are_no_scores_to_stop_by():
+    """A score that is drawn may be better the second time."""
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 3
+    model = pb.ProperBoostClassifier(intercept="auto", n_estimators=3).fit(X, y)
+    hold(model, X, y, only="estimators whose score is undefined are never the best", seed=5)
+
+
+@pytest.mark.filterwarnings("ignore:class_weight makes", "ignore:sample_weight has a mean of")
+def test_weights_that_are_numbers_of_rows_are_rounded_as_rows():
+    """A model that is certain ended an estimator sooner than with other weights."""
+    X, y = np.zeros((3, 1)), np.array([1, 0, -1])
+    factors = {-1: 4.025478106446245e-70, 0: 2.3571980583564223, 1: 21.85697285827219}
+    model = pb.AdaBoost(class_weight=factors).fit(X, y)
+    hold(model, X, y, only="weights times a power of two give the same bits", seed=65012845)
