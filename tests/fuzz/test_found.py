@@ -290,3 +290,17 @@ def test_weights_that_are_numbers_of_rows_are_rounded_as_rows():
     factors = {-1: 4.025478106446245e-70, 0: 2.3571980583564223, 1: 21.85697285827219}
     model = pb.AdaBoost(class_weight=factors).fit(X, y)
     hold(model, X, y, only="weights times a power of two give the same bits", seed=65012845)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
+def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
+    """The square of the gain overflowed."""
+    X, y = np.zeros((4, 1)), np.array([2, 1, 0, 0])
+    found = [
+        pb.ProperBoostClassifierCV(gains=[gain], multiclass=multiclass).fit(X, y).calibration_
+        for gain in (1e100, 1e300)
+    ]
+    small, large = (np.array(own["intercept"]) for own in found)
+    assert small[0] > 0.0
+    np.testing.assert_allclose(small * 1e200, large, rtol=1e-9)
