@@ -304,3 +304,19 @@ def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
     small, large = (np.array(own["intercept"]) for own in found)
     assert small[0] > 0.0
     np.testing.assert_allclose(small * 1e200, large, rtol=1e-9)
+
+
+def test_what_is_a_tie_is_decided_in_single_precision():
+    """Two cuts differed by 0.9e-7 of the cost, of which the engine saw more than 1e-7."""
+    x, y, weight = (
+        np.array(list(text), dtype=float)
+        for text in (
+            "354301022052053122233351521411444111530433223331332",
+            "000000011000111100000111010001100101111001101001110",
+            "121213121311313323123322113222211332323313232112111",
+        )
+    )
+    parameters = {"gain": "1.0", "step": "'line_search'", "n_estimators": "3", "slope": "1.0"}
+    parameters |= {"rows_per_bin": "None", "smoothing": "0.16009405955980294", "max_cells": "5"}
+    case = Case("ProperBoostClassifier", parameters, (Column(x),), y.astype(int), weight)
+    assert Reference().check(case).kind == "fitted"
