@@ -320,3 +320,16 @@ def test_what_is_a_tie_is_decided_in_single_precision():
     parameters |= {"rows_per_bin": "None", "smoothing": "0.16009405955980294", "max_cells": "5"}
     case = Case("ProperBoostClassifier", parameters, (Column(x),), y.astype(int), weight)
     assert Reference().check(case).kind == "fitted"
+
+
+def test_a_pair_has_no_standard_error_where_no_training_row_is():
+    """A row without weight was the only one with a missing value."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
+    X[0, 0], weight = np.nan, np.arange(60) > 0
+    model = pb.ProperBoostClassifier(outer_bags=4, interactions=1, n_estimators=3)
+    model.fit(X, y, weight.astype(float))
+    errors = model.contributions(X[:2]).standard_errors
+    assert np.isnan(errors).tolist() == [[False, False, True], [False, False, False]]
+    hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")

@@ -49,9 +49,15 @@ def _errors(fit: Fit) -> None:
             assert (low <= high).all()
             assert 0.0 <= term.p_value <= 1.0
             assert term.n_bags == spread.n_bags
-    for errors in (model.importance_errors_, model.contributions(fit.X, label).standard_errors):
-        assert np.isfinite(errors).all()
-        assert errors.min(initial=0.0) >= 0.0
+    cells = [np.inf] * model.n_features_in_ + [pair.n_cells for pair in model._ensemble.pairs]
+    codes = model._ensemble.encode(*model._open(fit.X))
+    for label in model.classes_.tolist():
+        errors = model.contributions(fit.X, label).standard_errors
+        np.testing.assert_array_equal(np.isnan(errors), codes.T >= cells)
+        assert (np.isfinite(errors) & (errors >= 0.0) | np.isnan(errors)).all()
+    errors = model.importance_errors_
+    assert np.isfinite(errors).all()
+    assert errors.min(initial=0.0) >= 0.0
     if isinstance(spread, BagTables):
         probability = model.predict_proba(fit.X)
         low, high = np.moveaxis(model.predict_interval(fit.X), 2, 0)
