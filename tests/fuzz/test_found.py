@@ -106,6 +106,12 @@ def test_bags_of_opposite_signs_may_add_up_to_little():
     hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
 
 
+def test_bags_lose_the_digits_that_their_intercepts_do_not_have():
+    X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([1, 0, 0, 1])
+    model = pb.AdaBoost(intercept="share", learning_rate=1e-100, outer_bags=9).fit(X, y)
+    hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
+
+
 def test_a_large_prior_leaves_few_digits_of_weights():
     X = np.array([[8.0], [10.0], [8.0], [0.0], [4.0], [2.0], [0.0], [6.0], [4.0], [0.0]])
     y = np.array([0, 1, 1, 0, 0, 0, 0, 0, 0, 0])

@@ -32,6 +32,7 @@ def _mean(fit: Fit) -> None:
     ]
     raw = fit.raw.reshape(len(fit.y), -1) - ensemble.intercept
     scale = fit.scale + max(rounds.bound() for bag in spread.bags for rounds in bag.models)
+    scale += max(np.abs(bag.intercept).max() for bag in spread.bags)
     np.testing.assert_allclose(np.mean(raws, axis=0), raw, rtol=1e-9, atol=1e-12 * scale + TINY)
 
 
@@ -53,7 +54,7 @@ def _errors(fit: Fit) -> None:
     codes = model._ensemble.encode(*model._open(fit.X))
     for label in model.classes_.tolist():
         errors = model.contributions(fit.X, label).standard_errors
-        np.testing.assert_array_equal(np.isnan(errors), codes.T >= cells)
+        np.testing.assert_array_equal(np.isnan(errors.T), codes >= np.array(cells)[:, None])
         assert (np.isfinite(errors) & (errors >= 0.0) | np.isnan(errors)).all()
     errors = model.importance_errors_
     assert np.isfinite(errors).all()
