@@ -250,6 +250,13 @@ def test_bags_whose_steps_overflow_are_refused():
         pb.AdaBoost(slope=1.79e308, outer_bags=16, n_estimators=3).fit(X, X[:, 0] > 0.0)
 
 
+def test_steps_that_overflow_are_refused_before_they_are_scored():
+    """NumPy warned while raw predictions of the validation rows were added up."""
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match=r"^slope=.* make raw predictions beyond"):
+        pb.ProperBoostClassifier(slope=1.79e308, early_stopping=True).fit(X, X[:, 0] > 9.0)
+
+
 def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
     """The error named y_val, which nobody had given."""
     X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])

@@ -524,6 +524,7 @@ class ProperBoostClassifier(
                 else None,
                 restarts=self.step in SOLVED,
                 call=None if calls is None else calls.see,
+                check_size=finish.check_size,
             )
         if calls is not None:
             calls.describe_by(finish.describe)
@@ -685,12 +686,12 @@ class _Finish:
         n_features = len(training.binning.features)
         stages = [stage.times(self.slopes_of) for stage in found]
         for stage in stages:
-            self._check_size(stage.fits)
+            self.check_size(stage.fits)
         fits, models = stages[0].fits, stages[0].average(n_features if cyclic else 1)
         for later in stages[1:]:
             fits = [_join(*both, n_features) for both in zip(fits, later.fits, strict=True)]
             models = _join(models, later.average(len(self.pairs) if cyclic else 1), n_features)
-        self._check_size([models] if n_fits == 1 else [models, *fits])
+        self.check_size([models] if n_fits == 1 else [models, *fits])
         two = len(stages) > 1
         ensemble = make_ensemble(
             training.binning, tuple(models), stages[0].bin_weights, self._options.selection,
@@ -707,7 +708,7 @@ class _Finish:
             ensemble = replace(ensemble, spread=spread)
         return ensemble
 
-    def _check_size(self, fits: Fits) -> None:
+    def check_size(self, fits: Fits) -> None:
         """Refuse rounds whose sums could overflow."""
         model, intercept = self._model, self.intercept
         added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
