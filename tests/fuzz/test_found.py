@@ -271,6 +271,22 @@ def test_a_gain_next_to_0_is_calibrated_without_a_word():
     assert np.isfinite(search.predict_proba(np.zeros((1, 1)))).all()
 
 
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_the_least_of_gains_has_no_information_to_invert():
+    """NumPy found no eigenvalues of NaN."""
+    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100], max_cells="auto")
+    search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
+    assert search.calibration_["slope"] == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_paces_under_the_least_of_gains_are_compared():
+    """They were infinite, and their quotient no number of estimators."""
+    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100])
+    with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
+        search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
+
+
 @pytest.mark.parametrize("response", ["real", "exact", "conditional"])
 def test_the_largest_of_priors_leaves_the_share(response):
     """It overflowed, and the error spoke of the learning rate."""

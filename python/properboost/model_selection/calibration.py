@@ -166,6 +166,8 @@ class _Likelihood:
         value = self._value(at)
         for _ in range(MOST_STEPS):
             gradient, information = self._differentiate(at)
+            if not np.isfinite(information).all():
+                break
             step = np.linalg.pinv(information, hermitian=True) @ gradient
             if not np.isfinite(step).all():
                 break
