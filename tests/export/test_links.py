@@ -95,6 +95,21 @@ def test_joint_models(n_classes, size):
     compare(Link(Votes()), raw)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e299])
+@pytest.mark.parametrize("unit", [1e-9, 1e-100, 5e-324])
+def test_raw_predictions_that_are_no_numbers_in_units_of_the_gain(unit, size):
+    """A difference of infinities was NaN."""
+    raw = draw(3, size / 10.0)
+    for link in (
+        Link(losses.GLog(), "one_vs_rest", temperature=unit),
+        Link(losses.Savage(unit), "one_vs_rest", temperature=1e100),
+        *(Link(losses.GBoost(unit), kind) for kind in ("canonical", "one_vs_rest")),
+        Link(losses.GLog(unit), "softmax"),
+    ):
+        compare(link, raw)
+    compare(Link(losses.GLaplacian(unit)), draw(1, size / 10.0))
+
+
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0, 1e8])
 def test_losses_of_ones_own(size):
     for loss in (

@@ -16,10 +16,37 @@ def test_elimination_solves_what_has_a_solution(seed, n, rank):
     matrix = half.T @ half
     right = matrix @ rng.normal(size=n)
     kept = matrix.copy()
-    found = _eliminate(matrix, right)
+    found, solved = _eliminate(matrix, right)
     np.testing.assert_array_equal(matrix, kept)
     np.testing.assert_allclose(matrix @ found, right, atol=1e-6 * np.abs(right).max())
-    assert np.count_nonzero(found) <= rank
+    assert np.count_nonzero(solved) <= rank
+    assert not found[~solved].any()
+
+
+@pytest.mark.parametrize("corrected", [2, 3, "so_far", "all"])
+@pytest.mark.parametrize("size", [1e-3, 1e-5, 1e-7, 1e-10])
+def test_a_feature_that_hardly_varies_has_the_slope_of_its_variation(size, corrected):
+    """It was taken to depend on the ones, and what edge it had for a sign of separated classes.
+
+    A third column does depend on both: twice the feature less the ones.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    sides = np.where(x + rng.logistic(size=300) > 0.3, 1.0, -1.0)
+    ones = np.ones(300)
+    feature = 1.0 + size * x
+    wide = np.stack([ones, (feature - 1.0) / size], axis=1)
+    expected = leverage(sides[:, None] * wide, ones, GLog(), "all", 1)
+    columns = np.stack([ones, feature, 2.0 * feature - ones], axis=1)
+    found = leverage(sides[:, None] * columns, ones, GLog(), corrected, 10)
+    assert found.rounds["exact"].all()
+    assert len(found.rounds["risk"]) <= 3
+    rounding = 1e-15 / size
+    least = expected.rounds["risk"][-1]
+    assert found.rounds["risk"][-1] == pytest.approx(least, rel=1e-9 + rounding / 100)
+    np.testing.assert_allclose(
+        columns @ found.coefficients, wide @ expected.coefficients, atol=1e-9 + rounding
+    )
 
 
 def test_columns_of_nothing_are_never_taken():

@@ -106,6 +106,12 @@ def test_bags_of_opposite_signs_may_add_up_to_little():
     hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
 
 
+def test_bags_lose_the_digits_that_their_intercepts_do_not_have():
+    X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([1, 0, 0, 1])
+    model = pb.AdaBoost(intercept="share", learning_rate=1e-100, outer_bags=9).fit(X, y)
+    hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
+
+
 def test_a_large_prior_leaves_few_digits_of_weights():
     X = np.array([[8.0], [10.0], [8.0], [0.0], [4.0], [2.0], [0.0], [6.0], [4.0], [0.0]])
     y = np.array([0, 1, 1, 0, 0, 0, 0, 0, 0, 0])
@@ -244,6 +250,13 @@ def test_bags_whose_steps_overflow_are_refused():
         pb.AdaBoost(slope=1.79e308, outer_bags=16, n_estimators=3).fit(X, X[:, 0] > 0.0)
 
 
+def test_steps_that_overflow_are_refused_before_they_are_scored():
+    """NumPy warned while raw predictions of the validation rows were added up."""
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match=r"^slope=.* make raw predictions beyond"):
+        pb.ProperBoostClassifier(slope=1.79e308, early_stopping=True).fit(X, X[:, 0] > 9.0)
+
+
 def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
     """The error named y_val, which nobody had given."""
     X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])
@@ -258,9 +271,94 @@ def test_a_gain_next_to_0_is_calibrated_without_a_word():
     assert np.isfinite(search.predict_proba(np.zeros((1, 1)))).all()
 
 
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_the_least_of_gains_has_no_information_to_invert():
+    """NumPy found no eigenvalues of NaN."""
+    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100], max_cells="auto")
+    search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
+    assert search.calibration_["slope"] == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_paces_under_the_least_of_gains_are_compared():
+    """They were infinite, and their quotient no number of estimators."""
+    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100])
+    with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
+        search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
+
+
 @pytest.mark.parametrize("response", ["real", "exact", "conditional"])
 def test_the_largest_of_priors_leaves_the_share(response):
     """It overflowed, and the error spoke of the learning rate."""
     X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([0, 1, 0, 1])
     search = pb.ProperBoostClassifierCV(response=response, priors=[1.7976931348623157e308])
     np.testing.assert_allclose(search.fit(X, y).predict_proba(X), 0.5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_search_that_compares_features_by_two_rows_draws_them():
+    """`screening` may be an integer of NumPy's, and rows of weight 0 have numbers, too."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (13, 4)).astype(float), np.arange(13) % 3
+    model = pb.ProperBoostClassifierCV(screening=np.int8(2)).fit(X, y)
+    hold(model, X, y, only="a row of weight 0 is no row")
+
+
+@pytest.mark.filterwarnings("ignore:scoring=")
+def test_scores_with_the_intercept_are_no_scores_to_stop_by():
+    """A score that is drawn may be better the second time."""
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 3
+    model = pb.ProperBoostClassifier(intercept="auto", n_estimators=3).fit(X, y)
+    hold(model, X, y, only="estimators whose score is undefined are never the best", seed=5)
+
+
+@pytest.mark.filterwarnings("ignore:class_weight makes", "ignore:sample_weight has a mean of")
+def test_weights_that_are_numbers_of_rows_are_rounded_as_rows():
+    """A model that is certain ended an estimator sooner than with other weights."""
+    X, y = np.zeros((3, 1)), np.array([1, 0, -1])
+    factors = {-1: 4.025478106446245e-70, 0: 2.3571980583564223, 1: 21.85697285827219}
+    model = pb.AdaBoost(class_weight=factors).fit(X, y)
+    hold(model, X, y, only="weights times a power of two give the same bits", seed=65012845)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
+def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
+    """The square of the gain overflowed."""
+    X, y = np.zeros((4, 1)), np.array([2, 1, 0, 0])
+    found = [
+        pb.ProperBoostClassifierCV(gains=[gain], multiclass=multiclass).fit(X, y).calibration_
+        for gain in (1e100, 1e300)
+    ]
+    small, large = (np.array(own["intercept"]) for own in found)
+    assert small[0] > 0.0
+    np.testing.assert_allclose(small * 1e200, large, rtol=1e-9)
+
+
+def test_what_is_a_tie_is_decided_in_single_precision():
+    """Two cuts differed by 0.9e-7 of the cost, of which the engine saw more than 1e-7."""
+    x, y, weight = (
+        np.array(list(text), dtype=float)
+        for text in (
+            "354301022052053122233351521411444111530433223331332",
+            "000000011000111100000111010001100101111001101001110",
+            "121213121311313323123322113222211332323313232112111",
+        )
+    )
+    parameters = {"gain": "1.0", "step": "'line_search'", "n_estimators": "3", "slope": "1.0"}
+    parameters |= {"rows_per_bin": "None", "smoothing": "0.16009405955980294", "max_cells": "5"}
+    case = Case("ProperBoostClassifier", parameters, (Column(x),), y.astype(int), weight)
+    assert Reference().check(case).kind == "fitted"
+
+
+def test_a_pair_has_no_standard_error_where_no_training_row_is():
+    """A row without weight was the only one with a missing value."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
+    X[0, 0], weight = np.nan, np.arange(60) > 0
+    model = pb.ProperBoostClassifier(outer_bags=4, interactions=1, n_estimators=3)
+    model.fit(X, y, weight.astype(float))
+    errors = model.contributions(X[:2]).standard_errors
+    assert np.isnan(errors).tolist() == [[False, False, True], [False, False, False]]
+    hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")

@@ -25,11 +25,11 @@ from properboost.estimators.properboost_parameters import (
     find_loss,
     make_link,
 )
-from properboost.fitting.assemble import assemble, warn_of_costly_certainty
+from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.certainty import reaches_certainty
 from properboost.fitting.patience import Patience
-from properboost.fitting.plan import BagPlan, FitPlan, Scaling, count_estimators, plan_fit
+from properboost.fitting.plan import BagPlan, FitPlan, count_estimators, plan_fit
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
 from properboost.fitting.watch import Validation, Watch, read_validation
@@ -476,7 +476,17 @@ def run_plan(
     watch = None
     if validation is not None or calls is not None:
         scored = validation and validation.with_intercept(scaling.intercept, plan.options)
-        watch = _make_watch(model, scaling, rows, scored, calls)
+        stops = model.early_stopping and validation is not None
+        patience = partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
+        watch = Watch(
+            rows.binning,
+            scaling.slopes_of_fits,
+            validation=scored,
+            patience=patience if stops else None,
+            restarts=model.step in SOLVED,
+            call=None if calls is None else calls.see,
+            check_size=lambda fits: check_size(plan, scaling, fits, has_pairs=run.has_pairs),
+        )
     if calls is not None:
         calls.describe_by(
             lambda fits: _describe(
@@ -503,25 +513,6 @@ def run_plan(
         model.__dict__.pop(name, None)
     if scores is not None:
         model.validation_scores_ = scores
-
-
-def _make_watch(
-    model: ProperBoostClassifier,
-    scaling: Scaling,
-    rows: TrainingRows,
-    validation: Validation | None,
-    calls: Calls | None,
-) -> Watch:
-    stops = model.early_stopping and validation is not None
-    patience = partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
-    return Watch(
-        rows.binning,
-        scaling.slopes_of_fits,
-        validation=validation,
-        patience=patience if stops else None,
-        restarts=model.step in SOLVED,
-        call=None if calls is None else calls.see,
-    )
 
 
 def _describe(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:

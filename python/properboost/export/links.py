@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import accumulate
+from operator import mul
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -24,6 +26,7 @@ from properboost.losses.custom import CustomLoss
 from properboost.losses.probabilities import Link, Votes
 from properboost.losses.table import KNOTS
 from properboost.losses.tangent import CERTAIN, Tangent
+from properboost.models.ensemble import LARGEST_RAW
 
 __all__ = ["CELLS_PER_OCTAVE", "OCTAVES", "Value", "fit_tail", "probabilities"]
 
@@ -138,14 +141,14 @@ def probabilities(link: Link, raw: Any) -> Any:
     """
     loss = link.loss
     if link.temperature is not None:
-        return _softmax(raw / loss.gain / link.temperature / 2.0)
+        return _softmax(_divide(raw, loss.gain, link.temperature, in_order=True) / 2.0)
     if link.joint_loss == "softmax":
-        return _softmax(raw / loss.gain / 2.0)
+        return _softmax(_divide(raw, loss.gain) / 2.0)
     if link.joint_loss:
         return _canonical(loss, raw)
     if raw.n > 1 and isinstance(loss, Votes):
         return _softmax(raw)
-    tail = _tail(loss, (raw / loss.gain).size().keep()).keep()
+    tail = _tail(loss, _divide(raw, loss.gain).size().keep()).keep()
     other = (tail * -1.0 + 1.0).keep()
     if raw.n == 1:
         return raw.where_positive(tail, other).beside(raw.where_positive(other, tail))
@@ -153,6 +156,25 @@ def probabilities(link: Link, raw: Any) -> Any:
     total = own.total().keep()
     # The sum of what has underflowed says nothing.
     return (total - _NOTHING).where_positive(own / total.at_least(_NOTHING), 1.0 / raw.n)
+
+
+def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:
+    """Return raw predictions over these units, or as much of it as is a number.
+
+    Of classes in order that is what they have less than the largest, and else what is nearest.
+    """
+    unit = min(accumulate(units, mul))
+    if unit < LARGEST_RAW / np.finfo(np.float64).max:
+        far = max(_FARTHEST * unit, float(np.finfo(np.float64).smallest_subnormal))
+        raw = raw.keep()
+        near = raw.at_most(far).at_least(-far)
+        if in_order:
+            below = (raw - raw.largest()).at_least(-far)
+            near = (raw.size().largest() - far).where_positive(below, near)
+        raw = near
+    for own in units:
+        raw = raw / own
+    return raw
 
 
 def _softmax(scores: Any) -> Any:
@@ -168,7 +190,7 @@ def _canonical(loss: MarginLoss, raw: Any) -> Any:
     together as much as the top one lacks, sum of c(d_k - shift) = c(shift); d_2 / 2, of the second
     largest, is not beyond it.
     """
-    scaled = (raw / loss.gain).keep()
+    scaled = _divide(raw, loss.gain).keep()
     below = (scaled - scaled.largest()).at_least(_FAR_BELOW).keep()
     top = scaled.is_top().keep()
     others = (top * -1.0 + 1.0).keep()

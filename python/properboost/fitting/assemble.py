@@ -23,7 +23,7 @@ from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.shared import rate_of
 
-__all__ = ["add_up_from_base", "assemble", "warn_of_costly_certainty"]
+__all__ = ["add_up_from_base", "assemble", "check_size", "warn_of_costly_certainty"]
 
 
 def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: TrainingRows) -> Ensemble:
@@ -31,20 +31,21 @@ def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: Traini
 
     Raises ValueError if raw predictions could overflow.
     """
-    n_features = len(rows.binning.features)
+    n_features, has_pairs = len(rows.binning.features), len(stages.pairs) > 0
     features = stages.features.times(scaling.slopes_of_fits)
-    _check_size(plan, scaling, stages, features.fits)
+    check_size(plan, scaling, features.fits, has_pairs=has_pairs)
     fits = features.fits
     models = _average(features, n_features if plan.is_cyclic else 1)
     pair_weights: tuple[NDArray[np.float64], ...] = ()
     if stages.of_pairs is not None:
         of_pairs = stages.of_pairs.times(scaling.slopes_of_fits)
-        _check_size(plan, scaling, stages, of_pairs.fits)
+        check_size(plan, scaling, of_pairs.fits, has_pairs=has_pairs)
         fits = [_join(*both, n_features) for both in zip(fits, of_pairs.fits, strict=True)]
         size = len(stages.pairs) if plan.is_cyclic else 1
         models = _join(models, _average(of_pairs, size), n_features)
         pair_weights = of_pairs.bin_weights
-    _check_size(plan, scaling, stages, [models] if len(fits) == 1 else [models, *fits])
+    everything = [models] if len(fits) == 1 else [models, *fits]
+    check_size(plan, scaling, everything, has_pairs=has_pairs)
     ensemble = make_ensemble(
         rows.binning,
         tuple(models),
@@ -108,8 +109,8 @@ def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) ->
     return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
 
 
-def _check_size(plan: FitPlan, scaling: Scaling, stages: FittedStages, fits: Fits) -> None:
-    """Refuse rounds whose sums could overflow."""
+def check_size(plan: FitPlan, scaling: Scaling, fits: Fits, *, has_pairs: bool) -> None:
+    """Refuse rounds whose sums could overflow, those of pairs among them if there are any."""
     intercept = scaling.intercept
     added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
     if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
@@ -117,7 +118,7 @@ def _check_size(plan: FitPlan, scaling: Scaling, stages: FittedStages, fits: Fit
     loss = plan.link.loss
     rate = rate_of(plan.options, loss.rate_factor)
     what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
-    if plan.pairs is not None and stages.pairs:
+    if plan.pairs is not None and has_pairs:
         what += f" and interaction_rate={plan.pairs.options.learning_rate!r}"
         smaller = "learning_rate or the interaction_rate"
     if max(scaling.slopes) > 1.0 or added > 0.0:

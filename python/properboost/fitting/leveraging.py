@@ -32,7 +32,10 @@ MOST_STEPS = 200
 """Newton's steps in a round at most; it takes fewer than twenty, but where classes separate."""
 
 DEPENDENT = 1e-10
-"""A column depends on others if these leave no larger a share of its curvature."""
+"""A column seems to depend on others if these leave no larger a share of its curvature.
+
+The others then have no edge left.  If the column still has one, it does not depend on them.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +184,11 @@ class _State:
     def solve(self, columns: NDArray[np.intp]) -> bool:
         """Find the coefficients of these columns of least risk; return whether any has changed."""
         numbers = self.columns[:, columns]
+        basis: Array | None = None
         moved, last = False, np.inf
         for _ in range(MOST_STEPS):
-            edges = self.edges(columns)
+            weights = self.risk.weights(self.margins)
+            edges = np.add.reduce(numbers * weights[:, None], axis=0)
             most = float(np.abs(edges).max())
             if most <= self.settled:
                 break
@@ -192,7 +197,12 @@ class _State:
                 [np.add.reduce(numbers * (curvatures * numbers[:, u])[:, None], axis=0)
                  for u in range(len(columns))]
             )  # fmt: skip
-            step = _eliminate(hessian, edges)
+            step, solved = _eliminate(hessian, edges)
+            stuck = np.any(solved) and float(np.abs(edges[solved]).max()) <= self.settled
+            if basis is None and stuck:
+                # The others seemed to depend on these, but have an edge that these have not.
+                basis, last = _set_apart(numbers, self.risk.counts), np.inf
+                continue
             along = np.add.reduce(numbers * step, axis=1)
             if self.risk.flip == 0.0 and _hurts_no_row(along):
                 # No finite coefficients are best: an error of 0 counts as half a row.
@@ -202,7 +212,8 @@ class _State:
             if rate == 0.0 or (rate == 1.0 and most > 0.5 * last and most < 1e3 * self.settled):
                 break  # by rounding
             last = most
-            self.scaled[columns] += rate * step
+            turned = step if basis is None else np.add.reduce(basis * step, axis=1)
+            self.scaled[columns] += rate * turned
             self.margins = self.margins + rate * along
             moved = True
         return moved
@@ -224,8 +235,27 @@ def _hurts_no_row(along: Array) -> bool:
     return bool(along.min() >= -1e-9 * np.abs(along).max())
 
 
-def _eliminate(matrix: Array, right: Array) -> Array:
-    """Return a solution of equations whose matrix has no negative curvature.
+def _set_apart(columns: Array, counts: Array) -> Array:
+    """Set columns of length 1 at right angles; return what sums of the old ones the new ones are.
+
+    A column is 0 that the ones before it leave no length.
+    """
+    basis = np.eye(columns.shape[1])
+    for k, column in enumerate(columns.T):
+        before = columns[:, :k]
+        for _ in range(2):  # the first leaves as much of the others as it rounds
+            shares = np.add.reduce(before * (counts * column)[:, None], axis=0)
+            column -= np.add.reduce(before * shares, axis=1)
+            basis[:, k] -= np.add.reduce(basis[:, :k] * shares, axis=1)
+        length = float(np.sum(counts * column * column)) ** 0.5
+        factor = 1.0 / length if length > SETTLED else 0.0
+        column *= factor
+        basis[:, k] *= factor
+    return basis
+
+
+def _eliminate(matrix: Array, right: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Solve equations whose matrix has no negative curvature; return which columns they are of.
 
     Columns that depend on others get 0.
     """
@@ -247,4 +277,4 @@ def _eliminate(matrix: Array, right: Array) -> Array:
         solution -= factors * value
         matrix[p], solution[p] = row, value
     solution[unsolved] = 0.0
-    return solution
+    return solution, ~unsolved

@@ -44,6 +44,11 @@ class Run:
         of_pairs = boost(second, self._rows_of_pairs, watch, report and report_from(report, done))
         return FittedStages(features, pairs, of_pairs)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether pairs have been chosen."""
+        return len(self._pairs) > 0
+
     def preview(self, fits: Fits) -> FittedStages:
         """Return the stages so far, the last of which has these rounds."""
         rows = self._rows if self._rows_of_pairs is None else self._rows_of_pairs

@@ -142,6 +142,7 @@ class Watch:
         patience: Callable[[int], Patience] | None = None,
         restarts: bool = False,
         call: Callable[[Callable[[], Fits]], bool] | None = None,
+        check_size: Callable[[Fits], None] | None = None,
     ) -> None:
         """Take what is watched.
 
@@ -160,6 +161,8 @@ class Watch:
         call : callable, optional
             Called after every estimator, with what makes the stage's rounds so far; says whether to
             stop.
+        check_size : callable, optional
+            Refuses rounds that are too large to be added up.
         """
         self.scores: list[float] = []
         self.restarts = restarts
@@ -168,6 +171,7 @@ class Watch:
         self._validation = validation
         self._make_patience = patience
         self._call = call
+        self._check_size = check_size
         self._patience: Patience | None = None
         self._codes = np.empty((0, 0), dtype=np.uint8)
         self._begin = self._raw = self._best_raw = np.empty((0, 0))
@@ -259,9 +263,14 @@ class Watch:
         """Add what rounds say of the validation rows, in the mean over the fits."""
         assert self._validation is not None
         n_threads = self._validation.link.n_threads
-        for slopes, fit in zip(self._slopes, new, strict=True):
-            for m, (slope, own) in enumerate(zip(slopes, fit, strict=True)):
-                rounds = own if slope == 1.0 else own.times(slope)
+        multiplied = [
+            [own if slope == 1.0 else own.times(slope) for slope, own in zip(*both, strict=True)]
+            for both in zip(self._slopes, new, strict=True)
+        ]
+        if self._check_size is not None:
+            self._check_size(multiplied)
+        for fit in multiplied:
+            for m, rounds in enumerate(fit):
                 for t in range(len(rounds)):
                     added = rounds.look_up(t, self._codes, self._binning, n_threads)
                     raw[:, m] += added if len(new) == 1 else added / len(new)

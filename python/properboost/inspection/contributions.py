@@ -58,7 +58,8 @@ class Contributions(WithInterval):
     columns : tuple of ndarray of shape (n_rows,), of length n_features
         The rows' values as they were given; None is a missing category.
     standard_errors : ndarray of shape (n_rows, n_terms), or None
-        Those of `values`, if the model has bags (`outer_bags`) and the scale is additive.
+        Those of `values`, if the model has bags (`outer_bags`) and the scale is additive.  They are
+        NaN where a value of a pair, missing or a category, is none of the training rows'.
     p_values : ndarray of shape (n_terms,), or (n_rows, n_terms), or None
         How probable it is that a term's function is as large by mere chance, see `ShapeFunction`;
         of each row's class where rows speak for classes of their own.

@@ -203,7 +203,10 @@ class _Likelihood:
         return at
 
     def _find_step(self, at: Array) -> Array:
+        """Return a step of Fisher's scoring; NaN where there is none."""
         gradient, information = self._differentiate(at)
+        if not np.isfinite(information).all():
+            return np.full_like(at, np.nan)
         step: Array = np.linalg.pinv(information, hermitian=True) @ gradient
         return step
 
@@ -237,14 +240,16 @@ class _Likelihood:
         """Return the gradient, and the information: its expected change."""
         n = 1 + self.n_intercepts
         gradient, information = np.zeros(n), np.zeros((n, n))
-        gain = self._link.loss.gain
+        # In these units, a power of two, the largest of gains has a square.
+        unit = float(np.ldexp(1.0, np.frexp(self._link.loss.gain)[1] - 1))
+        gain = self._link.loss.gain / unit
         for scaled, logs, _, weight, target in self._blocks(at):
             p, known = np.exp(logs), logs > LEAST
-            q = self._link.densities(scaled, p)
+            q = self._link.densities(scaled, p) * unit
             of_one = np.where(known, q / p, 0.0)  # dlog p / dF, before the row's shift
-            offset = at[1:] * gain
+            offset = at[1:] * self._link.loss.gain
             moved = scaled - (offset[0] if n == 2 else offset)  # dF / dlog s
-            moved = np.where(np.isfinite(moved), moved, 0.0)
+            moved = np.where(np.isfinite(moved), moved, 0.0) / unit
             if n == 2:
                 slopes = (target * of_one) @ np.array([-1.0, 1.0])
                 expected = (of_one * q).sum(axis=1)

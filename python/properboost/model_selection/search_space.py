@@ -113,7 +113,8 @@ class Candidate:
     def pace(self) -> float:
         """How fast it learns, beside one that differs in the shrinkage of steps alone."""
         rate = self.options.learning_rate
-        return (1.0 if rate is None else rate) / self.loss.gain
+        pace = (1.0 if rate is None else rate) / self.loss.gain
+        return min(max(pace, 1e-150), 1e150)  # so that the quotient of two is a number
 
     @property
     def selection(self) -> Selection:

@@ -32,6 +32,7 @@ def _mean(fit: Fit) -> None:
     ]
     raw = fit.raw.reshape(len(fit.y), -1) - ensemble.intercept
     scale = fit.scale + max(rounds.bound() for bag in spread.bags for rounds in bag.models)
+    scale += max(np.abs(bag.intercept).max() for bag in spread.bags)
     np.testing.assert_allclose(np.mean(raws, axis=0), raw, rtol=1e-9, atol=1e-12 * scale + TINY)
 
 
@@ -49,9 +50,15 @@ def _errors(fit: Fit) -> None:
             assert (low <= high).all()
             assert 0.0 <= term.p_value <= 1.0
             assert term.n_bags == spread.n_bags
-    for errors in (model.importance_errors_, model.contributions(fit.X, label).standard_errors):
-        assert np.isfinite(errors).all()
-        assert errors.min(initial=0.0) >= 0.0
+    cells = [np.inf] * model.n_features_in_ + [pair.n_cells for pair in model.ensemble_.pairs]
+    codes = model.ensemble_.encode(*model._open(fit.X))
+    for label in model.classes_.tolist():
+        errors = model.contributions(fit.X, label).standard_errors
+        np.testing.assert_array_equal(np.isnan(errors.T), codes >= np.array(cells)[:, None])
+        assert (np.isfinite(errors) & (errors >= 0.0) | np.isnan(errors)).all()
+    errors = model.importance_errors_
+    assert np.isfinite(errors).all()
+    assert errors.min(initial=0.0) >= 0.0
     if isinstance(spread, BagTables):
         probability = model.predict_proba(fit.X)
         low, high = np.moveaxis(model.predict_interval(fit.X), 2, 0)

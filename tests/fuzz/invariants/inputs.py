@@ -5,10 +5,12 @@ import inspect
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 import properboost as pb
 from fuzz.invariants.registry import TINY, Fit, assert_same, can_predict, invariant, take
+from properboost.data.labels import read_rows
 from properboost.parameters.shared import GROWN
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -74,7 +76,7 @@ def _takes_weights(fit: Fit) -> bool:
 def _draws_rows(fit: Fit) -> bool:
     """Whether rows are drawn by their numbers, which rows of weight 0 and copies have, too."""
     screening = fit.get("screening")  # "auto" is none of so few rows
-    screens = isinstance(screening, int) and 2 * screening < len(fit.y)
+    screens = isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
     return screens or np.min(fit.get("subsample", 1.0)) < 1.0
 
 
@@ -185,6 +187,9 @@ def _powers(fit: Fit) -> None:
         settings["selection"] = "greedy"  # cyclic is unbiased there
     weight = fit.rng.exponential(size=len(fit.y)) if fit.weight is None else fit.weight
     factor = 2.0 ** int(fit.rng.integers(-40, 41))
+    # Where weights are numbers of rows, sums are rounded by rows; 32 times as much is none.
+    if _counts_rows(fit, weight):
+        weight = weight / 32.0
     with np.errstate(over="ignore"):
         scaled = weight * factor
         if not np.isfinite(scaled.sum()) or not np.array_equal(scaled / factor, weight):
@@ -193,8 +198,18 @@ def _powers(fit: Fit) -> None:
         one = fit.again(fit.X, fit.y, weight, **settings)
     except ValueError:
         return
+    if _counts_rows(fit, scaled):
+        scaled = scaled * 32.0
     other = fit.again(fit.X, fit.y, scaled, **settings)
     np.testing.assert_array_equal(one.predict_proba(fit.X), other.predict_proba(fit.X))
+
+
+def _counts_rows(fit: Fit, weight: NDArray[np.float64]) -> bool:
+    """Whether the engine takes weights for numbers of rows: they are up to 16 on average."""
+    normalize = bool(fit.get("normalize_weights"))
+    rows = read_rows(fit.y, len(fit.y), weight, fit.get("class_weight"), normalize)
+    counted = rows.training_weight
+    return counted is not None and 1.4 < np.mean(counted[counted > 0.0]) < 23.0
 
 
 @invariant("uniform weights, normalised, are no weights", share=0.1)

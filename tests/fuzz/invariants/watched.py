@@ -88,11 +88,13 @@ def _undefined_scores(fit: Fit) -> None:
         assert not given or "scoring=<function" in refusal
         return
     assert not refusal
-    best = np.where(defined, given, -np.inf)
+    scores = model.validation_scores_
+    seen, again = given[: len(scores)], given[len(scores) :]
+    best = np.where(defined[: len(seen)], seen, -np.inf)
     assert model.n_iter_ == 1 + int(best.argmax())
-    if model.ensemble_.intercepts:
-        return  # the model that is kept is scored with its intercept
-    np.testing.assert_array_equal(model.validation_scores_, given)
+    # Estimators that are kept are scored once more, with the intercept that the model then has.
+    assert len(again) in ((0, model.n_iter_) if model.ensemble_.intercepts else (0,))
+    np.testing.assert_array_equal(scores, again + seen[len(again) :])
 
 
 @invariant("raw predictions begin with an init_score", share=0.1)
