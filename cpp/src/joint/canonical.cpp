@@ -246,7 +246,8 @@ Kernels find_kernels(Registry<std::tuple<Policies...>> /*builtins*/, const Loss&
 }
 
 // log(1 - inverse link) at t >= 0.  Where that has underflowed, the parabola through its last half
-// goes on: tables know no more.
+// goes on: tables know no more.  A table may call the classes certain at any margin; its tail is
+// then as good as the least.
 double extend_log_tail(const Loss& loss, double t) {
   constexpr double kLeast = 1e-280;
   const double tail = loss.weight(t);
@@ -256,9 +257,13 @@ double extend_log_tail(const Loss& loss, double t) {
   for (double middle = 0.5 * t; middle > low && middle < high; middle = 0.5 * (low + high)) {
     (loss.weight(middle) >= kLeast ? low : high) = middle;
   }
-  const double y0 = math::log(loss.weight(low));
-  const double y1 = math::log(loss.weight(0.75 * low));
-  const double y2 = math::log(loss.weight(0.5 * low));
+  const auto log_weight = [&](double u) {
+    return math::log(math::at_least(loss.weight(u), kLeast));
+  };
+  const double y0 = log_weight(low);
+  if (low == 0.0) return y0;
+  const double y1 = log_weight(0.75 * low);
+  const double y2 = log_weight(0.5 * low);
   const double bend = math::at_most((y0 - y1) - (y1 - y2), 0.0);
   const double x = math::at_most((t - low) / (0.25 * low), 1e140);
   return y0 + x * ((y0 - y1) + 0.5 * (x + 1.0) * bend);
@@ -637,7 +642,9 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
       const float tail = strip.tail[i];
       const float curvature = math::zero_outside(1e-28F, 1.0F, strip.curvature[i]);
       const float growth = strip.growth[i];
-      strip.loss[i] += 0.5F * (step * (tail - strip.others[i]));
+      // Each class's loss is finite, but not the sum of those of many classes.
+      const float left = 0.5F * (step * (tail - strip.others[i]));
+      strip.loss[i] = math::bounded(strip.loss[i]) + left;
       strip.tail[i] = tail + step * (curvature - 0.5F * (growth * step));
       const float total = strip.total[i] + step * (strip.others_growth[i] - growth);
       strip.total[i] = total;
@@ -670,7 +677,7 @@ void Canonical::find_losses(const ClassesOfStrip& rows, const Strip& strip, floa
   loss_.losses(u, losses, n);
   vectorized([&strip, losses, n] {  // what is left of the way may round to below 0
     for (std::size_t i = 0; i < n; ++i) {
-      losses[i] = math::at_least(losses[i] + strip.loss[i], 0.0F);
+      losses[i] = math::bounded(math::at_least(losses[i] + strip.loss[i], 0.0F));
     }
   });
 }
