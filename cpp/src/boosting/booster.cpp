@@ -192,7 +192,7 @@ class Boosting::State {
     return {};
   }
 
-  // Advances one cohort, and is done with it afterwards.
+  // One cohort's advance by some estimators: its planners, and where its lanes are.
   class Run {
    public:
     // All arguments must outlive it.
@@ -219,7 +219,7 @@ class Boosting::State {
     }
 
    private:
-    // A model, and what the estimator in the making has shown of it.
+    // A model, and what the estimator that is being made has done to it.
     struct Lane {
       std::size_t model;
       bool active;  // whether it still gets rounds
@@ -250,7 +250,7 @@ class Boosting::State {
       }
     }
 
-    // What the row pass before the t-th look-up table must compute for each batch.
+    // Asks each batch for what the row pass before the t-th look-up table must compute.
     std::vector<PassRequest> requests(std::size_t t) const {
       std::vector<PassRequest> all;
       for (const Section& section : sections_) {
@@ -261,8 +261,7 @@ class Boosting::State {
       return all;
     }
 
-    // The same of the pass after a look-up table, the last of its estimator or not, that moves the
-    // margins.
+    // The pass after the t-th look-up table also scores rows held out, once per estimator.
     std::vector<PassRequest> requests_after(std::size_t t, bool is_last_estimator) const {
       const bool completes = t + 1 == tables_;
       std::vector<PassRequest> all = requests(t + 1);
@@ -286,8 +285,8 @@ class Boosting::State {
       }
     }
 
-    // What all sections add.  Trees are grown side by side, as many as divide evenly: threads that
-    // each grow their own wait for each other once, not at every node.
+    // Plans what all sections add.  Trees are grown side by side, as many as divide evenly: threads
+    // that each grow their own wait for each other once, not at every node.
     std::vector<RoundUpdate> plan(std::size_t t, const std::function<void()>& report) {
       std::vector<std::vector<RoundUpdate>> by_section(sections_.size());
       const auto plan_one = [&](std::size_t i, Team& team) {
@@ -316,7 +315,7 @@ class Boosting::State {
       return active;
     }
 
-    // Takes note of what a look-up table did, once all lanes have moved.
+    // Notes what a look-up table did, once all lanes have moved along it.
     void note(std::vector<RoundUpdate>& updates) {
       const std::size_t unit = cohort_.margins().lanes_a_step();
       for (std::size_t k = 0; k < lanes_.size(); ++k) {
@@ -331,8 +330,8 @@ class Boosting::State {
       }
     }
 
-    // Counts the estimator where it has taught something, and ends the other lanes.  Returns how
-    // many of all lanes' estimators are done, of `left` each, with those that are not needed.
+    // Counts the estimator in the lanes that have learnt, and ends the others.  A lane that ends
+    // needs none of the `left` estimators: they count as done.  Returns how many are, of all lanes.
     std::size_t complete_estimator(std::size_t left) {
       std::size_t done = 0;
       for (std::size_t k = 0; k < lanes_.size(); ++k) {
@@ -367,7 +366,7 @@ class Boosting::State {
       state.of_class.push_back(point.of_class);
     }
 
-    // The rounds of an estimator that taught nothing.
+    // Drops the rounds of an estimator that taught nothing.
     void drop_unfinished(FitState& state) const {
       const std::size_t added = state.n_estimators - state.n_repeated;
       for (Rounds& rounds : state.rounds) rounds.resize(added * tables_);

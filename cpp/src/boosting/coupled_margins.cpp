@@ -86,7 +86,7 @@ class CoupledMargins::Pass {
   double largest_slope() const noexcept { return all_.largest_slope; }
 
  private:
-  // What rows add up to, and the largest of their terms.
+  // The sums of rows, and the largest of their terms.
   struct Part {
     struct OfClass {
       std::int64_t weight = 0, curvature = 0;
@@ -125,7 +125,7 @@ class CoupledMargins::Pass {
     for (const auto& batch : m_.batches_) batch->store(strip);
   }
 
-  // The joint loss is told what it may know of the rows, and what it finds is remembered.
+  // The joint loss is told where to look for each row's shift, and the shift is remembered.
   void weigh(CoupledStrip& strip) {
     if (!m_.path_) return strip.weigh(rows_.needs_curvature, needs_risk_, nullptr);
     float* const shift = strip.shift();
@@ -150,7 +150,7 @@ class CoupledMargins::Pass {
     }
   }
 
-  // Adds what other processes' rows add up to, and notes the largest of all.
+  // Adds the sums of other processes' rows, and notes the largest terms of all.
   void share(Team& team) {
     Share share = team.share();
     share.sum(all_.slope).sum(all_.risk);
@@ -170,7 +170,7 @@ class CoupledMargins::Pass {
   }
 
   void set_units(CoupledBatch& batch) const {
-    // What is so small that none was seen may still be some.
+    // Terms below one unit are rounded to 0, so each row is allowed one unit.
     const double scale = TermUnits::scale_of(rows_.sample_weight);
     const auto unseen = static_cast<std::int64_t>(rows_.total_weight * scale) + 1;
     const double s = std::max(1.0, rows_.most_sample_weight);

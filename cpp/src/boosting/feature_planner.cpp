@@ -151,8 +151,8 @@ class FeaturePlanner final : public Planner {
   }
 
  private:
-  // What a lane's candidates are chosen by: their contrasts, where it is known how much chance
-  // does, or else their costs.
+  // A lane chooses among its candidates by their contrasts, where it is known how much chance does,
+  // or else by their costs.
   struct Comparison {
     EffectiveRows rows;
     bool by_chance = false;
@@ -194,7 +194,7 @@ class FeaturePlanner final : public Planner {
     return lanes;
   }
 
-  // Along the feature that wins the race, if there is one.
+  // Plans along the feature that wins the race; nothing moves if there is none.
   RoundUpdate plan_winner(Team& team) {
     const std::optional<FeatureRace::Winner> winner = race_->run(team);
     return winner ? plan_chosen(0, winner->feature, winner->rows, team) : RoundUpdate();

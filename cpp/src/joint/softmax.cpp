@@ -12,8 +12,7 @@
 namespace properboost::joint {
 namespace {
 
-// What is known of each row of a strip.  All pieces of its work below are loops over rows, which
-// are compiled into the kernel of `evaluate`.
+// Numbers of each row of a strip.  The functions below are compiled into the kernel of `evaluate`.
 struct Strip {
   alignas(64) float top[kStrip];    // the largest score
   alignas(64) float ones[kStrip];   // how many e^((z - top) / 2) are 1
@@ -25,7 +24,7 @@ struct Strip {
 
 // [class][row] arrays of the rows of a strip; `stride` is from one class to the next.
 struct RowsOfStrip {
-  std::size_t classes, n, own, stride;
+  std::size_t classes, n, label, stride;
   const float* scores;
   float* weights;
   float* curvatures;  // or null
@@ -66,22 +65,22 @@ void sum_exponentials(const RowsOfStrip& rows, Strip& strip) {
 }
 
 void find_losses(const RowsOfStrip& rows, const Strip& strip, float* __restrict loss) {
-  const float* const __restrict z = rows.scores + rows.own * rows.stride;
+  const float* const __restrict z = rows.scores + rows.label * rows.stride;
   for (std::size_t i = 0; i < rows.n; ++i) {
     const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
     loss[i] = 2.0F * math::log_one_more(beyond_one) - below(z[i], strip.top[i]);
   }
 }
 
-// Turns a class's exponentials into weights, p or, of the rows' own class, 1 - p.
-template <bool is_own>
+// Turns a class's exponentials into weights: p, or 1 - p where it is the rows' label.
+template <bool is_label>
 void finish_class(const RowsOfStrip& rows, const Strip& strip, float factor,
                   float* __restrict weight, float* __restrict curvature) {
   for (std::size_t i = 0; i < rows.n; ++i) {
     // Above 1/2 it is the only one that is 1.
     const float p = weight[i] * strip.share[i];
     const float tail = p > 0.5F ? strip.tail[i] : 1.0F - p;
-    weight[i] = is_own ? tail : p;
+    weight[i] = is_label ? tail : p;
     if (curvature != nullptr) curvature[i] = factor * p * tail;
   }
 }
@@ -93,7 +92,7 @@ void finish(const RowsOfStrip& rows, const Strip& strip) {
     float* const weight = rows.weights + k * rows.stride;
     float* const curvature =
         rows.curvatures == nullptr ? nullptr : rows.curvatures + k * rows.stride;
-    if (k == rows.own) {
+    if (k == rows.label) {
       finish_class<true>(rows, strip, factor, weight, curvature);
     } else {
       finish_class<false>(rows, strip, factor, weight, curvature);
