@@ -19,6 +19,7 @@ CASES = [("softmax", "glog")] + [("canonical", name) for name in reference.CANON
 every_form = pytest.mark.parametrize(("form", "name"), CASES)
 every_canonical = pytest.mark.parametrize("name", list(reference.CANONICAL))
 drawn = settings(max_examples=40, deadline=None, derandomize=True)
+KNOTS = len(_core.loss_knots())
 
 
 def make(form, name):
@@ -162,6 +163,48 @@ def test_everything_is_finite(form, name, size):
     np.testing.assert_allclose(losses[far], np.minimum(gap[far], 1e38), rtol=2e-2)
     assert np.isfinite(joint.log_probabilities(z)).all()
     assert np.isfinite(joint.losses(z, 2)).all()
+
+
+def make_custom(right, beyond=0.0):
+    """A canonical loss with these weights from each knot of the right half to the next."""
+    flat = np.zeros(len(right))
+    return _core.Loss.tabulated(
+        "custom", scale=1.0, beyond=beyond,
+        right=right, right_slope=flat, left=1.0 - right, left_slope=flat,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("classes", [2, 5, 70])
+@pytest.mark.parametrize("beyond", [1e15, 1e37, 1e38, 1e300])
+def test_sums_of_large_losses_are_finite(classes, beyond):
+    """Classes that are right have the loss at the last knot; float ends at 3.4e38."""
+    joint = _core.JointLoss("canonical", make_custom(0.5 * 0.9 ** np.arange(KNOTS), beyond))
+    z = draw(50, classes, 5.0)
+    z[:10, 0] = 3.4e38
+    weights, curvatures, losses, _ = joint.evaluate(z, 1)
+    for values in (weights, curvatures, losses):
+        assert np.isfinite(values).all()
+        assert (values >= 0.0).all()
+    expected = np.minimum((classes - 1.0) * beyond, 1e38)
+    assert (losses >= 0.999 * expected).all()
+    exact = joint.losses(z, 1)
+    assert np.isfinite(exact).all()
+    assert (exact >= 0.999 * (classes - 1.0) * beyond).all()
+
+
+def test_a_loss_at_the_last_knot_has_a_bound():
+    right = 0.5 * 0.9 ** np.arange(KNOTS)
+    for beyond in (-1.0, 1e301, math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"between 0 and 1e\+300 at the last knot; got "):
+            make_custom(right, beyond)
+
+
+def test_classes_may_be_certain_at_any_margin():
+    """The loss's tail is 0 from margin 0 on."""
+    joint = _core.JointLoss("canonical", make_custom(np.zeros(KNOTS)))
+    log_p = joint.log_probabilities(np.array([[0.0, 0.0], [5.0, -0.5], [-1e300, 1e300]]))
+    assert np.isfinite(log_p).all()
+    assert (log_p <= 0.0).all()
 
 
 # gboost's weights in single precision end at 1e-36.

@@ -83,10 +83,10 @@ class Boosting::State {
     const std::size_t whole = whole_tasks(cohorts.size(), team, kShort);
     team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
       Team alone = Team::alone();
-      run(*cohorts[p], n, asked, growers, tally, alone);
+      Run(*this, *cohorts[p], asked, growers, tally, alone).advance(n);
     });
     for (std::size_t p = whole; p < cohorts.size(); ++p) {
-      run(*cohorts[p], n, asked, growers, tally, team);
+      Run(*this, *cohorts[p], asked, growers, tally, team).advance(n);
     }
   }
 
@@ -192,136 +192,204 @@ class Boosting::State {
     return {};
   }
 
-  // What plans while a cohort is advanced: for one batch, or for all.
-  struct Running {
-    std::unique_ptr<Planner> planner;
-    std::size_t first, lanes;  // counted through the cohort
-    std::size_t batches;
-  };
+  // One cohort's advance by some estimators: its planners, and where its lanes are.
+  class Run {
+   public:
+    // All arguments must outlive it.
+    Run(State& state, Cohort& cohort, const std::vector<bool>& asked, TreeGrowers& growers,
+        Tally& tally, Team& team)
+        : state_(state), cohort_(cohort), tally_(tally), team_(team) {
+      cohort.begin();
+      for (const std::size_t m : cohort.models()) lanes_.push_back({m, asked[m]});
+      make_sections(growers);
+      tables_ = sections_.front().planner->tables_per_estimator();
+    }
 
-  // What all batches of a cohort add.  Trees are grown side by side, as many as divide evenly:
-  // threads that each grow their own wait for each other once, not at every node.
-  std::vector<RoundUpdate> plan(const std::vector<Running>& running, std::size_t t,
-                                const std::vector<bool>& active,
-                                const std::function<void()>& report, Team& team) const {
-    std::vector<std::vector<RoundUpdate>> found(running.size());
-    const auto plan_one = [&](std::size_t b, Team& own_team) {
-      const auto first = active.begin() + static_cast<std::ptrdiff_t>(running[b].first);
-      const auto size = static_cast<std::ptrdiff_t>(running[b].lanes);
-      found[b] =
-          running[b].planner->plan(t, std::vector<bool>(first, first + size), report, own_team);
+    // Adds n estimators to every lane, or fewer to those that finish before.
+    void advance(std::size_t n) {
+      points_ = cohort_.margins().move({}, requests(0), team_);
+      for (std::size_t left = n; left > 0; --left) {
+        add_estimator(left == 1);
+        tally_.add(complete_estimator(left), risk_);
+        const bool go_on =
+            std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.active; });
+        if (!go_on || tally_.stopped.load()) break;
+      }
+      cohort_.margins().forget_weights();
+    }
+
+   private:
+    // A model, and what the estimator that is being made has done to it.
+    struct Lane {
+      std::size_t model;
+      bool active;  // whether it still gets rounds
+      bool learns = false, ends = false;
     };
-    constexpr double kHoweverLong = std::numeric_limits<double>::infinity();
-    std::size_t whole = 0;  // batches of features share memory
-    if (any_grows_trees(models_)) whole = whole_tasks(running.size(), team, kHoweverLong);
-    team.for_each(whole, longest_loop() * static_cast<double>(whole), [&](std::size_t b) {
-      Team alone = Team::alone();
-      plan_one(b, alone);
-    });
-    for (std::size_t b = whole; b < running.size(); ++b) plan_one(b, team);
-    std::vector<RoundUpdate> updates;
-    for (std::vector<RoundUpdate>& of_batch : found) {
-      std::move(of_batch.begin(), of_batch.end(), std::back_inserter(updates));
-    }
-    return updates;
-  }
+    // Neighbouring lanes that one planner plans for: a batch, or all batches of the cohort.
+    struct Section {
+      std::unique_ptr<Planner> planner;
+      std::size_t first, lanes;
+      std::size_t batches;
+    };
 
-  void run(Cohort& cohort, std::size_t n, const std::vector<bool>& asked, TreeGrowers& growers,
-           Tally& tally, Team& team) {
-    cohort.begin();
-    const Lanes& models = cohort.models();
-    MovingMargins& margins = cohort.margins();
-    Stepper& stepper = cohort.stepper();
-    const auto memory = std::make_shared<HistogramMemory>();
-    std::deque<RoundContext> contexts;  // planners refer to them
-    std::vector<const RoundContext*> batches;
-    for (const auto& batch : cohort.batches()) {
-      contexts.push_back({fit_, *batch, memory, &growers});
-      batches.push_back(&contexts.back());
+    void make_sections(TreeGrowers& growers) {
+      const auto memory = std::make_shared<HistogramMemory>();
+      std::vector<const RoundContext*> batches;
+      for (const auto& batch : cohort_.batches()) {
+        contexts_.push_back({state_.fit_, *batch, memory, &growers});
+        batches.push_back(&contexts_.back());
+      }
+      std::vector<std::unique_ptr<Planner>> planners = state_.algorithm_.make_planners(batches);
+      const std::size_t each = batches.size() / planners.size();
+      std::size_t first = 0;
+      for (std::size_t b = 0; b < batches.size(); b += each) {
+        std::size_t lanes = 0;
+        for (std::size_t i = b; i < b + each; ++i) lanes += batches[i]->batch.models.size();
+        sections_.push_back({std::move(planners[b / each]), first, lanes, each});
+        first += lanes;
+      }
     }
-    std::vector<Running> running;
-    std::vector<std::unique_ptr<Planner>> planners = algorithm_.make_planners(batches);
-    const std::size_t each = batches.size() / planners.size();
-    std::size_t lanes = 0;
-    for (std::size_t b = 0; b < batches.size(); b += each) {
-      running.push_back({std::move(planners[b / each]), lanes, 0, each});
-      for (std::size_t i = b; i < b + each; ++i) lanes += batches[i]->batch.models.size();
-      running.back().lanes = lanes - running.back().first;
-    }
-    const std::size_t tables = running.front().planner->tables_per_estimator();
-    const auto requests = [&](std::size_t t) {
+
+    // Asks each batch for what the row pass before the t-th look-up table must compute.
+    std::vector<PassRequest> requests(std::size_t t) const {
       std::vector<PassRequest> all;
-      for (const Running& one : running) {
-        for (std::size_t b = 0; b < one.batches; ++b) all.push_back(one.planner->request(t));
+      for (const Section& section : sections_) {
+        for (std::size_t b = 0; b < section.batches; ++b) {
+          all.push_back(section.planner->request(t));
+        }
       }
       return all;
-    };
-
-    std::vector<bool> active(lanes);
-    for (std::size_t k = 0; k < lanes; ++k) active[k] = asked[models[k]];
-    std::vector<Point> points = margins.move({}, requests(0), team);
-
-    const std::size_t unit = margins.lanes_a_step();
-    double risk = std::numeric_limits<double>::quiet_NaN();
-    for (std::size_t e = 0; e < n; ++e) {
-      std::vector<bool> learns(lanes, false), ends(lanes, false);
-      for (std::size_t t = 0; t < tables; ++t) {
-        const auto report = [&] { tally.add(0, risk); };
-        std::vector<RoundUpdate> updates = plan(running, t, active, report, team);
-        std::vector<PassRequest> wanted = requests(t + 1);
-        for (PassRequest& request : wanted) {
-          request.held_out = t + 1 == tables;
-          request.risk = request.risk && (risk_of_tables_ || t + 1 == tables);
-          if (e + 1 == n && t + 1 == tables) request.ahead = nullptr;  // nothing is planned next
-        }
-        points = stepper.take(contexts.front(), margins, updates, wanted, report, team);
-        for (std::size_t k = 0; k < lanes; ++k) {
-          if (active[k]) record(stepper, models[k], k, updates[k], points[k]);
-          const std::size_t first = k / unit * unit;  // a joint model learns if one class does
-          for (std::size_t j = first; j < first + unit; ++j) {
-            learns[j] = learns[j] || updates[k].moves || updates[k].may_move_later;
-          }
-          ends[k] = updates[k].ends;
-        }
-        if (t + 1 < tables) tally.add(0, risk);  // a cycle may take long
-      }
-      std::size_t done = 0;
-      for (std::size_t k = 0; k < lanes; ++k) {
-        if (!active[k]) continue;
-        FitState& state = states_[models[k]];
-        if (!learns[k]) {
-          if (keep_rounds_) {
-            const std::size_t own = state.n_estimators - state.n_repeated;
-            for (Rounds& rounds : state.rounds) rounds.resize(own * tables);
-          }
-          state.finished = true;
-          active[k] = false;
-          done += n - e;
-          continue;
-        }
-        ++done;
-        ++state.n_estimators;
-        if (ends[k]) {
-          state.finished = true;
-          active[k] = false;
-          done += n - e - 1;
-        }
-        if (keep_rounds_ && !risk_of_tables_) repeat_last_risk(state, tables);
-        const HeldOutMeans& held_out = points[k].held_out;
-        risk = keep_rounds_ ? models_[models[k]].gain * points[k].risk : held_out.log_loss;
-        if (std::isnan(held_out.log_loss)) continue;  // nothing was held out
-        state.log_loss.push_back(held_out.log_loss);
-        state.error.push_back(held_out.error);
-        state.brier.push_back(held_out.brier);
-        state.of_class.push_back(points[k].of_class);
-      }
-      tally.add(done, risk);
-      if (tally.stopped.load() ||
-          std::none_of(active.begin(), active.end(), [](bool a) { return a; }))
-        break;
     }
-    margins.forget_weights();
-  }
+
+    // The pass after the t-th look-up table also scores rows held out, once per estimator.
+    std::vector<PassRequest> requests_after(std::size_t t, bool is_last_estimator) const {
+      const bool completes = t + 1 == tables_;
+      std::vector<PassRequest> all = requests(t + 1);
+      for (PassRequest& request : all) {
+        request.held_out = completes;
+        request.risk = request.risk && (state_.risk_of_tables_ || completes);
+        if (completes && is_last_estimator) request.ahead = nullptr;  // nothing is planned next
+      }
+      return all;
+    }
+
+    void add_estimator(bool is_last) {
+      for (Lane& lane : lanes_) lane.learns = lane.ends = false;
+      const auto report = [this] { tally_.add(0, risk_); };
+      for (std::size_t t = 0; t < tables_; ++t) {
+        std::vector<RoundUpdate> updates = plan(t, report);
+        points_ = cohort_.stepper().take(contexts_.front(), cohort_.margins(), updates,
+                                         requests_after(t, is_last), report, team_);
+        note(updates);
+        if (t + 1 < tables_) report();  // a cycle may take long
+      }
+    }
+
+    // Plans what all sections add.  Trees are grown side by side, as many as divide evenly: threads
+    // that each grow their own wait for each other once, not at every node.
+    std::vector<RoundUpdate> plan(std::size_t t, const std::function<void()>& report) {
+      std::vector<std::vector<RoundUpdate>> by_section(sections_.size());
+      const auto plan_one = [&](std::size_t i, Team& team) {
+        by_section[i] = sections_[i].planner->plan(t, active_lanes(sections_[i]), report, team);
+      };
+      constexpr double kHoweverLong = std::numeric_limits<double>::infinity();
+      std::size_t whole = 0;  // batches of features share memory
+      if (any_grows_trees(state_.models_)) {
+        whole = state_.whole_tasks(sections_.size(), team_, kHoweverLong);
+      }
+      team_.for_each(whole, state_.longest_loop() * static_cast<double>(whole), [&](std::size_t i) {
+        Team alone = Team::alone();
+        plan_one(i, alone);
+      });
+      for (std::size_t i = whole; i < sections_.size(); ++i) plan_one(i, team_);
+      std::vector<RoundUpdate> updates;
+      for (std::vector<RoundUpdate>& of_section : by_section) {
+        std::move(of_section.begin(), of_section.end(), std::back_inserter(updates));
+      }
+      return updates;
+    }
+
+    std::vector<bool> active_lanes(const Section& section) const {
+      std::vector<bool> active(section.lanes);
+      for (std::size_t k = 0; k < active.size(); ++k) active[k] = lanes_[section.first + k].active;
+      return active;
+    }
+
+    // Notes what a look-up table did, once all lanes have moved along it.
+    void note(std::vector<RoundUpdate>& updates) {
+      const std::size_t unit = cohort_.margins().lanes_a_step();
+      for (std::size_t k = 0; k < lanes_.size(); ++k) {
+        RoundUpdate& update = updates[k];
+        if (lanes_[k].active) {
+          state_.record(cohort_.stepper(), lanes_[k].model, k, update, points_[k]);
+        }
+        lanes_[k].ends = update.ends;
+        if (!update.moves && !update.may_move_later) continue;
+        const std::size_t first = k / unit * unit;  // a joint model learns if one class does
+        for (std::size_t j = first; j < first + unit; ++j) lanes_[j].learns = true;
+      }
+    }
+
+    // Counts the estimator in the lanes that have learnt, and ends the others.  A lane that ends
+    // needs none of the `left` estimators: they count as done.  Returns how many are, of all lanes.
+    std::size_t complete_estimator(std::size_t left) {
+      std::size_t done = 0;
+      for (std::size_t k = 0; k < lanes_.size(); ++k) {
+        Lane& lane = lanes_[k];
+        if (!lane.active) continue;
+        FitState& state = state_.states_[lane.model];
+        const bool finishes = !lane.learns || lane.ends;
+        done += finishes ? left : 1;
+        if (finishes) {
+          state.finished = true;
+          lane.active = false;
+        }
+        if (lane.learns) {
+          count_estimator(state, lane.model, points_[k]);
+        } else if (state_.keep_rounds_) {
+          drop_unfinished(state);
+        }
+      }
+      return done;
+    }
+
+    void count_estimator(FitState& state, std::size_t model, const Point& point) {
+      ++state.n_estimators;
+      const bool keeps = state_.keep_rounds_;
+      if (keeps && !state_.risk_of_tables_) repeat_last_risk(state);
+      const HeldOutMeans& held_out = point.held_out;
+      risk_ = keeps ? state_.models_[model].gain * point.risk : held_out.log_loss;
+      if (std::isnan(held_out.log_loss)) return;  // nothing was held out
+      state.log_loss.push_back(held_out.log_loss);
+      state.error.push_back(held_out.error);
+      state.brier.push_back(held_out.brier);
+      state.of_class.push_back(point.of_class);
+    }
+
+    // Drops the rounds of an estimator that taught nothing.
+    void drop_unfinished(FitState& state) const {
+      const std::size_t added = state.n_estimators - state.n_repeated;
+      for (Rounds& rounds : state.rounds) rounds.resize(added * tables_);
+    }
+
+    // The risk after an estimator's last look-up table is that of all of them.
+    void repeat_last_risk(FitState& state) const {
+      for (Rounds& rounds : state.rounds) {
+        std::fill_n(rounds.risk.rbegin(), tables_, rounds.risk.back());
+      }
+    }
+
+    State& state_;
+    Cohort& cohort_;
+    Tally& tally_;
+    Team& team_;
+    std::deque<RoundContext> contexts_;  // planners refer to them
+    std::vector<Section> sections_;
+    std::vector<Lane> lanes_;
+    std::vector<Point> points_;                               // of each lane, after the last pass
+    std::size_t tables_ = 0;                                  // an estimator
+    double risk_ = std::numeric_limits<double>::quiet_NaN();  // of the lane that was counted last
+  };
 
   // Records what an active lane added, as a round.
   void record(const Stepper& stepper, std::size_t model, std::size_t lane, RoundUpdate& update,
@@ -352,13 +420,6 @@ class Boosting::State {
                                      update.table.data() + first, update.width, update.tree,
                                      update.lines, update.proposed, update.taken);
       if (update.moves) stepper.revise(lane, gain, state.rounds[target]);
-    }
-  }
-
-  // The risk after the last of so many tables is that of all of them.
-  static void repeat_last_risk(FitState& state, std::size_t tables) {
-    for (Rounds& rounds : state.rounds) {
-      std::fill_n(rounds.risk.rbegin(), tables, rounds.risk.back());
     }
   }
 

@@ -44,6 +44,159 @@ class CoupledMargins::Oracle final : public LineSearchOracle {
   double at_ = 0.0;
 };
 
+// One pass over the rows, which moves every class; sums are in units of these bounds.
+class CoupledMargins::Pass {
+ public:
+  // No term of the slope exceeds `most_slope`.
+  Pass(CoupledMargins& margins, const std::vector<Move>& moves, bool needs_risk,
+       const TermBounds& bounds, double most_slope)
+      : m_(margins),
+        rows_(margins.rows_),
+        needs_risk_(needs_risk),
+        bounds_(bounds),
+        units_(margins.units_of(bounds)),
+        slope_units_(margins.units_of_slope(most_slope)),
+        directions_(rows_.classes),
+        parts_(rows_.parts.size() - 1, Part(rows_.classes)),
+        all_(rows_.classes) {
+    double way = 0.0;  // the same for all classes
+    for (const Move& move : moves) {
+      m_.direct(move, directions_);
+      way = move.t;
+    }
+    moves_path_ = m_.path_ && way != 0.0;
+    if (moves_path_) m_.path_->move_by(way);
+  }
+
+  // Returns where every class is then.
+  Point run(Team& team) {
+    for_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) { move(strip, parts_[p]); });
+    for (const Part& part : parts_) all_ += part;
+    share(team);
+    for (const auto& batch : m_.batches_) set_units(*batch);
+    Point point;
+    point.slope = slope_units_.value(0, all_.slope) / rows_.training_weight;
+    point.risk = units_.risk.value(0, all_.risk) / rows_.training_weight;
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    point.held_out = {kNone, kNone, kNone};
+    return point;
+  }
+
+  // Once it has run, the largest term of the slope.
+  double largest_slope() const noexcept { return all_.largest_slope; }
+
+ private:
+  // The sums of rows, and the largest of their terms.
+  struct Part {
+    struct OfClass {
+      std::int64_t weight = 0, curvature = 0;
+    };
+    std::int64_t slope = 0, risk = 0;
+    std::vector<OfClass> classes;
+    double largest_slope = 0.0;
+    float largest_score = 0.0F;
+    TermBounds largest{};
+
+    explicit Part(std::size_t n_classes) : classes(n_classes) {}
+
+    void operator+=(const Part& other) {
+      slope += other.slope;
+      risk += other.risk;
+      for (std::size_t k = 0; k < classes.size(); ++k) {
+        classes[k].weight += other.classes[k].weight;
+        classes[k].curvature += other.classes[k].curvature;
+      }
+      largest_slope = std::max(largest_slope, other.largest_slope);
+      largest_score = std::max(largest_score, other.largest_score);
+      largest.weight = std::max(largest.weight, other.largest.weight);
+      largest.curvature = std::max(largest.curvature, other.largest.curvature);
+      largest.loss = std::max(largest.loss, other.largest.loss);
+    }
+  };
+
+  void move(CoupledStrip& strip, Part& part) {
+    strip.place(m_.moved_.u.data(), directions_);
+    strip.store_margins(m_.moved_.u.data());
+    part.largest_score = std::max(part.largest_score, strip.largest_score());
+    if (!strip.trains()) return;
+    weigh(strip);
+    strip.note_largest(rows_.needs_curvature, needs_risk_, part.largest);
+    add(strip, part);
+    for (const auto& batch : m_.batches_) batch->store(strip);
+  }
+
+  // The joint loss is told where to look for each row's shift, and the shift is remembered.
+  void weigh(CoupledStrip& strip) {
+    if (!m_.path_) return strip.weigh(rows_.needs_curvature, needs_risk_, nullptr);
+    float* const shift = strip.shift();
+    if (moves_path_) {
+      guess(*m_.path_, strip, shift);
+      strip.scatter(shift, m_.guess_.data());
+    } else {
+      strip.gather(m_.guess_.data(), shift);
+    }
+    strip.weigh(rows_.needs_curvature, needs_risk_, shift);
+    strip.scatter(shift, m_.moved_.shift.data());
+    if (moves_path_) keep(*m_.path_, strip, shift);
+  }
+
+  void add(const CoupledStrip& strip, Part& part) const {
+    part.slope += strip.slope(directions_, slope_units_, part.largest_slope);
+    if (needs_risk_) part.risk += strip.risk(units_.risk);
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      part.classes[k].weight += strip.sum_of(strip.weights(k), units_.weight);
+      if (!rows_.needs_curvature) continue;
+      part.classes[k].curvature += strip.sum_of(strip.curvatures(k), units_.curvature);
+    }
+  }
+
+  // Adds the sums of other processes' rows, and notes the largest terms of all.
+  void share(Team& team) {
+    Share share = team.share();
+    share.sum(all_.slope).sum(all_.risk);
+    for (Part::OfClass& of_class : all_.classes) {
+      share.sum(of_class.weight).sum(of_class.curvature);
+    }
+    double largest_score = wide(all_.largest_score);
+    share.most(largest_score).most(all_.largest_slope);
+    const std::array<const TermUnits*, 4> units = {&units_.risk, &units_.weight, &units_.curvature,
+                                                   &slope_units_};
+    std::array<TermUnits::Lost, 4> lost;
+    for (std::size_t j = 0; j < lost.size(); ++j) units[j]->share(share, lost[j]);
+    m_.moved_.largest =
+        share_largest({all_.largest}, bounds_, rows_.needs_curvature, needs_risk_, share);
+    m_.moved_.largest_score = static_cast<float>(largest_score);
+    for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
+  }
+
+  void set_units(CoupledBatch& batch) const {
+    // Terms below one unit are rounded to 0, so each row is allowed one unit.
+    const double scale = TermUnits::scale_of(rows_.sample_weight);
+    const auto unseen = static_cast<std::int64_t>(rows_.total_weight * scale) + 1;
+    const double s = std::max(1.0, rows_.most_sample_weight);
+    const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
+      return units.value(0, sum + unseen);
+    };
+    for (std::size_t k = 0; k < batch.models(); ++k) {
+      const Part::OfClass& total = all_.classes[batch.first() + k];
+      batch.set_units(k, {at_most(units_.weight, total.weight),
+                          rows_.needs_curvature ? at_most(units_.curvature, total.curvature) : 0.0,
+                          s * m_.moved_.largest.weight, s * m_.moved_.largest.curvature});
+    }
+  }
+
+  CoupledMargins& m_;
+  const CoupledRows& rows_;
+  const bool needs_risk_;
+  const TermBounds bounds_;
+  const Units units_;
+  const TermUnits slope_units_;
+  ClassDirections directions_;
+  bool moves_path_ = false;
+  std::vector<Part> parts_;  // of the rows' parts
+  Part all_;
+};
+
 CoupledMargins::CoupledMargins(const TrainingRows& rows,
                                std::vector<const std::vector<Role>*> roles,
                                const std::vector<BatchLanes>& batches, const Loss& loss,
@@ -194,100 +347,9 @@ std::vector<Point> CoupledMargins::move_all(const std::vector<Move>& moves, bool
                                             Team& team) {
   for (const auto& batch : batches_) batch->begin();
   ++moved_.renewals;
-  ClassDirections directions(rows_.classes);
-  double moved = 0.0;  // how far
-  for (const Move& move : moves) {
-    direct(move, directions);
-    moved = move.t;
-  }
-  const bool moves_path = path_ && moved != 0.0;
-  if (moves_path) path_->move_by(moved);
-  const TermUnits slope_units = units_of_slope(most_slope);
-  const Units units = units_of(bounds);
-  struct Sums {
-    std::int64_t slope = 0, risk = 0;
-  };
-  struct Totals {
-    std::int64_t weight = 0, curvature = 0;
-  };
-  const std::size_t parts = rows_.parts.size() - 1;
-  std::vector<Sums> sums(parts);
-  std::vector<double> largest_slopes(parts, 0.0);
-  std::vector<float> largest_scores(parts, 0.0F);
-  std::vector<TermBounds> largest(parts, TermBounds{});
-  std::vector<Totals> totals(parts * rows_.classes);
-  for_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) {
-    strip.place(moved_.u.data(), directions);
-    strip.store_margins(moved_.u.data());
-    largest_scores[p] = std::max(largest_scores[p], strip.largest_score());
-    if (!strip.trains()) return;
-    float* const shift = path_ ? strip.shift() : nullptr;
-    if (path_) {
-      if (moves_path) {
-        guess(*path_, strip, shift);
-        strip.scatter(shift, guess_.data());
-      } else {
-        strip.gather(guess_.data(), shift);
-      }
-    }
-    strip.weigh(rows_.needs_curvature, needs_risk, shift);
-    if (path_) {
-      strip.scatter(shift, moved_.shift.data());
-      if (moves_path) keep(*path_, strip, shift);
-    }
-    strip.note_largest(rows_.needs_curvature, needs_risk, largest[p]);
-    sums[p].slope += strip.slope(directions, slope_units, largest_slopes[p]);
-    if (needs_risk) sums[p].risk += strip.risk(units.risk);
-    for (std::size_t k = 0; k < rows_.classes; ++k) {
-      Totals& total = totals[p * rows_.classes + k];
-      total.weight += strip.sum_of(strip.weights(k), units.weight);
-      if (!rows_.needs_curvature) continue;
-      total.curvature += strip.sum_of(strip.curvatures(k), units.curvature);
-    }
-    for (const auto& batch : batches_) batch->store(strip);
-  });
-  Sums all;
-  std::vector<Totals> in_all(rows_.classes);
-  for (std::size_t p = 0; p < parts; ++p) {
-    all.slope += sums[p].slope;
-    all.risk += sums[p].risk;
-    for (std::size_t k = 0; k < rows_.classes; ++k) {
-      in_all[k].weight += totals[p * rows_.classes + k].weight;
-      in_all[k].curvature += totals[p * rows_.classes + k].curvature;
-    }
-  }
-  Share share = team.share();
-  share.sum(all.slope).sum(all.risk);
-  for (Totals& own : in_all) share.sum(own.weight).sum(own.curvature);
-  double farthest_score = wide(largest_of(largest_scores));
-  share.most(farthest_score);
-  most_slope = largest_of(largest_slopes);
-  share.most(most_slope);
-  const std::array<const TermUnits*, 4> all_units = {&units.risk, &units.weight, &units.curvature,
-                                                     &slope_units};
-  std::array<TermUnits::Lost, 4> lost;
-  for (std::size_t j = 0; j < lost.size(); ++j) all_units[j]->share(share, lost[j]);
-  moved_.largest = share_largest(largest, bounds, rows_.needs_curvature, needs_risk, share);
-  moved_.largest_score = static_cast<float>(farthest_score);
-  for (std::size_t j = 0; j < lost.size(); ++j) all_units[j]->lose_if(lost[j]);
-  for (std::size_t b = 0; b < batches_.size(); ++b) {
-    // What is so small that none was seen may still be some.
-    const double scale = TermUnits::scale_of(rows_.sample_weight);
-    const auto unseen = static_cast<std::int64_t>(rows_.total_weight * scale) + 1;
-    const double s = std::max(1.0, rows_.most_sample_weight);
-    for (std::size_t k = 0; k < batches_[b]->models(); ++k) {
-      const Totals& total = in_all[batches_[b]->first() + k];
-      batches_[b]->set_units(
-          k, {units.weight.value(0, total.weight + unseen),
-              rows_.needs_curvature ? units.curvature.value(0, total.curvature + unseen) : 0.0,
-              s * moved_.largest.weight, s * moved_.largest.curvature});
-    }
-  }
-  Point point;
-  point.slope = slope_units.value(0, all.slope) / rows_.training_weight;
-  point.risk = units.risk.value(0, all.risk) / rows_.training_weight;
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  point.held_out = {kNone, kNone, kNone};
+  Pass pass(*this, moves, needs_risk, bounds, most_slope);
+  const Point point = pass.run(team);
+  most_slope = pass.largest_slope();
   return std::vector<Point>(rows_.classes, point);
 }
 

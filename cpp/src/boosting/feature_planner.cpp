@@ -22,9 +22,68 @@ namespace {
 using learners::shrunk;
 using Buffer = FeatureSearch::Buffer;
 
+// The sums that a batch selects features by: its histogram, and the rows that its weights are
+// worth.
+//
+// A plan makes them when it needs them.  Where there are peers, a row pass may make them ahead, in
+// units that are a guess; then they travel with the sums of the pass, and if the guess was right,
+// the plan has nothing to wait for.
+class SelectionSums final : public SumsAhead {
+ public:
+  // `builder` is null where the pass itself fills the histogram, `effective` where nobody asks for
+  // those rows.  All arguments must outlive it.
+  SelectionSums(const RoundContext& context, FeatureSearch& search, HistogramBuilder* builder,
+                EffectiveRowCount* effective)
+      : at_(context), search_(search), builder_(builder), effective_(effective) {}
+
+  // Makes those under the weights of the last pass, unless they are there.
+  void make(Team& team) {
+    if (take_guess()) return;
+    Share share = team.share();
+    if (builder_ != nullptr) {
+      search_.fill(*builder_, team);
+      search_.histogram().add_to(share);
+    }
+    if (effective_ != nullptr) effective_->sum(share, team);
+    share.go();
+  }
+
+  void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
+           Team& team) override {
+    const bool fills = fits && builder_ != nullptr;
+    Guess& guess = guess_.emplace(Guess{units, fills ? 0.0 : 1.0});
+    if (fills) search_.fill(*builder_, {units}, team);  // of the only lane
+    search_.histogram().add_to(share);
+    if (effective_ != nullptr) effective_->sum_ahead(most_weight, fills, share, team);
+    share.most(guess.unfit);
+  }
+
+ private:
+  // The units that sums were made in ahead, and whether any process's sums do not fit them.
+  struct Guess {
+    CellUnits units;
+    double unfit;
+  };
+
+  // Takes the sums that were made ahead, if their units are those of the weights.
+  bool take_guess() {
+    const std::optional<Guess> guess = std::exchange(guess_, std::nullopt);
+    const BatchMargins& margins = *at_.batch.margins;
+    if (!guess || guess->unfit > 0.0 || !guess->units.same(margins.cell_units()[0])) return false;
+    search_.histogram().set_units(margins.cell_units());
+    return effective_ == nullptr || effective_->are_in_units_of(margins.most_weight(0));
+  }
+
+  const RoundContext& at_;
+  FeatureSearch& search_;
+  HistogramBuilder* const builder_;
+  EffectiveRowCount* const effective_;
+  std::optional<Guess> guess_;
+};
+
 // Look-up tables: of the features up for selection, the one with the least cost is taken, or the
 // one that is least likely to cost so little by chance.
-class FeaturePlanner final : public Planner, private SumsAhead {
+class FeaturePlanner final : public Planner {
  public:
   FeaturePlanner(const RoundContext& context, const std::vector<const FeatureLearner*>& learners)
       : Planner(context),
@@ -37,9 +96,12 @@ class FeaturePlanner final : public Planner, private SumsAhead {
       counts_rows |= learner->counts_rows() && at_.algorithm.response().sees_every_difference();
     }
     if (counts_rows) effective_.emplace(at_.rows, at_.weights, at_.batch);
-    if (in_turn_) return;  // cyclic selection sums its cells as it moves
-    builder_.emplace(search_.make_builder(at_.batch.blocks, at_.rows.bins.all_features()));
-    if (effective_ && at_.algorithm.screening() > 0 && allows_for_chance_ &&
+    if (!in_turn_) {  // cyclic selection sums its cells as it moves
+      builder_.emplace(search_.make_builder(at_.batch.blocks, at_.rows.bins.all_features()));
+    }
+    sums_.emplace(at_, search_, builder_ ? &*builder_ : nullptr,
+                  effective_ ? &*effective_ : nullptr);
+    if (!in_turn_ && effective_ && at_.algorithm.screening() > 0 && allows_for_chance_ &&
         at_.batch.margins->lanes() == 1) {
       race_.emplace(at_, search_, *effective_);
     }
@@ -53,7 +115,8 @@ class FeaturePlanner final : public Planner, private SumsAhead {
     PassRequest request;
     request.risk = at_.keep_rounds;
     if (!in_turn_) {
-      if (at_.peers != nullptr && !race_ && at_.batch.margins->lanes() == 1) request.ahead = this;
+      const bool is_lone = at_.batch.margins->lanes() == 1;
+      if (at_.peers != nullptr && !race_ && is_lone) request.ahead = &*sums_;
       return request;
     }
     const std::size_t features = at_.rows.bins.size();
@@ -65,114 +128,112 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                 const std::function<void()>& /*progress*/, Team& team) override {
+    std::vector<RoundUpdate> updates(at_.batch.models.size());
     if (race_ && active[0]) {
-      if (const auto winner = race_->run(team)) {
-        std::vector<RoundUpdate> updates;
-        updates.push_back(plan_chosen(0, winner->feature, winner->rows, team));
-        if (updates[0].moves) return updates;
-      }
+      updates[0] = plan_winner(team);
+      if (updates[0].moves) return updates;
     }
-    if (!take_sums_ahead()) sum_all(team);
+    sums_->make(team);
     const Candidates candidates = at_.algorithm.selection().candidates(t, at_.rows.bins.size());
-    const std::size_t lanes = at_.batch.models.size();
-    const std::vector<EffectiveRows> rows =
-        effective_ ? effective_->count() : std::vector<EffectiveRows>(lanes);
-    std::vector<double> costs(lanes * candidates.size());
-    std::vector<Contrast> contrasts(allows_for_chance_ ? costs.size() : 0);
-    const auto compares_chance = [&](std::size_t k) {
-      return allows_for_chance_ && rows[k].known();
-    };
-    const double nanoseconds =
-        4.0 * static_cast<double>(lanes) *
-        static_cast<double>(at_.rows.bins.total_width() * candidates.size()) /
-        static_cast<double>(at_.rows.bins.size());
-    team.for_each(candidates.size(), nanoseconds, [&](std::size_t c) {
-      Buffer buffer;
-      for (std::size_t k = 0; k < lanes; ++k) {
-        if (!active[k]) continue;
-        const std::size_t i = k * candidates.size() + c;
-        const FeatureCells cells = search_.cells(candidates.first + c, k, buffer);
-        if (compares_chance(k)) {
-          contrasts[i] = search_.contrast_of(cells, k, rows[k]);
-        } else {
-          costs[i] = search_.cost_of(cells, k, rows[k]);
-        }
-      }
-    });
-    std::vector<RoundUpdate> updates(lanes);
-    // Another feature may move where the least likely one does not: its categories say nothing once
-    // they are shrunk, or it may only move the wrong way.
-    const auto plan_by_chance = [&](std::size_t k) {
-      Contrast* const own = &contrasts[k * candidates.size()];
-      for (bool first = true;; first = false) {
-        const std::size_t best = least_likely(own, candidates.size(), rows[k]);
-        RoundUpdate update = plan_chosen(k, candidates.first + best, rows[k], team);
-        const bool may_others = !update.moves && own[best].chi_square > 0.0;
-        if (update.moves || first) updates[k] = std::move(update);
-        if (!may_others) return;
-        own[best] = {};  // it is not tried again
-      }
-    };
+    std::vector<Comparison> comparisons = compare(candidates, active, team);
     const auto plan_lane = [&](std::size_t k) {
+      Comparison& lane = comparisons[k];
       if (!active[k]) return;
-      if (compares_chance(k)) {
-        plan_by_chance(k);
-        return;
-      }
-      double* const own = &costs[k * candidates.size()];
-      Buffer buffer, other;
-      // A feature that may only move the wrong way must not keep others from moving.
-      const std::size_t most = search_.has_directions(k) ? candidates.size() : 1;
-      for (std::size_t tried = 0; tried < most; ++tried) {
-        const std::size_t best = first_best(own, candidates.size());
-        if (tried > 0 && own[best] == kNone) return;
-        const FeatureCells cells = search_.cells(candidates.first + best, k, buffer);
-        const FeatureCells seen = see(cells, k, rows[k], other);
-        RoundUpdate update =
-            plan_table(k, candidates.first + best, own[best], cells, seen, rows[k], team);
-        own[best] = kNone;
-        if (update.moves || tried == 0) updates[k] = std::move(update);
-        if (updates[k].moves) return;
-      }
+      updates[k] = lane.by_chance ? plan_least_likely(lane, k, candidates.first, team)
+                                  : plan_cheapest(lane, k, candidates.first, team);
     };
     if (at_.algorithm.response().looks_at_rows()) {
-      for (std::size_t k = 0; k < lanes; ++k) plan_lane(k);
+      for (std::size_t k = 0; k < updates.size(); ++k) plan_lane(k);
     } else {
-      team.for_each(lanes, 8'000.0 * static_cast<double>(lanes), plan_lane);
+      team.for_each(updates.size(), 8'000.0 * static_cast<double>(updates.size()), plan_lane);
     }
     return updates;
   }
 
  private:
-  // Sums what selection goes by.
-  void sum_all(Team& team) {
-    Share share = team.share();
-    if (builder_) {
-      search_.fill(*builder_, team);
-      search_.histogram().add_to(share);
+  // A lane chooses among its candidates by their contrasts, where it is known how much chance does,
+  // or else by their costs.
+  struct Comparison {
+    EffectiveRows rows;
+    bool by_chance = false;
+    std::vector<double> costs = {};
+    std::vector<Contrast> contrasts = {};
+  };
+
+  std::vector<Comparison> compare(const Candidates& candidates, const std::vector<bool>& active,
+                                  Team& team) const {
+    const std::vector<EffectiveRows> rows =
+        effective_ ? effective_->count() : std::vector<EffectiveRows>(at_.batch.models.size());
+    std::vector<Comparison> lanes;
+    for (const EffectiveRows& of_lane : rows) {
+      Comparison& lane = lanes.emplace_back(Comparison{of_lane});
+      lane.by_chance = allows_for_chance_ && of_lane.known();
+      if (lane.by_chance) {
+        lane.contrasts.resize(candidates.size());
+      } else {
+        lane.costs.resize(candidates.size());
+      }
     }
-    if (effective_) effective_->sum(share, team);
-    share.go();
+    const double nanoseconds =
+        4.0 * static_cast<double>(lanes.size()) *
+        static_cast<double>(at_.rows.bins.total_width() * candidates.size()) /
+        static_cast<double>(at_.rows.bins.size());
+    team.for_each(candidates.size(), nanoseconds, [&](std::size_t c) {
+      Buffer buffer;
+      for (std::size_t k = 0; k < lanes.size(); ++k) {
+        if (!active[k]) continue;
+        Comparison& lane = lanes[k];
+        const FeatureCells cells = search_.cells(candidates.first + c, k, buffer);
+        if (lane.by_chance) {
+          lane.contrasts[c] = search_.contrast_of(cells, k, lane.rows);
+        } else {
+          lane.costs[c] = search_.cost_of(cells, k, lane.rows);
+        }
+      }
+    });
+    return lanes;
   }
 
-  void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
-           Team& team) override {
-    const bool fills = fits && builder_.has_value();
-    Ahead& ahead = ahead_.emplace(Ahead{units, fills ? 0.0 : 1.0});
-    if (fills) search_.fill(*builder_, {units}, team);  // of the only lane
-    search_.histogram().add_to(share);
-    if (effective_) effective_->sum_ahead(most_weight, fills, share, team);
-    share.most(ahead.unfit);
+  // Plans along the feature that wins the race; nothing moves if there is none.
+  RoundUpdate plan_winner(Team& team) {
+    const std::optional<FeatureRace::Winner> winner = race_->run(team);
+    return winner ? plan_chosen(0, winner->feature, winner->rows, team) : RoundUpdate();
   }
 
-  // Takes the sums that were made ahead, if they are in the units that the weights turned out to
-  // have; else they must be made again.
-  bool take_sums_ahead() {
-    const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
-    const BatchMargins& margins = *at_.batch.margins;
-    if (!ahead || ahead->unfit > 0.0 || !ahead->units.same(margins.cell_units()[0])) return false;
-    search_.histogram().set_units(margins.cell_units());
-    return !effective_ || effective_->are_in_units_of(margins.most_weight(0));
+  // Another candidate may move where the least likely one does not: its categories say nothing once
+  // they are shrunk, or it may only move the wrong way.  If none moves, the first stands.
+  RoundUpdate plan_least_likely(Comparison& lane, std::size_t k, std::size_t first,
+                                Team& team) const {
+    std::optional<RoundUpdate> fallback;
+    for (;;) {
+      const std::size_t best =
+          least_likely(lane.contrasts.data(), lane.contrasts.size(), lane.rows);
+      RoundUpdate update = plan_chosen(k, first + best, lane.rows, team);
+      if (update.moves) return update;
+      if (!fallback) fallback = std::move(update);
+      if (!(lane.contrasts[best].chi_square > 0.0)) return std::move(*fallback);
+      lane.contrasts[best] = {};  // it is not tried again
+    }
+  }
+
+  // A feature that may only move the wrong way must not keep others from moving.  If none moves,
+  // the cheapest stands.
+  RoundUpdate plan_cheapest(Comparison& lane, std::size_t k, std::size_t first, Team& team) const {
+    std::vector<double>& costs = lane.costs;
+    Buffer buffer, other;
+    std::optional<RoundUpdate> fallback;
+    const std::size_t most = search_.has_directions(k) ? costs.size() : 1;
+    for (std::size_t tried = 0; tried < most; ++tried) {
+      const std::size_t best = first_best(costs.data(), costs.size());
+      if (tried > 0 && costs[best] == kNone) break;
+      const FeatureCells cells = search_.cells(first + best, k, buffer);
+      const FeatureCells seen = see(cells, k, lane.rows, other);
+      RoundUpdate update = plan_table(k, first + best, costs[best], cells, seen, lane.rows, team);
+      if (update.moves) return update;
+      if (!fallback) fallback = std::move(update);
+      costs[best] = kNone;
+    }
+    return std::move(*fallback);
   }
 
   std::vector<std::vector<Directions>> find_all_directions(
@@ -218,19 +279,13 @@ class FeaturePlanner final : public Planner, private SumsAhead {
 
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
-  // The units that sums were made in before it was known, and whether any process's do not fit.
-  struct Ahead {
-    CellUnits units;
-    double unfit;
-  };
-
   const bool in_turn_;
   const bool allows_for_chance_;
   FeatureSearch search_;
   std::optional<HistogramBuilder> builder_;
   std::optional<EffectiveRowCount> effective_;
+  std::optional<SelectionSums> sums_;
   std::optional<FeatureRace> race_;
-  std::optional<Ahead> ahead_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 namespace properboost::joint {
 namespace {
 
+// Numbers of each row of a strip.  The functions below are compiled into the kernel of `evaluate`.
 struct Strip {
   alignas(64) float top[kStrip];    // the largest score
   alignas(64) float ones[kStrip];   // how many e^((z - top) / 2) are 1
@@ -20,6 +21,84 @@ struct Strip {
   alignas(64) float share[kStrip];  // 1 / the sum of all
   alignas(64) float tail[kStrip];   // 1 - p of the largest
 };
+
+// [class][row] arrays of the rows of a strip; `stride` is from one class to the next.
+struct RowsOfStrip {
+  std::size_t classes, n, label, stride;
+  const float* scores;
+  float* weights;
+  float* curvatures;  // or null
+};
+
+void find_top(const RowsOfStrip& rows, Strip& strip) {
+  for (std::size_t i = 0; i < rows.n; ++i) strip.top[i] = rows.scores[i];
+  for (std::size_t k = 1; k < rows.classes; ++k) {
+    const float* const z = rows.scores + k * rows.stride;
+    for (std::size_t i = 0; i < rows.n; ++i) strip.top[i] = math::at_least(z[i], strip.top[i]);
+  }
+}
+
+// Leaves the exponentials where the weights will be.
+void sum_exponentials(const RowsOfStrip& rows, Strip& strip) {
+  const std::size_t size = rows.n;
+  for (std::size_t i = 0; i < size; ++i) strip.ones[i] = strip.rest[i] = 0.0F;
+  for (std::size_t first = 0; first < rows.classes; first += kPart) {
+    const std::size_t last = std::min(first + kPart, rows.classes);
+    for (std::size_t i = 0; i < size; ++i) strip.part[i] = 0.0F;
+    for (std::size_t k = first; k < last; ++k) {
+      const float* const __restrict z = rows.scores + k * rows.stride;
+      float* const __restrict weight = rows.weights + k * rows.stride;
+      for (std::size_t i = 0; i < size; ++i) {
+        const float e = math::exp(0.5F * below(z[i], strip.top[i]));
+        const float one = e < 1.0F ? 0.0F : 1.0F;
+        weight[i] = e;
+        strip.part[i] += e - one;
+        strip.ones[i] += one;
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) strip.rest[i] += strip.part[i];
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    strip.share[i] = 1.0F / (strip.ones[i] + strip.rest[i]);
+    strip.tail[i] = strip.rest[i] * strip.share[i];
+  }
+}
+
+void find_losses(const RowsOfStrip& rows, const Strip& strip, float* __restrict loss) {
+  const float* const __restrict z = rows.scores + rows.label * rows.stride;
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
+    loss[i] = 2.0F * math::log_one_more(beyond_one) - below(z[i], strip.top[i]);
+  }
+}
+
+// Turns a class's exponentials into weights: p, or 1 - p where it is the rows' label.
+template <bool is_label>
+void finish_class(const RowsOfStrip& rows, const Strip& strip, float factor,
+                  float* __restrict weight, float* __restrict curvature) {
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    // Above 1/2 it is the only one that is 1.
+    const float p = weight[i] * strip.share[i];
+    const float tail = p > 0.5F ? strip.tail[i] : 1.0F - p;
+    weight[i] = is_label ? tail : p;
+    if (curvature != nullptr) curvature[i] = factor * p * tail;
+  }
+}
+
+void finish(const RowsOfStrip& rows, const Strip& strip) {
+  const float factor =
+      0.5F * static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
+  for (std::size_t k = 0; k < rows.classes; ++k) {
+    float* const weight = rows.weights + k * rows.stride;
+    float* const curvature =
+        rows.curvatures == nullptr ? nullptr : rows.curvatures + k * rows.stride;
+    if (k == rows.label) {
+      finish_class<true>(rows, strip, factor, weight, curvature);
+    } else {
+      finish_class<false>(rows, strip, factor, weight, curvature);
+    }
+  }
+}
 
 }  // namespace
 
@@ -30,73 +109,22 @@ Softmax::Softmax(const Loss& loss) {
   }
 }
 
-void Softmax::evaluate(const JointRows& rows) const {
+void Softmax::evaluate(const JointRows& all) const {
   Strip strip;
-  for (std::size_t begin = 0; begin < rows.n; begin += kStrip) {
-    const std::size_t size = std::min(kStrip, rows.n - begin);
-    vectorized([rows, begin, size, &strip] {
-      const std::size_t n = rows.n;
-      const float* const scores = rows.scores + begin;
-      float* const weights = rows.weights + begin;
-      for (std::size_t i = 0; i < size; ++i) strip.top[i] = scores[i];
-      for (std::size_t k = 1; k < rows.classes; ++k) {
-        const float* const z = scores + k * n;
-        for (std::size_t i = 0; i < size; ++i) strip.top[i] = math::at_least(z[i], strip.top[i]);
-      }
-      for (std::size_t i = 0; i < size; ++i) strip.ones[i] = strip.rest[i] = 0.0F;
-      for (std::size_t first = 0; first < rows.classes; first += kPart) {
-        const std::size_t last = std::min(first + kPart, rows.classes);
-        for (std::size_t i = 0; i < size; ++i) strip.part[i] = 0.0F;
-        for (std::size_t k = first; k < last; ++k) {
-          const float* const __restrict z = scores + k * n;
-          float* const __restrict weight = weights + k * n;
-          for (std::size_t i = 0; i < size; ++i) {
-            const float e = math::exp(0.5F * below(z[i], strip.top[i]));
-            const float one = e < 1.0F ? 0.0F : 1.0F;
-            weight[i] = e;
-            strip.part[i] += e - one;
-            strip.ones[i] += one;
-          }
-        }
-        for (std::size_t i = 0; i < size; ++i) strip.rest[i] += strip.part[i];
-      }
-      for (std::size_t i = 0; i < size; ++i) {
-        strip.share[i] = 1.0F / (strip.ones[i] + strip.rest[i]);
-        strip.tail[i] = strip.rest[i] * strip.share[i];
-      }
-      if (rows.losses != nullptr) {
-        const float* const __restrict z = scores + rows.own * n;
-        float* const __restrict loss = rows.losses + begin;
-        for (std::size_t i = 0; i < size; ++i) {
-          const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
-          loss[i] = 2.0F * math::log_one_more(beyond_one) - below(z[i], strip.top[i]);
-        }
-      }
-      const float factor =
-          0.5F * static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
-      for (std::size_t k = 0; k < rows.classes; ++k) {
-        float* const __restrict weight = weights + k * n;
-        float* const __restrict curvature =
-            rows.curvatures == nullptr ? nullptr : rows.curvatures + begin + k * n;
-        const auto finish = [&strip, size, weight](const auto& use) {
-          for (std::size_t i = 0; i < size; ++i) {
-            // Above 1/2 it is the only one that is 1.
-            const float p = weight[i] * strip.share[i];
-            use(i, p, p > 0.5F ? strip.tail[i] : 1.0F - p);
-          }
-        };
-        if (k == rows.own) {
-          finish([=](std::size_t i, float p, float tail) {
-            weight[i] = tail;
-            if (curvature != nullptr) curvature[i] = factor * p * tail;
-          });
-        } else {
-          finish([=](std::size_t i, float p, float tail) {
-            weight[i] = p;
-            if (curvature != nullptr) curvature[i] = factor * p * tail;
-          });
-        }
-      }
+  for (std::size_t begin = 0; begin < all.n; begin += kStrip) {
+    const RowsOfStrip rows{all.classes,
+                           std::min(kStrip, all.n - begin),
+                           all.own,
+                           all.n,
+                           all.scores + begin,
+                           all.weights + begin,
+                           all.curvatures == nullptr ? nullptr : all.curvatures + begin};
+    float* const losses = all.losses == nullptr ? nullptr : all.losses + begin;
+    vectorized([rows, losses, &strip] {
+      find_top(rows, strip);
+      sum_exponentials(rows, strip);
+      if (losses != nullptr) find_losses(rows, strip, losses);
+      finish(rows, strip);
     });
   }
 }

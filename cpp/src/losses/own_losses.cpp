@@ -111,8 +111,11 @@ struct Storage {
       throw std::invalid_argument("a loss's scale must be between 1e-06 and 1e+06; got " +
                                   std::to_string(table.scale));
     }
-    if (!(table.beyond >= 0.0 && finite(table.beyond))) {
-      throw std::invalid_argument("a loss must be finite and at least 0 at the last knot");
+    // A joint loss adds up those of all classes.
+    if (!(table.beyond >= 0.0 && table.beyond <= 1e300)) {
+      std::ostringstream message;
+      message << "a loss must be between 0 and 1e+300 at the last knot; got " << table.beyond;
+      throw std::invalid_argument(message.str());
     }
   }
 

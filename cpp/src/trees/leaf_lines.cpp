@@ -55,6 +55,10 @@ bool solve(std::size_t n, std::array<std::array<double, kMost>, kMost> a,
 // Where a pair of terms, of which the second comes no later, is among the products.
 constexpr std::size_t place(std::size_t j, std::size_t k) { return j * (j + 1) / 2 + k; }
 
+double factor(const LineTwin& twin, std::size_t of_class) {
+  return of_class == 1 ? twin.positive : twin.negative;
+}
+
 }  // namespace
 
 LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
@@ -62,11 +66,9 @@ LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& 
     : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
   find_leaves(tree);
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
-    leaves_[k].first_task = tasks_.size();
     for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
       tasks_.push_back({k, block.segment, block.begin, block.end});
     }
-    leaves_[k].last_task = tasks_.size();
   }
   gather();
 }
@@ -176,20 +178,23 @@ void LeafLines::Products::add_to(Share& share) {
   share.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
 }
 
-template <class Sums>
-std::vector<LeafLines::OfClasses<Sums>> LeafLines::add_up(const Slots& slots,
-                                                          const std::vector<Sums>& of_tasks) const {
-  std::vector<OfClasses<Sums>> all(leaves_.size());
+template <class Sums, class SumTask>
+std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots, double ns_a_row,
+                                                               const SumTask& sum_task) const {
+  std::vector<Sums> of_tasks(tasks_.size());
+  team_.for_each(tasks_.size(), ns_a_row * static_cast<double>(rows_.grown()),
+                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks_[t]); });
+  std::vector<OfClasses<Sums>> leaves(leaves_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    const std::size_t own = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
-    all[tasks_[t].leaf][own] += of_tasks[t];
+    const std::size_t c = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
+    leaves[tasks_[t].leaf][c] += of_tasks[t];
   }
   Share share = team_.share();
-  for (OfClasses<Sums>& leaf : all) {
-    for (Sums& own : leaf) own.add_to(share);
+  for (OfClasses<Sums>& leaf : leaves) {
+    for (Sums& of_class : leaf) of_class.add_to(share);
   }
   share.go();
-  return all;
+  return leaves;
 }
 
 LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weights,
@@ -297,132 +302,141 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
   });
 }
 
-FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                           const Regularizers& r, const std::vector<double>& values) const {
-  constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
-  const bool needs_curvature = response.needs_curvature();
-  const auto rows = static_cast<double>(rows_.grown());
-  const CellUnits& most = weights.units;
-  const double a_curvature = needs_curvature ? most.most_curvature : most.most_weight;
-  Units units;
+LeafLines::Units LeafLines::find_units(const CellUnits& most, bool needs_curvature) const {
+  const double of_row = needs_curvature ? most.most_curvature : most.most_weight;
   auto grown = static_cast<std::int64_t>(rows_.grown());
   team_.share().sum(grown).go();
-  units.curvature.set(0, a_curvature, static_cast<std::size_t>(grown));
-  units.squares.set(0, a_curvature * a_curvature, static_cast<std::size_t>(grown));
-  units.gradient.set(0, most.most_weight, static_cast<std::size_t>(grown));
-  std::vector<Means> means(tasks_.size());
-  std::vector<Products> products(tasks_.size());
-  team_.for_each(tasks_.size(), 6.0 * rows, [&](std::size_t t) {
-    means[t] = sum_means(tasks_[t], weights, needs_curvature, units);
-  });
-  const std::vector<OfClasses<Means>> all_means = add_up(slots, means);
-  struct Balance {
-    LineTwin twin;
-    double weight = 0.0, squares = 0.0;
-    std::array<double, kMost> center{};
-  };
-  std::vector<Balance> balances(leaves_.size());
-  const auto factor = [](const LineTwin& twin, std::size_t own_class) {
-    return own_class == 1 ? twin.positive : twin.negative;
-  };
-  for (std::size_t k = 0; k < leaves_.size(); ++k) {
-    const Leaf& leaf = leaves_[k];
-    Balance& own = balances[k];
-    own.twin = response.line_twin(values[leaf.node], r);
-    std::array<double, kMost> present{};
-    const OfClasses<Means>& sums = all_means[k];
-    for (std::size_t c = 0; c < 2; ++c) {
-      const double f = factor(own.twin, c);
-      own.weight += f * units.curvature.value(0, sums[c].weight);
-      own.squares += f * f * units.squares.value(0, sums[c].squares);
-      for (std::size_t j = 0; j < leaf.terms; ++j) {
-        present[j] += f * units.curvature.value(0, sums[c].present[j]);
-        own.center[j] += f * units.curvature.value(0, sums[c].position[j]);
-      }
-    }
+  const auto rows = static_cast<std::size_t>(grown);
+  Units units;
+  units.curvature.set(0, of_row, rows);
+  units.squares.set(0, of_row * of_row, rows);
+  units.gradient.set(0, most.most_weight, rows);
+  return units;
+}
+
+LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
+                                      const OfClasses<Means>& means, const Units& units) {
+  Balance balance;
+  balance.twin = twin;
+  std::array<double, kMost> present{};
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double f = factor(twin, c);
+    balance.weight += f * units.curvature.value(0, means[c].weight);
+    balance.squares += f * f * units.squares.value(0, means[c].squares);
     for (std::size_t j = 0; j < leaf.terms; ++j) {
-      own.center[j] = present[j] > 0.0 ? std::clamp(own.center[j] / present[j], 0.0, 1.0) : 0.0;
+      present[j] += f * units.curvature.value(0, means[c].present[j]);
+      balance.center[j] += f * units.curvature.value(0, means[c].position[j]);
     }
   }
-  team_.for_each(tasks_.size(), 12.0 * rows, [&](std::size_t t) {
-    products[t] =
-        sum_products(tasks_[t], weights, needs_curvature, units, balances[tasks_[t].leaf].center);
-  });
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    double& center = balance.center[j];
+    center = present[j] > 0.0 ? std::clamp(center / present[j], 0.0, 1.0) : 0.0;
+  }
+  return balance;
+}
 
-  const std::vector<OfClasses<Products>> all_products = add_up(slots, products);
+LeafLines::Equations LeafLines::set_up(const Leaf& leaf, const LineTwin& twin,
+                                       const OfClasses<Products>& products, const Units& units) {
+  Equations equations;
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double f = factor(twin, c);
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      const double size = units.gradient.value(0, products[c].gradient[j]);
+      const double part = c == 1 ? size : -size;
+      equations.gradient[j] += part;
+      equations.slope[j] += f * part;
+    }
+    for (std::size_t p = 0; p < kProducts; ++p) {
+      equations.curvature[p] += f * units.curvature.value(0, products[c].curvature[p]);
+    }
+  }
+  return equations;
+}
+
+LeafLines::Line LeafLines::solve_ridge(const Leaf& leaf, const Balance& balance,
+                                       const Equations& equations) const {
+  constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
+  const double weight = balance.weight, squares = balance.squares;
+  const bool enough =
+      weight * weight > 0.0 && squares > 0.0 && weight * weight >= limits_.least_rows * squares;
+  if (!enough) return {};
+  Line line;
+  std::array<double, kMost> deviation{};
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    const double variance = equations.curvature[place(j, j)] / weight;
+    if (!(variance > kLeastVariance)) continue;
+    line.term[line.terms] = j;
+    deviation[line.terms] = std::sqrt(variance);
+    line.slope[line.terms] = equations.slope[j] / deviation[line.terms];
+    ++line.terms;
+  }
+  std::array<std::array<double, kMost>, kMost> a{};
+  const double penalty = limits_.l2 * squares / weight;
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    for (std::size_t k = 0; k <= j; ++k) {  // terms ascend
+      a[j][k] =
+          equations.curvature[place(line.term[j], line.term[k])] / (deviation[j] * deviation[k]);
+    }
+    a[j][j] += penalty;
+  }
+  if (!solve(line.terms, a, line.slope)) return {};
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    line.slope[j] *= balance.twin.unit / deviation[j];
+    if (!std::isfinite(line.slope[j])) return {};
+  }
+  return line;
+}
+
+void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
+                         const Regularizers& r, double value, FittedLines& fitted) const {
+  const Line line = solve_ridge(leaf, balance, equations);
+  double reach = 0.0;  // the most that it adds or takes, over the codes that can come here
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    const std::size_t term = line.term[j];
+    const double center = balance.center[term];
+    reach += std::abs(line.slope[j]) * std::max(leaf.high[term] - center, center - leaf.low[term]);
+  }
+  const double most = balance.twin.unit * r.largest;
+  const double cut = reach > most ? most / reach : 1.0;
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    const std::size_t term = line.term[j];
+    fitted.lines.feature.push_back(static_cast<std::int32_t>(leaf.feature[term]));
+    fitted.lines.slope.push_back(cut * line.slope[j]);
+    fitted.lines.center.push_back(balance.center[term]);
+    fitted.slope += cut * line.slope[j] * equations.gradient[term];
+  }
+  fitted.largest = std::max(fitted.largest, std::abs(value) + cut * reach);
+}
+
+FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
+                           const Regularizers& r, const std::vector<double>& values) const {
+  const bool needs_curvature = response.needs_curvature();
+  const Units units = find_units(weights.units, needs_curvature);
+  const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
+    return sum_means(task, weights, needs_curvature, units);
+  });
+  std::vector<Balance> balances;
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
+    balances.push_back(balance(leaves_[k], twin, means[k], units));
+  }
+  const std::vector<OfClasses<Products>> products =
+      sum_by_leaf<Products>(slots, 12.0, [&](const Task& task) {
+        return sum_products(task, weights, needs_curvature, units, balances[task.leaf].center);
+      });
 
   FittedLines fitted;
   fitted.lines.offsets.push_back(0);
-  std::size_t next = 0;
+  std::size_t next = 0;  // leaf that may have a line
   for (std::size_t node = 0; node < tree_.size(); ++node) {
-    NodeLines& lines = fitted.lines;
     fitted.largest = std::max(fitted.largest, std::abs(values[node]));
-    if (next == leaves_.size() || leaves_[next].node != node) {
-      lines.offsets.push_back(lines.offsets.back());
-      continue;
+    if (next < leaves_.size() && leaves_[next].node == node) {
+      const Balance& balance = balances[next];
+      const Equations equations = set_up(leaves_[next], balance.twin, products[next], units);
+      add_line(leaves_[next], balance, equations, r, values[node], fitted);
+      ++next;
     }
-    const Leaf& leaf = leaves_[next];
-    const Balance& own = balances[next];
-    ++next;
-    std::array<double, kMost> slope{}, gradient{};  // of the twin, and of the risk
-    std::array<double, kProducts> curvature{};
-    const OfClasses<Products>& sums = all_products[next - 1];
-    for (std::size_t c = 0; c < 2; ++c) {
-      const double f = factor(own.twin, c);
-      for (std::size_t j = 0; j < leaf.terms; ++j) {
-        const double size = units.gradient.value(0, sums[c].gradient[j]);
-        const double part = c == 1 ? size : -size;
-        gradient[j] += part;
-        slope[j] += f * part;
-      }
-      for (std::size_t p = 0; p < kProducts; ++p) {
-        curvature[p] += f * units.curvature.value(0, sums[c].curvature[p]);
-      }
-    }
-    std::array<std::size_t, kMost> used{};
-    std::array<double, kMost> scale{}, x{};
-    std::size_t n = 0;
-    const bool enough = own.weight * own.weight > 0.0 && own.squares > 0.0 &&
-                        own.weight * own.weight >= limits_.least_rows * own.squares;
-    for (std::size_t j = 0; enough && j < leaf.terms; ++j) {
-      const double variance = curvature[place(j, j)] / own.weight;
-      if (!(variance > kLeastVariance)) continue;
-      used[n] = j;
-      scale[n] = std::sqrt(variance);
-      x[n] = slope[j] / scale[n];
-      ++n;
-    }
-    std::array<std::array<double, kMost>, kMost> a{};
-    const double penalty = limits_.l2 * own.squares / own.weight;
-    for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t k = 0; k <= j; ++k) {
-        a[j][k] = curvature[place(std::max(used[j], used[k]), std::min(used[j], used[k]))] /
-                  (scale[j] * scale[k]);
-      }
-      a[j][j] += penalty;
-    }
-    if (n > 0 && solve(n, a, x)) {
-      double reach = 0.0;
-      bool finite = true;
-      for (std::size_t j = 0; j < n; ++j) {
-        const double center = own.center[used[j]];
-        x[j] *= own.twin.unit / scale[j];
-        finite = finite && std::isfinite(x[j]);
-        reach += std::abs(x[j]) * std::max(leaf.high[used[j]] - center, center - leaf.low[used[j]]);
-      }
-      const double most = own.twin.unit * r.largest;
-      const double cut = reach > most ? most / reach : 1.0;
-      for (std::size_t j = 0; finite && j < n; ++j) {
-        lines.feature.push_back(static_cast<std::int32_t>(leaf.feature[used[j]]));
-        lines.slope.push_back(cut * x[j]);
-        lines.center.push_back(own.center[used[j]]);
-        fitted.slope += cut * x[j] * gradient[used[j]];
-      }
-      if (finite) {
-        fitted.largest = std::max(fitted.largest, std::abs(values[node]) + cut * reach);
-      }
-    }
-    lines.offsets.push_back(static_cast<std::int64_t>(lines.feature.size()));
+    fitted.lines.offsets.push_back(static_cast<std::int64_t>(fitted.lines.feature.size()));
   }
   return fitted;
 }

@@ -77,6 +77,7 @@ class CoupledMargins final : public MovingMargins {
 
  private:
   class Oracle;
+  class Pass;
   struct Units {  // of sums over rows
     TermUnits risk, weight, curvature;
   };

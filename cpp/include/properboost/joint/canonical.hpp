@@ -43,8 +43,11 @@ class Canonical {
 
   void start(const JointRows& rows, std::size_t begin, Strip& strip) const;
   void pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
+  void sum_top(std::size_t n, Strip& strip) const;
+  void sum_others(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
   void finish_moving(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const;
   void finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const;
+  void find_losses(const ClassesOfStrip& rows, const Strip& strip, float* losses) const;
 
   const Loss& loss_;
   Kernels kernels_;

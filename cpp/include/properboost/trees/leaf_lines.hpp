@@ -86,7 +86,6 @@ class LeafLines {
     std::array<std::size_t, kMost> feature{};
     std::array<double, kMost> low{}, high{};  // positions that can come here
     std::array<bool, kMost> may_miss{};
-    std::size_t first_task = 0, last_task = 0;
   };
   // A row block of a leaf.
   struct Task {
@@ -113,8 +112,23 @@ class LeafLines {
   // Those of the negative class, and of the positive.
   template <class Sums>
   using OfClasses = std::array<Sums, 2>;
-  struct Term {
-    double slope, center;
+  // A leaf's rows, those of both classes as the twin has them: how much they weigh, the sum of
+  // their squares, and the mean of each term.
+  struct Balance {
+    LineTwin twin;
+    double weight = 0.0, squares = 0.0;
+    std::array<double, kMost> center{};
+  };
+  // The equations of a leaf's slopes.
+  struct Equations {
+    std::array<double, kMost> slope{}, gradient{};  // of the twin, and of the risk
+    std::array<double, kProducts> curvature{};
+  };
+  // The slopes of the terms that vary in a leaf, which ascend; none if it has no line.
+  struct Line {
+    std::size_t terms = 0;
+    std::array<std::size_t, kMost> term{};
+    std::array<double, kMost> slope{};
   };
 
   void find_leaves(const Tree& tree);
@@ -123,9 +137,20 @@ class LeafLines {
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
                         const Units& units, const std::array<double, kMost>& center) const;
-  // The sums of each leaf's tasks.
-  template <class Sums>
-  std::vector<OfClasses<Sums>> add_up(const Slots& slots, const std::vector<Sums>& of_tasks) const;
+  // The sums of each leaf, of all processes: those of its tasks, sum_task(task), added up.
+  template <class Sums, class SumTask>
+  std::vector<OfClasses<Sums>> sum_by_leaf(const Slots& slots, double ns_a_row,
+                                           const SumTask& sum_task) const;
+  // The units that no sum over all processes' rows exceeds.
+  Units find_units(const CellUnits& most, bool needs_curvature) const;
+  static Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
+                         const Units& units);
+  static Equations set_up(const Leaf& leaf, const LineTwin& twin,
+                          const OfClasses<Products>& products, const Units& units);
+  Line solve_ridge(const Leaf& leaf, const Balance& balance, const Equations& equations) const;
+  // Adds a leaf's line, if it has one, cut to what a cell's value may do.
+  void add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
+                const Regularizers& r, double value, FittedLines& fitted) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
 
   const Tree& tree_;
