@@ -45,17 +45,8 @@ inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int
 }
 
 inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {
-  std::vector<std::uint8_t> bad(bins.size(), 0);
-  team.for_each(bins.size(), 0.1 * static_cast<double>(codes.rows * bins.size()),
-                [&](std::size_t f) {
-                  const std::uint8_t* code = codes.feature(f);
-                  std::uint8_t largest = 0;
-                  for (std::size_t i = 0; i < codes.rows; ++i)
-                    largest = code[i] > largest ? code[i] : largest;
-                  bad[f] = largest >= bins[f].width();
-                });
-  for (const std::uint8_t b : bad) {
-    if (b != 0) throw std::invalid_argument("codes must be below their feature's width");
+  if (!properboost::are_below_widths(codes, bins, team)) {
+    throw std::invalid_argument("codes must be below their feature's width");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gil.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/region.hpp"
+#include "properboost/core/watch.hpp"
 
 namespace properboost::bindings {
 
@@ -50,7 +51,7 @@ void run(int n_threads, double nanoseconds, Program&& program) {
   int missing = 0;
   {
     const GilRelease release;
-    missing = Team::run(n_threads, nanoseconds, program, check);
+    missing = Team::run(n_threads, nanoseconds, program, Watch(check));
   }
   if (missing == 0) return;
   const std::string message = "the system would not start " + std::to_string(missing) +

@@ -122,17 +122,14 @@ void CoupledBatch::store(const CoupledStrip& strip) {
 
 void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& memory,
                         Team& team) const {
-  visit_width(width_, [&](auto width) {
-    constexpr std::size_t W = decltype(width)::value;
-    const double nanoseconds = static_cast<double>(rows_.codes.rows * W);
-    const auto pass = [&](std::size_t c, const auto& add) {
-      const RowBlock& block = blocks_[c];
-      add(weight_.data() + block.begin * W,
-          curvature_.empty() ? nullptr : curvature_.data() + block.begin * W, block.begin,
-          block.end - block.begin);
-    };
-    fill_feature<W>(cells, rows_.rows, blocks_, together_, roles_, rows_.needs_curvature, units_,
-                    nanoseconds, memory, team, pass);
+  const double nanoseconds = static_cast<double>(rows_.codes.rows * width_);
+  const FeatureRows rows{rows_.rows,           blocks_, together_, roles_, width_,
+                         rows_.needs_curvature, units_};
+  fill_feature(cells, rows, nanoseconds, memory, team, [&](std::size_t c, const AddStrip& add) {
+    const RowBlock& block = blocks_[c];
+    add(weight_.data() + block.begin * width_,
+        curvature_.empty() ? nullptr : curvature_.data() + block.begin * width_, block.begin,
+        block.end - block.begin);
   });
   cells.histogram.share(cells.feature, team);
 }

@@ -131,9 +131,9 @@ class Margins::Pass {
   std::vector<Point> run(Team& team) {
     set_units(team);
     if (sums_cells_) {
-      fill(team, [&](std::size_t c, const auto& add) { pass_block(c, add); });
+      fill(team, [&](std::size_t c, const AddStrip& add) { pass_block(c, &add); });
     } else {
-      m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, [](auto&&...) {}); });
+      m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, nullptr); });
     }
     std::vector<Totals> totals = add_up();
     share(totals, team);
@@ -142,7 +142,7 @@ class Margins::Pass {
     }
     if (cells_ != nullptr && !sums_cells_) {
       units_of_cells_ = m_.units_;
-      fill(team, [&](std::size_t c, const auto& add) {
+      fill(team, [&](std::size_t c, const AddStrip& add) {
         const RowBlock& block = m_.blocks_[c];
         if (!m_.roles_[block.segment].trains) return;
         add(m_.weight_.data() + block.begin * W,
@@ -389,13 +389,13 @@ class Margins::Pass {
 
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
-    fill_feature<W>(*cells_, m_.rows_, m_.blocks_, m_.together_, m_.roles_, m_.needs_curvature_,
-                    units_of_cells_, m_.nanoseconds(2.5), m_.memory_, team, pass);
+    const FeatureRows rows{m_.rows_, m_.blocks_, m_.together_, m_.roles_, W, m_.needs_curvature_,
+                           units_of_cells_};
+    fill_feature(*cells_, rows, m_.nanoseconds(2.5), m_.memory_, team, pass);
   }
 
-  // add(weights, curvatures, begin, n): what to do with the training weights of a strip of rows.
-  template <class Add>
-  void pass_block(std::size_t c, const Add& add) {
+  // The training weights of strips of rows are added to cells, if any are asked for.
+  void pass_block(std::size_t c, const AddStrip* add) {
     constexpr std::size_t kRows = kStrip / W;
     const RowBlock& block = m_.blocks_[c];
     BlockSums& sums = parts_[c];
@@ -422,7 +422,7 @@ class Margins::Pass {
         m_.weighting_->damp_weights(n, u, w);
         add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
                   sums);
-        add(w, q, begin, n);
+        if (add != nullptr) (*add)(w, q, begin, n);
       }
       if (request_.held_out && roles.holds_out) add_held_out(roles, n, s, u, sums);
     }

@@ -5,9 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <functional>
-#include <utility>
 
+#include "properboost/core/gate.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/stack.hpp"
 #include "properboost/core/startable.hpp"
@@ -64,9 +63,13 @@ inline void watch_forks() {
 }
 
 template <class Program>
+int Team::run(int n_threads, double nanoseconds, Program&& program) {
+  return run(n_threads, nanoseconds, program, Watch());
+}
+
+template <class Program>
 int Team::run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanoseconds,
-              Program&& program, std::function<void()> check) {
-  Watch watch(std::move(check));
+              Program&& program, Watch watch) {
   int missing = 0;
 #if defined(_OPENMP)
   // More than a few threads per processor do not help.

@@ -1,15 +1,16 @@
 // Codes: one byte per row and feature, feature-major, rows sorted by segment.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "properboost/core/prefetch.hpp"
 #include "properboost/data/screen.hpp"
 
 namespace properboost {
+
+class Bins;
+class Team;
 
 // Borrowed from the caller.  Segment k (a class) is rows segments[k] to segments[k + 1].
 struct Codes {
@@ -18,7 +19,9 @@ struct Codes {
   std::vector<std::size_t> segments;
 
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
-  void read_ahead(std::size_t f) const noexcept { properboost::read_ahead(feature(f), rows); }
+  // Has the system begin to read what of a feature is not in memory, as a mapped file may not be.
+  // Whether it does changes nothing but the time.
+  void read_ahead(std::size_t f) const noexcept;
 };
 
 // The numbers of rows by which they are drawn, wherever they lie: given, or else their places.
@@ -42,16 +45,8 @@ struct RowBlock {
 };
 
 // Those of sums that do not depend on it may be of any other number of rows.
-inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges,
-                                                 std::size_t rows = RowBlock::kRows) {
-  std::vector<RowBlock> blocks;
-  for (const auto& [segment, first, end] : ranges) {
-    for (std::size_t begin = first; begin < end; begin += rows) {
-      blocks.push_back({segment, begin, std::min(begin + rows, end)});
-    }
-  }
-  return blocks;
-}
+std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges,
+                                          std::size_t rows = RowBlock::kRows);
 // Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
 template <class Alike>
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
@@ -64,8 +59,9 @@ std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segmen
   }
   return cut_into_row_blocks(ranges, rows);
 }
-inline std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
-  return cut_into_row_blocks(segments, [](std::size_t, std::size_t) { return false; });
-}
+std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments);
+
+// Whether every code is below its feature's width.
+bool are_below_widths(const Codes& codes, const Bins& bins, Team& team);
 
 }  // namespace properboost
