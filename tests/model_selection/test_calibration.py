@@ -12,7 +12,7 @@ from helpers.searches import QUICK, integers
 from properboost import losses
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 from properboost.model_selection.calibration import (
     PRIOR_ROWS,
     Calibration,
@@ -213,7 +213,7 @@ def test_an_overfitted_model_gets_less_sure(n_classes, own):
 def test_one_against_the_rest_has_the_slope_as_its_temperature(monkeypatch):
     """(F + b / s) / T is s F + b, where T is 1 / s."""
     known = Calibration(0.5, (0.3, -0.4, 0.1), gain=1.0, error=0.0)
-    monkeypatch.setattr(search_cv, "calibrate", lambda *_: known)
+    monkeypatch.setattr(search_run, "calibrate", lambda *_: known)
     search, plain, X, _ = overfitted(3, multiclass="one_vs_rest")
     assert search.temperature_ == 2.0
     scaled = make_scaled(Link(plain.loss_, "one_vs_rest", 1, 1.0))

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
 from helpers.products import make_interactions, make_rows, search
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 from properboost.model_selection.compare_pairs import ComparedPairs, Winner
 from properboost.model_selection.deadline import Deadline
 
@@ -109,16 +109,16 @@ def test_a_time_limit_ends_the_search(monkeypatch):
         def __call__(self):  # over when some of the pairs have been looked at
             return bool(begun)
 
-    monkeypatch.setattr(search_cv, "Deadline", Clock)
-    boost = pb.ProperBoostClassifierCV._boost
+    monkeypatch.setattr(search_run, "Deadline", Clock)
+    boost = search_run.SearchRun._boost
 
-    def boost_and_see(self, candidates, split_rows, task, what, race=None):
+    def boost_and_see(run, candidates, split_rows, what):
         if what.endswith("pairs"):
             begun.append(what)
-            assert race is not None
-        return boost(self, candidates, split_rows, task, what, race)
+            assert run._race is not None
+        return boost(run, candidates, split_rows, what)
 
-    monkeypatch.setattr(pb.ProperBoostClassifierCV, "_boost", boost_and_see)
+    monkeypatch.setattr(search_run.SearchRun, "_boost", boost_and_see)
     with pytest.warns(UserWarning, match="time_limit of 1000.0 seconds is over"):
         model = search(readable=True, interactions=[1, 2], time_limit=1000.0).fit(X, y)
     assert begun == ["1 pairs"]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine, make_classification
 
 import properboost as pb
 from helpers.products import make_rows, search
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
@@ -163,7 +163,7 @@ def test_steps_go_beyond_the_ends_of_the_first_gains():
     assert max(model.cv_results_["param_gain"]) > max(first.cv_results_["param_gain"])
 
 
-class Patient(search_cv.Race):
+class Patient(search_run.Race):
     """A race that drops nobody."""
 
     def choose_first(self, _n_splits):
@@ -183,7 +183,7 @@ def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(give
         )
     )
     racing = search(cv=5, **given).fit(X, y)
-    monkeypatch.setattr(search_cv, "Race", Patient)
+    monkeypatch.setattr(search_run, "Race", Patient)
     patient = search(cv=5, **given).fit(X, y)
     assert not patient.cv_results_["dropped"].any()
     known = dict(zip(map(str, patient.cv_results_["params"]), range(10**6), strict=False))
@@ -215,10 +215,10 @@ def test_who_can_learn_no_more_on_the_last_splits_goes_on_on_the_first(monkeypat
     y[constant] = constant < 30
     cv = [(np.setdiff1d(others, own), own) for own in (others[::2], others[1::2])]
     cv += [(constant, others[k::3]) for k in range(3)]
-    monkeypatch.setattr(search_cv, "tell_enough", lambda _: True)
+    monkeypatch.setattr(search_run, "tell_enough", lambda _: True)
     given = {"cv": cv, "effort": 2, "n_iter_no_change": 40, "refit": False, "calibrate": False}
     racing = search(**given).fit(X, y)
-    monkeypatch.setattr(search_cv, "Race", Patient)
+    monkeypatch.setattr(search_run, "Race", Patient)
     patient = search(**given).fit(X, y)
     assert racing.family_ == patient.family_
     assert racing.n_estimators_ == patient.n_estimators_ > 1

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 from properboost.model_selection.row_order import OrderEffect
 
 
@@ -74,7 +74,7 @@ def test_an_interrupt_while_it_looks_leaves_out_what_would_come(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search_cv, "hold_out_by_chance", interrupt)
+    monkeypatch.setattr(search_run, "hold_out_by_chance", interrupt)
     X, y = visits()
     assert search(X, y).ended_ is None  # all were compared
     with pytest.warns(UserWarning, match="the search was interrupted"):

@@ -7,7 +7,7 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import properboost as pb
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 
 pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
 
@@ -64,7 +64,7 @@ def test_families_of_workers_find_the_same_model():
 def test_families_of_workers_race_over_folds(monkeypatch):
     """They do not see each other's scores: some go on that would be dropped here."""
     X, y = two_classes()
-    monkeypatch.setattr(search_cv, "tell_enough", lambda _: True)
+    monkeypatch.setattr(search_run, "tell_enough", lambda _: True)
     settings = {"effort": 3, "max_estimators": 20, "n_draws": 1, "interactions": 0, "cv": 5}
     with joblib.parallel_config("threading", n_jobs=2):
         there = pb.ProperBoostClassifierCV(**settings).fit(X, y)

@@ -39,6 +39,7 @@ ELSEWHERE = {
         "model_selection/boosted_together.py", "model_selection/split_rows.py",
     ],
     "model_selection/test_families.py": ["model_selection/compare_families.py"],
+    "model_selection/test_search_cv.py": ["model_selection/search_run.py"],
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
         "persistence/columns.py",

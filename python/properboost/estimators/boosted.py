@@ -15,8 +15,10 @@ from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
+from properboost.engine.protocols import TrainingRows
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.predicting import PredictingMixin
+from properboost.fitting.plan import FitPlan
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
@@ -68,6 +70,20 @@ class FittedModel:
             model.multiclass_,
             model.temperature_,
             model.begins_with_scores_,
+        )
+
+    @classmethod
+    def of_plan(cls, plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
+        """Return what a fit by a plan to these rows leaves, given the ensemble."""
+        link = plan.link
+        return cls(
+            rows.classes,
+            link.loss,
+            ensemble,
+            rows.seed,
+            link.multiclass,
+            link.temperature,
+            begins_with_scores=plan.base is not None,
         )
 
     def describe(self) -> dict[str, Any]:

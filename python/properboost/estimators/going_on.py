@@ -4,15 +4,19 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from properboost.data.binning import Binning
+from properboost.data.labels import Rows
 from properboost.engine.options import find_coupling
+from properboost.engine.protocols import RowSource
 from properboost.fitting.plan import draws_differ, wants_pairs
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
-from properboost.models.ensemble import Ensemble
+from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.merged_bins import merge_bins
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.parameters.shared import GROWN, SOLVED, selection_of
+from properboost.parameters.shared import GROWN, SOLVED, BinningOptions, selection_of
 
-__all__ = ["check_going_on"]
+__all__ = ["check_going_on", "read_earlier_fit"]
 
 
 def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
@@ -91,3 +95,14 @@ def _check_rounds(model: Any, ensemble: Ensemble) -> None:
     cyclic = selection_of(model.weak_learner, model.selection) == "cyclic"
     if cyclic != (ensemble.selection == "cyclic"):
         raise ValueError("selection must stay 'cyclic', or not be so, with warm_start")
+
+
+def read_earlier_fit(
+    model: Any, source: RowSource, options: BinningOptions, rows: Rows
+) -> tuple[Binning, list[Rounds]]:
+    """Return the rounds that a fit to other rows goes on from, and the bins that they share."""
+    ensemble = model.ensemble_
+    rounds = [of_model.without_slope() for of_model in ensemble.models]
+    if model.warm_start_bins == "old":
+        return ensemble.binning, rounds
+    return merge_bins(ensemble.binning, rounds, source.find_binning(options, rows).features)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.init_score import read_init_score
-from properboost.estimators.early_stopping import take_entries
+from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
+from properboost.engine.protocols import RowSource
+from properboost.estimators.early_stopping import hold_out, take_entries
+from properboost.fitting.bag_assignment import deal_to_bags, design_for
+from properboost.fitting.plan import BagPlan
 from properboost.parameters import checks
+from properboost.parameters.kinds import ClassWeight
 
 __all__ = ["LabelledRows"]
 
@@ -36,6 +41,44 @@ class LabelledRows:
         checks.companion("init_score", init_score, init_score_val=self.init_score)
         if init_score is not None and self.X is not None and self.init_score is None:
             raise ValueError("init_score_val must be given with init_score and X_val")
+
+    def hold_out(
+        self, source: RowSource, share: float, random_state: Any
+    ) -> tuple[LabelledRows, LabelledRows]:
+        """Return the rows to learn from, and a share that is held out to be scored."""
+        source.check_divisible()
+        labelled = replace(self, y=read_labels(self.y, source.n_rows))
+        learns, held_out = hold_out(labelled.y, self.groups, share, random_state)
+        return (
+            labelled.take(source.take(learns), learns),
+            labelled.take(source.take(held_out), held_out),
+        )
+
+    def read(
+        self,
+        n_rows: int,
+        class_weight: ClassWeight,
+        normalize_weights: bool,
+        classes: NDArray[Any] | None = None,
+    ) -> Rows:
+        """Check labels and weights; `classes` are those of a model that the fit goes on from."""
+        rows = read_rows(self.y, n_rows, self.sample_weight, class_weight, normalize_weights)
+        if classes is not None and rows.classes.tolist() != classes.tolist():
+            raise ValueError(
+                f"y must hold the classes {classes.tolist()} of the model that "
+                f"warm_start goes on from; got {rows.classes.tolist()}"
+            )
+        return rows
+
+    def sort(
+        self, rows: Rows, weak_learner: str, n_bags: int, random_state: Any
+    ) -> tuple[SortedRows, BagPlan | None]:
+        """Return rows with these labels in the engine's order, and their bags if there are any."""
+        groups = read_groups(self.groups, len(rows.codes))
+        if n_bags == 0:
+            return rows.sort(), None
+        design = design_for(weak_learner, n_bags)
+        return deal_to_bags(rows, design, checks.seed(random_state), groups)
 
     def take(self, table: Any, rows: NDArray[np.int64]) -> LabelledRows:
         """Return the entries of these rows, which are those of `table`."""

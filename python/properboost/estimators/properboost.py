@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from properboost.batches.quantized_table import open_labelled, open_rows, open_training
-from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
-from properboost.estimators.early_stopping import hold_out
 from properboost.estimators.editing import EditingMixin
-from properboost.estimators.going_on import check_going_on
+from properboost.estimators.going_on import check_going_on, read_earlier_fit
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import (
     check_intercept,
@@ -26,17 +22,11 @@ from properboost.estimators.properboost_parameters import (
     make_link,
 )
 from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
-from properboost.fitting.bag_assignment import deal_to_bags, design_for
-from properboost.fitting.certainty import reaches_certainty
-from properboost.fitting.patience import Patience
-from properboost.fitting.plan import BagPlan, FitPlan, count_estimators, plan_fit
+from properboost.fitting.plan import FitPlan, count_estimators, plan_fit
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
-from properboost.fitting.watch import Validation, Watch, read_validation
+from properboost.fitting.watch import Validation, Watch, make_patience, read_validation
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import Link
-from properboost.models.ensemble import Ensemble, Rounds
-from properboost.models.merged_bins import merge_bins
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import (
@@ -69,7 +59,6 @@ from properboost.parameters.shared import (
     WarmStartParameters,
     read_binning,
 )
-from properboost.progress import show_progress
 
 __all__ = ["ProperBoostClassifier"]
 
@@ -370,18 +359,10 @@ class ProperBoostClassifier(
             data = LabelledRows(X, labels, weight, init_score, groups)
             holds_out = X_val is None and self.early_stopping not in (False, "auto")
             if holds_out:
-                source, data, held_out = self._hold_out(source, data)
-            rows = self._read_rows(source, data, goes_on=goes_on)
-            order, bags = self._sort(rows, read_groups(data.groups, source.n_rows))
-            training, earlier = self._encode(source, rows, order, goes_on=goes_on)
-            loss = find_loss(self, loss, training.class_weights, keeps_gain=goes_on)
-            link = make_link(self, loss, len(training.classes), training.n_threads)
-            plan = plan_fit(
-                self, link, len(training.classes), bags=bags, earlier=earlier,
-                base=data.read_init_score(source.n_rows, len(training.classes), order.order),
-            )  # fmt: skip
-            del rows, order  # bytes that boosting does not need
-            validation = self._read_validation(held_out, training, link, holds_out=holds_out)
+                data, held_out = data.hold_out(source, self.validation_fraction, self.random_state)
+                source = open_rows(self, data.X, reset=False)
+            plan, training = self._plan(source, data, loss, goes_on=goes_on)
+            validation = self._read_validation(held_out, training, plan, holds_out=holds_out)
             if calls is not None:
                 calls.begin(X, y, {"sample_weight": sample_weight})
             run_plan(self, plan, training, validation, calls)
@@ -389,57 +370,27 @@ class ProperBoostClassifier(
                 calls.end()
             return self
 
-    def _hold_out(
-        self, source: RowSource, data: LabelledRows
-    ) -> tuple[RowSource, LabelledRows, LabelledRows]:
-        """Split the rows into those to learn from and those that early stopping scores."""
-        source.check_divisible()
-        data = replace(data, y=read_labels(data.y, source.n_rows))
-        learns, held = hold_out(data.y, data.groups, self.validation_fraction, self.random_state)
-        held_out = data.take(source.take(held), held)
-        data = data.take(source.take(learns), learns)
-        return open_rows(self, data.X, reset=False), data, held_out
-
-    def _read_rows(self, source: RowSource, data: LabelledRows, *, goes_on: bool) -> Rows:
-        """Check labels and weights; those of a fit that goes on are of the same classes."""
-        rows = read_rows(
-            data.y, source.n_rows, data.sample_weight, self.class_weight, self.normalize_weights
-        )
-        if goes_on and rows.classes.tolist() != self.classes_.tolist():
-            raise ValueError(
-                f"y must hold the classes {self.classes_.tolist()} of the model that "
-                f"warm_start goes on from; got {rows.classes.tolist()}"
-            )
-        return rows
-
-    def _sort(self, rows: Rows, groups: NDArray[Any] | None) -> tuple[SortedRows, BagPlan | None]:
-        """Return the rows in the engine's order, and their bags if there are any."""
-        if not self.outer_bags:
-            return rows.sort(), None
-        design = design_for(self.weak_learner, int(self.outer_bags))
-        return deal_to_bags(rows, design, checks.seed(self.random_state), groups)
-
-    def _encode(
-        self, source: RowSource, rows: Rows, order: SortedRows, *, goes_on: bool
-    ) -> tuple[TrainingRows, Sequence[Rounds]]:
-        """Return the rows as codes, and the rounds that the fit goes on from."""
+    def _plan(
+        self, source: RowSource, data: LabelledRows, loss: MarginLoss, *, goes_on: bool
+    ) -> tuple[FitPlan, TrainingRows]:
+        """Return the plan of a fit, and the rows that it learns from as codes."""
+        classes = self.classes_ if goes_on else None
+        rows = data.read(source.n_rows, self.class_weight, self.normalize_weights, classes)
+        order, bags = data.sort(rows, self.weak_learner, self.outer_bags, self.random_state)
         options = read_binning(self)
-        binning = None
-        earlier: Sequence[Rounds] = ()
-        if goes_on:
-            binning = self.ensemble_.binning
-            kept = [rounds.without_slope() for rounds in self.ensemble_.models]
-            earlier = kept
-            if self.warm_start_bins == "new":
-                features = source.find_binning(options, rows).features
-                binning, earlier = merge_bins(binning, kept, features)
+        binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
         training = source.encode(
             options, rows, order, wants_means=bool(self.linear_leaves), binning=binning
         )
-        return training, earlier
+        n_classes = len(training.classes)
+        loss = find_loss(self, loss, training.class_weights, keeps_gain=goes_on)
+        link = make_link(self, loss, n_classes, training.n_threads)
+        base = data.read_init_score(source.n_rows, n_classes, order.order)
+        plan = plan_fit(self, link, n_classes, bags=bags, base=base, earlier=earlier)
+        return plan, training
 
     def _read_validation(
-        self, held_out: LabelledRows, training: TrainingRows, link: Link, *, holds_out: bool
+        self, held_out: LabelledRows, training: TrainingRows, plan: FitPlan, *, holds_out: bool
     ) -> Validation | None:
         """Return the rows that the fit is scored on, if there are any."""
         if held_out.X is None:
@@ -451,7 +402,7 @@ class ProperBoostClassifier(
                 held_out.sample_weight,
                 held_out.init_score,
                 training=training,
-                link=link,
+                link=plan.link,
                 scoring=self.scoring,
             )
         except ValueError as error:
@@ -471,58 +422,44 @@ def run_plan(
     calls: Calls | None = None,
 ) -> None:
     """Fit a model as planned; `validation` rows are scored, and `calls` made, while it runs."""
-    scaling = find_scaling(plan, rows)
-    run = Run(plan, scaling, rows)
+    run = Run(plan, find_scaling(plan, rows), rows)
     watch = None
     if validation is not None or calls is not None:
-        scored = validation and validation.with_intercept(scaling.intercept, plan.options)
-        stops = model.early_stopping and validation is not None
-        patience = partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
-        watch = Watch(
-            rows.binning,
-            scaling.slopes_of_fits,
-            validation=scored,
-            patience=patience if stops else None,
-            restarts=model.step in SOLVED,
-            call=None if calls is None else calls.see,
-            check_size=lambda fits: check_size(plan, scaling, fits, has_pairs=run.has_pairs),
-        )
-    if calls is not None:
-        calls.describe_by(
-            lambda fits: _describe(
-                plan, rows, assemble(plan, scaling, run.preview(fits), rows)
-            ).describe()
-        )
-    with show_progress(model.verbose, sum(plan.count_rounds())) as report:
-        stages = run.finish(watch, report)
+        watch = _make_watch(model, run, validation, calls)
+    stages = run.finish(watch, verbose=model.verbose)
     if watch is not None:
         watch.check_scores(model.scoring)
-    ensemble = assemble(plan, scaling, stages, rows)
-    scores = None
-    if watch is not None and validation is not None:
-        scores = np.array(watch.scores)
-        if scaling.finds_intercepts and ensemble.intercepts:
-            of_stages = validation.rate_stages(ensemble)
-            scores[: len(of_stages)] = of_stages
-    if reaches_certainty(plan.link.loss):
-        warned = warn_of_costly_certainty(plan, rows, ensemble)
-        if validation is not None and not warned:
-            validation.warn_of_costly_certainty(ensemble, rows)
-    _describe(plan, rows, ensemble).move_to(model)
+    ensemble = assemble(plan, run.scaling, stages, rows)
+    warn_of_costly_certainty(plan, rows, ensemble, validation)
+    FittedModel.of_plan(plan, rows, ensemble).move_to(model)
     for name in ("validation_scores_", "search_"):
         model.__dict__.pop(name, None)
-    if scores is not None:
+    if watch is not None and validation is not None:
+        scores = np.array(watch.scores)
+        if run.scaling.finds_intercepts and ensemble.intercepts:
+            of_stages = validation.rate_stages(ensemble)
+            scores[: len(of_stages)] = of_stages
         model.validation_scores_ = scores
 
 
-def _describe(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
-    link = plan.link
-    return FittedModel(
-        rows.classes,
-        link.loss,
-        ensemble,
-        rows.seed,
-        link.multiclass,
-        link.temperature,
-        begins_with_scores=plan.base is not None,
+def _make_watch(
+    model: ProperBoostClassifier, run: Run, validation: Validation | None, calls: Calls | None
+) -> Watch:
+    plan, scaling, rows = run.plan, run.scaling, run.rows
+
+    def describe(fits: Any) -> dict[str, Any]:
+        ensemble = assemble(plan, scaling, run.preview(fits), rows)
+        return FittedModel.of_plan(plan, rows, ensemble).describe()
+
+    if calls is not None:
+        calls.describe_by(describe)
+    stops = model.early_stopping and validation is not None
+    return Watch(
+        rows.binning,
+        scaling.slopes_of_fits,
+        validation=validation and validation.with_intercept(scaling.intercept, plan.options),
+        patience=make_patience(model.n_iter_no_change, model.tol) if stops else None,
+        restarts=model.step in SOLVED,
+        call=None if calls is None else calls.see,
+        check_size=lambda fits: check_size(plan, scaling, fits, has_pairs=run.has_pairs),
     )

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.engine.protocols import TrainingRows
-from properboost.fitting.certainty import warn_of_certainty
+from properboost.fitting.certainty import reaches_certainty, warn_of_certainty
 from properboost.fitting.intercept import find_intercepts, is_known
 from properboost.fitting.plan import FitPlan, Scaling
 from properboost.fitting.stages import FittedStages, Stage
+from properboost.fitting.watch import Validation
 from properboost.losses.probabilities import Link
 from properboost.models.averaging import average_rounds
 from properboost.models.bag_tables import BagTables, collapse
@@ -83,13 +84,19 @@ def add_up_from_base(
     return raw + plan.base[np.repeat(segments, np.diff(rows.segments))]
 
 
-def warn_of_costly_certainty(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> bool:
-    """Warn if probabilities of 0 and 1 cost more than the model is worth; return whether it did."""
+def warn_of_costly_certainty(
+    plan: FitPlan, rows: TrainingRows, ensemble: Ensemble, validation: Validation | None
+) -> None:
+    """Warn if probabilities of 0 and 1 cost more than the model is worth, on either rows."""
+    if not reaches_certainty(plan.link.loss):
+        return
     raw = add_up_from_base(plan, rows, ensemble)
     shares = rows.class_weights / rows.class_weights.sum()
-    return warn_of_certainty(
+    warned = warn_of_certainty(
         plan.link, as_predicted(raw), rows.class_of_row, rows.weight, shares, "training"
     )
+    if validation is not None and not warned:
+        validation.warn_of_costly_certainty(ensemble, rows)
 
 
 def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:

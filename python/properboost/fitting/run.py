@@ -10,7 +10,7 @@ from properboost.fitting.stages import FittedStages, Stage
 from properboost.fitting.watch import Watch
 from properboost.models.ensemble import Fits
 from properboost.models.interactions import PairBins
-from properboost.progress import Report
+from properboost.progress import Report, show_progress
 
 __all__ = ["Run"]
 
@@ -19,15 +19,19 @@ class Run:
     """A plan while it runs over rows; `watch` sees every estimator."""
 
     def __init__(self, plan: FitPlan, scaling: Scaling, rows: TrainingRows) -> None:
-        self._plan, self._scaling, self._rows = plan, scaling, rows
+        self.plan, self.scaling, self.rows = plan, scaling, rows
         self._features: Stage | None = None
         self._pairs: tuple[PairBins, ...] = ()
         self._rows_of_pairs: TrainingRows | None = None
 
-    def finish(self, watch: Watch | None = None, report: Report | None = None) -> FittedStages:
-        """Boost all stages."""
-        plan, rows = self._plan, self._rows
-        first = plan.of_features(wants_raw=self._scaling.finds_intercepts)
+    def finish(self, watch: Watch | None = None, *, verbose: int = 0) -> FittedStages:
+        """Boost all stages, and show progress if `verbose`."""
+        with show_progress(verbose, sum(self.plan.count_rounds())) as report:
+            return self._boost(watch, report)
+
+    def _boost(self, watch: Watch | None, report: Report | None) -> FittedStages:
+        plan, rows = self.plan, self.rows
+        first = plan.of_features(wants_raw=self.scaling.finds_intercepts)
         features = boost(first, rows, watch, report)
         self._features = features
         if plan.pairs is None:
@@ -51,7 +55,7 @@ class Run:
 
     def preview(self, fits: Fits) -> FittedStages:
         """Return the stages so far, the last of which has these rounds."""
-        rows = self._rows if self._rows_of_pairs is None else self._rows_of_pairs
+        rows = self.rows if self._rows_of_pairs is None else self._rows_of_pairs
         everything = np.ones(len(rows.class_of), dtype=bool)
         stage = Stage([list(fit) for fit in fits], None, rows.weigh_segments(everything))
         if self._features is None or self._rows_of_pairs is None:
@@ -60,14 +64,14 @@ class Run:
 
     def _choose_pairs(self, plan: PairPlan, features: Stage) -> tuple[PairBins, ...]:
         """Return the pairs that were asked for, or so many of the strongest."""
-        rows = self._rows
+        rows = self.rows
         if isinstance(plan.wanted, int | np.integer):
             raw = np.sum(np.asarray(features.raw), axis=0)
-            bags = self._plan.bags
+            bags = self.plan.bags
             if bags is not None:  # the mean over the bags that a row is in
                 raw /= np.repeat(bags.segments.sum(axis=0), np.diff(rows.segments))
             weights = features.bin_weights
-            chosen = find_pairs(self._plan.link, rows, raw, weights, int(plan.wanted))
+            chosen = find_pairs(self.plan.link, rows, raw, weights, int(plan.wanted))
         else:
             chosen = read_pairs(plan.wanted, len(rows.binning.features), rows.names)
         return lay_grids(rows, features.bin_weights, chosen)

@@ -127,73 +127,100 @@ def compare(
     If it is interrupted, or the race is over, it returns what it has, but for an interrupt before
     any candidate is known.
     """
-    found = Compared()
-    tried: set[str] = set()
+    comparison = _Comparison(evaluate, rate, race)
+    for plan in reversed(plans):
+        if not comparison.run(plan.candidates, plan.name):
+            break
+    known = comparison.known
+    if len(plans) > 1:
+        known.sort([plan.name for plan in plans])
+    if known.ended is None:
+        comparison.climb(plans, *STEPS.get(effort or 0, (0, 0)))
+    return known
 
-    def run(candidates: Sequence[Candidate], family: str, known: int | None = None) -> bool:
-        """Evaluate those that are new, steps from a known one; returns whether to go on."""
-        own = [c for c in candidates if _name(c) not in tried]
-        first = {c.group: k for k, c in reversed([*enumerate(own)])}
-        own.sort(key=lambda c: first[c.group])
-        if not own or found.ended is not None:
-            return found.ended is None
-        if race is not None and found.candidates and race.is_over():
-            found.ended = "time_limit"
+
+class _Comparison:
+    """Candidates while they are compared; none is evaluated twice."""
+
+    def __init__(self, evaluate: Evaluate, rate: Rate, race: Race | None) -> None:
+        self._evaluate, self._rate, self._race = evaluate, rate, race
+        self._tried: set[str] = set()
+        self.known = Compared()
+
+    def run(self, candidates: Sequence[Candidate], family: str, start: int | None = None) -> bool:
+        """Evaluate those that are new, steps from a known one; return whether to go on."""
+        known = self.known
+        new = self._list_new(candidates)
+        if not new or known.ended is not None:
+            return known.ended is None
+        if self._race is not None and known.candidates and self._race.is_over():
+            known.ended = "time_limit"
             return False
         begin = time.perf_counter()
-        if race is not None:
-            if known is None:
-                race.begin()
-            else:
-                pace = found.candidates[known].pace
-                race.begin(found.curves(known), [c.pace / pace for c in own])
+        self._begin_race(new, start)
         try:
-            scores = evaluate(own, family)
+            scores = self._evaluate(new, family)
         except KeyboardInterrupt:
-            if not found.candidates:
+            if not known.candidates:
                 raise
-            found.ended = "interrupted"
+            known.ended = "interrupted"
             return False
-        seconds = (time.perf_counter() - begin) / len(own)
-        tried.update(map(_name, own))
-        found.candidates += own
-        found.parts.append(scores)
-        found.ratings += rate(scores).tolist()
-        found.seconds += [seconds] * len(own)
-        found.dropped += [race is not None and k in race.dropped for k in range(len(own))]
+        seconds = (time.perf_counter() - begin) / len(new)
+        dropped = set() if self._race is None else self._race.dropped
+        self._tried.update(map(_name, new))
+        known.candidates += new
+        known.parts.append(scores)
+        known.ratings += self._rate(scores).tolist()
+        known.seconds += [seconds] * len(new)
+        known.dropped += [k in dropped for k in range(len(new))]
         return True
 
-    for plan in reversed(plans):
-        if not run(plan.candidates, plan.name):
-            break
-    if len(plans) > 1:
-        found.sort([plan.name for plan in plans])
-    if found.ended is not None:
-        return found
-    times, width = STEPS.get(effort or 0, (0, 0))
-    for _ in range(times):
-        before = len(found.candidates)
-        known = [plan for plan in plans if any(c.family == plan.name for c in found.candidates)]
-        ranked = sorted(known, key=lambda plan: -found.ratings[found.find_best(plan.name)])
-        for plan in ranked[:width]:
-            name = plan.name
-            at = found.find_best(name)
-            steps = plan.list_steps(found.candidates[at])
-            if not run([step.candidate for step in steps], name, at):
-                return found
-            rated = {_name(c): r for c, r in zip(found.candidates, found.ratings, strict=True)}
-            better = [
-                s for s in steps if rated.get(_name(s.candidate), -np.inf) > found.ratings[at]
-            ]
-            better.sort(
-                key=lambda step: rated[_name(step.candidate)]
-            )  # of one ladder the last wins
-            combined = plan.combine(found.candidates[at], better)
-            if len(better) > 1 and not run([combined], name, at):
-                return found
-        if len(found.candidates) == before:
-            break
-    return found
+    def climb(self, plans: Sequence[Plan], times: int, width: int) -> None:
+        """Take steps from the best candidates of the best families, so often at most."""
+        for _ in range(times):
+            before = len(self.known.candidates)
+            for plan in self._rank(plans)[:width]:
+                if not self._step(plan):
+                    return
+            if len(self.known.candidates) == before:
+                return
+
+    def _list_new(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return those that were not tried; the engine takes together those of one group."""
+        new = [c for c in candidates if _name(c) not in self._tried]
+        first = {c.group: k for k, c in reversed([*enumerate(new)])}
+        return sorted(new, key=lambda c: first[c.group])
+
+    def _begin_race(self, new: Sequence[Candidate], start: int | None) -> None:
+        if self._race is None:
+            return
+        if start is None:
+            self._race.begin()
+            return
+        pace = self.known.candidates[start].pace
+        self._race.begin(self.known.curves(start), [c.pace / pace for c in new])
+
+    def _rank(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the plans that have candidates, the best first."""
+        known = self.known
+        begun = [plan for plan in plans if any(c.family == plan.name for c in known.candidates)]
+        return sorted(begun, key=lambda plan: -known.ratings[known.find_best(plan.name)])
+
+    def _step(self, plan: Plan) -> bool:
+        """Try steps from a family's best candidate, then all that help; return whether to go on."""
+        known = self.known
+        at = known.find_best(plan.name)
+        steps = plan.list_steps(known.candidates[at])
+        if not self.run([step.candidate for step in steps], plan.name, at):
+            return False
+        rated = {_name(c): r for c, r in zip(known.candidates, known.ratings, strict=True)}
+        ratings = [rated.get(_name(step.candidate), -np.inf) for step in steps]
+        better = [k for k, rating in enumerate(ratings) if rating > known.ratings[at]]
+        if len(better) < 2:
+            return True
+        better.sort(key=lambda k: ratings[k])  # later steps of one ladder override earlier ones
+        combined = plan.combine(known.candidates[at], [steps[k] for k in better])
+        return self.run([combined], plan.name, at)
 
 
 def _name(candidate: Candidate) -> str:

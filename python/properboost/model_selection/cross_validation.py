@@ -178,39 +178,70 @@ class _Run:
 
         In a race some of them are dropped on the way.
         """
-        fits, race = self._fits, self._race
+        fits = self._fits
         watches = {c: (self._stop or _never_over)(len(self._scores)) for c in active}
         columns = [s - fits.splits.start for s in splits]
-        if race is not None:
-            race.enter(columns)
+        if self._race is not None:
+            self._race.enter(columns)
+        on_all = len(splits) == len(fits.splits)
         before = 0
-        # Without scores on the way, models are fitted in one go.
-        at_once = not fits.in_steps or (self._measured and not self._watched)
-        for at in [fits.n_estimators] if at_once else make_schedule(fits.n_estimators):
+        for at in self._schedule():
             if not active:
                 break
             self._advance([(c, s) for c in active for s in splits], before, at)
-            for c in active:
-                own = self._values[:, c - fits.candidates.start, columns]
-                if self._watched:
-                    watches[c].see(before, own[..., before:at].mean(axis=1))
-                if race is not None:
-                    race.see(c, at, own[..., at - 1].copy())
+            self._show_scores(active, columns, watches, before, at)
             before = at
-            if len(splits) == len(fits.splits):  # on fewer, scores are no one's to compare with
+            if on_all:  # on fewer, scores are no one's to compare with
                 best = (watches[c].best for c in active)
                 self._progress.best = max([self._progress.best, *best])
-            if self._stop is not None:
-                active = [
-                    c for c in active
-                    if not watches[c].is_over(at) and fits.goes_on([(c, s) for s in splits], at)
-                ]  # fmt: skip
-                if race is not None:
-                    lost = {c for c in active if race.is_lost(c, fits.n_estimators)}
-                    race.dropped |= lost
-                    active = [c for c in active if c not in lost and not race.is_over()]
-            on_all = len(splits) == len(fits.splits)
+            active = self._list_going_on(active, splits, watches, at)
             self.tell({*fits.candidates} - {*active} if on_all else ())
+
+    def _schedule(self) -> Iterable[int]:
+        """Return the numbers of estimators at which models are scored.
+
+        Without scores on the way, models are fitted in one go.
+        """
+        most = self._fits.n_estimators
+        at_once = not self._fits.in_steps or (self._measured and not self._watched)
+        return [most] if at_once else make_schedule(most)
+
+    def _show_scores(
+        self,
+        active: Sequence[int],
+        columns: Sequence[int],
+        watches: Mapping[int, Patience],
+        before: int,
+        at: int,
+    ) -> None:
+        """Show candidates' new scores on these splits to what may end or drop them."""
+        for c in active:
+            scores = self._values[:, c - self._fits.candidates.start, columns]
+            if self._watched:
+                watches[c].see(before, scores[..., before:at].mean(axis=1))
+            if self._race is not None:
+                self._race.see(c, at, scores[..., at - 1].copy())
+
+    def _list_going_on(
+        self,
+        active: Sequence[int],
+        splits: Sequence[int],
+        watches: Mapping[int, Patience],
+        at: int,
+    ) -> Sequence[int]:
+        """Return the candidates that may still improve; a race drops those that cannot win."""
+        fits, race = self._fits, self._race
+        if self._stop is None:
+            return active
+        learning = [
+            c for c in active
+            if not watches[c].is_over(at) and fits.goes_on([(c, s) for s in splits], at)
+        ]  # fmt: skip
+        if race is None:
+            return learning
+        lost = {c for c in learning if race.is_lost(c, fits.n_estimators)}
+        race.dropped |= lost
+        return [] if race.is_over() else [c for c in learning if c not in lost]
 
     def _advance(self, models: Sequence[ModelOf], before: int, at: int) -> None:
         """Fit models, and score those that were not fitted so far before."""

@@ -5,7 +5,7 @@ a search then moves the best of them along the family's ladders, a step at a tim
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from properboost.engine.options import list_couplings
@@ -78,7 +78,17 @@ class Plan:
 
     def list_steps(self, best: Candidate) -> list[Step]:
         """Return what is one step away from a candidate."""
-        found = []
+        changes = [
+            *self._list_rungs(best),
+            *self._list_gains(best),
+            *self._list_other_couplings(best),
+        ]
+        if best.options.response == "exact":  # its cells spread less
+            changes = [settings for settings in changes if settings.get("smoothing", 0.0) <= 0.25]
+        return [Step(settings, _change(best, settings)) for settings in changes]
+
+    def _list_rungs(self, best: Candidate) -> Iterator[Settings]:
+        """Yield the neighbours of a candidate on the family's ladders, unless these are fixed."""
         for ladder in self.family.ladders:
             names = {name for rung in ladder for name in rung}
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
@@ -86,17 +96,22 @@ class Plan:
                 continue
             if "response" in names and "criterion" in self.given:  # not every response has one
                 continue
-            found += [ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder)]
-        if self.family.gains is not None and "gains" not in self.given:
-            least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
-            gains = best.loss.gain / 2.0, best.loss.gain * 2.0
-            found += [{"gain": gain} for gain in gains if gain >= least]
-        if best.coupling is not None and "multiclass" not in self.given:
-            both = {_first_coupling(best.loss, best.options), "one_vs_rest"}
-            found += [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
-        if best.options.response == "exact":  # its cells spread less
-            found = [settings for settings in found if settings.get("smoothing", 0.0) <= 0.25]
-        return [Step(settings, _change(best, settings)) for settings in found]
+            yield from (ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder))
+
+    def _list_gains(self, best: Candidate) -> list[Settings]:
+        """Return half a candidate's gain and twice it, unless gains are fixed."""
+        if self.family.gains is None or "gains" in self.given:
+            return []
+        least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
+        gains = best.loss.gain / 2.0, best.loss.gain * 2.0
+        return [{"gain": gain} for gain in gains if gain >= least]
+
+    def _list_other_couplings(self, best: Candidate) -> list[Settings]:
+        """Return the other way to couple several classes, unless it is fixed."""
+        if best.coupling is None or "multiclass" in self.given:
+            return []
+        both = {_first_coupling(best.loss, best.options), "one_vs_rest"}
+        return [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
 
     def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate:
         """Return a candidate that takes several steps at once; a later one of a ladder counts."""
@@ -113,38 +128,58 @@ def list_plans(
     """
     given = _find_given(search)
     plans: list[Plan] = []
-    for family in FAMILIES:
-        if (
-            search.effort is None
-            or family.rung > search.effort
-            or (search.readable and not family.additive)
-        ):
-            continue
-        own = _settle(search, family, given)
-        if own is None:
-            continue
-        n_gains = family.gains if family.gains is None or search.effort > 1 else family.gains - 1
-        candidates = list_candidates(own, total, n_classes, n_gains)
-        if "multiclass" not in given:  # a step tries the other way
+    for family in FAMILIES if search.effort is not None else ():
+        settled = _settle(search, family, given) if _may_have(search, family) else None
+        if settled is not None:
+            candidates = _list_family(search, family, settled, total, n_classes, given)
+            more = dict(told) | _list_settings(search, settled)
             candidates = [
-                c for c in candidates
-                if c.coupling in (None, _first_coupling(c.loss, c.options))
-            ]  # fmt: skip
-        more = dict(told)
-        for name, entry in declared(BoostingOptions).items():
-            if name not in declared(type(search)) or is_list(value := getattr(own, name)):
-                continue
-            if value != entry.default or is_list(getattr(search, name)):
-                more[name] = value
-        if own.weak_learner in GROWN:
-            more["n_draws"] = count_draws(search)
-        candidates = [
-            dataclasses.replace(c, family=family.name, params=more | c.params) for c in candidates
-        ]
-        plans.append(Plan(family, given, candidates))
+                dataclasses.replace(c, family=family.name, params=more | c.params)
+                for c in candidates
+            ]
+            plans.append(Plan(family, given, candidates))
     if not plans:
         plans = [Plan(GRID, given, list_candidates(find_grid(search), total, n_classes))]
     return plans
+
+
+def _may_have(search: SearchParameters, family: Family) -> bool:
+    """Whether a search's effort reaches to a family, which can be read if that is asked."""
+    assert search.effort is not None
+    return family.rung <= search.effort and (family.additive or not search.readable)
+
+
+def _list_family(
+    search: SearchParameters,
+    family: Family,
+    settled: SearchParameters,
+    total: float,
+    n_classes: int,
+    given: frozenset[str],
+) -> list[Candidate]:
+    """Return the candidates that a family begins with."""
+    n_gains = family.gains
+    if n_gains is not None and search.effort == 1:
+        n_gains -= 1
+    candidates = list_candidates(settled, total, n_classes, n_gains)
+    if "multiclass" in given:
+        return candidates
+    return [  # a step tries the other way
+        c for c in candidates if c.coupling in (None, _first_coupling(c.loss, c.options))
+    ]
+
+
+def _list_settings(search: SearchParameters, settled: SearchParameters) -> dict[str, Any]:
+    """Return the options of a family's candidates that are not those of every fit."""
+    more: dict[str, Any] = {}
+    for name, entry in declared(BoostingOptions).items():
+        if name not in declared(type(search)) or is_list(value := getattr(settled, name)):
+            continue
+        if value != entry.default or is_list(getattr(search, name)):
+            more[name] = value
+    if settled.weak_learner in GROWN:
+        more["n_draws"] = count_draws(search)
+    return more
 
 
 def check_search(search: SearchParameters) -> None:
@@ -221,15 +256,7 @@ def _settle(
     search: SearchParameters, family: Family, given: frozenset[str]
 ) -> SearchParameters | None:
     """Return the search with a family's settings; None if what the user gives excludes it."""
-    learner = family.settings["weak_learner"]
-    for name, learners in _OF_TABLES.items():
-        if name in given and learner not in learners and getattr(search, name) != 0:
-            return None
-    for name, value in family.settings.items():
-        own = getattr(search, name)
-        if name in given and value not in (own if is_list(own) else [own]):
-            return None
-    if search.monotonic_cst is not None and family.settings.get("linear_leaves"):
+    if _is_excluded(search, family, given):
         return None
     start = {name: value for name, value in family.start.items() if name not in given}
     if search.effort == 1:
@@ -240,6 +267,19 @@ def _settle(
     if any(not known[name].applies_to(settled) for name in family.settings if name in known):
         return None
     return settled
+
+
+def _is_excluded(search: SearchParameters, family: Family, given: frozenset[str]) -> bool:
+    """Whether a parameter that the user gives has no meaning, or another value, in a family."""
+    learner = family.settings["weak_learner"]
+    for name, learners in _OF_TABLES.items():
+        if name in given and learner not in learners and getattr(search, name) != 0:
+            return True
+    for name in given & family.settings.keys():
+        values = getattr(search, name)
+        if family.settings[name] not in (values if is_list(values) else [values]):
+            return True
+    return search.monotonic_cst is not None and bool(family.settings.get("linear_leaves"))
 
 
 def _find(candidate: Candidate, name: str) -> Any:

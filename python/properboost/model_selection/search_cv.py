@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,94 +10,40 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from properboost.batches.quantized_table import open_training
-from properboost.data.labels import Rows, SortedRows, read_groups, read_rows
-from properboost.engine.protocols import RowSource, TrainingRows
+from properboost.data.labels import read_rows
+from properboost.engine.protocols import TrainingRows
 from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.properboost_parameters import make_link
-from properboost.fitting.bag_assignment import deal_to_bags, design_for
-from properboost.fitting.intercept import add_intercepts
-from properboost.fitting.patience import Patience
 from properboost.fitting.plan import BagPlan, plan_fit
 from properboost.losses.builtin import MarginLoss
-from properboost.model_selection.boosted_together import (
-    boost_candidates,
-    predict_held_out,
-    split_pairs,
-)
-from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.compare_families import (
-    PAIRS,
-    Compared,
-    add_pairs,
-    compare,
-    describe_families,
     tell_families,
 )
-from properboost.model_selection.compare_pairs import Winner, compare_pairs
-from properboost.model_selection.cross_validation import (
-    CVTask,
-    MakePatience,
-    check_found,
-    cross_validate,
-    describe_results,
-    read_task,
-)
-from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
-from properboost.model_selection.cv_splits import choose_folds, choose_split, tell_enough
-from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import (
-    GRID,
-    NAMES,
-    ROWS_PER_BIN,
-    Plan,
     check_search,
-    find_grid,
     is_auto,
-    list_plans,
 )
-from properboost.model_selection.one_standard_error import regularize
-from properboost.model_selection.race import Race
-from properboost.model_selection.row_order import OrderEffect, hold_out_by_chance
 from properboost.model_selection.search_record import record_search
+from properboost.model_selection.search_run import SearchRun, WithSearchResults
 from properboost.model_selection.search_space import (
-    Candidate,
     SearchParameters,
-    count_bags,
-    list_interactions,
-    wants_pairs,
-    warn_of_free_gains,
 )
-from properboost.model_selection.split_rows import SplitRows, arrange, count_models
-from properboost.model_selection.through_joblib import has_workers, score_outside
-from properboost.notices import warn
-from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, search
-from properboost.parameters.kinds import CV, AutoCV, RowsPerBin, Scoring
+from properboost.parameters.kinds import AutoCV, RowsPerBin, Scoring
 from properboost.parameters.shared import (
-    CONDITIONAL,
-    SOLVED,
     BagTableParameters,
     BinningParameters,
     PairParameters,
     SizeParameters,
     VerboseParameters,
-    read_binning,
 )
-from properboost.progress import Report, show_progress
-from properboost.scoring import BUILT_IN, Score
 
 __all__ = ["ProperBoostClassifierCV"]
 
-FOLDS_FROM = 3
-"""The effort from which "auto" has folds, not one split."""
-
 SETTLED = ("weak_learner", "response", "selection", "n_draws", "outer_bags")
 """Parameters of a search that the candidates have settled, or leave at the classifier's default."""
-
-MOST_ROUNDS, MOST_CYCLES = 1000, 200
-"""Estimators at most where ``max_estimators`` is None."""
 
 
 @search
@@ -113,6 +55,7 @@ class ProperBoostClassifierCV(
     BoostedClassifier,
     EditingMixin,
     VerboseParameters,
+    WithSearchResults,
 ):
     """`ProperBoostClassifier` that chooses gain and number of estimators by cross-validation.
 
@@ -304,56 +247,19 @@ class ProperBoostClassifierCV(
         """Search, and fit what was chosen."""
         source, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
         rows = read_rows(y, source.n_rows, sample_weight, self.class_weight, self.normalize_weights)
-        cv = self._choose_cv(rows, grouped=groups is not None)
-        task = read_task(source.source, rows, cv=cv, scoring=self.scoring, groups=groups)
-        told = {"rows_per_bin": ROWS_PER_BIN} if self.rows_per_bin == "auto" else {}
-        plans = list_plans(self, rows.total, len(rows.classes), told)
-        if plans[0].family is GRID:
-            warn_of_free_gains(find_grid(self), plans[0].candidates[0].loss.gain)
-        first_ones = [c.options for plan in plans for c in plan.candidates]
-        wants_means = any(own.linear_leaves for own in first_ones)
-        first = task.split_batches[0]
-        order = rows.sort(first.part, first.roles.shape[1])
-        binning = read_binning(find_grid(self))
-        if plans[0].family is not GRID:
-            binning = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN)
-        training = source.encode(binning, rows, order, wants_means=wants_means)
-        self.classes_ = rows.classes
-        self.seed_ = training.seed
-
-        split_rows = list(arrange(rows, task.split_batches, order, training))
-        limit = Deadline.after(self.time_limit)
-        race = self._make_race(plans, rows, limit)
-        found = self._compare(plans, split_rows, task, race)
-        winner = self._choose(found, plans, split_rows)
-        interrupted = False
-        if found.ended is None and self._cuts_blocks(groups) and not limit():
-            try:
-                self._look_at_order(found, winner, task, source)
-            except KeyboardInterrupt:
-                interrupted = True
-        if found.ended is None and wants_pairs(self) and (interrupted or limit()):
-            found.ended = "interrupted" if interrupted else "time_limit"
-            self._cut_short(found.ended)
-        base = self._find_base(found, plans, winner)
-        if base is not None:
-            winner = self._search_pairs(base, winner, task, race, limit)
-        params, loss = self.best_params_, winner.candidate.loss
-        record, own = _calibrate(winner, task) if self.calibrate else (None, {})
-        self.calibration_: dict[str, Any] | None = record
-        dealt = self._deal_to_bags(params, rows, read_groups(groups, source.n_rows))
-        if dealt is not None and is_auto(self, "outer_bags"):
-            own["outer_bags"] = len(dealt[1].segments)
-        self.best_params_: dict[str, Any] = params | own
-        best = _make_estimator(self, params | own)
-        bags = None
-        if dealt is not None and self.refit:
+        run = SearchRun(self, source, rows, groups)
+        training = run.training
+        winner, results = run.choose()
+        dealt, bags = run.deal_to_bags(results), None
+        self.__dict__.update(results.describe())
+        self.classes_, self.seed_ = training.classes, training.seed
+        if not self.refit:
+            return
+        if dealt is not None:
             training, bags = training.reorder(dealt[0]), dealt[1]
-        del rows, task, order, split_rows, base, winner  # bytes that the refit does not need
-        if self.refit:
-            if wants_means and not best.linear_leaves:
-                training = training.without_means()
-            self._refit(best, loss, training, bags)
+        loss = winner.candidate.loss
+        del rows, run, winner, results  # bytes that the refit does not need
+        self._refit(_make_estimator(self, self.best_params_), loss, training, bags)
 
     @property
     def validation_curves_(self) -> NDArray[np.float64]:
@@ -366,52 +272,6 @@ class ProperBoostClassifierCV(
     def n_splits_(self) -> int:
         """How many splits of the rows the candidates were compared on."""
         return sum(name.startswith("split") for name in self.cv_results_ if "test_score" in name)
-
-    def _choose_cv(self, rows: Rows, *, grouped: bool) -> CV:
-        """Return how rows are split."""
-        if not is_auto(self, "cv"):
-            return self.cv
-        cheap = (self.effort or FOLDS_FROM) < FOLDS_FROM and not self.one_standard_error
-        return (choose_split if cheap else choose_folds)(rows, grouped=grouped)
-
-    def _cuts_blocks(self, groups: Any) -> bool:
-        """Whether families are compared on blocks of rows that nobody asked for."""
-        return is_auto(self, "cv") and groups is None and (self.effort or 0) >= FOLDS_FROM
-
-    def _look_at_order(
-        self, found: Compared, winner: Winner, task: CVTask, source: RowSource
-    ) -> None:
-        """Warn if the chosen candidate would be much better on rows held out by chance."""
-        mixed = hold_out_by_chance(winner.split_rows[0], source.source)
-        if mixed is None:
-            return
-        blocks = -float(mean_scores(found.curves(winner.index)[1][None]).max())
-        chosen = winner.candidate
-        by_chance = self._boost([chosen], [mixed], task, "rows by chance").values[1, 0, 0]
-        at = int(np.nanargmax(by_chance))
-        if not OrderEffect.may_be_clear(blocks, -float(by_chance[at])):
-            return
-        (held_out,), (raw,) = predict_held_out(chosen, at + 1, [mixed])
-        link = chosen.link(mixed.training.n_threads)
-        effect = OrderEffect.of(blocks, held_out, link, raw)
-        if effect.is_clear:
-            warn(str(effect))
-
-    def _deal_to_bags(
-        self, chosen: dict[str, Any], rows: Rows, groups: NDArray[Any] | None
-    ) -> tuple[SortedRows, BagPlan] | None:
-        """Deal the rows to the bags of the model that was chosen, if it has any."""
-        weak_learner = chosen.get("weak_learner", self.weak_learner)
-        n_bags = count_bags(self, weak_learner)
-        if not n_bags:
-            return None
-        try:
-            bags = design_for(weak_learner, n_bags)
-            return deal_to_bags(rows, bags, checks.seed(self.random_state), groups)
-        except ValueError:
-            if is_auto(self, "outer_bags"):
-                return None
-            raise
 
     def describe_search(self) -> str:
         """Return what was compared as a text: a line for each family, the best first.
@@ -431,218 +291,12 @@ class ProperBoostClassifierCV(
             raise ValueError("no families were compared: effort=None, or none has what was asked")
         return tell_families(self.family_results_)
 
-    def _make_race(
-        self, plans: Sequence[Plan], rows: Rows, limit: Callable[[], bool]
-    ) -> Race | None:
-        """Return what drops candidates, or ends the comparison when the time is up, if any may."""
-        if plans[0].family is not GRID and not self.one_standard_error:
-            return Race(limit, in_parts=tell_enough(rows))
-        return None if self.time_limit is None else Race(limit, drops=False)
-
-    def _compare(
-        self,
-        plans: Sequence[Plan],
-        split_rows: Sequence[SplitRows],
-        task: CVTask,
-        race: Race | None,
-    ) -> Compared:
-        """Return what is known of all candidates of all families."""
-
-        def evaluate(candidates: Sequence[Candidate], family: str) -> CVScores:
-            what = "searching" if plans[0].family is GRID else family
-            return self._boost(candidates, split_rows, task, what, race)
-
-        def rate(found: CVScores) -> NDArray[np.float64]:
-            means = mean_scores(found.values[0])
-            best: NDArray[np.float64] = means.max(axis=1)
-            return best if self.n_estimators == "auto" else means[:, -1]
-
-        return compare(plans, evaluate, rate, race, self.effort)
-
-    def _boost(
-        self,
-        candidates: Sequence[Candidate],
-        split_rows: Sequence[SplitRows],
-        task: CVTask,
-        what: str,
-        race: Race | None = None,
-    ) -> CVScores:
-        """Return the scores and log losses of all candidates, splits and numbers of estimators."""
-        caps = self._count_estimators()
-        total = count_models(split_rows) * sum(caps[c.selection] for c in candidates)
-        scores = (task.score, BUILT_IN["neg_log_loss"])
-        stop = None
-        if self.n_estimators == "auto":
-            stop = partial(Patience, n_iter_no_change=self.n_iter_no_change, tol=self.tol)
-        if has_workers() and split_rows[0].training.can_be_copied:
-            alone = [
-                replace(own, training=replace(own.training, n_threads=1)) for own in split_rows
-            ]
-            score = partial(_score, split_rows=alone, caps=caps, scores=scores, stop=stop)
-            return score_outside(candidates, score, race)
-        with show_progress(self.verbose, total, what, f"best {task.score_name}") as report:
-            return _score(candidates, split_rows, caps, scores, stop=stop, report=report, race=race)
-
     def _forget(self) -> None:
         """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             delattr(self, name)
         for name in ("ensemble_", "seed_"):
             self.__dict__.pop(name, None)
-
-    def _count_estimators(self) -> dict[str, int]:
-        """Return how many estimators of each selection are tried at most."""
-        most = {"greedy": MOST_ROUNDS, "unbiased": MOST_ROUNDS, "cyclic": MOST_CYCLES}
-        given = self.max_estimators if self.n_estimators == "auto" else self.n_estimators
-        return most if given is None else dict.fromkeys(most, int(given))
-
-    def _choose(
-        self, found: Compared, plans: Sequence[Plan], split_rows: Sequence[SplitRows]
-    ) -> Winner:
-        """Set what is known of every candidate, and return the one that is taken."""
-        candidates, scores = found.candidates, found.scores
-        curves = scores.values[0]
-        self._validation_curves: NDArray[np.float64] | None = curves
-        any_number = self.n_estimators == "auto"
-        c, best_at = find_best_numbers(scores, any_number=any_number)
-        tuned = [
-            candidate.with_temperature(scores.temperatures[k, best_at[k]])
-            for k, candidate in enumerate(candidates)
-        ]
-        own = curves[np.arange(len(curves)), :, best_at]
-        compared = plans[0].family is not GRID
-        self.cv_results_ = describe_results(
-            [candidate.params for candidate in tuned],
-            [_describe(candidate) for candidate in tuned],
-            own,
-            {"n_estimators": best_at + 1} | (found.columns if compared else {}),
-        )
-        at = int(best_at[c])
-        check_found(mean_scores(curves)[c, at], self.scoring)
-        self.family_results_: dict[str, NDArray[Any]] | None = None
-        if compared:
-            names = [plan.family.name for plan in plans]
-            self.family_results_ = describe_families(names, found, own)
-        self.ended_: str | None = found.ended
-        if self.one_standard_error:
-            c, at = regularize(candidates, NAMES, curves, best_at, c, any_number=any_number)
-        winner = _pick(candidates, scores, c, at, split_rows)
-        self._take(winner)
-        self._warn_if_cut_short()
-        self._warn_of_the_last_gain()
-        return winner
-
-    def _take(self, winner: Winner) -> None:
-        """Set what is known of the candidate that is taken."""
-        chosen = winner.candidate
-        self.best_index_ = winner.index
-        self.best_score_ = winner.score
-        self.n_estimators_ = winner.n_estimators
-        self.family_ = chosen.family
-        self.best_params_ = {**chosen.params, "n_estimators": winner.n_estimators}
-        self.gain_ = chosen.loss.gain
-        self.alpha_ = chosen.loss.parameters.get("alpha")
-        self.smoothing_ = chosen.params["smoothing"]
-        self.prior_ = chosen.options.prior
-        self.selection_ = chosen.selection
-
-    def _cut_short(self, ended: str) -> None:
-        """Set why the search ends before its end, and warn."""
-        self.ended_ = ended
-        self._warn_if_cut_short()
-
-    def _warn_if_cut_short(self) -> None:
-        """Warn of a search that was cut short."""
-        if self.ended_ is not None:
-            why = {
-                "time_limit": f"the time_limit of {self.time_limit!r} seconds is over",
-                "interrupted": "the search was interrupted",
-            }[self.ended_]
-            warn(
-                f"{why}: the best of {len(self.cv_results_['params'])} candidates, not all, is "
-                "taken"
-            )
-
-    def _warn_of_the_last_gain(self) -> None:
-        """Warn of a chosen gain at an end of the user's list; "auto" ends where it should."""
-        gains = np.unique(self.cv_results_["param_gain"].astype(np.float64))
-        listed = not (self.gains is None or isinstance(self.gains, str))
-        if not listed or len(gains) < 3 or self.gain_ not in gains[[0, -1]]:
-            return
-        end, other = ("smallest", "smaller") if self.gain_ == gains[0] else ("largest", "larger")
-        warn(f"the chosen gain {self.gain_:g} is the {end} of gains: a {other} one may be better")
-
-    def _find_base(self, found: Compared, plans: Sequence[Plan], winner: Winner) -> Winner | None:
-        """Return what pairs are added to: the best additive candidate; None for no pairs.
-
-        Where no families are compared it is the one that was taken.
-        """
-        if not wants_pairs(self) or found.ended is not None:
-            return None
-        if plans[0].family is GRID:
-            return None if isinstance(self.interactions, str) else winner
-        additive = {plan.family.name for plan in plans if plan.family.additive}
-        candidates = found.candidates
-        for k in np.argsort(-np.array(found.ratings), kind="stable").tolist():
-            if candidates[k].family in additive and candidates[k].options.step not in SOLVED:
-                at = int(self.cv_results_["n_estimators"][k]) - 1
-                return _pick(candidates, found.scores, k, at, winner.split_rows)
-        return None
-
-    def _search_pairs(
-        self, base: Winner, winner: Winner, task: CVTask, race: Race | None, limit: Deadline
-    ) -> Winner:
-        """Choose how many pairs a candidate gets, and their parameters; return the winner.
-
-        Where families are compared, that is the winner so far unless pairs are better.
-        """
-
-        def evaluate(some: Sequence[Candidate], rows: Sequence[SplitRows], n: int) -> CVScores:
-            return self._boost(some, rows, task, f"{n} pairs", race)
-
-        begin = time.perf_counter()
-        numbers, grid = list_interactions(self, len(task.rows.codes), self.n_features_in_)
-        of_splits = split_pairs(base.candidate, base.n_estimators, base.split_rows, max(numbers))
-        families = self.family_results_
-        found = compare_pairs(
-            base,
-            of_splits,
-            numbers if families is None else [0, *numbers],
-            grid,
-            evaluate,
-            fixed_number=self.n_estimators != "auto",
-            is_over=limit,
-            race=race,
-        )
-        if limit():
-            self._cut_short("time_limit")
-        self.interaction_results_ = found.columns
-        best = found.find_best()
-        taken = found.tried[best]
-        check_found(taken.score, self.scoring)
-        if families is not None:
-            of_families = np.column_stack(
-                [
-                    self.cv_results_[f"split{k}_test_score"][families["best_index"]]
-                    for k in range(self.n_splits_)
-                ]
-            )
-            self.family_results_ = add_pairs(
-                families,
-                of_families,
-                taken.scores,
-                mean_test_score=taken.score,
-                candidates=len(found.tried) - 1,
-                dropped=found.dropped,
-                seconds=time.perf_counter() - begin,
-            )
-            if best == 0 or taken.score <= winner.score:
-                return winner
-            self._take(base)
-            self.family_ = PAIRS
-        self.best_score_ = taken.score
-        self.best_params_ |= found.params[best]
-        return taken
 
     def _refit(
         self,
@@ -651,6 +305,8 @@ class ProperBoostClassifierCV(
         training: TrainingRows,
         bags: BagPlan | None,
     ) -> None:
+        if training.binning.has_means and not best.linear_leaves:
+            training = training.without_means()
         link = make_link(best, loss, len(training.classes), training.n_threads)
         run_plan(best, plan_fit(best, link, len(training.classes), bags=bags), training)
         best._set_features_of(self)
@@ -684,77 +340,6 @@ class ProperBoostClassifierCV(
             self._check_fitted()
 
 
-def _score(
-    candidates: Sequence[Candidate],
-    split_rows: Sequence[SplitRows],
-    caps: Mapping[str, int],
-    scores: Sequence[Score],
-    *,
-    stop: MakePatience | None,
-    race: Race | None,
-    report: Report | None = None,
-) -> CVScores:
-    """Return the scores of boosted candidates on all splits, with so many estimators at most."""
-    n_splits = sum(len(rows.splits) for rows in split_rows)
-    batches = boost_candidates(candidates, split_rows, caps)
-    return cross_validate(
-        batches, len(candidates), n_splits, scores, stop=stop, report=report, race=race
-    )
-
-
-# -- what is found --------------------------------------------------------------------------------
-
-
-def _pick(
-    candidates: Sequence[Candidate],
-    scores: CVScores,
-    c: int,
-    at: int,
-    split_rows: Sequence[SplitRows],
-) -> Winner:
-    """Return a candidate, with as many estimators as the place `at` has, as what may be taken."""
-    curves = scores.values[0, c : c + 1]
-    own = candidates[c].with_temperature(scores.temperatures[c, at])
-    score = float(mean_scores(curves)[0, at])
-    return Winner(c, own, at + 1, split_rows, curves[0, :, at], score)
-
-
-def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Fit a slope and intercepts to what the winner's models predict of rows held out.
-
-    Returns what there is to say of it, and the parameters that the winner gets.
-    """
-    chosen, split_rows = winner.candidate, winner.split_rows
-    rows, raws = predict_held_out(chosen, winner.n_estimators, split_rows)
-    link = chosen.link(split_rows[0].training.n_threads)
-    found = calibrate(link, rows, raws, task.rows.training_weight)
-    kept = found is not None and found.helps
-    if found is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
-        # What helps probabilities must not cost what was asked for.
-        scaled, shifted = make_scaled(link), raws
-        if chosen.options.response == CONDITIONAL:
-            shifted = [
-                add_intercepts(link, raw, own.codes, own.weight)
-                for own, raw in zip(rows, raws, strict=True)
-            ]
-        before, after = (
-            np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
-            for by, some in ((link, shifted), (scaled, [found.apply(raw) for raw in raws]))
-        )
-        kept = bool(after >= before)
-    if found is None:
-        return None, {}
-    slope, intercepts = found.slope, list(found.intercepts)
-    own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
-    if chosen.coupling is None:
-        own["intercept"] = intercepts[0]
-    elif chosen.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
-        own = {"temperature": float(f"{1.0 / slope:.6g}")}
-        own["intercept"] = [b / slope for b in intercepts]
-    record = {**own, "gain": found.gain, "error": found.error, "kept": kept}
-    return record, own if kept else {}
-
-
 def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperBoostClassifier:
     """Return the estimator with the parameters that were chosen, and the search's others."""
     known = declared(type(search))
@@ -769,11 +354,3 @@ def _make_estimator(search: SearchParameters, chosen: dict[str, Any]) -> ProperB
         and not (name in SETTLED and is_auto(search, name))
     }
     return ProperBoostClassifier(**({"multiclass": "auto"} | shared | chosen))
-
-
-def _describe(candidate: Candidate) -> dict[str, Any]:
-    """Return what the results have of a candidate, each in a column of its own."""
-    columns = {**candidate.params, "loss": candidate.loss.name}
-    del columns["intercept"], columns["slope"]  # nobody has them yet
-    alpha = candidate.loss.parameters.get("alpha")
-    return columns if alpha is None else {**columns, "alpha": alpha}

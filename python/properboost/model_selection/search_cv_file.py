@@ -147,37 +147,57 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         model.classes_ = build_classes(fields["classes"])
         n_features = fields["n_features"].integer(1, 2**31 - 1)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
-        found = fields["found"].fields(*_FOUND)
-        for name, read in _FOUND.items():
-            setattr(model, f"{name}_", read(found[name]))
-        model.best_score_ = fields["best_score"].real()
-        model.best_params_ = build_value(fields["best_params"], losses)
-        if not isinstance(model.best_params_, dict):
-            fields["best_params"].fail("must hold entries")
-        model.cv_results_ = build_columns(fields["cv_results"], losses)
+        _set_winner(model, fields, losses)
         model.calibration_ = None
         if calibrates:
             model.calibration_ = _build_calibration(fields["calibration"], losses)
         model.family_ = model.ended_ = model.family_results_ = None
         if compares:
-            names = [*(name for name in NAMES if name is not None), PAIRS]
-            model.family_ = _or_none(fields["family"], names)
-            model.ended_ = _or_none(fields["ended"], ENDS)
-            if fields["family_results"].value is not None:
-                model.family_results_ = build_columns(fields["family_results"], losses)
+            _set_families(model, fields, losses)
         if fields["interaction_results"].value is not None:
             model.interaction_results_ = build_columns(fields["interaction_results"], losses)
-        n_candidates = len(next(iter(model.cv_results_.values())))
-        model._validation_curves = None
-        if _CURVES in fields:
-            model._validation_curves = build_curves(fields[_CURVES], 3)
-            if len(model.validation_curves_) != n_candidates:
-                fields[_CURVES].fail(f"must be of {n_candidates} candidates")
-        if model.best_index_ >= n_candidates:
-            found["best_index"].fail(f"must be below {n_candidates}")
+        _set_curves(model, fields)
         if fields["best_estimator"].value is not None:
             _set_best(model, fields["best_estimator"], version)
         return model
+
+
+def _set_winner(
+    model: ProperBoostClassifierCV, fields: Mapping[str, Node], losses: LossList
+) -> None:
+    """Set the results of the candidates, and which of them was taken."""
+    of_winner = fields["found"].fields(*_FOUND)
+    for name, read in _FOUND.items():
+        setattr(model, f"{name}_", read(of_winner[name]))
+    model.best_score_ = fields["best_score"].real()
+    model.best_params_ = build_value(fields["best_params"], losses)
+    if not isinstance(model.best_params_, dict):
+        fields["best_params"].fail("must hold entries")
+    model.cv_results_ = build_columns(fields["cv_results"], losses)
+    n_candidates = len(next(iter(model.cv_results_.values())))
+    if model.best_index_ >= n_candidates:
+        of_winner["best_index"].fail(f"must be below {n_candidates}")
+
+
+def _set_families(
+    model: ProperBoostClassifierCV, fields: Mapping[str, Node], losses: LossList
+) -> None:
+    """Set the results of the families that were compared."""
+    names = [*(name for name in NAMES if name is not None), PAIRS]
+    model.family_ = _or_none(fields["family"], names)
+    model.ended_ = _or_none(fields["ended"], ENDS)
+    if fields["family_results"].value is not None:
+        model.family_results_ = build_columns(fields["family_results"], losses)
+
+
+def _set_curves(model: ProperBoostClassifierCV, fields: Mapping[str, Node]) -> None:
+    """Set the scores after each estimator, if the file has them."""
+    model._validation_curves = None
+    if _CURVES in fields:
+        model._validation_curves = build_curves(fields[_CURVES], 3)
+        n_candidates = len(next(iter(model.cv_results_.values())))
+        if len(model.validation_curves_) != n_candidates:
+            fields[_CURVES].fail(f"must be of {n_candidates} candidates")
 
 
 def _build_unfitted(

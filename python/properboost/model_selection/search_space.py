@@ -405,6 +405,35 @@ def list_candidates(
     What has no meaning beside the weak learner, the response or the step is not searched: it has
     its default.  `n_gains` is how many "auto" tries; None is its own number.
     """
+    lists = _list_choices(search, n_classes)
+    gains = _find_gains(search)
+    candidates: list[Candidate] = []
+    tried: set[tuple[Any, ...]] = set()
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        if _drop_meaningless(search, chosen):
+            if tuple(chosen.values()) in tried:
+                continue
+            tried.add(tuple(chosen.values()))
+        name, loss = chosen.pop("loss")
+        coupling = chosen.pop("multiclass")
+        if not _go_together(search, loss, coupling, chosen, lists["multi_strategy"]):
+            continue
+        if len(lists["multi_strategy"]) == 1:
+            del chosen["multi_strategy"]
+        if coupling is not None:
+            chosen["multiclass"] = coupling
+        if search.gains is None:
+            tuned = [loss]
+        else:
+            tried_gains = gains or _make_gains(search, loss, total, n_gains)
+            tuned = [with_gain(loss, gain) for gain in tried_gains]
+        candidates += _make_candidates(search, chosen, name, tuned, coupling)
+    return candidates
+
+
+def _list_choices(search: SearchParameters, n_classes: int) -> dict[str, list[Any]]:
+    """Return the values of each parameter that candidates combine."""
     losses = _list_losses(search)
     couplings: dict[Coupling | None, None] = {None: None}
     if n_classes > 2:
@@ -430,40 +459,39 @@ def list_candidates(
             lists[name] = _list_values(search, name)
         if name in lists and not entry.applies_to(search):
             lists[name] = [SMOOTHING if name == "smoothing" else entry.default]
+    return lists
+
+
+def _go_together(
+    search: SearchParameters,
+    loss: MarginLoss,
+    coupling: Coupling | None,
+    chosen: Mapping[str, Any],
+    strategies: Sequence[Any],
+) -> bool:
+    """Whether a loss has a coupling, and whether the strategy of several outputs has a meaning."""
+    is_joint = bool(Link(loss, coupling).joint_loss)
+    if not is_joint and chosen["multi_strategy"] != strategies[0]:
+        return False
+    return coupling is None or coupling in _list_couplings(search, loss)
+
+
+def _make_candidates(
+    search: SearchParameters,
+    chosen: Mapping[str, Any],
+    name: str | None,
+    losses: Sequence[MarginLoss],
+    coupling: Coupling | None,
+) -> list[Candidate]:
+    """Return a candidate for each loss, which differ in their gains."""
+    options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
+    options = read(BoostingOptions, search, **options_only)
+    # Not the defaults of one fit: calibration finds these.
+    level = {"intercept": "share" if options.response == CONDITIONAL else None, "slope": 1.0}
     candidates = []
-    tried: set[tuple[Any, ...]] = set()
-    gains = _find_gains(search)
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
-        if _drop_meaningless(search, chosen):
-            if tuple(chosen.values()) in tried:
-                continue
-            tried.add(tuple(chosen.values()))
-        name, loss = chosen.pop("loss")
-        coupling = chosen.pop("multiclass")
-        strategies = lists["multi_strategy"]
-        joint = Link(loss, coupling).joint_loss
-        if not joint and chosen["multi_strategy"] != strategies[0]:
-            continue  # it has no meaning
-        if len(strategies) == 1:
-            del chosen["multi_strategy"]
-        if coupling is not None:
-            if coupling not in _list_couplings(search, loss):
-                continue
-            chosen["multiclass"] = coupling
-        options_only = {key: chosen[key] for key in chosen if key in declared(BoostingOptions)}
-        applied = read(BoostingOptions, search, **options_only)
-        if search.gains is None:
-            own = [loss.gain]
-        else:
-            own = _make_gains(search, loss, total, n_gains) if gains is None else gains
-        for gain in own:
-            tuned = with_gain(loss, gain)
-            params = {"loss": tuned if name is None else name, "gain": gain, **chosen}
-            # Not the defaults of one fit: calibration finds these.
-            shared = "share" if applied.response == CONDITIONAL else None
-            params |= {"intercept": shared, "slope": 1.0}
-            candidates.append(Candidate(tuned, applied, params, coupling))
+    for loss in losses:
+        named = {"loss": loss if name is None else name, "gain": loss.gain}
+        candidates.append(Candidate(loss, options, {**named, **chosen, **level}, coupling))
     return candidates
 
 
@@ -568,28 +596,36 @@ def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]
 
     Their gain is 1, unless it is not searched.
     """
-    given: Sequence[Any] = search.loss if isinstance(search.loss, list | tuple) else [search.loss]
-    if len(given) == 0:
+    given = search.loss
+    entries: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+    if len(entries) == 0:
         raise ValueError("loss must not be an empty list")
     losses: dict[MarginLoss, str | None] = {}
-    for entry in given:
+    for entry in entries:
         loss = get_loss(entry)
-        if loss.gain != 1.0 and search.gains is not None:
-            raise ValueError(
-                f"loss={entry!r} has its own gain, but the gain is searched: pass the "
-                f"loss with gain 1, and gains=[{loss.gain!r}], or gains=None"
-            )
+        _check_gain_of_entry(search, entry, loss)
         if entry == "alpha" and search.alphas is not None:
             alphas = _read_alphas("alphas", search.alphas) or []
             losses |= {get_loss("alpha", alpha=alpha): None for alpha in alphas}
         else:
             losses[loss] = entry if isinstance(entry, str) else None
-    if search.alphas is not None and "alpha" not in [e for e in given if isinstance(e, str)]:
+    if search.alphas is not None and not any(
+        isinstance(entry, str) and entry == "alpha" for entry in entries
+    ):
         raise ValueError(
             f"alphas must be None unless loss is, or has, 'alpha'; got {search.alphas!r} with "
             f"loss={search.loss!r}"
         )
     return [(name, loss) for loss, name in losses.items()]
+
+
+def _check_gain_of_entry(search: SearchParameters, entry: object, loss: MarginLoss) -> None:
+    """Refuse a loss with a gain of its own where the gain is searched."""
+    if loss.gain != 1.0 and search.gains is not None:
+        raise ValueError(
+            f"loss={entry!r} has its own gain, but the gain is searched: pass the "
+            f"loss with gain 1, and gains=[{loss.gain!r}], or gains=None"
+        )
 
 
 def _find_gains(search: SearchParameters) -> list[float] | None:
