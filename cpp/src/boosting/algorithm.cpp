@@ -17,7 +17,7 @@ std::unique_ptr<RowWeighting> AdditiveBoosting::make_weighting(std::size_t /*row
 // Trees are grown one model at a time, because each sorts its rows in its own order; and each model
 // has features of its own left in a race.
 std::size_t AdditiveBoosting::most_lanes(const Model& model) const {
-  return grows_trees(model) || screening() > 0 ? 1 : coupling_.lanes;
+  return grows_trees(model) || least_screen() > 0 ? 1 : coupling_.lanes;
 }
 
 std::vector<std::unique_ptr<Planner>> Algorithm::make_planners(

@@ -207,7 +207,7 @@ Memory Cohort::memory() const {
   if (const auto* const grown = std::get_if<const GrownLearner*>(&kind)) {
     const bool shares = algorithm.coupling().shares_trees();
     all.working += codes.rows * (shares ? 1 : dealt_.size());  // the rows' nodes
-    if (algorithm.screening() > 0) all.working += codes.rows;  // and where a grower finds them
+    if (algorithm.least_screen() > 0) all.working += codes.rows;  // and where a grower finds them
     all.working += shares ? TreeGrower::joint_bytes(bins, codes.rows, training, dealt_.size(),
                                                     (*grown)->limits.leaves)
                           : TreeGrower::bytes(codes.rows, training, needs_curvature);

@@ -101,7 +101,7 @@ class FeaturePlanner final : public Planner {
     }
     sums_.emplace(at_, search_, builder_ ? &*builder_ : nullptr,
                   effective_ ? &*effective_ : nullptr);
-    if (!in_turn_ && effective_ && at_.algorithm.screening() > 0 && allows_for_chance_ &&
+    if (!in_turn_ && effective_ && at_.algorithm.least_screen() > 0 && allows_for_chance_ &&
         at_.batch.margins->lanes() == 1) {
       race_.emplace(at_, search_, *effective_);
     }

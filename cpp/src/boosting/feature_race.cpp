@@ -46,7 +46,7 @@ FeatureRace::FeatureRace(const RoundContext& context, FeatureSearch& search,
       search_(search),
       effective_(effective),
       screens_(context.rows, Slots::of_classes(context.model(0).roles),
-               context.algorithm.screening()) {}
+               context.algorithm.least_screen()) {}
 
 std::optional<FeatureRace::Winner> FeatureRace::run(Team& team) {
   constexpr std::size_t kMoreRows = 4, kFewerFeatures = 4, kFewest = 4;

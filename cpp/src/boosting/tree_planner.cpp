@@ -22,7 +22,7 @@ class TreePlanner final : public Planner {
         limits_(learner.limits),
         line_limits_(learner.lines),
         slots_(Slots::of_classes(at_.model(0).roles)),
-        screens_(at_.rows, slots_, at_.algorithm.screening()) {
+        screens_(at_.rows, slots_, at_.algorithm.least_screen()) {
     limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.row_weight = at_.weights.scaled(limits_.row_weight);
     line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
@@ -178,7 +178,7 @@ class JointTreePlanner final : public Planner {
   JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
       : Planner(*classes.front()),
         slots_(slots_of(classes)),
-        screens_(at_.rows, slots_, at_.algorithm.screening()),
+        screens_(at_.rows, slots_, at_.algorithm.least_screen()),
         nodes_(at_.rows.codes.rows) {
     for (const RoundContext* const context : classes) {
       classes_.push_back(std::make_unique<TreePlanner>(*context, learner));

@@ -70,7 +70,7 @@ class ModelSet:
 
 
 class BoostingStopped(Exception):  # noqa: N818  # no error: it ends a run of the engine
-    """Whoever watches a run of the engine has seen enough."""
+    """An observer of a run of the engine has seen enough."""
 
 
 class Booster(Protocol):

@@ -48,7 +48,7 @@ class Algorithm {
   const Selection& selection() const noexcept { return *choices_.selection; }
   const Response& response() const noexcept { return *choices_.response; }
   const Step& step() const noexcept { return *choices_.step; }
-  std::size_t screening() const noexcept { return choices_.screening; }
+  std::size_t least_screen() const noexcept { return choices_.screening; }
   // The number added to a cell's curvature, in units of sample weight.
   double l2() const noexcept { return l2_; }
 
