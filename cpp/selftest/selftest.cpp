@@ -6,6 +6,9 @@
 // those of the machine on which they were first found; boosts a problem of narrow features, which
 // are summed jointly, and the same with features too wide for that, with the same bits in a single
 // lane; and solves equations of features that are one another's multiples.
+//
+//     properboost-selftest [codes | losses | bundles | equations]   one part, or all
+//     properboost-selftest --probe   says only whether the instruction set asked for is available
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,6 +20,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "properboost/boosting/booster.hpp"
@@ -400,18 +404,7 @@ void test_least_norm(std::size_t n, std::size_t rank, double scale) {
   }
 }
 
-}  // namespace
-
-// With --probe it only says whether the instruction set asked for is available.
-int main(int argc, char** argv) {
-  try {
-    const char* set = name(instruction_set());
-    if (argc > 1 && std::string(argv[1]) == "--probe") return 0;
-    std::printf("instruction set: %s\n", set);
-  } catch (const std::invalid_argument&) {
-    return 1;
-  }
-  test_codes();
+void test_losses() {
   const Problem problem;
   Table table{kRows, {}};
   for (std::size_t f = 0; f < kFeatures; ++f) {
@@ -432,12 +425,41 @@ int main(int argc, char** argv) {
   for (const std::string& loss : loss_names()) {
     test_loss(loss, borrowed, bins, problem.weight.data());
   }
-  test_bundles();
+}
+
+void test_equations() {
   for (const double scale : {1e-6, 1.0, 1e6}) {
     test_least_norm(1, 1, scale);
     test_least_norm(7, 7, scale);
     test_least_norm(8, 4, scale);
     test_least_norm(11, 7, scale);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string asked = argc > 1 ? argv[1] : "";
+  try {
+    const char* set = name(instruction_set());
+    if (asked == "--probe") return 0;
+    std::printf("instruction set: %s\n", set);
+  } catch (const std::invalid_argument&) {
+    return 1;
+  }
+  const std::pair<const char*, void (*)()> parts[] = {{"codes", test_codes},
+                                                      {"losses", test_losses},
+                                                      {"bundles", test_bundles},
+                                                      {"equations", test_equations}};
+  int tested = 0;
+  for (const auto& [part, test] : parts) {
+    if (!asked.empty() && asked != part) continue;
+    test();
+    ++tested;
+  }
+  if (tested == 0) {
+    std::printf("no part is called %s\n", asked.c_str());
+    return 1;
   }
   std::printf(failures == 0 ? "all is well\n" : "%d failures\n", failures);
   return failures == 0 ? 0 : 1;
