@@ -11,7 +11,7 @@ SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/i
 CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test try fuzz bench docs links selftest sanitize lint tidy format clean
+.PHONY: help demo test try kernels fuzz bench docs links selftest sanitize lint tidy format clean
 .NOTPARALLEL:  # two installers must not write to one environment
 
 help:  ## print this list
@@ -33,6 +33,11 @@ test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 try:  ## test the sources where they are: ARGS="tests/losses -k tangent" goes to pytest
 	@$(SETUP) --in-place test
 	PYTHONPATH="$(abspath $(VENV))/properboost/in-place" "$(BIN)/python" -m pytest $(ARGS)
+
+# The objects are those of the package: after the edit of a kernel only it is compiled.
+kernels:  ## test the engine without Python: ARGS="-R histogram" goes to ctest, -N lists the tests
+	@$(SETUP) --cases
+	PATH="$(abspath $(BIN)):$$PATH" ctest --test-dir "$(VENV)/properboost/build" --output-on-failure $(ARGS)
 
 # What breaks is shrunk, printed and kept in out/fuzz; ARGS="--replay fits:123" tries one input again.
 fuzz:  ## build, then try random inputs for MINUTES=1; ARGS goes to the fuzzer

@@ -1,10 +1,11 @@
 """Install into the environment that runs this what one make target needs.
 
-    .venv/bin/python tools/install.py [--package | --in-place] [GROUP ...]
+    .venv/bin/python tools/install.py [--package | --in-place | --cases] [GROUP ...]
 
 GROUP is a dependency group of pyproject.toml; --package builds and installs properboost itself.
 --in-place compiles what changed and links the sources into a folder of the environment, for
-`make try`: an edit of Python needs no build.
+`make try`: an edit of Python needs no build.  --cases builds the engine's cases from the package's
+own objects, for `make kernels`.
 Each step keeps a digest of what it depended on and is done again when that changes.  Digests, not
 times: a source put back from a backup is older than the binary built from its replacement, and that
 binary must not be tested.
@@ -152,12 +153,28 @@ def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
         die("the package did not build: the messages of CMake or the compiler are above.")
 
 
+def run_cmake(*arguments: str | Path) -> bool:
+    """Run the environment's CMake, or the machine's, and return whether it succeeded."""
+    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    cmake = shutil.which("cmake", path=os.pathsep.join(folders))
+    return cmake is not None and subprocess.run([cmake, *arguments]).returncode == 0
+
+
+def build_cases(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
+    """Compile what changed of the engine and its cases, which ctest then runs."""
+    touch_changed(sources, toolchain)
+    programs = ("properboost-selftest", "properboost-tables")
+    if not (
+        run_cmake("--log-level=WARNING", "-DPROPERBOOST_SELFTEST=ON", BUILD)
+        and run_cmake("--build", BUILD, "--target", *programs, "--", "--quiet")
+    ):
+        die("the engine's cases did not build: the messages of the compiler are above.")
+
+
 def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
     """Compile what changed, and link it and the sources into IN_PLACE, which is to be imported."""
     touch_changed(sources, toolchain)
-    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    cmake = shutil.which("cmake", path=os.pathsep.join(folders))
-    if cmake is None or subprocess.run([cmake, "--build", BUILD, "--", "--quiet"]).returncode:
+    if not run_cmake("--build", BUILD, "--", "--quiet"):
         die("the extension did not build: the messages of the compiler are above.")
     package = IN_PLACE / "properboost"
     shutil.rmtree(package, ignore_errors=True)
@@ -172,6 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fill this environment for one make target.")
     parser.add_argument("--package", action="store_true")
     parser.add_argument("--in-place", action="store_true")
+    parser.add_argument("--cases", action="store_true")
     parser.add_argument("groups", nargs="*")
     arguments = parser.parse_args()
     if sys.prefix == sys.base_prefix:
@@ -184,7 +202,8 @@ def main() -> None:
     sources = source_digests()
     toolchain = {name: os.environ.get(name) for name in TOOLCHAIN}
     package = Step("package", [sources, toolchain])
-    if (arguments.package or arguments.in_place) and not package.is_done():
+    uses_objects = arguments.in_place or arguments.cases
+    if (arguments.package or uses_objects) and not package.is_done():
         check_compiler()  # before the downloads, not after them
 
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -201,10 +220,12 @@ def main() -> None:
         step = Step(f"group-{group}", settings["dependency-groups"])
         step.do(fetch, f"the {group} tools", "--group", group)
     # The objects that an edit leaves as they are come from a build of the package.
-    if arguments.package or (arguments.in_place and not BUILD.is_dir()):
+    if arguments.package or (uses_objects and not BUILD.is_dir()):
         package.do(build, sources, toolchain)
     if arguments.in_place:
         build_in_place(sources, toolchain)
+    if arguments.cases:
+        build_cases(sources, toolchain)
 
 
 if __name__ == "__main__":

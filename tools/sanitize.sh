@@ -57,9 +57,22 @@ check() { # what it is, command
   $what"
 }
 
+# GCC's runtimes can be preloaded into an interpreter: the extension has the self-test's objects.
+left_out=
+if [ -z "$python" ]; then
+  left_out="PYTHON names no interpreter (make sanitize does)"
+elif ! "$cxx" --version | grep -qi gcc && ! "$cxx" --version | grep -q "Free Software"; then
+  left_out="$cxx is not GCC, whose sanitizers can be preloaded"
+fi
+if [ -z "$left_out" ]; then
+  set -- -DPROPERBOOST_PYTHON=ON -DPython_EXECUTABLE="$python" \
+    -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)"
+else
+  set -- -DPROPERBOOST_PYTHON=OFF
+fi
 say "$cxx -fsanitize=$undefined: building"
-build undefined -DCMAKE_CXX_COMPILER="$cxx" -DPROPERBOOST_PYTHON=OFF -DPROPERBOOST_SELFTEST=ON \
-  -DPROPERBOOST_SANITIZE=$undefined
+build undefined -DCMAKE_CXX_COMPILER="$cxx" -DPROPERBOOST_SELFTEST=ON \
+  -DPROPERBOOST_SANITIZE=$undefined "$@"
 check "the self-test" "$work/undefined/properboost-selftest"
 check "every case, with the bits that are expected" \
   "$work/undefined/properboost-tables" "$root/cpp/selftest/tables.txt"
@@ -74,23 +87,17 @@ run_tests() {
   mkdir -p "$work/python"
   rm -rf "$work/python/properboost"
   cp -R "$root/python/properboost" "$work/python/properboost"
-  cp "$work/extension/"*.so "$work/python/properboost/"
+  cp "$work/undefined/"*.so "$work/python/properboost/"
   # shellcheck disable=SC2086  # the tests are a list
   (cd "$root" \
     && LD_PRELOAD=$(preloaded | tr '\n' ' ') ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 \
       PYTHONMALLOC=malloc PYTHONPATH=$work/python \
       "$python" -m pytest -q -n "$jobs" --dist worksteal -p no:cacheprovider $tests)
 }
-if [ -z "$python" ]; then
-  say "tests of the Python suite: left out, PYTHON names no interpreter (make sanitize does)"
-elif ! "$cxx" --version | grep -qi gcc && ! "$cxx" --version | grep -q "Free Software"; then
-  say "tests of the Python suite: left out, $cxx is not GCC, whose sanitizers can be preloaded"
-else
-  say "the extension: building"
-  build extension -DCMAKE_CXX_COMPILER="$cxx" -DPROPERBOOST_SANITIZE=$undefined -DSKBUILD=1 \
-    -DSKBUILD_PROJECT_NAME=properboost -DSKBUILD_PROJECT_VERSION=0.1.0 \
-    -DPython_EXECUTABLE="$python" -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)"
+if [ -z "$left_out" ]; then
   check "tests of the Python suite" run_tests
+else
+  say "tests of the Python suite: left out, $left_out"
 fi
 
 # The detector's aid in OpenMP's runtime tells it what the runtime's threads wait for.

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "classes.hpp"
-#include "properboost/impurities/registry.hpp"
-#include "properboost/learners/registry.hpp"
+#include "properboost/boosting/selection.hpp"
+#include "properboost/impurities/impurity.hpp"
+#include "properboost/learners/learner.hpp"
 #include "properboost/learners/smoothing.hpp"
-#include "properboost/responses/registry.hpp"
-#include "properboost/steps/registry.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
 #include "properboost/trees/tree_grower.hpp"
-#include "properboost/votes/registry.hpp"
+#include "properboost/votes/vote.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -70,7 +71,7 @@ std::shared_ptr<WeakLearner> make_learner(
   }
   std::optional<std::shared_ptr<const Criterion>> impurity;
   if (criterion) {
-    impurity = impurities::Builtins::make<Criterion, BoundImpurity>("criterion", *criterion, 0.0);
+    impurity = make_impurity("criterion", *criterion, 0.0);
   }
   TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features};
   limits.chance = allows_for_chance ? 2.0 : 0.0;
@@ -87,7 +88,7 @@ std::shared_ptr<WeakLearner> make_learner(
                                seed,
                                std::move(directions),
                                LineLimits{linear_leaves, linear_l2, linear_rows}};
-  return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
+  return make_weak_learner(name, options);
 }
 
 std::shared_ptr<Vote> make_vote(const std::string& name, std::size_t targets,
@@ -98,8 +99,8 @@ std::shared_ptr<Vote> make_vote(const std::string& name, std::size_t targets,
   if (targets < 2 || targets > 32'767) {
     throw py::value_error("targets must be between 2 and 32767; got " + std::to_string(targets));
   }
-  return votes::Builtins::make<Vote>(
-      "vote", name, targets, criterion == "gini" ? VoteCriterion::kGini : VoteCriterion::kError);
+  return properboost::make_vote(name, targets,
+                                criterion == "gini" ? VoteCriterion::kGini : VoteCriterion::kError);
 }
 
 std::shared_ptr<AdditiveBoosting> make_additive(const std::string& selection,
@@ -110,10 +111,8 @@ std::shared_ptr<AdditiveBoosting> make_additive(const std::string& selection,
                                                 std::size_t screening) {
   if (lanes < 1 || lanes > kMostLanes) throw py::value_error("lanes must be between 1 and 16");
   return std::make_shared<AdditiveBoosting>(
-      Choices{selections::Builtins::make<Selection>("selection", selection),
-              responses::Builtins::make<Response, BoundResponse>("response", response),
-              steps::Builtins::make<Step>("step", step), screening},
-      l2, Coupling{classes, joint_loss, lanes, shared_trees});
+      Choices{make_selection(selection), make_response(response), make_step(step), screening}, l2,
+      Coupling{classes, joint_loss, lanes, shared_trees});
 }
 
 std::shared_ptr<VoteBoosting> make_voting(std::shared_ptr<const Vote> vote,
@@ -129,7 +128,7 @@ std::shared_ptr<VoteBoosting> make_voting(std::shared_ptr<const Vote> vote,
   check_between("damping", damping, 0.0, 1.0);
   check_between("mistrust", mistrust, 0.0, std::numeric_limits<double>::max());
   VoteTargets of_segments{vote->targets, std::move(targets)};
-  return std::make_shared<VoteBoosting>(steps::ForVotes::make<Step>("step", step), std::move(vote),
+  return std::make_shared<VoteBoosting>(make_vote_step(step), std::move(vote),
                                         std::move(of_segments), rho,
                                         VoteWeighting{damping, mistrust});
 }
@@ -141,12 +140,12 @@ void bind_algorithm(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using namespace properboost;
-  m.def("weak_learner_names", &learners::Builtins::names);
-  m.def("response_names", &responses::Builtins::names);
-  m.def("step_names", &steps::Builtins::names);
-  m.def("vote_step_names", &steps::ForVotes::names);
-  m.def("vote_names", &votes::Builtins::names);
-  m.def("selection_names", &selections::Builtins::names);
+  m.def("weak_learner_names", &weak_learner_names);
+  m.def("response_names", &response_names);
+  m.def("step_names", &step_names);
+  m.def("vote_step_names", &vote_step_names);
+  m.def("vote_names", &vote_names);
+  m.def("selection_names", &selection_names);
   properboost::bindings::make_class<WeakLearner, std::shared_ptr<WeakLearner>>(
       m, "WeakLearner", "A weak learner with its options.")
       .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,

@@ -15,6 +15,8 @@
 #include "codes.hpp"
 #include "properboost/boosting/row_screen.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/losses/loss.hpp"
 #include "py_peers.hpp"
 #include "reporter.hpp"
 

@@ -8,7 +8,9 @@
 #include "properboost/data/table.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
-#include "properboost/rado/regularizers/registry.hpp"
+#include "properboost/rado/regularizers/regularizer.hpp"
+#include "properboost/rado/regularizers/ridge.hpp"
+#include "properboost/rado/regularizers/slope.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {
@@ -64,8 +66,7 @@ Penalty make_penalty(const std::vector<Term>& terms, std::size_t features) {
       throw py::value_error("slope needs its coefficients");
     }
     const double* const entry = parameter ? parameter->data() : nullptr;
-    penalty.emplace_back(
-        factor, regularizers::Builtins::make<Regularizer>("regularizer", name, features, entry));
+    penalty.emplace_back(factor, make_regularizer(name, features, entry));
   }
   return penalty;
 }
@@ -110,5 +111,5 @@ void bind_rado(pybind11::module_& m) {
         "seed"_a, "n_rados"_a, "n_threads"_a = 1);
   m.def("boost_rados", &bindings::boost, "rados"_a, "regularizers"_a, "n_estimators"_a,
         "gamma"_a = 1.0, "progress"_a = py::none(), "n_threads"_a = 1);
-  m.def("regularizer_names", &regularizers::Builtins::names);
+  m.def("regularizer_names", &regularizer_names);
 }

@@ -10,7 +10,12 @@
 
 #include "classes.hpp"
 #include "codes.hpp"
-#include "properboost/impurities/registry.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
+#include "properboost/impurities/impurity.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "reporter.hpp"
 
@@ -37,8 +42,7 @@ Tree grow(const Array<std::uint8_t>& codes, const Bins& bins, const Array<std::i
   const auto n_segments = rows.segments.size() - 1;
   const std::vector<Role> of_segments =
       to_roles(borrow<std::int8_t>(roles, n_segments, "roles"), n_segments);
-  const std::unique_ptr<Criterion> criterion =
-      impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
+  const std::unique_ptr<Criterion> criterion = make_impurity("phi", phi, parameter);
   const RowSampleWeights sample_weight(borrow(weight, rows.rows, "weight"));
   const TreeLimits limits{max_leaves, max_depth, min_child_weight};
   Reporter reporter;
@@ -199,7 +203,7 @@ void bind_tree(pybind11::module_& m) {
   namespace py = pybind11;
   using namespace py::literals;
   using namespace properboost;
-  m.def("impurity_names", &impurities::Builtins::names);
+  m.def("impurity_names", &impurity_names);
   properboost::bindings::make_class<Tree>(m, "Tree")
       .def(py::init(&bindings::make_tree), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a)
       .def_property_readonly("feature", [](const Tree& t) { return bindings::to_array(t.feature); })

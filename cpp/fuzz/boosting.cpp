@@ -7,15 +7,16 @@
 #include <stdexcept>
 
 #include "properboost/boosting/booster.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
-#include "properboost/impurities/registry.hpp"
+#include "properboost/impurities/impurity.hpp"
 #include "properboost/joint/joint_loss.hpp"
-#include "properboost/learners/registry.hpp"
-#include "properboost/responses/registry.hpp"
-#include "properboost/steps/registry.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
 #include "properboost/trees/tree_grower.hpp"
-#include "properboost/votes/registry.hpp"
+#include "properboost/votes/vote.hpp"
 #include "tables.hpp"
 
 using namespace properboost;
@@ -33,8 +34,7 @@ std::unique_ptr<Loss> read_loss(Bytes& bytes) {
 std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   LearnerOptions options;
   if (bytes.below(3) == 2) {
-    options.criterion = impurities::Builtins::make<Criterion, BoundImpurity>(
-        "criterion", bytes.pick(impurities::Builtins::names()), 0.0);
+    options.criterion = make_impurity("criterion", bytes.pick(impurity_names()), 0.0);
   }
   options.smoothing = 0.25 * bytes.share();
   if (options.smoothing > 0.2) options.smoothing *= 100.0;  // refused with some responses
@@ -57,8 +57,7 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
     options.limits.depth = std::min(options.limits.depth, TreeGrower::kMostLevels);
   }
   if (bytes.below(4) == 3) options.limits.least_decrease = bytes.share();
-  return learners::Builtins::make<WeakLearner>("weak_learner",
-                                               bytes.pick(learners::Builtins::names()), options);
+  return make_weak_learner(bytes.pick(weak_learner_names()), options);
 }
 
 // Votes, or what is added and its l2.
@@ -74,25 +73,22 @@ Drawn read_algorithm(Bytes& bytes, std::size_t segments) {
     for (std::size_t s = 0; s < segments; ++s) {
       targets.of_segment.push_back(static_cast<std::uint16_t>(bytes.below(targets.count)));
     }
-    const std::string vote = bytes.pick(votes::Builtins::names());
+    const std::string vote = bytes.pick(vote_names());
     const VoteCriterion criterion = bytes.flip() ? VoteCriterion::kGini : VoteCriterion::kError;
-    const std::string step = bytes.pick(steps::ForVotes::names());
+    const std::string step = bytes.pick(vote_step_names());
     const double rho = bytes.power_of_ten(-3, 3);
     const double damping = bytes.flip() ? bytes.share() : 0.0;
     const double mistrust = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
-    return {std::make_unique<VoteBoosting>(
-                steps::ForVotes::make<Step>("step", step),
-                votes::Builtins::make<Vote>("vote", vote, targets.count, criterion), targets, rho,
-                VoteWeighting{damping, mistrust}),
+    return {std::make_unique<VoteBoosting>(make_vote_step(step),
+                                           properboost::make_vote(vote, targets.count, criterion),
+                                           targets, rho, VoteWeighting{damping, mistrust}),
             {}};
   }
-  const std::string selection = bytes.pick(selections::Builtins::names());
-  const std::string response = bytes.pick(responses::Builtins::names());
-  const std::string step = bytes.pick(steps::Builtins::names());
+  const std::string selection = bytes.pick(selection_names());
+  const std::string response = bytes.pick(response_names());
+  const std::string step = bytes.pick(step_names());
   return {nullptr,
-          {selections::Builtins::make<Selection>("selection", selection),
-           responses::Builtins::make<Response, BoundResponse>("response", response),
-           steps::Builtins::make<Step>("step", step)},
+          {make_selection(selection), make_response(response), make_step(step)},
           bytes.flip() ? bytes.power_of_ten(-6, 6) : 0.0};
 }
 

@@ -5,7 +5,7 @@
 #include "properboost/core/peers.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
-#include "properboost/rado/regularizers/registry.hpp"
+#include "properboost/rado/regularizers/regularizer.hpp"
 #include "tables.hpp"
 
 using namespace properboost;
@@ -62,13 +62,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Penalty penalty;
   const std::size_t terms = bytes.below(3);
   for (std::size_t t = 0; t < terms; ++t) {
-    const std::string name = bytes.pick(regularizers::Builtins::names());
+    const std::string name = bytes.pick(regularizer_names());
     const double* parameter = nullptr;
     if (name == "slope") parameter = slope.data();
     if (name == "ridge" && bytes.flip()) parameter = matrix.data();
-    penalty.emplace_back(
-        bytes.power_of_ten(-6, 2),
-        regularizers::Builtins::make<Regularizer>("regularizer", name, n_features, parameter));
+    penalty.emplace_back(bytes.power_of_ten(-6, 2), make_regularizer(name, n_features, parameter));
   }
   const RadoBoosting boosting{
       own_rados.data(), n, n_features, bytes.below(40), 0.01 + 0.99 * bytes.share(), penalty};

@@ -4,7 +4,12 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
-#include "properboost/impurities/registry.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/data/row_sample_weights.hpp"
+#include "properboost/impurities/impurity.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "tables.hpp"
 
@@ -29,13 +34,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     weights[0] = std::max(weights[0], 1.0);
   }
   const RowSampleWeights weight(weights.empty() ? nullptr : weights.data());
-  const std::string phi = bytes.pick(impurities::Builtins::names());
+  const std::string phi = bytes.pick(impurity_names());
   const TreeLimits limits{bytes.below(300), bytes.below(20),
                           bytes.flip() ? bytes.power_of_ten(-6, 3) : 0.0};
   const double parameter = bytes.share();
   std::unique_ptr<Criterion> criterion;
   try {
-    criterion = impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, parameter);
+    criterion = make_impurity("phi", phi, parameter);
   } catch (const std::invalid_argument&) {
     return 0;
   }

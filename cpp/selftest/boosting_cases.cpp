@@ -14,14 +14,15 @@
 #include "digest.hpp"
 #include "properboost/boosting/booster.hpp"
 #include "properboost/boosting/row_screen.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/region.hpp"
-#include "properboost/impurities/registry.hpp"
-#include "properboost/learners/registry.hpp"
-#include "properboost/responses/registry.hpp"
-#include "properboost/steps/registry.hpp"
+#include "properboost/impurities/impurity.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
 #include "properboost/trees/tree_grower.hpp"
-#include "properboost/votes/registry.hpp"
+#include "properboost/votes/vote.hpp"
 
 namespace properboost::selftest {
 
@@ -49,8 +50,7 @@ bool grows(const std::string& learner) { return learner == "tree" || learner == 
 std::unique_ptr<WeakLearner> make_learner(const Choice& choice) {
   LearnerOptions options = choice.options;
   if (!choice.criterion.empty()) {
-    options.criterion =
-        impurities::Builtins::make<Criterion, BoundImpurity>("criterion", choice.criterion, 0.0);
+    options.criterion = make_impurity("criterion", choice.criterion, 0.0);
   }
   return learner_of(choice.learner, options);
 }
@@ -93,11 +93,9 @@ Bins without_order(const Bins& bins) {
 std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run) {
   const std::unique_ptr<Loss> loss = loss_of(choice.loss);
   const std::unique_ptr<WeakLearner> learner = make_learner(choice);
-  const std::shared_ptr<const Step> step = steps::Builtins::make<Step>("step", choice.step);
+  const std::shared_ptr<const Step> step = make_step(choice.step);
   const AdditiveBoosting algorithm(
-      {selections::Builtins::make<Selection>("selection", choice.selection),
-       responses::Builtins::make<Response, BoundResponse>("response", choice.response), step,
-       choice.screening},
+      {make_selection(choice.selection), make_response(choice.response), step, choice.screening},
       choice.l2);
   const bool solved = step->solves() != Solved::kNone;
   std::vector<Model> models;
@@ -141,10 +139,9 @@ std::uint64_t boost_votes(const Problem& problem, const VoteChoice& choice, cons
       roles.push_back(labels && s != k ? Role::kNegative : Role::kPositive);
     }
   }
-  const VoteBoosting algorithm(
-      steps::ForVotes::make<Step>("step", choice.step),
-      votes::Builtins::make<Vote>("vote", choice.vote, kClasses, choice.criterion), targets, 1.0,
-      choice.weighting);
+  const VoteBoosting algorithm(make_vote_step(choice.step),
+                               properboost::make_vote(choice.vote, kClasses, choice.criterion),
+                               targets, 1.0, choice.weighting);
   const Bins bins = problem.bins();
   Boosting boosting({problem.borrow(), bins, RowSampleWeights(problem.weight.data())},
                     {{loss.get(), learner.get(), 1.0, 0.8, 0.0, roles}}, algorithm);
@@ -156,11 +153,11 @@ void add_lone_and_lanes(CaseList& list) {
     list.add(name, [choice](const Problem& p, const Run& run) { return boost(p, choice, run); });
   };
 
-  for (const std::string& learner : learners::Builtins::names()) {
-    for (const std::string& selection : selections::Builtins::names()) {
+  for (const std::string& learner : weak_learner_names()) {
+    for (const std::string& selection : selection_names()) {
       if (grows(learner) && selection == "cyclic") continue;
-      for (const std::string& response : responses::Builtins::names()) {
-        for (const std::string& step : steps::Builtins::names()) {
+      for (const std::string& response : response_names()) {
+        for (const std::string& step : step_names()) {
           Choice choice;
           choice.learner = learner;
           choice.selection = selection;
@@ -173,7 +170,7 @@ void add_lone_and_lanes(CaseList& list) {
   }
 
   for (const std::string& loss : all_losses()) {
-    for (const std::string& learner : learners::Builtins::names()) {
+    for (const std::string& learner : weak_learner_names()) {
       Choice choice;
       choice.loss = loss;
       choice.learner = learner;
@@ -189,8 +186,8 @@ void add_lone_and_lanes(CaseList& list) {
   }
 
   for (const std::size_t models : Sizes{3, 8, 19}) {
-    for (const std::string& selection : selections::Builtins::names()) {
-      for (const std::string& response : responses::Builtins::names()) {
+    for (const std::string& selection : selection_names()) {
+      for (const std::string& response : response_names()) {
         Choice choice;
         choice.models = models;
         choice.selection = selection;
@@ -212,8 +209,8 @@ void add_lone_and_lanes(CaseList& list) {
     add_case("lanes-5-trees", choice);
   }
 
-  for (const std::string& learner : learners::Builtins::names()) {
-    for (const std::string& criterion : impurities::Builtins::names()) {
+  for (const std::string& learner : weak_learner_names()) {
+    for (const std::string& criterion : impurity_names()) {
       Choice choice;
       choice.learner = learner;
       choice.criterion = criterion;
@@ -237,7 +234,7 @@ void add_lone_and_lanes(CaseList& list) {
     choice.options.smoothing = 12.0;
     add_case("diffused-histogram", choice);
   }
-  for (const std::string& response : responses::Builtins::names()) {
+  for (const std::string& response : response_names()) {
     for (const std::size_t cells : Sizes{2, 3, 6}) {
       Choice choice;
       choice.response = response;
@@ -249,7 +246,7 @@ void add_lone_and_lanes(CaseList& list) {
     }
   }
   for (const std::string response : {"real", "newton", "exact"}) {
-    for (const std::string& selection : selections::Builtins::names()) {
+    for (const std::string& selection : selection_names()) {
       Choice choice;
       choice.response = response;
       choice.selection = selection;
@@ -289,7 +286,7 @@ void add_lone_and_lanes(CaseList& list) {
     add_case("directions-tree", choice);
   }
   for (const std::string learner : {"histogram", "stump", "monomial"}) {
-    for (const std::string& response : responses::Builtins::names()) {
+    for (const std::string& response : response_names()) {
       Choice choice;
       choice.learner = learner;
       choice.response = response;
@@ -312,7 +309,7 @@ void add_lone_and_lanes(CaseList& list) {
   by_level.learner = "tree";
   by_level.options.limits.by_level = true;
   by_level.options.limits.depth = 5;
-  for (const std::string& response : responses::Builtins::names()) {
+  for (const std::string& response : response_names()) {
     Choice choice = by_level;
     choice.response = response;
     add_case("levels-" + response, choice);
@@ -344,9 +341,9 @@ void add_lone_and_lanes(CaseList& list) {
 }
 
 void add_votes(CaseList& list) {
-  for (const std::string& vote : votes::Builtins::names()) {
-    for (const std::string& step : steps::ForVotes::names()) {
-      for (const std::string& learner : learners::Builtins::names()) {
+  for (const std::string& vote : vote_names()) {
+    for (const std::string& step : vote_step_names()) {
+      for (const std::string& learner : weak_learner_names()) {
         for (const auto& [criterion, name] :
              {std::pair{VoteCriterion::kGini, "gini"}, std::pair{VoteCriterion::kError, "error"}}) {
           const VoteChoice choice{vote, step, learner, criterion};

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <map>
 
-#include "properboost/learners/registry.hpp"
+#include "properboost/learners/learner.hpp"
 
 namespace properboost::selftest {
 
@@ -55,7 +55,7 @@ LearnerOptions usual_options() {
 }
 
 std::unique_ptr<WeakLearner> learner_of(const std::string& name, const LearnerOptions& options) {
-  return learners::Builtins::make<WeakLearner>("weak_learner", name, options);
+  return make_weak_learner(name, options);
 }
 
 }  // namespace properboost::selftest

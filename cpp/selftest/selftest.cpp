@@ -6,6 +6,9 @@
 // those of the machine on which they were first found; boosts a problem of narrow features, which
 // are summed jointly, and the same with features too wide for that, with the same bits in a single
 // lane; and solves equations of features that are one another's multiples.
+//
+//     properboost-selftest [codes | losses | bundles | equations]   one part, or all
+//     properboost-selftest --probe   says only whether the instruction set asked for is available
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,9 +20,11 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "properboost/boosting/booster.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/region.hpp"
@@ -28,12 +33,10 @@
 #include "properboost/data/table.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/bundles.hpp"
-#include "properboost/learners/histogram.hpp"
-#include "properboost/learners/tree.hpp"
-#include "properboost/responses/newton.hpp"
-#include "properboost/responses/real.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/responses/response.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
-#include "properboost/steps/guarded.hpp"
+#include "properboost/steps/step.hpp"
 #include "random.hpp"
 
 namespace {
@@ -196,11 +199,9 @@ std::vector<Role> roles(std::size_t fold) {  // kFolds holds nothing out
   return result;
 }
 
-template <class Selection, class Response>
-AdditiveBoosting algorithm() {
-  return AdditiveBoosting({std::make_shared<Selection>(),
-                           std::make_shared<BoundResponse<Response>>(),
-                           std::make_shared<steps::Guarded>()});
+AdditiveBoosting algorithm(const std::string& selection, const std::string& response) {
+  return AdditiveBoosting(
+      {make_selection(selection), make_response(response), make_step("guarded")});
 }
 
 void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
@@ -211,17 +212,18 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
   LearnerOptions options;
   options.limits.leaves = 8;
   options.limits.max_features = 0.6;
-  const learners::Histogram table(options);
-  const learners::TreeLearner tree(options);
-  const AdditiveBoosting greedy = algorithm<selections::Greedy, responses::Real>();
-  const AdditiveBoosting cyclic = algorithm<selections::Cyclic, responses::Real>();
+  const std::unique_ptr<WeakLearner> table = make_weak_learner("histogram", options);
+  const std::unique_ptr<WeakLearner> tree = make_weak_learner("tree", options);
+  const AdditiveBoosting greedy = algorithm("greedy", "real");
+  const AdditiveBoosting cyclic = algorithm("cyclic", "real");
   struct Way {
     const char* name;
     const WeakLearner* learner;
     const Algorithm& algorithm;
   };
-  const Way ways[] = {
-      {"greedy", &table, greedy}, {"cyclic", &table, cyclic}, {"trees", &tree, greedy}};
+  const Way ways[] = {{"greedy", table.get(), greedy},
+                      {"cyclic", table.get(), cyclic},
+                      {"trees", tree.get(), greedy}};
   for (std::size_t which = 0; which < 3; ++which) {
     const WeakLearner* const learner = ways[which].learner;
     const std::string label = name + ", " + ways[which].name;
@@ -333,16 +335,16 @@ void test_bundles() {
   const Codes codes{problem.codes.data(), kRows, problem.segments};
   const Codes wide_codes{problem.wide_codes.data(), kRows, problem.segments};
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
-  const learners::Histogram learner(LearnerOptions{});
-  const AdditiveBoosting real = algorithm<selections::Greedy, responses::Real>();
-  const AdditiveBoosting newton = algorithm<selections::Greedy, responses::Newton>();
+  const std::unique_ptr<WeakLearner> learner = make_weak_learner("histogram", LearnerOptions{});
+  const AdditiveBoosting real = algorithm("greedy", "real");
+  const AdditiveBoosting newton = algorithm("greedy", "newton");
   for (const AdditiveBoosting* way : {&real, &newton}) {
     const std::string label = way == &real ? "bundles, real" : "bundles, newton";
     for (const std::size_t n : Sizes{1, 4, 8, 16}) {
       std::vector<Model> models;
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < n; ++m) {
-        models.push_back({loss.get(), &learner, 0.5 + static_cast<double>(m), 1.0, 0.0,
+        models.push_back({loss.get(), learner.get(), 0.5 + static_cast<double>(m), 1.0, 0.0,
                           roles(n == 1 ? kFolds : m % 4)});
         all.push_back(m);
       }
@@ -402,18 +404,7 @@ void test_least_norm(std::size_t n, std::size_t rank, double scale) {
   }
 }
 
-}  // namespace
-
-// With --probe it only says whether the instruction set asked for is available.
-int main(int argc, char** argv) {
-  try {
-    const char* set = name(instruction_set());
-    if (argc > 1 && std::string(argv[1]) == "--probe") return 0;
-    std::printf("instruction set: %s\n", set);
-  } catch (const std::invalid_argument&) {
-    return 1;
-  }
-  test_codes();
+void test_losses() {
   const Problem problem;
   Table table{kRows, {}};
   for (std::size_t f = 0; f < kFeatures; ++f) {
@@ -434,12 +425,41 @@ int main(int argc, char** argv) {
   for (const std::string& loss : loss_names()) {
     test_loss(loss, borrowed, bins, problem.weight.data());
   }
-  test_bundles();
+}
+
+void test_equations() {
   for (const double scale : {1e-6, 1.0, 1e6}) {
     test_least_norm(1, 1, scale);
     test_least_norm(7, 7, scale);
     test_least_norm(8, 4, scale);
     test_least_norm(11, 7, scale);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string asked = argc > 1 ? argv[1] : "";
+  try {
+    const char* set = name(instruction_set());
+    if (asked == "--probe") return 0;
+    std::printf("instruction set: %s\n", set);
+  } catch (const std::invalid_argument&) {
+    return 1;
+  }
+  const std::pair<const char*, void (*)()> parts[] = {{"codes", test_codes},
+                                                      {"losses", test_losses},
+                                                      {"bundles", test_bundles},
+                                                      {"equations", test_equations}};
+  int tested = 0;
+  for (const auto& [part, test] : parts) {
+    if (!asked.empty() && asked != part) continue;
+    test();
+    ++tested;
+  }
+  if (tested == 0) {
+    std::printf("no part is called %s\n", asked.c_str());
+    return 1;
   }
   std::printf(failures == 0 ? "all is well\n" : "%d failures\n", failures);
   return failures == 0 ? 0 : 1;

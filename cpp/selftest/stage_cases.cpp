@@ -13,22 +13,26 @@
 #include "choices.hpp"
 #include "digest.hpp"
 #include "properboost/boosting/booster.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/region.hpp"
 #include "properboost/data/edges.hpp"
+#include "properboost/data/packed_codes.hpp"
 #include "properboost/data/pairs.hpp"
 #include "properboost/data/row_sample.hpp"
 #include "properboost/data/table.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 #include "properboost/ensemble/forest.hpp"
 #include "properboost/histogram/code_weights.hpp"
-#include "properboost/impurities/registry.hpp"
+#include "properboost/impurities/impurity.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/rado/boost.hpp"
 #include "properboost/rado/rados.hpp"
-#include "properboost/rado/regularizers/registry.hpp"
-#include "properboost/responses/newton.hpp"
-#include "properboost/steps/unit.hpp"
+#include "properboost/rado/regularizers/regularizer.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "random.hpp"
 
@@ -44,8 +48,7 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
   const Codes codes = problem.borrow();
   const RowSampleWeights weight(problem.weight.data());
   const std::vector<float> ones(problem.rows, 1.0f);
-  const auto criterion =
-      impurities::Builtins::make<Criterion, BoundImpurity>("phi", phi, phi == "mu" ? 0.5 : 1.0);
+  const auto criterion = make_impurity("phi", phi, phi == "mu" ? 0.5 : 1.0);
   Digest digest;
   Team::run(run.threads, kShared, [&](Team& team) {
     const PackedCodes packed(codes, bins.size(), team);
@@ -173,9 +176,8 @@ std::uint64_t predict_trees(const Problem& problem, const LearnerOptions& option
   const Bins bins = problem.bins();
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
   const std::unique_ptr<WeakLearner> learner = learner_of("tree", options);
-  const AdditiveBoosting algorithm({std::make_shared<selections::Greedy>(),
-                                    std::make_shared<BoundResponse<responses::Newton>>(),
-                                    std::make_shared<steps::Unit>()});
+  const AdditiveBoosting algorithm(
+      {make_selection("greedy"), make_response("newton"), make_step("unit")});
   Boosting boosting({problem.borrow(), bins},
                     {{loss.get(), learner.get(), 1.0, 0.3, 0.0, Problem::roles(kFolds)}},
                     algorithm);
@@ -212,8 +214,8 @@ std::uint64_t boost_rados(const Problem& problem, const std::string& regularizer
   Penalty penalty;
   if (!regularizer.empty()) {
     penalty.emplace_back(
-        0.01, regularizers::Builtins::make<Regularizer>(
-                  "regularizer", regularizer, features.size(),
+        0.01, make_regularizer(
+                  regularizer, features.size(),
                   static_cast<const double*>(regularizer == "slope" ? slope.data() : nullptr)));
   }
   Digest digest;
@@ -291,7 +293,7 @@ void add_stages(CaseList& list) {
     }
   }
 
-  for (const std::string& phi : impurities::Builtins::names()) {
+  for (const std::string& phi : impurity_names()) {
     list.add("tree-" + phi, [phi](const Problem& p, const Run& run) {
       return grow_tree(p, phi, {64, TreeLimits::kUnlimited, 1.0}, run);
     });
@@ -309,7 +311,7 @@ void add_stages(CaseList& list) {
   options.limits.depth = 5;
   list.add("prediction-levels",
            [options](const Problem& p, const Run& run) { return predict_trees(p, options, run); });
-  std::vector<std::string> penalties = regularizers::Builtins::names();
+  std::vector<std::string> penalties = regularizer_names();
   penalties.emplace_back();
   for (const std::string& penalty : penalties) {
     list.add("rados" + (penalty.empty() ? "" : "-" + penalty),

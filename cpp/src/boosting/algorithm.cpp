@@ -6,6 +6,8 @@
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/model_batch.hpp"
 #include "properboost/boosting/planner.hpp"
+#include "properboost/boosting/selection.hpp"
+#include "properboost/learners/learner.hpp"
 #include "properboost/responses/sign.hpp"
 
 namespace properboost {
@@ -51,8 +53,8 @@ std::unique_ptr<Planner> AdditiveBoosting::make_planner(const RoundContext& cont
 
 VoteBoosting::VoteBoosting(std::shared_ptr<const Step> step, std::shared_ptr<const Vote> vote,
                            VoteTargets targets, double rho, const VoteWeighting& weighting)
-    : Algorithm({std::make_shared<selections::Greedy>(),
-                 std::make_shared<BoundResponse<responses::Sign>>(), std::move(step)},
+    : Algorithm({make_selection("greedy"), std::make_shared<BoundResponse<responses::Sign>>(),
+                 std::move(step)},
                 0.0),
       vote_(std::move(vote)),
       targets_(std::move(targets)),

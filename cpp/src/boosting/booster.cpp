@@ -17,10 +17,16 @@
 #include "properboost/boosting/planner.hpp"
 #include "properboost/boosting/repeated_rounds.hpp"
 #include "properboost/boosting/sample_weights.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/boosting/stepper.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/data/weight_totals.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "properboost/histogram/histogram_builder.hpp"
+#include "properboost/responses/response.hpp"
 #include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {

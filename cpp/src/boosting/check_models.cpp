@@ -4,6 +4,10 @@
 #include <stdexcept>
 
 #include "properboost/data/roles.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/losses/loss.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
 
 namespace properboost {
 namespace {

@@ -123,8 +123,8 @@ void CoupledBatch::store(const CoupledStrip& strip) {
 void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& memory,
                         Team& team) const {
   const double nanoseconds = static_cast<double>(rows_.codes.rows * width_);
-  const FeatureRows rows{rows_.rows,           blocks_, together_, roles_, width_,
-                         rows_.needs_curvature, units_};
+  const FeatureRows rows{rows_.rows, blocks_, together_, roles_, width_, rows_.needs_curvature,
+                         units_};
   fill_feature(cells, rows, nanoseconds, memory, team, [&](std::size_t c, const AddStrip& add) {
     const RowBlock& block = blocks_[c];
     add(weight_.data() + block.begin * width_,

@@ -12,6 +12,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/histogram/row_sums.hpp"
+#include "properboost/steps/line_search_oracle.hpp"
 
 namespace properboost {
 namespace {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "properboost/boosting/lanes.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"

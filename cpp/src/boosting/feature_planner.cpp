@@ -9,11 +9,13 @@
 #include "properboost/boosting/feature_race.hpp"
 #include "properboost/boosting/feature_search.hpp"
 #include "properboost/boosting/planner.hpp"
+#include "properboost/boosting/selection.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/learners/contrast.hpp"
 #include "properboost/learners/shrinkage.hpp"
+#include "properboost/responses/response.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/responses/response.hpp"
 
 namespace properboost {
 

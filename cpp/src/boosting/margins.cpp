@@ -389,8 +389,8 @@ class Margins::Pass {
 
   template <class PassBlock>
   void fill(Team& team, const PassBlock& pass) {
-    const FeatureRows rows{m_.rows_, m_.blocks_, m_.together_, m_.roles_, W, m_.needs_curvature_,
-                           units_of_cells_};
+    const FeatureRows rows{m_.rows_, m_.blocks_,          m_.together_,   m_.roles_,
+                           W,        m_.needs_curvature_, units_of_cells_};
     fill_feature(*cells_, rows, m_.nanoseconds(2.5), m_.memory_, team, pass);
   }
 

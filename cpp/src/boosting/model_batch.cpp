@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "properboost/boosting/model.hpp"
+#include "properboost/data/training_rows.hpp"
+
 namespace properboost {
 namespace {
 

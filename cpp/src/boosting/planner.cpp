@@ -9,7 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/learners/cell_order.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/responses/response.hpp"
 
 namespace properboost {
 

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "properboost/boosting/algorithm.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/steps/line_search_oracle.hpp"
 #include "properboost/trees/node_lines.hpp"
 #include "properboost/trees/tree.hpp"
 #include "properboost/trees/tree_grower.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "properboost/core/exact_sum.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 

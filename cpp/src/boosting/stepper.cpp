@@ -6,9 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/planner.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
+#include "properboost/steps/line_search_oracle.hpp"
 
 namespace properboost {
 namespace {

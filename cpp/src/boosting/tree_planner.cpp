@@ -4,10 +4,18 @@
 #include <stdexcept>
 #include <utility>
 
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/planner.hpp"
 #include "properboost/boosting/row_screen.hpp"
+#include "properboost/boosting/sample_weights.hpp"
+#include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/trees/leaf_lines.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/row_units.hpp"
 #include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {

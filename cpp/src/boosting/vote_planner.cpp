@@ -8,11 +8,19 @@
 #include <stdexcept>
 #include <utility>
 
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/moving_margins.hpp"
+#include "properboost/boosting/sample_weights.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/code_weights.hpp"
+#include "properboost/learners/learner.hpp"
 #include "properboost/trees/drawn_features.hpp"
+#include "properboost/trees/row_units.hpp"
+#include "properboost/trees/slots.hpp"
 #include "properboost/trees/tree_grower.hpp"
 #include "properboost/trees/vote_cuts.hpp"
+#include "properboost/votes/vote_targets.hpp"
 
 namespace properboost {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/binning.hpp"
+#include "properboost/data/screen.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
@@ -33,6 +34,17 @@ std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& range
     }
   }
   return blocks;
+}
+std::vector<RowBlock> cut_into_row_blocks(
+    const std::vector<std::size_t>& segments,
+    const std::function<bool(std::size_t first, std::size_t other)>& alike, std::size_t rows) {
+  std::vector<SegmentRange> ranges;
+  for (std::size_t k = 0; k + 1 < segments.size();) {
+    const std::size_t first = k++;
+    while (k + 1 < segments.size() && alike(first, k)) ++k;
+    ranges.push_back({first, segments[first], segments[k]});
+  }
+  return cut_into_row_blocks(ranges, rows);
 }
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments) {
   return cut_into_row_blocks(segments, [](std::size_t, std::size_t) { return false; });

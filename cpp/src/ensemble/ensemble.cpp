@@ -5,6 +5,7 @@
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/encode_tile.hpp"
+#include "properboost/data/pairs.hpp"
 #include "properboost/data/tiles.hpp"
 #include "properboost/ensemble/entries.hpp"
 

@@ -31,14 +31,14 @@ class RowCodeSums final : public CodeSums {
     constexpr std::size_t kTogether = Sum::kLanes == 1 ? 512 : 64;
     alignas(64) unsigned char made[kTogether * sizeof(Sum)];
     terms_.read(weight, curvature, sample_weight);
-    vectorized([&terms = terms_, codes, n, to = reinterpret_cast<Sum*>(&made[0]),
-                sums = sums_](auto set) {
-      for (std::size_t i = 0; i < n; i += kTogether) {
-        const std::size_t end = std::min(n, i + kTogether);
-        terms.make(set, i, end, to);
-        add_terms<1, kMaxCodes>(&codes, MadeTerms<Sum>{to, i}, i, end, sums);
-      }
-    });
+    vectorized(
+        [&terms = terms_, codes, n, to = reinterpret_cast<Sum*>(&made[0]), sums = sums_](auto set) {
+          for (std::size_t i = 0; i < n; i += kTogether) {
+            const std::size_t end = std::min(n, i + kTogether);
+            terms.make(set, i, end, to);
+            add_terms<1, kMaxCodes>(&codes, MadeTerms<Sum>{to, i}, i, end, sums);
+          }
+        });
   }
 
   void flush(const SegmentRoles& roles, Histogram& histogram, std::size_t f) override {

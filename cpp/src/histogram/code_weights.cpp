@@ -1,5 +1,6 @@
 #include "properboost/histogram/code_weights.hpp"
 
+#include "properboost/core/exact_sum.hpp"
 #include "properboost/core/fixed_point.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"

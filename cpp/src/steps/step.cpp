@@ -3,11 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "properboost/steps/line_search_oracle.hpp"
+#include "properboost/steps/registry.hpp"
+
 namespace properboost {
 
 // For one row, link(1 - 1/2) = 0 would forbid every step; for more than 2^52, 1 - 0.5/n rounds
 // to 1.
 double share_of_half_a_row(double rows) { return 0.5 / std::clamp(rows, 2.0, 0x1p52); }
+
+std::unique_ptr<Step> make_step(const std::string& name) {
+  return steps::Builtins::make<Step>("step", name);
+}
+std::vector<std::string> step_names() { return steps::Builtins::names(); }
+
+std::unique_ptr<Step> make_vote_step(const std::string& name) {
+  return steps::ForVotes::make<Step>("step", name);
+}
+std::vector<std::string> vote_step_names() { return steps::ForVotes::names(); }
 
 bool look_ahead(LineSearchOracle& oracle, const StepLimits& limits, double end, Bracket& bracket) {
   for (double t = limits.first_look(); t <= end; t *= 2) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "properboost/core/parallel.hpp"
+#include "properboost/data/packed_codes.hpp"
 
 namespace properboost {
 

@@ -16,6 +16,7 @@
 #include "properboost/trees/drawn_features.hpp"
 #include "properboost/trees/growth.hpp"
 #include "properboost/trees/joint_cells.hpp"
+#include "properboost/trees/leaf_lines.hpp"
 #include "properboost/trees/leaf_rows.hpp"
 #include "properboost/trees/leaf_sums.hpp"
 #include "properboost/trees/level_growth.hpp"

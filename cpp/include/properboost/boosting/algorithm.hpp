@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
-#include "properboost/boosting/row_weighting.hpp"
-#include "properboost/boosting/selection.hpp"
-#include "properboost/responses/response.hpp"
-#include "properboost/steps/step.hpp"
-#include "properboost/votes/vote.hpp"
 #include "properboost/votes/vote_targets.hpp"
 #include "properboost/votes/vote_weighting.hpp"
 
 namespace properboost {
 
 class Planner;
+class Response;
+class RowWeighting;
+class Selection;
+class Step;
+class Vote;
 struct Model;
 struct RoundContext;
 

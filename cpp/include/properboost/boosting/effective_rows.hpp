@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "properboost/boosting/model_batch.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/sample_weights.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/data/training_rows.hpp"

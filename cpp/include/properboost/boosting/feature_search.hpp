@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <vector>
 
+#include "properboost/boosting/algorithm.hpp"
+#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/boosting/planner.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/histogram_builder.hpp"
 #include "properboost/learners/cell_order.hpp"
 #include "properboost/learners/contrast.hpp"
 #include "properboost/learners/learner.hpp"

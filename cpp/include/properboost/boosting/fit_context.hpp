@@ -5,15 +5,15 @@
 #include <optional>
 #include <vector>
 
-#include "properboost/boosting/algorithm.hpp"
-#include "properboost/boosting/fit_state.hpp"
-#include "properboost/boosting/model.hpp"
-#include "properboost/boosting/sample_weights.hpp"
-#include "properboost/core/peers.hpp"
-#include "properboost/data/packed_codes.hpp"
-#include "properboost/data/training_rows.hpp"
-
 namespace properboost {
+
+class Algorithm;
+class PackedCodes;
+class Peers;
+class SampleWeights;
+struct FitState;
+struct Model;
+struct TrainingRows;
 
 // Raw predictions that models start from: [model][row] in segment order, or one array for all
 // models.

@@ -1,15 +1,14 @@
 // A model: what differs between models that are trained together.
 #pragma once
 
-#include <algorithm>
-#include <variant>
 #include <vector>
 
 #include "properboost/data/roles.hpp"
-#include "properboost/learners/learner.hpp"
-#include "properboost/losses/loss.hpp"
 
 namespace properboost {
+
+class Loss;
+class WeakLearner;
 
 struct Model {
   const Loss* loss;
@@ -21,19 +20,10 @@ struct Model {
 };
 
 // Trees sort the rows in an order of their own.
-inline bool grows_trees(const Model& model) {
-  return std::holds_alternative<const GrownLearner*>(model.weak_learner->kind());
-}
-
-inline bool any_grows_trees(const std::vector<Model>& models) {
-  return std::any_of(models.begin(), models.end(), grows_trees);
-}
+bool grows_trees(const Model& model);
+bool any_grows_trees(const std::vector<Model>& models);
 
 // Whether its trees' leaves have lines.
-inline bool has_lines(const Model& model) {
-  const LearnerKind kind = model.weak_learner->kind();
-  const auto* const grown = std::get_if<const GrownLearner*>(&kind);
-  return grown != nullptr && (*grown)->lines.any;
-}
+bool has_lines(const Model& model);
 
 }  // namespace properboost

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "properboost/boosting/lanes.hpp"
-#include "properboost/boosting/model.hpp"
-#include "properboost/boosting/moving_margins.hpp"
-#include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/trees/criterion.hpp"
 
 namespace properboost {
+
+class BatchMargins;
+struct Model;
+struct TrainingRows;
 
 using Lanes = std::vector<std::size_t>;  // the models of a batch
 

@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "properboost/boosting/held_out_means.hpp"
-#include "properboost/histogram/histogram.hpp"
-#include "properboost/responses/response.hpp"
-#include "properboost/steps/line_search_oracle.hpp"
+#include "properboost/histogram/lane_units.hpp"
 
 namespace properboost {
 
+class Histogram;
+class LineSearchOracle;
+class RowsByCell;
 class Share;
 class Team;
+struct RowShare;
 
 // A lane's rows move by t times the look-up table, each by the entry of its code; and by t times
 // what lines add to it, if there are any.  Several vote targets have one look-up table each,

@@ -10,22 +10,27 @@
 #include <memory>
 #include <vector>
 
-#include "properboost/boosting/algorithm.hpp"
 #include "properboost/boosting/fit_context.hpp"
+#include "properboost/boosting/fit_state.hpp"
 #include "properboost/boosting/model.hpp"
 #include "properboost/boosting/model_batch.hpp"
-#include "properboost/boosting/moving_margins.hpp"
 #include "properboost/histogram/cells.hpp"
-#include "properboost/histogram/histogram.hpp"
-#include "properboost/learners/learner.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/trees/node_lines.hpp"
 #include "properboost/trees/tree.hpp"
-#include "properboost/trees/tree_grower.hpp"
 
 namespace properboost {
 
+class CellOrder;
+class FeatureLearner;
+class GrownLearner;
 class Team;
+class TreeGrowers;
+class VoteBoosting;
+class WeakLearner;
+struct HistogramMemory;
+struct Partition;
+struct PassRequest;
 
 // What one lane adds in one round.
 struct RoundUpdate {

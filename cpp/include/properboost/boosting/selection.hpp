@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
-
-#include "properboost/core/registry.hpp"
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace properboost {
 
@@ -33,31 +33,7 @@ class Selection {
   virtual bool allows_for_chance() const { return false; }
 };
 
-namespace selections {
-
-class Greedy final : public Selection {
- public:
-  static constexpr const char* name = "greedy";
-};
-
-class Unbiased final : public Selection {
- public:
-  static constexpr const char* name = "unbiased";
-  bool allows_for_chance() const override { return true; }
-};
-
-class Cyclic final : public Selection {
- public:
-  static constexpr const char* name = "cyclic";
-  std::size_t tables_per_estimator(std::size_t features) const override { return features; }
-  Candidates candidates(std::size_t table, std::size_t) const override {
-    return {table, table + 1};
-  }
-  bool in_turn() const override { return true; }
-};
-
-using Builtins = Registry<std::tuple<Greedy, Cyclic, Unbiased>>;
-
-}  // namespace selections
+std::unique_ptr<Selection> make_selection(const std::string& name);
+std::vector<std::string> selection_names();
 
 }  // namespace properboost

@@ -59,8 +59,8 @@ class Team {
       return;
     }
     hand_out(
-        n, nanoseconds,
-        [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); }, &task);
+        n, nanoseconds, [](const void* t, std::size_t i) { (*static_cast<const Task*>(t))(i); },
+        &task);
   }
 
  private:

@@ -1,9 +1,8 @@
-// Axes: along which a feature's codes have neighbours, and in which direction values must go there.
+// Axes: along which a feature's codes have neighbours.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "properboost/data/binning.hpp"
 
@@ -25,8 +24,5 @@ inline std::array<Axis, 2> find_axes(const FeatureBins& bins) {
   return {{{size(grid.rows), columns, size(grid.ordered_columns), 1},
            {columns, 1, size(grid.ordered_rows), columns}}};
 }
-
-// For each axis: whether values must not fall (1) or not rise (-1) along it, or may do both (0).
-using Directions = std::array<std::int8_t, 2>;
 
 }  // namespace properboost

@@ -3,14 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
-
-#include "properboost/data/screen.hpp"
 
 namespace properboost {
 
 class Bins;
 class Team;
+struct SegmentRange;
 
 // Borrowed from the caller.  Segment k (a class) is rows segments[k] to segments[k + 1].
 struct Codes {
@@ -48,17 +48,10 @@ struct RowBlock {
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges,
                                           std::size_t rows = RowBlock::kRows);
 // Neighbouring segments that are alike(first, other) share blocks, which are the first one's.
-template <class Alike>
-std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments,
-                                          const Alike& alike, std::size_t rows = RowBlock::kRows) {
-  std::vector<SegmentRange> ranges;
-  for (std::size_t k = 0; k + 1 < segments.size();) {
-    const std::size_t first = k++;
-    while (k + 1 < segments.size() && alike(first, k)) ++k;
-    ranges.push_back({first, segments[first], segments[k]});
-  }
-  return cut_into_row_blocks(ranges, rows);
-}
+std::vector<RowBlock> cut_into_row_blocks(
+    const std::vector<std::size_t>& segments,
+    const std::function<bool(std::size_t first, std::size_t other)>& alike,
+    std::size_t rows = RowBlock::kRows);
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<std::size_t>& segments);
 
 // Whether every code is below its feature's width.

@@ -7,11 +7,12 @@
 #include <cstdint>
 
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/parallel.hpp"
 #include "properboost/core/prefetch.hpp"
-#include "properboost/data/codes.hpp"
 
 namespace properboost {
+
+class Team;
+struct Codes;
 
 // Some features, from the first of one word of packed codes to the last of another.
 struct FeatureRange {
@@ -23,21 +24,7 @@ class PackedCodes {
   static constexpr std::size_t kTogether = 8;  // features, whose codes are read as one word
 
   PackedCodes() = default;  // of no rows
-  PackedCodes(const Codes& codes, std::size_t features, Team& team)
-      : features_(features), stride_(stride_for(features)), bytes_(codes.rows * stride_) {
-    constexpr std::size_t kRows = 512;
-    const std::size_t blocks = (codes.rows + kRows - 1) / kRows;
-    const double nanoseconds = 0.3 * static_cast<double>(bytes_.size());
-    team.for_each(blocks, nanoseconds, [&](std::size_t block) {
-      const std::size_t begin = block * kRows;
-      const std::size_t end = std::min(begin + kRows, codes.rows);
-      for (std::size_t f = 0; f < features; ++f) {
-        const std::uint8_t* const code = codes.feature(f);
-        std::uint8_t* const out = bytes_.data() + f;
-        for (std::size_t i = begin; i < end; ++i) out[i * stride_] = code[i];
-      }
-    });
-  }
+  PackedCodes(const Codes& codes, std::size_t features, Team& team);
 
   // What so many rows take.
   static std::size_t bytes(std::size_t rows, std::size_t features) noexcept {

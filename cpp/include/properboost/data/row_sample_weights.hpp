@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "properboost/core/exact_sum.hpp"
-
 namespace properboost {
+
+class ExactSum;
 
 // Borrowed, in segment order; without an array all of them are 1.
 class RowSampleWeights {
@@ -24,16 +24,8 @@ class RowSampleWeights {
   // The same where not all are ones, for loops that are written twice.
   double given(std::size_t row) const noexcept { return weight_[row]; }
   // The sum of the rows from `begin` to `end`; their order does not matter.
-  double sum(std::size_t begin, std::size_t end) const { return add_up(begin, end).value(); }
-  ExactSum add_up(std::size_t begin, std::size_t end) const {
-    ExactSum total;
-    if (all_ones()) {
-      total.add(static_cast<double>(end - begin));
-    } else {
-      for (std::size_t i = begin; i < end; ++i) total.add(weight_[i]);
-    }
-    return total;
-  }
+  double sum(std::size_t begin, std::size_t end) const;
+  ExactSum add_up(std::size_t begin, std::size_t end) const;
   // The largest of n rows.
   double most(std::size_t n) const noexcept {
     return all_ones() || n == 0 ? 1.0 : *std::max_element(weight_, weight_ + n);

@@ -18,28 +18,22 @@ void add_by_codes(const std::uint8_t* const* codes, std::size_t begin, std::size
   Sum* cells[Together];
   for (std::size_t g = 0; g < Together; ++g) cells[g] = given_cells[g];
   std::size_t i = begin;
-  for (; i + kUnrolled <= end; i += kUnrolled) {
-    std::uint64_t words[Together];
-    for (std::size_t g = 0; g < Together; ++g)
-      std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
-    if constexpr (sizeof(Sum) <= 2 * sizeof(std::uint64_t)) {
+  // A sum of a cache line or more takes so many additions that an unrolled loop would be no faster,
+  // and kernels of many lanes took most of the time to build the engine.
+  if constexpr (sizeof(Sum) < 64) {
+    for (; i + kUnrolled <= end; i += kUnrolled) {
+      std::uint64_t words[Together];
+      for (std::size_t g = 0; g < Together; ++g)
+        std::memcpy(&words[g], codes[g] + i, sizeof words[g]);
 #pragma GCC unroll 8
       for (unsigned j = 0; j < kUnrolled; ++j) {
         decltype(auto) term = term_of(i + j);
         for (std::size_t g = 0; g < Together; ++g)
           cells[g][unpack<std::uint8_t>(words[g], j)] += term;
       }
-    } else {
-      // Sums of many numbers take so long to add that codes need not be taken out of registers.
-      std::uint8_t code[Together][kUnrolled];
-      std::memcpy(code, words, sizeof code);
-#pragma GCC unroll 1
-      for (unsigned j = 0; j < kUnrolled; ++j) {
-        decltype(auto) term = term_of(i + j);
-        for (std::size_t g = 0; g < Together; ++g) cells[g][code[g][j]] += term;
-      }
     }
   }
+#pragma GCC unroll 1
   for (; i < end; ++i) {
     decltype(auto) term = term_of(i);
     for (std::size_t g = 0; g < Together; ++g) cells[g][codes[g][i]] += term;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/data/axes.hpp"
 #include "properboost/data/binning.hpp"
 
 namespace properboost {
@@ -38,6 +37,10 @@ struct RowShare {
   double share;
   CellOfCode cell_of;
 };
+
+// For each of a feature's axes, see data/axes.hpp: whether values must not fall (1) or not rise
+// (-1) along it, or may do both (0).
+using Directions = std::array<std::int8_t, 2>;
 
 // The cells of one feature of one model, one per code.
 struct FeatureCells {

@@ -1,28 +1,20 @@
-// Histograms: the cells of all features, and how the rows' weights are summed into them.
+// Histograms: the cells of all features.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/aligned.hpp"
-#include "properboost/core/fixed_point.hpp"
 #include "properboost/data/binning.hpp"
-#include "properboost/data/training_rows.hpp"
-#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/cells.hpp"
+#include "properboost/histogram/lane_units.hpp"
 
 namespace properboost {
 
 class Share;
 class Team;
-
-// Those of each lane.
-using LaneUnits = std::array<CellUnits, kMostLanes>;
 
 // The sums of the cells of all features in all lanes, [code][lane], in whole units.
 class Histogram {
@@ -99,36 +91,6 @@ class Histogram {
   bool has_curvature_;
   LaneUnits units_;
   Aligned<std::int64_t> sums_;
-};
-
-// What sums take while they are made.  Builders that work one after the other share it: it is
-// several megabytes per thread.
-struct HistogramMemory {
-  std::vector<Aligned<unsigned char>> sums;  // by task; zero between fills
-  std::vector<Aligned<unsigned char>> scratch, terms;
-  std::vector<std::unique_ptr<Histogram>> others;  // of all parts of the rows but the first
-};
-
-// Sums the weights of the same rows in every round.
-class HistogramBuilder {
- public:
-  // Everything that `rows` refers to must outlive it.  crowding[f] is the share of the rows in the
-  // fullest code of feature f, whether it is one of these features or not.
-  HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
-                   std::vector<std::size_t> features, const std::vector<double>& crowding,
-                   std::size_t lanes, bool has_curvature, std::shared_ptr<HistogramMemory> memory);
-  HistogramBuilder(HistogramBuilder&&) noexcept;
-  ~HistogramBuilder();
-
-  // Cells of its features from the rows' weights and curvatures (null where there are none), in
-  // these units.  No sum depends on the number of threads, nor on the order of rows.  They are of
-  // this process's rows.
-  void fill(const float* weight, const float* curvature, const LaneUnits& units,
-            Histogram& histogram, Team& team);
-
- private:
-  class State;
-  std::unique_ptr<State> state_;
 };
 
 }  // namespace properboost

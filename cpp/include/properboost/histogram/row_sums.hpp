@@ -13,11 +13,12 @@
 
 #include "properboost/boosting/lanes.hpp"
 #include "properboost/core/instruction_set.hpp"
-#include "properboost/core/peers.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 
 namespace properboost {
+
+class Share;
 
 inline double wide(float x) { return static_cast<double>(x); }
 
@@ -96,10 +97,7 @@ class TermUnits {
   }
   // Whether any process has lost a lane's sum.
   using Lost = std::array<double, kMostLanes>;
-  void share(Share& share, Lost& lost) const {
-    for (std::size_t lane = 0; lane < lost.size(); ++lane) lost[lane] = has_lost(lane) ? 1.0 : 0.0;
-    for (double& own : lost) share.most(own);
-  }
+  void share(Share& share, Lost& lost) const;
   void lose_if(const Lost& lost) const noexcept {
     for (std::size_t lane = 0; lane < lost.size(); ++lane) {
       if (lost[lane] > 0.0) lose(lane);

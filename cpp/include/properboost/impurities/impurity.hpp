@@ -3,6 +3,10 @@
 // weight 1 costs 1 more than a pure one).
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/criterion.hpp"
 
@@ -19,5 +23,10 @@ class BoundImpurity final : public BoundCriterion<Policy> {
  public:
   explicit BoundImpurity(double parameter) : BoundCriterion<Policy>(Policy(parameter)) {}
 };
+
+// The impurity of this name; errors call the argument `axis`.
+std::unique_ptr<Criterion> make_impurity(const char* axis, const std::string& name,
+                                         double parameter);
+std::vector<std::string> impurity_names();
 
 }  // namespace properboost

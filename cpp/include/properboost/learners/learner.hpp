@@ -11,12 +11,9 @@
 
 #include "properboost/histogram/cells.hpp"
 #include "properboost/learners/cell_order.hpp"
-#include "properboost/learners/contrast.hpp"
 #include "properboost/learners/partition.hpp"
-#include "properboost/responses/response.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
-#include "properboost/trees/tree.hpp"
 
 namespace properboost {
 
@@ -36,8 +33,13 @@ struct LearnerOptions {
   LineLimits lines = {};  // of trees
 };
 
+class Bins;
 class FeatureLearner;
 class GrownLearner;
+class Response;
+struct Contrast;
+struct EffectiveRows;
+struct Tree;
 
 // A weak learner as what it is.
 using LearnerKind = std::variant<const FeatureLearner*, const GrownLearner*>;
@@ -52,10 +54,7 @@ class WeakLearner {
   const std::vector<std::int8_t> directions;  // see LearnerOptions
 
   // The criterion for choosing cells: its own, or else the response.
-  const Criterion& criterion_or(const Response& response) const noexcept {
-    if (criterion_) return **criterion_;
-    return response;
-  }
+  const Criterion& criterion_or(const Response& response) const noexcept;
   bool has_criterion() const noexcept { return criterion_.has_value(); }
 
  protected:
@@ -132,5 +131,9 @@ class GrownLearner : public WeakLearner {
     return limits;
   }
 };
+
+std::unique_ptr<WeakLearner> make_weak_learner(const std::string& name,
+                                               const LearnerOptions& options);
+std::vector<std::string> weak_learner_names();
 
 }  // namespace properboost

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "properboost/learners/learner.hpp"
+#include "properboost/trees/tree.hpp"
 
 namespace properboost::learners {
 

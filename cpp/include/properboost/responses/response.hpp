@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/criterion.hpp"
@@ -40,6 +43,9 @@ class Response : public Criterion {
   virtual void values(const Cell* cells, std::size_t n, const Regularizers& r, RowsByCell& rows,
                       double* out) const = 0;
 };
+
+std::unique_ptr<Response> make_response(const std::string& name);
+std::vector<std::string> response_names();
 
 // Default facts about a policy; a policy hides those that differ.
 struct ResponseDefaults {

@@ -2,6 +2,7 @@
 // minimiser.
 #pragma once
 
+#include "properboost/steps/line_search_oracle.hpp"
 #include "properboost/steps/step.hpp"
 
 namespace properboost::steps {

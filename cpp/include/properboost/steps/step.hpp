@@ -5,11 +5,13 @@
 // correct the lane's t by the slope there.
 #pragma once
 
-#include <algorithm>
-
-#include "properboost/steps/line_search_oracle.hpp"
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace properboost {
+
+class LineSearchOracle;
 
 // An error of 0 counts as half a row: returns half a row's share of so many rows.
 double share_of_half_a_row(double rows);
@@ -61,6 +63,12 @@ class Step {
     return t;
   }
 };
+
+std::unique_ptr<Step> make_step(const std::string& name);
+std::vector<std::string> step_names();
+// Those that a boosting of votes may take.
+std::unique_ptr<Step> make_vote_step(const std::string& name);
+std::vector<std::string> vote_step_names();
 
 // Where a slope changes sign, or how far it is known to stay positive.
 struct Bracket {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "properboost/data/binning.hpp"
-#include "properboost/data/packed_codes.hpp"
 
 namespace properboost {
 
+class PackedCodes;
 class Team;
 
 // The lines of a tree's nodes, or of several trees', one after the other.

@@ -8,22 +8,21 @@
 #include <mutex>
 #include <vector>
 
-#include "properboost/data/binning.hpp"
-#include "properboost/data/codes.hpp"
-#include "properboost/data/packed_codes.hpp"
-#include "properboost/data/row_sample_weights.hpp"
-#include "properboost/histogram/cells.hpp"
-#include "properboost/trees/criterion.hpp"
-#include "properboost/trees/leaf_lines.hpp"
-#include "properboost/trees/limits.hpp"
-#include "properboost/trees/row_units.hpp"
-#include "properboost/trees/slots.hpp"
 #include "properboost/trees/tree.hpp"
-#include "properboost/votes/vote.hpp"
 
 namespace properboost {
 
+class Criterion;
+class LeafLines;
+class PackedCodes;
+class RowSampleWeights;
 class Team;
+class Vote;
+struct LineLimits;
+struct Regularizers;
+struct RowWeights;
+struct Slots;
+struct TreeLimits;
 
 // A tree, and the weights at each of its nodes: [node][slot].
 struct VoteTree {

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace properboost {
 
@@ -30,5 +33,9 @@ class Vote {
 
 // The criteria by which votes may choose cells.
 enum class VoteCriterion { kGini, kError };
+
+std::unique_ptr<Vote> make_vote(const std::string& name, std::size_t targets,
+                                VoteCriterion criterion);
+std::vector<std::string> vote_names();
 
 }  // namespace properboost

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,11 @@ class Regularizer {
   // theta <- theta + step 1_k; theta starts at 0.
   virtual void move(std::size_t k, double step) = 0;
 };
+
+// `parameter` has an entry per feature, or per two, or is null, as the regulariser takes it.
+std::unique_ptr<Regularizer> make_regularizer(const std::string& name, std::size_t features,
+                                              const double* parameter);
+std::vector<std::string> regularizer_names();
 
 // A linear combination of regularisers, each with its factor.
 using Penalty = std::vector<std::pair<double, std::unique_ptr<Regularizer>>>;
