@@ -16,9 +16,9 @@ from pathlib import Path
 INCLUDE = "cpp/include/properboost"
 FILES = (
     f"{INCLUDE}/losses/glog.hpp",
-    "cpp/src/boosting/booster.cpp",
-    "cpp/src/boosting/planner.cpp",
-    f"{INCLUDE}/boosting/margins.hpp",
+    "cpp/src/rounds/booster.cpp",
+    "cpp/src/planning/planner.cpp",
+    f"{INCLUDE}/margins/margins.hpp",
 )
 
 

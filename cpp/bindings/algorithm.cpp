@@ -1,5 +1,5 @@
 // What every round does: weak learners, votes and algorithms, each by its name.
-#include "properboost/boosting/algorithm.hpp"
+#include "properboost/rounds/algorithm.hpp"
 
 #include <pybind11/stl.h>
 
@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "classes.hpp"
-#include "properboost/boosting/selection.hpp"
 #include "properboost/impurities/impurity.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/learners/smoothing.hpp"
+#include "properboost/planning/selection.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/steps/step.hpp"
-#include "properboost/trees/tree_grower.hpp"
+#include "properboost/trees/growing/tree_grower.hpp"
 #include "properboost/votes/vote.hpp"
 
 namespace properboost::bindings {

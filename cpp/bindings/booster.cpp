@@ -1,4 +1,4 @@
-#include "properboost/boosting/booster.hpp"
+#include "properboost/rounds/booster.hpp"
 
 #include <pybind11/stl.h>
 
@@ -13,10 +13,10 @@
 
 #include "classes.hpp"
 #include "codes.hpp"
-#include "properboost/boosting/row_screen.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/losses/loss.hpp"
+#include "properboost/planning/row_screen.hpp"
 #include "py_peers.hpp"
 #include "reporter.hpp"
 

@@ -13,10 +13,10 @@
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/impurities/impurity.hpp"
+#include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/growing/tree_grower.hpp"
 #include "properboost/trees/limits.hpp"
-#include "properboost/trees/row_units.hpp"
 #include "properboost/trees/slots.hpp"
-#include "properboost/trees/tree_grower.hpp"
 #include "reporter.hpp"
 
 namespace properboost::bindings {

@@ -6,16 +6,16 @@
 #include <optional>
 #include <stdexcept>
 
-#include "properboost/boosting/booster.hpp"
-#include "properboost/boosting/selection.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/impurities/impurity.hpp"
 #include "properboost/joint/joint_loss.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/planning/selection.hpp"
 #include "properboost/responses/response.hpp"
+#include "properboost/rounds/booster.hpp"
 #include "properboost/steps/step.hpp"
-#include "properboost/trees/tree_grower.hpp"
+#include "properboost/trees/growing/tree_grower.hpp"
 #include "properboost/votes/vote.hpp"
 #include "tables.hpp"
 

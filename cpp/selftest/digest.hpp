@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "properboost/boosting/fit_state.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 #include "properboost/histogram/cells.hpp"
+#include "properboost/rounds/fit_state.hpp"
 #include "properboost/trees/tree.hpp"
 
 namespace properboost::selftest {

@@ -23,8 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "properboost/boosting/booster.hpp"
-#include "properboost/boosting/selection.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/region.hpp"
@@ -34,7 +32,9 @@
 #include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/learners/learner.hpp"
+#include "properboost/planning/selection.hpp"
 #include "properboost/responses/response.hpp"
+#include "properboost/rounds/booster.hpp"
 #include "properboost/steps/coefficient_solver.hpp"
 #include "properboost/steps/step.hpp"
 #include "random.hpp"

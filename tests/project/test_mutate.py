@@ -119,7 +119,7 @@ def test_mutations_of_cpp(tool):
 @pytest.mark.parametrize("language", ["python", "cpp"])
 def test_every_mutation_can_be_made_where_it_was_drawn_and_below_new_lines(tool, language):
     root = ROOT / {"python": "python/properboost", "cpp": "cpp/src"}[language]
-    name = {"python": "fitting/evidence.py", "cpp": "boosting/planner.cpp"}[language]
+    name = {"python": "fitting/evidence.py", "cpp": "planning/planner.cpp"}[language]
     source = (root / name).read_bytes()
     edits = tool[f"{language}_edits"].list_edits(name, source)
     assert len(edits) > 50

@@ -15,7 +15,7 @@ __all__ = ["FOLDERS", "Lot", "draw", "list_sources", "read_equivalent"]
 
 FOLDERS = {
     "python": ("losses", "engine", "models", "fitting", "model_selection", "data", "export"),
-    "cpp": ("losses", "boosting", "data"),
+    "cpp": ("losses", "margins", "planning", "rounds", "data"),
 }
 """The folders that are drawn over unless others are named; the engine has no others of these."""
 

@@ -19,7 +19,9 @@ from edits import Edit
 __all__ = ["LAST", "USUAL", "Reach", "Sandbox", "order_tests"]
 
 NEAREST = {
-    "cpp/boosting": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
+    "cpp/margins": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
+    "cpp/planning": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
+    "cpp/rounds": ["tests/engine/test_booster.py", "tests/engine", "tests/estimators"],
     "cpp/data": ["tests/data", "tests/engine/test_binning.py", "tests/engine", "tests/fitting"],
     "cpp/losses": ["tests/losses", "tests/engine/test_booster.py", "tests/engine", "tests/papers"],
     "cpp": ["tests/engine", "tests/fitting", "tests/rado", "tests/estimators"],

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/histogram/terms.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 namespace {

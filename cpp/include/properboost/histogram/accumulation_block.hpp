@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/data/screen.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

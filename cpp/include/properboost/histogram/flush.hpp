@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/histogram/histogram.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

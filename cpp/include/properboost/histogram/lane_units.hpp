@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/fixed_point.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <limits>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

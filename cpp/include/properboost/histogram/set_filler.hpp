@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/aligned.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
@@ -16,6 +15,7 @@
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/flush_schedule.hpp"
 #include "properboost/histogram/histogram.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

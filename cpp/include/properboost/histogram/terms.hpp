@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "properboost/boosting/lanes.hpp"
 #include "properboost/core/fixed_point.hpp"
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/row_sample_weights.hpp"
@@ -14,6 +13,7 @@
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/flush.hpp"
 #include "properboost/histogram/sums.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 

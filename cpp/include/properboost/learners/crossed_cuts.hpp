@@ -12,7 +12,7 @@
 
 #include "properboost/core/math_double.hpp"
 #include "properboost/histogram/cells.hpp"
-#include "properboost/trees/class_cuts.hpp"
+#include "properboost/trees/cells/class_cuts.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost::learners {

@@ -21,7 +21,7 @@
 #include "properboost/learners/crossed_cuts.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/trees/best_cut.hpp"
-#include "properboost/trees/class_cuts.hpp"
+#include "properboost/trees/cells/class_cuts.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost::learners {

@@ -1,4 +1,5 @@
-// The lines of trees' nodes: what a row gets beside its node's value.  See trees/leaf_lines.hpp.
+// The lines of trees' nodes: what a row gets beside its node's value.  See
+// trees/growing/leaf_lines.hpp.
 #pragma once
 
 #include <array>

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "properboost/boosting/row_weighting.hpp"
 #include "properboost/core/aligned.hpp"
+#include "properboost/margins/row_weighting.hpp"
 
 namespace properboost {
 

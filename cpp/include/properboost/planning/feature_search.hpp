@@ -1,0 +1,65 @@
+// The search of a round: what the cells of each feature hold in the lanes of a batch, and what they
+// cost the lanes' learners.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "properboost/histogram/accumulation_block.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/histogram/histogram.hpp"
+#include "properboost/histogram/histogram_builder.hpp"
+#include "properboost/learners/cell_order.hpp"
+#include "properboost/learners/contrast.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/margins/moving_margins.hpp"
+#include "properboost/planning/planner.hpp"
+#include "properboost/rounds/algorithm.hpp"
+
+namespace properboost {
+
+class Team;
+
+class FeatureSearch {
+ public:
+  // `learners` and `directions`, of each feature, have one entry per lane; directions are empty
+  // where there are none.  The context must outlive it.
+  FeatureSearch(const RoundContext& context, std::vector<const FeatureLearner*> learners,
+                std::vector<std::vector<Directions>> directions);
+
+  const FeatureLearner& learner(std::size_t lane) const { return *learners_[lane]; }
+  bool has_directions(std::size_t lane) const { return !directions_[lane].empty(); }
+
+  // What fills the histogram with the sums of these features over these rows.
+  HistogramBuilder make_builder(const std::vector<AccumulationBlock>& blocks,
+                                std::vector<std::size_t> features) const;
+  void fill(HistogramBuilder& builder, Team& team) {
+    fill(builder, at_.batch.margins->cell_units(), team);
+  }
+  void fill(HistogramBuilder& builder, const LaneUnits& units, Team& team);
+  Histogram& histogram() noexcept { return histogram_; }
+
+  using Buffer = std::array<Cell, kMaxCodes>;
+  FeatureCells cells(std::size_t f, std::size_t lane, Buffer& buffer) const;
+
+  // What a lane's learner makes of a feature: its cost, by how much its cells tell the classes
+  // apart, and the cells, in order.
+  double cost_of(const FeatureCells& feature, std::size_t lane, const EffectiveRows& rows) const;
+  Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
+                       const EffectiveRows& rows) const;
+  Partition partition_of(const FeatureCells& feature, std::size_t lane, const CellOrder& order,
+                         const EffectiveRows& rows) const;
+
+ private:
+  const Criterion& criterion(std::size_t lane) const {
+    return learner(lane).criterion_or(at_.algorithm.response());
+  }
+
+  const RoundContext& at_;
+  const std::vector<const FeatureLearner*> learners_;
+  const std::vector<std::vector<Directions>> directions_;
+  Histogram histogram_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,284 @@
+// Adds rows' units to sums by the codes of features and by slot: [feature][slot][code].
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/words.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/histogram/add_by_codes.hpp"
+#include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/slots.hpp"
+
+namespace properboost {
+
+template <bool kCurvature>
+class ClassAdder {
+ public:
+  using Unit = Units<kCurvature>;
+  using Narrow = NarrowUnits<kCurvature>;
+
+  // All arguments must outlive it.  `most_alike` has how many rows share a code of each feature, at
+  // most; it is read if units are narrow.
+  ClassAdder(const Codes& codes, const PackedCodes& packed, const Bins& bins, const Slots& slots,
+             const RowUnits<kCurvature>& units, const std::vector<std::size_t>& most_alike)
+      : codes_(codes),
+        packed_(packed),
+        bins_(bins),
+        slots_(slots),
+        units_(units),
+        most_alike_(most_alike) {}
+
+  // The sums of a code, and how many of them a row is added to.
+  std::size_t per_code() const noexcept { return slots_.n; }
+  static constexpr std::size_t per_row() noexcept { return 1; }
+
+  static constexpr std::size_t kMostRows = 512;  // of a block
+
+  // The codes that it reads, in whose order different threads may sum features.
+  const PackedCodes& packed() const noexcept { return packed_; }
+
+  // Narrow sums on their way: all 0 between runs.
+  using Memory = Aligned<Narrow>;
+
+  // Makes room for runs of so many rows, to the sums of all features.
+  void prepare(Memory& memory, std::size_t rows) const {
+    if (makes_narrow_sums(rows)) memory.resize(slots_.n * bins_.total_width());
+  }
+
+  // Makes the sums of some features of rows that are added until it ends, about so many.
+  class Run {
+   public:
+    Run(const ClassAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t rows,
+        Memory& memory)
+        : adder_(adder), features_(features), sums_(sums), memory_(memory) {
+      if (adder.makes_narrow_sums(rows)) {
+        of_slot_.resize(adder.slots_.n);
+      } else {
+        std::fill(sums.data() + adder.first(features.begin),
+                  sums.data() + adder.first(features.end), Unit{});
+      }
+    }
+
+    // Adds n rows of the s-th training segment, in the order of their numbers.
+    void add(const std::uint32_t* rows, std::size_t n, std::size_t s) {
+      const std::size_t slot = adder_.slots_.of_segment[s];
+      while (n > 0) {
+        const std::size_t in_turn = std::min(n, kMostInTurn);
+        const bool by_column =
+            in_turn >= kFewestInTurn && rows[in_turn - 1] - rows[0] == in_turn - 1;
+        const std::size_t size = by_column ? in_turn : std::min(n, adder_.packed_.block(kMostRows));
+        const std::size_t ahead = by_column ? 0 : std::min(size, n - size);
+        if (of_slot_.empty()) {
+          adder_.add_wide(rows, size, slot, features_, sums_.data(), by_column, ahead);
+        } else {
+          if (of_slot_[slot].rows + size > adder_.units_.most_rows()) make_room(slot);
+          adder_.add_narrow(rows, size, slot, features_, memory_.data(), by_column, ahead);
+          of_slot_[slot].rows += size;
+        }
+        rows += size;
+        n -= size;
+      }
+    }
+    void end() {
+      for (std::size_t slot = 0; slot < of_slot_.size(); ++slot) {
+        for (std::size_t f = features_.begin; f < features_.end; ++f) {
+          read_off(f, slot, is_crowded(f) && of_slot_[slot].has_made_room);
+        }
+      }
+    }
+
+   private:
+    // Rows that follow each other, whose codes are read column by column.
+    static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
+    static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
+
+    struct OfSlot {
+      std::size_t rows = 0;  // since room was made
+      bool has_made_room = false;
+    };
+
+    // Whether a narrow sum might overflow.
+    bool is_crowded(std::size_t f) const {
+      return adder_.most_alike_[f] > adder_.units_.most_rows();
+    }
+    void make_room(std::size_t slot) {
+      for (std::size_t f = features_.begin; f < features_.end; ++f) {
+        if (is_crowded(f)) read_off(f, slot, of_slot_[slot].has_made_room);
+      }
+      of_slot_[slot] = {0, true};
+    }
+    // Moves narrow sums to the others, which are there already if they have `begun`.
+    void read_off(std::size_t f, std::size_t slot, bool begun) {
+      const std::size_t at = adder_.first(f, slot);
+      Unit* const to = sums_.data() + at;
+      Narrow* const from = memory_.data() + at;
+      const auto n = static_cast<std::size_t>(adder_.bins_[f].width());
+      vectorized([=] {
+        for (std::size_t i = 0; i < n; ++i) {
+          const Unit own = RowUnits<kCurvature>::widen(from[i]);
+          from[i] = {};
+          if (begun) {
+            to[i] += own;
+          } else {
+            to[i] = own;
+          }
+        }
+      });
+    }
+
+    const ClassAdder& adder_;
+    const FeatureRange features_;
+    Aligned<Unit>& sums_;
+    Memory& memory_;
+    std::vector<OfSlot> of_slot_;  // none if sums are not narrow
+  };
+
+  // The same for one feature alone.
+  void add_feature(const std::uint8_t* code, std::size_t f, const std::uint32_t* rows,
+                   std::size_t n, std::size_t s, Unit* sums) const {
+    Unit* const own = sums + slots_.of_segment[s] * static_cast<std::size_t>(bins_[f].width());
+    for (std::size_t i = 0; i < n; ++i) own[code[rows[i]]] += units_[rows[i]];
+  }
+
+ private:
+  bool makes_narrow_sums(std::size_t rows) const {
+    // With fewer additions for each sum, reading it off would take the time that they save.
+    constexpr std::size_t kAddsPerSum = 6;
+    return units_.is_narrow() &&
+           rows * bins_.size() >= kAddsPerSum * slots_.n * bins_.total_width();
+  }
+
+  // Where the sums of a feature begin; past the last one, where they end.
+  std::size_t first(std::size_t f) const { return slots_.n * bins_.offset(f); }
+  // Where those of a slot begin.
+  std::size_t first(std::size_t f, std::size_t slot) const {
+    return first(f) + slot * static_cast<std::size_t>(bins_[f].width());
+  }
+
+  void add_wide(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                Unit* sums, bool by_column, std::size_t ahead) const {
+    if (units_.is_narrow()) {
+      add_rows(rows, n, slot, features, sums, by_column, ahead,
+               [units = &units_](std::size_t row) { return (*units)[row]; });
+    } else {
+      add_rows(rows, n, slot, features, sums, by_column, ahead,
+               [all = units_.data()](std::size_t row) { return all[row]; });
+    }
+  }
+  void add_narrow(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                  Narrow* sums, bool by_column, std::size_t ahead) const {
+    add_rows(rows, n, slot, features, sums, by_column, ahead,
+             [all = units_.narrow()](std::size_t row) { return all[row]; });
+  }
+
+  template <class Number, class NumberOf>
+  void add_rows(const std::uint32_t* rows, std::size_t n, std::size_t slot, FeatureRange features,
+                Number* sums, bool by_column, std::size_t ahead, const NumberOf& number_of) const {
+    if (by_column) {
+      add_columns(rows[0], rows[0] + n, slot, features, sums, number_of);
+      return;
+    }
+    std::array<Number, kMostRows> own;
+    for (std::size_t j = 0; j < n; ++j) own[j] = number_of(rows[j]);
+    add_block(rows, own.data(), n, slot, features, sums, ahead);
+  }
+
+  // Adds rows from `begin` to `end`, a few features at a time.
+  template <class Number, class NumberOf>
+  void add_columns(std::size_t begin, std::size_t end, std::size_t slot, FeatureRange features,
+                   Number* sums, const NumberOf& number_of) const {
+    constexpr std::size_t kTogether = 2;
+    std::size_t f = features.begin;
+    for (; f + kTogether <= features.end; f += kTogether) {
+      std::array<const std::uint8_t*, kTogether> codes;
+      std::array<Number*, kTogether> cells;
+      for (std::size_t g = 0; g < kTogether; ++g) {
+        codes[g] = codes_.feature(f + g);
+        cells[g] = sums + first(f + g, slot);
+      }
+      add_by_codes<kTogether>(codes.data(), begin, end, cells.data(), number_of);
+    }
+    for (; f < features.end; ++f) {
+      const std::uint8_t* const code = codes_.feature(f);
+      Number* const cells = sums + first(f, slot);
+      add_by_codes<1>(&code, begin, end, &cells, number_of);
+    }
+  }
+
+  // Adds a block of rows: few enough for their codes to stay in the cache while the words of codes
+  // take turns.  On the way the codes of some rows that come next are asked for, here and there:
+  // many at once would wait for each other.
+  template <class Number>
+  void add_block(const std::uint32_t* rows, const Number* numbers, std::size_t n, std::size_t slot,
+                 FeatureRange features, Number* sums, std::size_t ahead) const {
+    constexpr std::size_t kTogether = PackedCodes::kTogether, kPiece = 16;
+    const std::size_t words = (features.end - features.begin + kTogether - 1) / kTogether;
+    const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
+    const std::size_t at_once = (ahead + pieces - 1) / pieces;
+    std::size_t asked = 0;
+    for (std::size_t f = features.begin; f < features.end; f += kTogether) {
+      std::array<Number*, kTogether> cells{};
+      const std::size_t in_word = std::min(kTogether, features.end - f);
+      for (std::size_t k = 0; k < in_word; ++k) cells[k] = sums + first(f + k, slot);
+      visit_features(in_word, [&](auto size) {
+        for (std::size_t i = 0; i < n; i += kPiece) {
+          for (const std::size_t end = std::min(ahead, asked + at_once); asked < end; ++asked) {
+            packed_.prefetch(rows[n + asked]);
+            units_.prefetch(rows[n + asked]);
+          }
+          add_to_cells<size>(packed_.row(0) + f, packed_.stride(), rows + i, numbers + i,
+                             std::min(kPiece, n - i), cells.data());
+        }
+      });
+    }
+  }
+
+  // Adds the numbers of n rows to the cells of the features of one word.
+  template <std::size_t Features, class Number>
+  static void add_to_cells(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
+                           const Number* numbers, std::size_t n, Number* const* given_cells) {
+    Number* cells[Features];  // copies, which no addition could change
+    for (std::size_t g = 0; g < Features; ++g) cells[g] = given_cells[g];
+    for (std::size_t i = 0; i < n; ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, first + rows[i] * stride, sizeof word);
+      const Number own = numbers[i];
+      for (unsigned g = 0; g < Features; ++g) {
+        cells[g][unpack<std::uint8_t>(word, g)] += own;
+      }
+    }
+  }
+
+  template <class Visitor>
+  static void visit_features(std::size_t size, const Visitor& visitor) {
+    switch (size) {
+      case 1: return visitor(std::integral_constant<std::size_t, 1>{});
+      case 2: return visitor(std::integral_constant<std::size_t, 2>{});
+      case 3: return visitor(std::integral_constant<std::size_t, 3>{});
+      case 4: return visitor(std::integral_constant<std::size_t, 4>{});
+      case 5: return visitor(std::integral_constant<std::size_t, 5>{});
+      case 6: return visitor(std::integral_constant<std::size_t, 6>{});
+      case 7: return visitor(std::integral_constant<std::size_t, 7>{});
+      default: return visitor(std::integral_constant<std::size_t, 8>{});
+    }
+  }
+
+  const Codes& codes_;
+  const PackedCodes& packed_;
+  const Bins& bins_;
+  const Slots& slots_;
+  const RowUnits<kCurvature>& units_;
+  const std::vector<std::size_t>& most_alike_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,120 @@
+// Adds the units of rows in several classes to sums by the codes of features: [feature][code], and
+// there the numbers of a row.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/prefetch.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/packed_codes.hpp"
+#include "properboost/trees/cells/joint_units.hpp"
+
+namespace properboost {
+
+class JointAdder {
+ public:
+  using Unit = std::int32_t;
+
+  // All arguments must outlive it.
+  JointAdder(const PackedCodes& packed, const Bins& bins, const JointUnits& units)
+      : packed_(packed), bins_(bins), units_(units) {}
+
+  std::size_t per_code() const noexcept { return units_.stride(); }
+  std::size_t per_row() const noexcept { return units_.stride(); }
+
+  // The codes that it reads, in whose order different threads may sum features.
+  const PackedCodes& packed() const noexcept { return packed_; }
+
+  struct Memory {};  // none
+  void prepare(Memory& /*none*/, std::size_t /*rows*/) const {}
+
+  // Makes the sums of some features of rows that are added.
+  class Run {
+   public:
+    Run(const JointAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t /*rows*/,
+        Memory& /*none*/)
+        : adder_(adder), features_(features), sums_(sums) {
+      std::fill(sums.data() + adder.first(features.begin), sums.data() + adder.first(features.end),
+                Unit{});
+    }
+    void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/) {
+      const std::size_t most = adder_.packed_.block(kMostRows);
+      for (std::size_t i = 0; i < n; i += most) {
+        const std::size_t size = std::min(most, n - i);
+        adder_.add_block(rows + i, size, features_, sums_.data(), std::min(most, n - i - size));
+      }
+    }
+    void end() {}
+
+   private:
+    const JointAdder& adder_;
+    const FeatureRange features_;
+    Aligned<Unit>& sums_;
+  };
+
+  void add_feature(const std::uint8_t* code, std::size_t /*f*/, const std::uint32_t* rows,
+                   std::size_t n, std::size_t /*segment*/, Unit* sums) const {
+    const std::size_t stride = units_.stride();
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t* const from = units_.row(rows[i]);
+      Unit* const to = sums + code[rows[i]] * stride;
+      for (std::size_t j = 0; j < stride; ++j) to[j] += from[j];
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostRows = 128;  // of a block
+
+  // Where the sums of a feature begin.
+  std::size_t first(std::size_t f) const { return bins_.offset(f) * units_.stride(); }
+
+  // `ahead` rows after them will come next.
+  void add_block(const std::uint32_t* rows, std::size_t n, FeatureRange features, Unit* sums,
+                 std::size_t ahead) const {
+    for (std::size_t i = 0; i < ahead; ++i) {
+      packed_.prefetch(rows[n + i]);
+      prefetch(units_.row(rows[n + i]), units_.stride() * sizeof(std::int32_t));
+    }
+    // Vectors of a row that are held while its features take turns.
+    constexpr std::size_t kHeld = 4;
+    const std::size_t vectors = units_.stride() / JointUnits::kTogether;
+    for (std::size_t v = 0; v < vectors; v += kHeld) {
+      switch (std::min(kHeld, vectors - v)) {
+        case 1: add_vectors<1>(rows, n, v, features, sums); break;
+        case 2: add_vectors<2>(rows, n, v, features, sums); break;
+        case 3: add_vectors<3>(rows, n, v, features, sums); break;
+        default: add_vectors<4>(rows, n, v, features, sums); break;
+      }
+    }
+  }
+
+  template <std::size_t Vectors>
+  void add_vectors(const std::uint32_t* rows, std::size_t n, std::size_t first_vector,
+                   FeatureRange features, Unit* sums) const {
+    constexpr std::size_t kNumbers = Vectors * JointUnits::kTogether;
+    const std::size_t place = first_vector * JointUnits::kTogether;
+    const std::size_t stride = units_.stride();
+    vectorized([=, bins = &bins_, packed = &packed_, units = &units_] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t* const code = packed->row(rows[i]);
+        const std::int32_t* const from = units->row(rows[i]) + place;
+        Unit own[kNumbers];
+        for (std::size_t j = 0; j < kNumbers; ++j) own[j] = from[j];
+        for (std::size_t f = features.begin; f < features.end; ++f) {
+          Unit* const to = sums + (bins->offset(f) + code[f]) * stride + place;
+          for (std::size_t j = 0; j < kNumbers; ++j) to[j] += own[j];
+        }
+      }
+    });
+  }
+
+  const PackedCodes& packed_;
+  const Bins& bins_;
+  const JointUnits& units_;
+};
+
+}  // namespace properboost

@@ -1,0 +1,308 @@
+// Several classes in the cells of a tree that they share: the cost is the sum of the classes'.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/cells/cut_scan.hpp"
+#include "properboost/trees/cells/joint_adder.hpp"
+#include "properboost/trees/cells/joint_units.hpp"
+#include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/growing/leaf_rows.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/slots.hpp"
+
+namespace properboost {
+
+class JointCells {
+ public:
+  using Adder = JointAdder;
+  using Unit = Adder::Unit;
+  using Total = std::vector<Unit>;  // of a node's rows: the numbers of a row; may be empty
+
+  JointCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
+             const JointUnits& units, const std::vector<RowWeights>& classes, const Slots& slots)
+      : criterion_(criterion),
+        regularizers_(r),
+        limits_(limits),
+        units_(units),
+        classes_(classes),
+        slots_(slots) {}
+
+  Total total(const Unit* sums, std::size_t width) const {
+    Total total(stride(), 0);
+    for (std::size_t b = 0; b < width; ++b)
+      add_numbers(total.data(), sums + b * stride(), stride());
+    return total;
+  }
+  // The code that a feature's j-th number belongs to.
+  std::size_t code_at(std::size_t j, std::size_t /*width*/) const { return j / stride(); }
+  static void add(Total& to, const Total& rows) {
+    add_numbers(to.data(), rows.data(), rows.size());
+  }
+  // Half the sum over the classes: with two, whose weights are the same, it is that of either.
+  double weight(const Total& total) const {
+    const auto first = total.begin() + static_cast<std::ptrdiff_t>(units_.classes());
+    double sum = 0.0;
+    for (auto it = first; it != total.end(); ++it) sum += static_cast<double>(*it);
+    return 0.5 * units_.beside_unit() * sum;
+  }
+  double weight_of_branch(const Total& total) const { return weight(total); }
+  double cost(const Total& total) const {
+    CutCost cut;
+    evaluate(total.data(), total.data(), 1, &cut);  // nothing is on the right
+    return cut.cost;
+  }
+  static bool may_be_split(const Total& /*total*/) { return true; }
+
+  // The squares of the rows' gradients at a node: of each class's own rows, then of the others.
+  using Squares = std::vector<std::int64_t>;
+  Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
+    const std::size_t n = classes_.size();
+    const RowSampleWeights weight = classes_.front().sample_weight;
+    const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t s, Squares& to) {
+      const std::size_t own = slots_.of_segment[s];
+      Squares sums(n, 0);
+      vectorized([=, &units = units_, sum = sums.data()] {
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int32_t* const gradient = units.row(row[i]);
+          if (weight.all_ones()) {
+            for (std::size_t k = 0; k < n; ++k) {
+              sum[k] += static_cast<std::int64_t>(gradient[k]) * gradient[k];
+            }
+            continue;
+          }
+          const double once = 1.0 / weight.given(row[i]);  // a weight of 2 is two such rows
+          for (std::size_t k = 0; k < n; ++k) {
+            const auto g = static_cast<double>(gradient[k]);
+            sum[k] += std::llround(g * g * once);
+          }
+        }
+      });
+      for (std::size_t k = 0; k < n; ++k) to[k == own ? k : n + k] += sums[k];
+    };
+    return rows.sum(node, Squares(2 * n, 0), 0.5 * static_cast<double>(n), add, team);
+  }
+
+  // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
+  bool is_quadratic() const noexcept { return criterion_.needs_curvature(); }
+  // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
+  // K - 1 are free.
+  ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows,
+                                double categories) const {
+    const std::size_t n = classes_.size();
+    const double unit = units_.gradient_unit() * units_.gradient_unit();
+    std::vector<double> positive(n), negative(n), curvature(n);
+    unpack([&](std::size_t j) { return total[j]; }, positive.data(), negative.data(),
+           curvature.data());
+    double sum = 0.0, squares = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Cell cell{positive[k], negative[k], curvature[k]};
+      const auto value = [&](std::size_t j) { return unit * static_cast<double>(of_rows[j]); };
+      const double saving =
+          std::max(0.0, properboost::saving_by_chance(criterion_, cell, value(k), value(n + k),
+                                                      regularizers_, categories));
+      sum += saving;
+      squares += saving * saving;
+    }
+    const double alike = squares > 0.0 ? sum * sum / squares : 0.0;
+    return {sum, std::max(1.0, alike * static_cast<double>(n - 1) / static_cast<double>(n))};
+  }
+
+  // The cells of a feature's codes.
+  class Feature {
+   public:
+    Feature(const JointCells& cells, const FeatureBins& bins, const Unit* sums)
+        : cells_(cells), bins_(bins), sums_(sums) {
+      const auto width = static_cast<std::size_t>(bins.width());
+      for (std::size_t b = 0; b < width; ++b) {
+        const Unit* const own = sums + b * cells.stride();
+        occupied_[b] = std::any_of(own, own + cells.stride(), [](Unit x) { return x != 0; });
+      }
+    }
+    Feature(const Feature&) = delete;
+    Feature& operator=(const Feature&) = delete;
+
+    // The cuts of its codes, and what belongs to the left branch and to both besides.
+    struct Cuts {
+      const Feature& feature;
+      Total left, all;
+
+      bool occupied(std::size_t code) const { return feature.occupied_[code]; }
+      std::array<double, kMaxCodes> shares() const { return feature.project(); }
+      void find_costs(const CutOrder& order, double* before, double* after) const {
+        const JointCells& cells = feature.cells_;
+        const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
+          cells.evaluate(lefts, all.data(), n, out);
+        };
+        CutScan(feature.sums_, cells.stride(), left, cells.limits_.child_weight, evaluate)
+            .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
+      }
+    };
+    // There are no directions.
+    Cuts cuts(const Total& beside_left, const Total& beside_right, int /*direction*/) const {
+      Cuts cuts{*this, beside_left, cells_.total(sums_, static_cast<std::size_t>(bins_.width()))};
+      cuts.left.resize(cells_.stride(), 0);
+      for (const Total* beside : {&beside_left, &beside_right}) {
+        if (!beside->empty()) JointCells::add(cuts.all, *beside);
+      }
+      return cuts;
+    }
+
+   private:
+    // Orders categories along the first principal component of their mean gradients, as
+    // Coppersmith, Hong and Hosking (1999) order theirs along that of class probabilities.  With
+    // two classes this is their order by share.
+    std::array<double, kMaxCodes> project() const {
+      std::array<double, kMaxCodes> shares{};
+      const auto width = static_cast<std::size_t>(bins_.width());
+      const std::size_t classes = cells_.units_.classes();
+      std::vector<double> weight(width, 0.0), point(width * classes, 0.0), mean(classes, 0.0);
+      double total = 0.0;
+      for (std::size_t b = 0; b < width; ++b) {
+        const Unit* const own = sums_ + b * cells_.stride();
+        for (std::size_t k = 0; k < classes; ++k) {
+          weight[b] += static_cast<double>(own[classes + k]);
+          mean[k] += static_cast<double>(own[k]);
+        }
+        total += weight[b];
+        for (std::size_t k = 0; weight[b] > 0.0 && k < classes; ++k) {
+          point[b * classes + k] = static_cast<double>(own[k]) / weight[b];
+        }
+      }
+      if (!(total > 0.0)) return shares;
+      std::vector<double> axis(classes, 0.0);
+      double farthest = 0.0;
+      for (std::size_t b = 0; b < width; ++b) {
+        if (!(weight[b] > 0.0)) continue;
+        double distance = 0.0;
+        for (std::size_t k = 0; k < classes; ++k) {
+          double& x = point[b * classes + k];
+          x -= mean[k] / total;
+          distance += weight[b] * x * x;
+        }
+        if (distance <= farthest) continue;
+        farthest = distance;
+        std::copy_n(&point[b * classes], classes, axis.begin());
+      }
+      const auto project_on_axis = [&] {
+        for (std::size_t b = 0; b < width; ++b) {
+          shares[b] = 0.0;
+          for (std::size_t k = 0; k < classes; ++k) {
+            shares[b] += point[b * classes + k] * axis[k];
+          }
+        }
+      };
+      constexpr int kSteps = 40;  // of the power method, from the category that is farthest out
+      for (int step = 0; step < kSteps; ++step) {
+        project_on_axis();
+        std::fill(axis.begin(), axis.end(), 0.0);
+        double length = 0.0;
+        for (std::size_t k = 0; k < classes; ++k) {
+          for (std::size_t b = 0; b < width; ++b) {
+            axis[k] += weight[b] * shares[b] * point[b * classes + k];
+          }
+          length += axis[k] * axis[k];
+        }
+        if (!(length > 0.0)) break;
+        for (double& x : axis) x /= std::sqrt(length);
+      }
+      project_on_axis();
+      return shares;
+    }
+
+    const JointCells& cells_;
+    const FeatureBins& bins_;
+    const Unit* sums_;
+    std::array<bool, kMaxCodes> occupied_;
+  };
+
+ private:
+  std::size_t stride() const noexcept { return units_.stride(); }
+  static void add_numbers(Unit* to, const Unit* from, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) to[j] += from[j];
+  }
+
+  // What n cuts cost: the sums of their left branches, and those of both.
+  void evaluate(const Unit* lefts, const Unit* all, std::size_t n, CutCost* out) const {
+    const std::size_t classes = units_.classes();
+    const std::size_t together = std::max<std::size_t>(1, kTogether / classes);  // cuts
+    static thread_local std::vector<double> memory;
+    memory.resize(4 * together * classes);
+    double* const positive = memory.data();
+    double* const negative = positive + together * classes;
+    double* const curvature = negative + together * classes;
+    double* const costs = curvature + together * classes;
+    for (std::size_t first = 0; first < n; first += together) {
+      const std::size_t cuts = std::min(together, n - first);
+      for (const bool on_left : {true, false}) {
+        for (std::size_t i = 0; i < cuts; ++i) {
+          const Unit* const left = lefts + (first + i) * stride();
+          const std::size_t to = i * classes;
+          unpack([=](std::size_t j) { return on_left ? left[j] : all[j] - left[j]; }, positive + to,
+                 negative + to, curvature + to);
+        }
+        criterion_.costs(positive, negative, curvature, cuts * classes, regularizers_, costs);
+        for (std::size_t i = 0; i < cuts; ++i) {
+          double cost = 0.0;
+          std::int64_t beside = 0;
+          const Unit* const left = lefts + (first + i) * stride() + classes;
+          for (std::size_t k = 0; k < classes; ++k) {
+            cost += costs[i * classes + k];
+            beside += on_left ? left[k] : all[classes + k] - left[k];
+          }
+          const double weight = 0.5 * units_.beside_unit() * static_cast<double>(beside);
+          CutCost& cut = out[first + i];
+          cut = on_left ? CutCost{cost, weight}
+                        : CutCost{cut.cost + cost, std::min(cut.lighter, weight)};
+        }
+      }
+    }
+  }
+
+  // The classes' cells.  A criterion that uses curvatures needs no more of the weights than their
+  // difference.
+  template <class SumOf>
+  void unpack(const SumOf& sum_of, double* positive, double* negative, double* curvature) const {
+    const std::size_t classes = units_.classes();
+    const double unit = units_.gradient_unit();
+    if (criterion_.needs_curvature()) {
+      vectorized([=, beside_unit = units_.beside_unit()] {
+        for (std::size_t k = 0; k < classes; ++k) {
+          positive[k] = unit * static_cast<double>(sum_of(k));
+          negative[k] = 0.0;
+          curvature[k] = beside_unit * static_cast<double>(sum_of(classes + k));
+        }
+      });
+      return;
+    }
+    vectorized([=] {
+      for (std::size_t k = 0; k < classes; ++k) {
+        const auto gradient = static_cast<double>(sum_of(k));
+        const auto weight = static_cast<double>(sum_of(classes + k));
+        positive[k] = std::max(0.5 * unit * (weight + gradient), 0.0);
+        negative[k] = std::max(0.5 * unit * (weight - gradient), 0.0);
+        curvature[k] = 0.0;
+      }
+    });
+  }
+
+  static constexpr std::size_t kTogether = 256;  // cells whose costs are found at once
+
+  const Criterion& criterion_;
+  const Regularizers& regularizers_;
+  const TreeLimits& limits_;
+  const JointUnits& units_;
+  const std::vector<RowWeights>& classes_;
+  const Slots& slots_;
+};
+
+}  // namespace properboost

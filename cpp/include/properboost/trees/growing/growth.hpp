@@ -1,0 +1,327 @@
+// A tree that grows, whatever decides which leaf is split next: its nodes and their sums, and how
+// its leaves are split.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
+#include "properboost/data/binning.hpp"
+#include "properboost/data/codes.hpp"
+#include "properboost/histogram/cells.hpp"
+#include "properboost/trees/best_cut.hpp"
+#include "properboost/trees/criterion.hpp"
+#include "properboost/trees/growing/leaf_rows.hpp"
+#include "properboost/trees/growing/leaf_sums.hpp"
+#include "properboost/trees/limits.hpp"
+#include "properboost/trees/split.hpp"
+#include "properboost/trees/tree.hpp"
+
+namespace properboost {
+
+template <class Cells>
+struct Grown {
+  Tree tree;
+  std::vector<typename Cells::Total> totals;  // of each node
+};
+
+// `Cells` gives the costs of its nodes' cells: by two classes, by the slots of a vote, or by the
+// classes of a joint model.
+template <class Cells>
+class Growth {
+ public:
+  using Total = typename Cells::Total;
+  using NodeSums = LeafSums<typename Cells::Adder>;
+  using Sums = typename NodeSums::Sums;
+
+  // The best way to split a node.
+  struct Choice {
+    std::size_t feature;
+    Split split;
+    double saving;
+  };
+  struct Leaf {
+    std::size_t node = 0, depth = 0;
+    Sums sums{};  // empty if they are made when they are needed
+  };
+
+  // All arguments must outlive it.
+  Growth(const Cells& cells, LeafRows& rows, NodeSums& sums, const Codes& codes, const Bins& bins,
+         const TreeLimits& limits, Team& team)
+      : cells_(cells),
+        rows_(rows),
+        sums_(sums),
+        codes_(codes),
+        bins_(bins),
+        limits_(limits),
+        team_(team) {}
+
+  // Adds the root.
+  Leaf begin() {
+    Leaf root;
+    if (sums_.at_once(0)) root.sums = sums_.add_up(0);
+    Share share = team_.share();
+    if (limits_.chance > 0.0) {
+      squares_.push_back(cells_.squares(rows_, 0, team_));
+      share.sum(squares_[0].data(), squares_[0].size());
+    }
+    sums_.share({&root.sums}, share);
+    add_node(root);
+    return root;
+  }
+  Grown<Cells> end() { return {std::move(tree_), std::move(totals_)}; }
+
+  const Cells& cells() const noexcept { return cells_; }
+  const NodeSums& sums() const noexcept { return sums_; }
+  const Bins& bins() const noexcept { return bins_; }
+  const TreeLimits& limits() const noexcept { return limits_; }
+  Team& team() const noexcept { return team_; }
+  std::size_t leaves() const noexcept { return leaves_; }
+  const Total& total(std::size_t node) const { return totals_[node]; }
+
+  int direction_of(std::size_t f) const {
+    return limits_.directions.empty() ? 0 : limits_.directions[f];
+  }
+
+  // Whether a leaf at this depth may be split once the tree has so many leaves.
+  bool may_grow(std::size_t depth, std::size_t leaves) const {
+    return depth < limits_.depth && leaves < limits_.leaves;
+  }
+
+  // Keeps the sums of a leaf that waits for its turn, if there is room for them.
+  void keep(Leaf& leaf) {
+    if (!sums_.are_kept(leaf.node, kept_)) give_back(leaf);
+    kept_ += bytes(leaf);
+  }
+  // The leaf waits no longer.
+  void keep_no_more(const Leaf& leaf) { kept_ -= bytes(leaf); }
+  void give_back(Leaf& leaf) { sums_.give_back(std::move(leaf.sums)); }
+
+  // An estimate of the search for a leaf's best split.
+  double nanoseconds_of_search(const Leaf& leaf) const {
+    return 2.0 * static_cast<double>(sums_.size()) + 300.0 * static_cast<double>(bins_.size()) +
+           (leaf.sums.empty() ? static_cast<double>(sums_.adds(leaf.node)) : 0.0);
+  }
+
+  // Whether what a cut of a feature saves by chance depends on how many categories it has.
+  bool counts_categories(std::size_t f) const {
+    return !bins_[f].ordered() && !cells_.is_quadratic();
+  }
+
+  // What one cut of a node saves by chance, if it is by so many categories; none: by order.
+  ChanceSaving chance_at(std::size_t node, double categories = 0.0) const {
+    ChanceSaving one_cut =
+        cells_.saving_by_chance(totals_[node], squares_[node], limits_.row_weight * categories);
+    one_cut.mean = limits_.row_weight * std::max(0.0, one_cut.mean);
+    return one_cut;
+  }
+
+  // The best of the features' splits, and what it saves; 0 if none saves anything.
+  struct Best {
+    std::size_t feature;
+    double saving;
+  };
+  Best choose(double unsplit, const std::optional<Split>* splits,
+              const std::vector<ChanceSaving>& by_chance) const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    std::vector<double> costs(bins_.size(), kNever);
+    for (std::size_t f = 0; f < costs.size(); ++f) {
+      if (const std::optional<Split>& split = splits[f]) costs[f] = split->cost;
+    }
+    const auto saves = [&](std::size_t f) {  // more than rounding
+      const double saving = unsplit - costs[f];
+      return costs[f] < kNever && saving > kTie * std::abs(costs[f]) &&
+             limits_.is_enough(saving, unsplit);
+    };
+    std::size_t best;
+    if (limits_.chance > 0.0) {  // the costs of splits that save are charged for chance
+      std::vector<double> charged(costs.size(), kNever);
+      for (std::size_t f = 0; f < costs.size(); ++f) {
+        const std::optional<Split>& split = splits[f];
+        if (!split || !saves(f)) continue;
+        const double freedom = freedom_of_best_cut(split->codes, bins_[f].ordered(),
+                                                   by_chance[f].freedom, by_chance[f].nodes);
+        charged[f] = costs[f] + limits_.chance * by_chance[f].mean * freedom;
+      }
+      best = first_best(charged.data(), charged.size());
+    } else {
+      best = first_best(costs.data(), costs.size());
+    }
+    return {best, saves(best) ? unsplit - costs[best] : 0.0};
+  }
+
+  // Codes are counted for what a cut saves by chance.
+  template <class Cuts>
+  Split find_split(const Cuts& cuts, std::size_t f) const {
+    Split split = properboost::find_split(bins_[f], cuts);
+    if (limits_.chance > 0.0) split.codes = count_codes(bins_[f], cuts);
+    return split;
+  }
+
+  // A leaf that becomes two.
+  struct Division {
+    Leaf parent;
+    std::array<Leaf, 2> children{};
+    std::size_t small = 0;  // the child whose rows are summed
+    bool grows = false;     // whether children get their sums, as they may be split in turn
+    Sums first;             // with peers, otherwise: those of its first feature, for its total
+    typename Cells::Squares squares{};
+  };
+
+  std::array<Leaf, 2> divide_one(Leaf parent, const Choice& choice) {
+    std::vector<Division> one;
+    one.push_back(begin_division(std::move(parent), choice));
+    finish(one);
+    return std::move(one[0].children);
+  }
+
+  // Splits a leaf, and sums the rows of one child.
+  Division begin_division(Leaf parent, const Choice& choice) {
+    const auto& [feature, split, saving] = choice;
+    const std::size_t left = rows_.nodes();
+    tree_.feature[parent.node] = static_cast<std::int32_t>(feature);
+    tree_.left[parent.node] = static_cast<std::int64_t>(left);
+    tree_.saving[parent.node] = saving;
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[feature].width()); ++b) {
+      const std::uint8_t branch = split.branch[b];
+      if (branch == Split::kLeft) tree_.goes_left[parent.node].insert(b);
+      if (branch == Split::kRight) tree_.goes_right[parent.node].insert(b);
+    }
+    rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
+    ++leaves_;
+    Division own;
+    for (std::size_t i = 0; i < 2; ++i) {
+      own.children[i].node = left + i;
+      own.children[i].depth = parent.depth + 1;
+    }
+    own.small = find_smaller(parent, choice, own.children);
+    own.grows = may_grow(parent.depth + 1, leaves_);
+    Leaf& child = own.children[own.small];
+    if (own.grows && sums_.at_once(child.node)) {
+      child.sums = sums_.add_up(child.node);
+    } else if (team_.has_peers()) {
+      sums_.feature(child.node, {}, 0, own.first);
+    }
+    if (limits_.chance > 0.0) own.squares = cells_.squares(rows_, child.node, team_);
+    own.parent = std::move(parent);
+    return own;
+  }
+
+  // Adds the children of leaves that were split, whose sums peers share at once.
+  void finish(std::vector<Division>& all) {
+    if (all.empty()) return;
+    Share share = team_.share();
+    std::vector<Sums*> shared;
+    for (Division& own : all) {
+      if (limits_.chance > 0.0) share.sum(own.squares.data(), own.squares.size());
+      shared.push_back(own.grows ? &own.children[own.small].sums : &own.first);
+    }
+    sums_.share(shared, share);
+    for (Division& own : all) {
+      if (own.grows) {
+        add_up(own.children, own.small, std::move(own.parent.sums));
+        for (const Leaf& child : own.children) add_node(child);
+      } else {
+        add_ends(own);
+      }
+      if (limits_.chance > 0.0) add_squares(own);
+    }
+  }
+
+  // Makes the left child of the root the right one; both are leaves.
+  void exchange_children() {
+    std::swap(tree_.goes_left[0], tree_.goes_right[0]);
+    std::swap(totals_[1], totals_[2]);
+    if (limits_.chance > 0.0) std::swap(squares_[1], squares_[2]);
+    rows_.exchange(1, 2);
+  }
+
+ private:
+  static std::size_t bytes(const Leaf& leaf) {
+    return leaf.sums.size() * sizeof(typename Cells::Unit);
+  }
+
+  // Adds a leaf with its own number.
+  void add_node(const Leaf& leaf) {
+    Sums memory;
+    tree_.add_leaf();
+    totals_.push_back(cells_.total(sums_.feature(leaf.node, leaf.sums, 0, memory),
+                                   static_cast<std::size_t>(bins_[0].width())));
+  }
+
+  // The child that has fewer rows.  With peers it is the one that has less weight, as all know.
+  std::size_t find_smaller(const Leaf& parent, const Choice& choice,
+                           const std::array<Leaf, 2>& children) const {
+    const auto rows = [&](std::size_t i) { return rows_.place(children[i].node).size(); };
+    if (!team_.has_peers()) return rows(0) <= rows(1) ? 0 : 1;
+    const std::size_t f = choice.feature, width = sums_.size_of(f) / sums_.per_code();
+    Sums memory;
+    const typename Cells::Unit* const all = sums_.feature(parent.node, parent.sums, f, memory);
+    Sums left(all, all + sums_.size_of(f));
+    for (std::size_t j = 0; j < left.size(); ++j) {
+      if (choice.split.branch[cells_.code_at(j, width)] != Split::kLeft)
+        left[j] = typename Cells::Unit{};
+    }
+    const double own = cells_.weight(cells_.total(left.data(), width));
+    return 2.0 * own <= cells_.weight(totals_[parent.node]) ? 0 : 1;
+  }
+
+  // The larger child's sums are the parent's minus the smaller child's.
+  void add_up(std::array<Leaf, 2>& children, std::size_t small, Sums&& parent) {
+    Sums& least = children[small].sums;
+    Sums& most = children[1 - small].sums;
+    if (!least.empty() && !parent.empty()) {
+      most = std::move(parent);
+      sums_.subtract(least, most);
+    } else {
+      sums_.give_back(std::move(parent));
+      if (sums_.at_once(children[1 - small].node)) most = sums_.add_up(children[1 - small].node);
+    }
+  }
+
+  // Children that are not split in turn have totals only.
+  void add_ends(Division& own) {
+    if (team_.has_peers()) {
+      const Sums& all = own.parent.sums;
+      Sums others(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own.first.size()));
+      for (std::size_t i = 0; i < others.size(); ++i) others[i] -= own.first[i];
+      own.children[own.small].sums = std::move(own.first);
+      own.children[1 - own.small].sums = std::move(others);
+    }
+    sums_.give_back(std::move(own.parent.sums));
+    for (Leaf& child : own.children) {
+      add_node(child);
+      child.sums.clear();
+    }
+  }
+
+  void add_squares(const Division& own) {
+    typename Cells::Squares others = squares_[own.parent.node];
+    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= own.squares[j];
+    squares_.push_back(own.small == 0 ? own.squares : others);
+    squares_.push_back(own.small == 0 ? others : own.squares);
+  }
+
+  const Cells& cells_;
+  LeafRows& rows_;
+  NodeSums& sums_;
+  const Codes& codes_;
+  const Bins& bins_;
+  const TreeLimits& limits_;
+  Team& team_;
+  Tree tree_;
+  std::vector<Total> totals_;
+  std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
+  std::size_t leaves_ = 1;
+  std::size_t kept_ = 0;  // bytes that waiting leaves hold
+};
+
+}  // namespace properboost

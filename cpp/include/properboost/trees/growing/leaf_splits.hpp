@@ -1,0 +1,126 @@
+// The best splits of leaves, found leaf by leaf and feature by feature.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "properboost/trees/best_cut.hpp"
+#include "properboost/trees/growing/drawn_features.hpp"
+#include "properboost/trees/growing/growth.hpp"
+#include "properboost/trees/split.hpp"
+
+namespace properboost {
+
+template <class Cells>
+class LeafSplits {
+ public:
+  using Choice = typename Growth<Cells>::Choice;
+  using Leaf = typename Growth<Cells>::Leaf;
+  using Total = typename Cells::Total;
+
+  // What is said of a leaf where a rule holds.
+  struct Rule {
+    Total others;   // the rows for which it does not hold
+    int rises = 0;  // where it holds the value must not be less (1) or more (-1)
+  };
+  struct Searched {
+    const Leaf& leaf;
+    const Rule* rule = nullptr;
+  };
+
+  // Features are drawn by the key.
+  LeafSplits(const Growth<Cells>& growth, std::uint64_t key)
+      : growth_(growth), cells_(growth.cells()), bins_(growth.bins()), key_(key) {}
+
+  // For each leaf, if it may be split and that lowers the cost.
+  std::vector<std::optional<Choice>> find(const std::vector<Searched>& asked) const {
+    std::vector<std::optional<Choice>> choices(asked.size());
+    std::vector<std::size_t> leaves;  // of those asked for
+    double nanoseconds = 0.0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const Leaf& leaf = asked[i].leaf;
+      if (!growth_.may_grow(leaf.depth, growth_.leaves())) continue;
+      if (!cells_.may_be_split(growth_.total(leaf.node))) continue;
+      leaves.push_back(i);
+      nanoseconds += growth_.nanoseconds_of_search(leaf);
+    }
+    const std::size_t features = bins_.size();
+    const TreeLimits& limits = growth_.limits();
+    std::vector<std::optional<Split>> splits(leaves.size() * features);
+    std::vector<std::uint8_t> allowed(splits.size());
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+      draw_features(limits, key_, asked[leaves[k]].leaf.node, features, &allowed[k * features]);
+    }
+    growth_.team().for_each(splits.size(), nanoseconds, [&](std::size_t task) {
+      if (allowed[task] != 0) {
+        find_split(asked[leaves[task / features]], task % features, splits[task]);
+      }
+    });
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+      const auto& [leaf, rule] = asked[leaves[k]];
+      double unsplit = cells_.cost(growth_.total(leaf.node));
+      if (rule != nullptr) unsplit += cells_.cost(rule->others);
+      const std::optional<Split>* const own = &splits[k * features];
+      const auto best = growth_.choose(unsplit, own, chances_at(leaf.node, own));
+      const std::optional<Split>& split = splits[k * features + best.feature];
+      if (split && best.saving > 0.0) {
+        choices[leaves[k]] = Choice{best.feature, *split, best.saving};
+      }
+    }
+    return choices;
+  }
+
+ private:
+  // What one cut of each feature saves by chance.
+  std::vector<ChanceSaving> chances_at(std::size_t node, const std::optional<Split>* splits) const {
+    if (!(growth_.limits().chance > 0.0)) return {};
+    std::vector<ChanceSaving> chances(bins_.size(), growth_.chance_at(node));
+    for (std::size_t f = 0; f < bins_.size(); ++f) {
+      const std::optional<Split>& split = splits[f];
+      if (!split || !growth_.counts_categories(f)) continue;
+      chances[f] = growth_.chance_at(node, static_cast<double>(split->codes));
+    }
+    return chances;
+  }
+
+  // Splits are written where they stay: they are large.
+  void find_split(const Searched& asked, std::size_t f, std::optional<Split>& found) const {
+    const auto& [leaf, rule] = asked;
+    typename Growth<Cells>::Sums memory;
+    const typename Cells::Feature feature(cells_, bins_[f],
+                                          growth_.sums().feature(leaf.node, leaf.sums, f, memory));
+    const int direction = growth_.direction_of(f);
+    const auto find_best = [&](const Total& beside_left, const Total& beside_right, int rises) {
+      return growth_.find_split(feature.cuts(beside_left, beside_right, rises), f);
+    };
+    if (rule == nullptr) {
+      found = find_best({}, {}, direction);
+      return;
+    }
+    // Rows that a literal excludes join those for which the rule did not hold before.  Because
+    // costs are concave, the best cut of categories ordered by their share of a class is the best
+    // of all sets here, too.  A literal must agree with its own feature's direction and with those
+    // of the literals before it.
+    std::optional<Split> above;
+    if (direction * rule->rises <= 0) {
+      found = find_best({}, rule->others, direction != 0 ? direction : -rule->rises);
+    }
+    if (direction * rule->rises >= 0) {
+      above = find_best(rule->others, {}, direction != 0 ? direction : rule->rises);
+    }
+    if (!above) return;
+    if (found && !(above->cost < found->cost - kTie * std::abs(found->cost))) return;
+    above->swap_branches();
+    found = above;
+  }
+
+  const Growth<Cells>& growth_;
+  const Cells& cells_;
+  const Bins& bins_;
+  const std::uint64_t key_;
+};
+
+}  // namespace properboost

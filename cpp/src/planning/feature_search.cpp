@@ -1,0 +1,71 @@
+#include "properboost/planning/feature_search.hpp"
+
+#include <utility>
+
+#include "properboost/core/parallel.hpp"
+#include "properboost/data/training_rows.hpp"
+#include "properboost/responses/response.hpp"
+
+namespace properboost {
+
+FeatureSearch::FeatureSearch(const RoundContext& context,
+                             std::vector<const FeatureLearner*> learners,
+                             std::vector<std::vector<Directions>> directions)
+    : at_(context),
+      learners_(std::move(learners)),
+      directions_(std::move(directions)),
+      histogram_(at_.rows.bins, at_.batch.margins->lanes(),
+                 at_.algorithm.response().needs_curvature()) {}
+
+HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock>& blocks,
+                                             std::vector<std::size_t> features) const {
+  return {at_.rows,
+          blocks,
+          std::move(features),
+          at_.batch.crowding,
+          at_.batch.margins->lanes(),
+          at_.algorithm.response().needs_curvature(),
+          at_.memory};
+}
+
+void FeatureSearch::fill(HistogramBuilder& builder, const LaneUnits& units, Team& team) {
+  const BatchMargins& margins = *at_.batch.margins;
+  builder.fill(margins.weight(), margins.curvature(), units, histogram_, team);
+}
+
+FeatureCells FeatureSearch::cells(std::size_t f, std::size_t lane, Buffer& buffer) const {
+  FeatureCells cells = histogram_.feature(
+      f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(), buffer);
+  if (has_directions(lane)) cells.directions = directions_[lane][f];
+  return cells;
+}
+
+double FeatureSearch::cost_of(const FeatureCells& feature, std::size_t lane,
+                              const EffectiveRows& rows) const {
+  const Regularizers& r = at_.batch.regularizers[lane];
+  if (!feature.are_in_order()) return learner(lane).cost(feature, criterion(lane), r, rows);
+  const Partition partition = partition_of(feature, lane, CellOrder(feature), rows);
+  return criterion(lane).cost(partition.cells.data(), partition.cells.size(), r);
+}
+
+Contrast FeatureSearch::contrast_of(const FeatureCells& feature, std::size_t lane,
+                                    const EffectiveRows& rows) const {
+  const Regularizers& r = at_.batch.regularizers[lane];
+  const Contrast free = learner(lane).contrast(feature, criterion(lane), r, rows);
+  if (!feature.are_in_order() || !(free.chi_square > 0.0)) return free;
+  Partition partition = learner(lane).partition(feature, criterion(lane), r, {});
+  partition.gather(feature);
+  CellOrder(feature).pool_by_share(partition, criterion(lane).needs_curvature());
+  return {chi_square(partition.cells.data(), partition.cells.size(), rows),
+          learner(lane).freedom(feature)};
+}
+
+Partition FeatureSearch::partition_of(const FeatureCells& feature, std::size_t lane,
+                                      const CellOrder& order, const EffectiveRows& rows) const {
+  Partition partition =
+      learner(lane).partition(feature, criterion(lane), at_.batch.regularizers[lane], rows);
+  order.pool_by_share(partition, criterion(lane).needs_curvature());
+  return partition;
+}
+
+}  // namespace properboost

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "properboost/core/aligned.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/random.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/margins/moving_margins.hpp"
+#include "properboost/margins/sample_weights.hpp"
+#include "properboost/planning/planner.hpp"
+#include "properboost/planning/row_screen.hpp"
+#include "properboost/rounds/algorithm.hpp"
+#include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/growing/leaf_lines.hpp"
+#include "properboost/trees/growing/tree_grower.hpp"
+#include "properboost/trees/limits.hpp"
+
+namespace properboost {
+namespace {
+
+// A tree of one model.
+class TreePlanner final : public Planner {
+ public:
+  TreePlanner(const RoundContext& context, const GrownLearner& learner)
+      : Planner(context),
+        learner_(learner),
+        limits_(learner.limits),
+        line_limits_(learner.lines),
+        slots_(Slots::of_classes(at_.model(0).roles)),
+        screens_(at_.rows, slots_, at_.algorithm.least_screen()) {
+    limits_.child_weight = at_.weights.scaled(limits_.child_weight);
+    limits_.row_weight = at_.weights.scaled(limits_.row_weight);
+    line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
+    line_limits_.least_rows = at_.weights.scaled(line_limits_.least_rows);
+    if (find_directions(learner).size() != limits_.directions.size()) {
+      throw std::invalid_argument("directions must have an entry per feature");
+    }
+    if (learner.lines.any && !limits_.directions.empty()) {
+      throw std::invalid_argument("directions must be none for trees whose leaves have lines");
+    }
+  }
+
+  std::size_t tables_per_estimator() const override { return 1; }
+  PassRequest request(std::size_t) override { return {{}, at_.keep_rounds}; }
+
+  std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
+                                const std::function<void()>& progress, Team& team) override {
+    std::vector<RoundUpdate> updates(1);
+    if (!active[0]) return updates;
+    const TreeGrowers::Loan grower = at_.growers->borrow();
+    const std::optional<Screen> screen = find_screen(screens_, team);
+    RowWeights weights = row_weights();
+    weights.screen = screen ? &*screen : nullptr;
+    Tree tree = grower->grow(slots_, weights, criterion(), at_.batch.regularizers[0], limits_,
+                             key(), progress, team);
+    nodes_.resize(at_.rows.codes.rows);
+    grower->find_nodes(tree, nodes_.data(), team);
+    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, screen.has_value(), team);
+    return updates;
+  }
+
+  const Criterion& criterion() const { return learner_.criterion_or(at_.algorithm.response()); }
+  const TreeLimits& limits() const noexcept { return limits_; }
+  std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
+  RowWeights row_weights() const {
+    const BatchMargins& margins = *at_.batch.margins;
+    return {margins.weight(),        margins.curvature(), at_.rows.sample_weight,
+            margins.cell_units()[0], learner_.subsample,  at_.rows.numbers};
+  }
+
+  // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
+  std::optional<Screen> find_screen(RowScreen& screens, Team& team) const {
+    if (learner_.subsample < 1.0) return std::nullopt;
+    return screens.screen(at_.round(0), 1, team);
+  }
+
+  // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
+  // from a screen, there may be rows whose codes it says nothing of.
+  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, TreeGrower& grower, bool by_screen,
+                    Team& team) {
+    RoundUpdate update;
+    update.tree = std::move(tree);
+    update.feature = Rounds::kTree;
+    update.codes = nodes;
+    const Response& response = at_.algorithm.response();
+    const Regularizers& r = at_.batch.regularizers[0];
+    if (!by_screen) {  // a split's rows are at nodes below
+      for (std::size_t node = 0; node < update.tree.size(); ++node) {
+        if (!update.tree.is_leaf(node)) update.tree.cell[node] = Cell{};
+      }
+    }
+    const Partition partition = learner_.partition(update.tree);
+    std::vector<Cell> by_node = update.tree.cell;
+    for (std::size_t node = 0; node < by_node.size(); ++node) {
+      if (partition.occupied[partition.cell_of[node]] == 0) by_node[node] = Cell{};
+    }
+    const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
+    set_table(update, 0, by_node.data(), by_node.size(), cost, partition,
+              learner_.order(update.tree, at_.rows.bins), team);
+    update.tree.cell =
+        grower.weigh(update.tree, slots_, at_.rows.sample_weight, at_.rows.totals.all, team);
+    average_inner_nodes(update, partition);
+    if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
+    if (learner_.lines.any) add_lines(update, grower, team);
+    const bool by_some = by_screen || learner_.subsample < 1.0;
+    if (by_some || !limits_.directions.empty()) look_again(update, team);
+    update.may_move_later = by_screen || learner_.draws(at_.rows.bins.size());
+    return update;
+  }
+
+ private:
+  // A row that stays at an inner node gets the mean of the leaves below, by training weight, unless
+  // it belongs to their cells.
+  static void average_inner_nodes(RoundUpdate& update, const Partition& partition) {
+    const Tree& tree = update.tree;
+    for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
+      if (partition.occupied[partition.cell_of[node]] != 0) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      Cell below = tree.cell[left];
+      below += tree.cell[left + 1];
+      const double total = below.weight();
+      const double share = total > 0.0 ? tree.cell[left].weight() / total : 0.5;
+      update.table[node] = share * update.table[left] + (1.0 - share) * update.table[left + 1];
+    }
+  }
+
+  void add_lines(RoundUpdate& update, TreeGrower& grower, Team& team) {
+    const LeafLines lines = grower.lines(update.tree, line_limits_, team);
+    FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
+                                   at_.batch.regularizers[0], update.table);
+    require_finite(fitted.slope, "slope", at_.round(0));
+    update.lines = std::move(fitted.lines);
+    update.largest_line = fitted.largest;
+    update.slope += fitted.slope / at_.batch.margins->training_weight(0);
+    update.moves = update.slope > 0.0;
+    const std::size_t rows = at_.rows.codes.rows;
+    line_of_row_.resize(std::max<std::size_t>(rows, 1));  // they are there, even for no rows
+    lines.evaluate(update.lines, update.codes, rows, line_of_row_.data());
+    update.line_of_row = line_of_row_.data();
+  }
+
+  // Keeps the leaves in the two branches of a split whose feature has a direction apart, by the
+  // middle of the branches' means.
+  void constrain(RoundUpdate& update, const Partition& partition) const {
+    const Tree& tree = update.tree;
+    constexpr double kFar = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, double>> bounds(tree.size(), {-kFar, kFar});
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      const auto [low, high] = bounds[node];
+      update.table[node] = std::clamp(update.table[node], low, high);
+      if (tree.is_leaf(node)) continue;
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      bounds[left] = bounds[left + 1] = bounds[node];
+      const auto direction = limits_.directions[static_cast<std::size_t>(tree.feature[node])];
+      if (direction == 0) continue;
+      const double middle =
+          std::clamp(0.5 * (update.table[left] + update.table[left + 1]), low, high);
+      bounds[direction > 0 ? left : left + 1].second = middle;
+      bounds[direction > 0 ? left + 1 : left].first = middle;
+    }
+    average_inner_nodes(update, partition);
+  }
+
+  // The slope along a look-up table, which the tree's own sums do not give.
+  void look_again(RoundUpdate& update, Team& team) const {
+    const Move direction{0, update.codes, update.table, 0.0, update.width, update.line_of_row};
+    update.slope = at_.batch.margins->directional_slope(direction, team);
+    update.moves = update.slope > 0.0;
+  }
+
+  const GrownLearner& learner_;
+  TreeLimits limits_;
+  LineLimits line_limits_;
+  const Slots slots_;
+  RowScreen screens_;
+  Aligned<std::uint8_t> nodes_;
+  Aligned<float> line_of_row_;  // of the last tree
+};
+
+// One tree of all classes of a joint model.
+class JointTreePlanner final : public Planner {
+ public:
+  JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
+      : Planner(*classes.front()),
+        slots_(slots_of(classes)),
+        screens_(at_.rows, slots_, at_.algorithm.least_screen()),
+        nodes_(at_.rows.codes.rows) {
+    for (const RoundContext* const context : classes) {
+      classes_.push_back(std::make_unique<TreePlanner>(*context, learner));
+    }
+    if (!classes_.front()->limits().directions.empty()) {
+      throw std::invalid_argument("directions must be none for trees that classes share");
+    }
+  }
+
+  std::size_t tables_per_estimator() const override { return 1; }
+  PassRequest request(std::size_t) override { return {{}, at_.keep_rounds}; }
+
+  std::vector<RoundUpdate> plan(std::size_t, const std::vector<bool>& active,
+                                const std::function<void()>& progress, Team& team) override {
+    if (!active.front()) return std::vector<RoundUpdate>(classes_.size());
+    const TreePlanner& first = *classes_.front();
+    const std::optional<Screen> screen = first.find_screen(screens_, team);
+    std::vector<RowWeights> weights;
+    for (const auto& own : classes_) {
+      weights.push_back(own->row_weights());
+      weights.back().screen = screen ? &*screen : nullptr;
+    }
+    const TreeGrowers::Loan grower = at_.growers->borrow();
+    JointTree grown = grower->grow(slots_, weights, first.criterion(), at_.batch.regularizers[0],
+                                   first.limits(), first.key(), progress, team);
+    grower->find_nodes(grown.tree, nodes_.data(), team);
+    std::vector<RoundUpdate> updates;
+    for (std::size_t k = 0; k < classes_.size(); ++k) {
+      Tree own = grown.tree;
+      own.cell = std::move(grown.cells[k]);
+      updates.push_back(
+          classes_[k]->adopt(std::move(own), nodes_.data(), *grower, screen.has_value(), team));
+    }
+    return updates;
+  }
+
+ private:
+  static Slots slots_of(const std::vector<const RoundContext*>& classes) {
+    std::vector<const std::vector<Role>*> roles;
+    for (const RoundContext* const context : classes) roles.push_back(&context->model(0).roles);
+    return Slots::of_joint_classes(roles);
+  }
+
+  std::vector<std::unique_ptr<TreePlanner>> classes_;
+  const Slots slots_;
+  RowScreen screens_;
+  Aligned<std::uint8_t> nodes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_joint_tree_planner(const std::vector<const RoundContext*>& classes,
+                                                 const GrownLearner& learner) {
+  return std::make_unique<JointTreePlanner>(classes, learner);
+}
+
+std::unique_ptr<Planner> make_tree_planner(const RoundContext& context,
+                                           const GrownLearner& learner) {
+  return std::make_unique<TreePlanner>(context, learner);
+}
+
+}  // namespace properboost

@@ -1,0 +1,90 @@
+#include "properboost/rounds/check_models.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "properboost/data/roles.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/losses/loss.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/steps/step.hpp"
+
+namespace properboost {
+namespace {
+
+void check(const Model& model, const Algorithm& algorithm) {
+  if (model.weak_learner->has_criterion() && algorithm.response().needs_curvature()) {
+    throw std::invalid_argument("criterion must be None with a response that needs curvatures");
+  }
+  if (algorithm.response().looks_at_rows() && !model.weak_learner->knows_shares()) {
+    throw std::invalid_argument(
+        "smoothing must be at most 0.25 with a response that looks at rows");
+  }
+  const bool solved = algorithm.step().solves() != Solved::kNone;
+  if (has_lines(model) && (solved || !algorithm.response().fits_lines())) {
+    throw std::invalid_argument(
+        "lines must be none with this response, or with steps that are solved for");
+  }
+  if (!solved) return;
+  if (model.learning_rate != 1.0) {
+    throw std::invalid_argument("learning_rate must be 1 with a step that is solved for");
+  }
+  if (!model.loss->convex()) {
+    throw std::invalid_argument("loss must be convex with a step that is solved for");
+  }
+}
+
+// The classes of a joint model differ in their roles alone, and each row is of one of them.
+void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm,
+                    std::size_t segments) {
+  const std::size_t classes = algorithm.coupling().classes;
+  if (classes == 1) return;
+  if (classes == 0 || models.size() % classes != 0) {
+    throw std::invalid_argument("models must come one per class of each joint model");
+  }
+  if (algorithm.step().solves() != Solved::kNone) {
+    throw std::invalid_argument("step must not be one that is solved for in a joint model");
+  }
+  if (algorithm.response().compares_classes()) {
+    throw std::invalid_argument("response must not compare two classes in a joint model");
+  }
+  for (std::size_t m = 0; m < models.size(); m += classes) {
+    for (std::size_t s = 0; s < segments; ++s) {
+      std::size_t own = 0;
+      for (std::size_t k = 0; k < classes; ++k) {
+        const Model& model = models[m + k];
+        if (model.loss != models[m].loss || model.gain != models[m].gain ||
+            model.learning_rate != models[m].learning_rate ||
+            grows_trees(model) != grows_trees(models[m])) {
+          throw std::invalid_argument("the classes of a joint model must share loss and gain");
+        }
+        own += sign_of(model.roles[s]) > 0.0 ? 1 : 0;
+        if (learns(model.roles[s]) != learns(models[m].roles[s]) ||
+            is_held_out(model.roles[s]) != is_held_out(models[m].roles[s])) {
+          throw std::invalid_argument("the classes of a joint model must learn from the same rows");
+        }
+      }
+      if (own != 1 && models[m].roles[s] != Role::kNone) {
+        throw std::invalid_argument("each segment must be of one class of a joint model");
+      }
+    }
+  }
+}
+
+// What sums in whole numbers may have peers.
+void check_peers(const Algorithm& algorithm) {
+  if (algorithm.step().solves() != Solved::kNone || algorithm.targets().count > 1) {
+    throw std::invalid_argument("steps that are solved for, and votes, must have no peers");
+  }
+}
+
+}  // namespace
+
+void check_models(const std::vector<Model>& models, const Algorithm& algorithm,
+                  const std::vector<std::size_t>& segments, bool have_peers) {
+  for (const Model& model : models) check(model, algorithm);
+  check_coupling(models, algorithm, segments.size() - 1);
+  if (have_peers) check_peers(algorithm);
+}
+
+}  // namespace properboost

@@ -1,0 +1,279 @@
+#include "properboost/rounds/cohort.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "properboost/core/peers.hpp"
+#include "properboost/learners/learner.hpp"
+#include "properboost/margins/coupled_margins.hpp"
+#include "properboost/margins/margins.hpp"
+#include "properboost/margins/sample_weights.hpp"
+#include "properboost/planning/selection.hpp"
+#include "properboost/rounds/lanes.hpp"
+#include "properboost/steps/coefficient_solver.hpp"
+#include "properboost/trees/growing/leaf_lines.hpp"
+#include "properboost/trees/growing/tree_grower.hpp"
+
+namespace properboost {
+namespace {
+
+// The cost of a round of a batch, relative to one of 16 lanes (benchmarks/engine/lanes.py).
+double cost_of_width(std::size_t lanes) {
+  switch (width_for(lanes)) {
+    case 1: return 0.13;
+    case 4: return 0.28;
+    case 8: return 0.5;
+    default: return 1.0;
+  }
+}
+
+std::size_t count_training_rows(const Model& model, const std::vector<std::size_t>& segments) {
+  std::size_t rows = 0;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    if (learns(model.roles[s])) rows += segments[s + 1] - segments[s];
+  }
+  return rows;
+}
+
+// No step or cell value exceeds the link of an error of half a row.
+Regularizers find_regularizers(const Model& model, const FitContext& fit, double rows) {
+  Regularizers r{};
+  r.l2 = fit.weights.scaled(fit.algorithm.l2() * model.gain);
+  r.gain = model.gain;
+  r.largest = model.loss->link(1.0 - share_of_half_a_row(rows));
+  return r;
+}
+
+}  // namespace
+
+std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
+                                                  const std::vector<std::size_t>& segments,
+                                                  const Algorithm& algorithm, bool have_peers) {
+  const std::size_t coupled = algorithm.coupling().classes;
+  std::size_t most = kMostLanes;
+  for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
+  const auto same_rows = [](const Model& a, const Model& b) {
+    for (std::size_t s = 0; s < a.roles.size(); ++s) {
+      if (learns(a.roles[s]) != learns(b.roles[s])) return false;
+    }
+    return true;
+  };
+  // A joint model has a cohort of its own: its classes share the bounds of their sums.
+  const std::size_t together = coupled > 1 ? coupled : most;
+  // The models of each cohort.
+  const auto deal = [&](bool by_rows) {
+    std::vector<Lanes> alike;
+    for (std::size_t m = 0; m < models.size(); m += coupled) {
+      const auto fits = [&](const Lanes& those) {
+        const Model& first = models[those.front()];
+        return first.loss == models[m].loss && (!by_rows || same_rows(first, models[m]));
+      };
+      auto found = std::find_if(alike.begin(), alike.end(), fits);
+      if (found == alike.end()) found = alike.insert(alike.end(), Lanes{});
+      for (std::size_t k = 0; k < coupled; ++k) found->push_back(m + k);
+    }
+    std::vector<Lanes> cohorts;
+    for (const Lanes& those : alike) {
+      for (std::size_t i = 0; i < those.size(); i += together) {
+        const auto begin = those.begin() + static_cast<std::ptrdiff_t>(i);
+        const std::size_t n = std::min(together, those.size() - i);
+        cohorts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
+      }
+    }
+    return cohorts;
+  };
+  const auto cost = [&](const std::vector<Lanes>& cohorts) {
+    double total = 0.0;
+    for (const Lanes& cohort : cohorts) {
+      std::size_t rows = 0;
+      for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+        const bool used = std::any_of(cohort.begin(), cohort.end(),
+                                      [&](std::size_t m) { return learns(models[m].roles[s]); });
+        if (used) rows += segments[s + 1] - segments[s];
+      }
+      total += cost_of_width(cohort.size()) * static_cast<double>(rows);
+    }
+    return total;
+  };
+  std::vector<Lanes> by_rows = deal(true);
+  std::vector<Lanes> mixed = deal(false);
+  const bool mixes = !have_peers && cost(mixed) < cost(by_rows);
+  std::vector<std::vector<Lanes>> cohorts;
+  for (const Lanes& those : mixes ? mixed : by_rows) {
+    cohorts.emplace_back();
+    for (std::size_t i = 0; i < those.size(); i += most) {
+      const auto begin = those.begin() + static_cast<std::ptrdiff_t>(i);
+      const std::size_t n = std::min(most, those.size() - i);
+      cohorts.back().emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
+    }
+  }
+  return cohorts;
+}
+
+Cohort::Cohort(const FitContext& fit, std::vector<Lanes> batches)
+    : fit_(&fit), dealt_(std::move(batches)) {
+  for (const Lanes& lanes : dealt_) models_.insert(models_.end(), lanes.begin(), lanes.end());
+}
+
+void Cohort::begin() {
+  if (has_begun()) return;
+  set_up();
+  const RoundContext context{*fit_, *batches_.front(), nullptr, nullptr};
+  std::unique_ptr<Stepper> stepper = make_stepper(context, models_, *margins_);
+  if (fit_->base) set_to_base(*fit_->base, *stepper);
+  stepper_ = std::move(stepper);
+}
+
+void Cohort::set_up() {
+  batches_.clear();
+  for (const Lanes& lanes : dealt_) {
+    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts));
+  }
+  if (fit_->algorithm.coupling().classes == 1) {
+    make_margins();
+  } else {
+    make_coupled_margins();
+  }
+  for (const auto& batch : batches_) {
+    for (std::size_t k = 0; k < batch->models.size(); ++k) {
+      batch->row_counts.push_back(fit_->weights.unscaled(batch->margins->training_weight(k)));
+      batch->regularizers.push_back(
+          find_regularizers(fit_->models[batch->models[k]], *fit_, batch->row_counts.back()));
+    }
+  }
+}
+
+void Cohort::make_margins() {
+  const Algorithm& algorithm = fit_->algorithm;
+  ModelBatch& batch = *batches_.front();
+  auto margins = std::make_unique<Margins>(
+      fit_->rows, batch.roles, width_for(batch.models.size()), *fit_->models[models_.front()].loss,
+      algorithm.response().needs_curvature(), algorithm.targets(),
+      algorithm.make_weighting(fit_->rows.codes.rows));
+  batch.margins = margins.get();
+  margins_ = std::move(margins);
+}
+
+void Cohort::make_coupled_margins() {
+  const Algorithm& algorithm = fit_->algorithm;
+  std::vector<const std::vector<Role>*> roles;
+  for (const std::size_t m : models_) roles.push_back(&fit_->models[m].roles);
+  std::vector<CoupledMargins::BatchLanes> lanes;
+  for (const auto& batch : batches_) lanes.push_back({batch->models.size(), batch->roles});
+  const auto classes = static_cast<double>(algorithm.coupling().classes);
+  const double share = algorithm.step().guards() ? (classes - 1.0) / classes : 0.5;
+  auto margins = std::make_unique<CoupledMargins>(
+      fit_->rows, std::move(roles), lanes, *fit_->models[models_.front()].loss,
+      algorithm.coupling(), share, algorithm.response().needs_curvature());
+  for (std::size_t b = 0; b < batches_.size(); ++b) batches_[b]->margins = &margins->batch(b);
+  margins_ = std::move(margins);
+}
+
+void Cohort::set_to_base(const Base& base, Stepper& stepper) {
+  const std::vector<std::size_t>& segments = fit_->rows.codes.segments;
+  for (std::size_t k = 0; k < models_.size(); ++k) {
+    const Model& model = fit_->models[models_[k]];
+    for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+      const double sign = sign_of(model.roles[s]);
+      for (std::size_t i = segments[s]; i < segments[s + 1]; ++i) {
+        stepper.set_u(*margins_, i, k, sign * base.of(models_[k], i) / model.gain);
+      }
+    }
+  }
+  margins_->share_bounds(Share(fit_->peers));
+}
+
+Memory Cohort::memory() const {
+  const Algorithm& algorithm = fit_->algorithm;
+  const Codes& codes = fit_->rows.codes;
+  const Bins& bins = fit_->rows.bins;
+  const Model& first = fit_->models[models_.front()];
+  const bool needs_curvature = algorithm.response().needs_curvature();
+  std::vector<std::size_t> widths;
+  Memory all;
+  for (const Lanes& lanes : dealt_) {
+    widths.push_back(width_for(lanes.size()));
+    all.kept += lanes.size() * bins.total_width();  // which codes are occupied
+    if (!grows_trees(first)) {
+      all.working += Histogram::bytes(bins, widths.back(), needs_curvature);
+    }
+  }
+  const std::size_t training = count_training_rows(first, codes.segments);
+  if (std::any_of(models_.begin(), models_.end(),
+                  [&](std::size_t m) { return has_lines(fit_->models[m]); })) {
+    all.working += codes.rows * dealt_.size() * sizeof(float);  // what lines add to rows
+    all.working += LeafLines::bytes(training);
+  }
+  const LearnerKind kind = first.weak_learner->kind();
+  if (const auto* const grown = std::get_if<const GrownLearner*>(&kind)) {
+    const bool shares = algorithm.coupling().shares_trees();
+    all.working += codes.rows * (shares ? 1 : dealt_.size());     // the rows' nodes
+    if (algorithm.least_screen() > 0) all.working += codes.rows;  // and where a grower finds them
+    all.working += shares ? TreeGrower::joint_bytes(bins, codes.rows, training, dealt_.size(),
+                                                    (*grown)->limits.leaves)
+                          : TreeGrower::bytes(codes.rows, training, needs_curvature);
+  }
+  if (algorithm.coupling().classes > 1) {
+    all += CoupledMargins::needs(codes.rows, widths, *first.loss, algorithm.coupling(),
+                                 needs_curvature);
+  } else {
+    const bool keeps_weights = grows_trees(first) || !algorithm.selection().in_turn();
+    all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);
+  }
+  if (algorithm.step().solves() != Solved::kNone) {
+    all.kept += models_.size() * CoefficientSolver::bytes(codes.rows);
+  }
+  return all;
+}
+
+std::map<std::size_t, std::vector<double>> Cohort::keep_only(const std::vector<bool>& asked) {
+  if (!has_begun() || margins_->lanes_a_step() > 1) return {};
+  std::vector<std::size_t> kept;  // lanes
+  Lanes models;
+  for (std::size_t k = 0; k < models_.size(); ++k) {
+    if (!asked[models_[k]]) continue;
+    kept.push_back(k);
+    models.push_back(models_[k]);
+  }
+  if (kept.empty() || width_for(kept.size()) == width_for(models_.size())) return {};
+  std::map<std::size_t, std::vector<double>> left;
+  for (std::size_t k = 0; k < models_.size(); ++k) {
+    if (!asked[models_[k]]) left[models_[k]] = predict(k, is_held_out);
+  }
+  Cohort narrow(*fit_, {std::move(models)});
+  narrow.set_up();
+  narrow.stepper_ = std::move(stepper_);
+  narrow.stepper_->keep(kept);
+  for (std::size_t i = 0; i < fit_->rows.codes.rows; ++i) {
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      narrow.margins_->set_u(i, k, margins_->u(i, kept[k]));
+    }
+  }
+  narrow.margins_->share_bounds(Share(fit_->peers));
+  std::swap(*this, narrow);
+  return left;
+}
+
+std::vector<double> Cohort::predict(std::size_t lane, bool (*wanted)(Role)) const {
+  const std::size_t m = models_[lane];
+  const Model& model = fit_->models[m];
+  const auto raw_of = [&](std::size_t i, Role role) {
+    if (has_begun()) return sign_of(role) * model.gain * stepper_->u(*margins_, i, lane);
+    return fit_->base ? fit_->base->of(m, i) : 0.0;
+  };
+  const Codes& codes = fit_->rows.codes;
+  std::vector<double> raw;
+  raw.reserve(codes.rows);
+  for (std::size_t s = 0; s + 1 < codes.segments.size(); ++s) {
+    const Role role = model.roles[s];
+    if (!wanted(role)) continue;
+    for (std::size_t i = codes.segments[s]; i < codes.segments[s + 1]; ++i) {
+      raw.push_back(raw_of(i, role));
+    }
+  }
+  return raw;
+}
+
+}  // namespace properboost

@@ -1,0 +1,59 @@
+#include "properboost/rounds/model_batch.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "properboost/data/training_rows.hpp"
+#include "properboost/rounds/model.hpp"
+
+namespace properboost {
+namespace {
+
+// The largest share of a batch's training rows that one code of each feature holds.
+std::vector<double> find_crowding(const ModelBatch& batch, const Bins& bins,
+                                  const std::vector<std::size_t>& counts_of_segments) {
+  std::vector<std::size_t> counts(bins.total_width(), 0);
+  for (std::size_t s = 0; s < batch.roles.size(); ++s) {
+    if (!batch.roles[s].trains) continue;
+    const std::size_t* const own = counts_of_segments.data() + s * bins.total_width();
+    for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
+  }
+  std::vector<double> crowding;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    const auto first = counts.begin() + static_cast<std::ptrdiff_t>(bins.offset(f));
+    const std::size_t most = *std::max_element(first, first + bins[f].width());
+    const auto rows = std::accumulate(first, first + bins[f].width(), std::size_t{0});
+    crowding.push_back(static_cast<double>(most) / static_cast<double>(rows));
+  }
+  return crowding;
+}
+
+}  // namespace
+
+std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
+                                       const TrainingRows& rows,
+                                       const std::vector<std::size_t>& counts) {
+  auto made = std::make_unique<ModelBatch>();
+  ModelBatch& batch = *made;
+  batch.models = std::move(lanes);
+  const std::size_t segments = rows.codes.segments.size() - 1;
+  const std::size_t codes = rows.bins.total_width();
+  batch.roles.assign(segments, SegmentRoles{});
+  batch.occupied.assign(batch.models.size() * codes, 0);
+  for (std::size_t k = 0; k < batch.models.size(); ++k) {
+    const std::vector<Role>& roles = models[batch.models[k]].roles;
+    std::uint8_t* occupied = batch.occupied.data() + k * codes;
+    for (std::size_t s = 0; s < segments; ++s) {
+      batch.roles[s].set(k, roles[s]);
+      if (!learns(roles[s])) continue;
+      const std::size_t* const own = counts.data() + s * codes;
+      for (std::size_t b = 0; b < codes; ++b) occupied[b] |= own[b] > 0 ? 1 : 0;
+    }
+  }
+  batch.blocks = cut_into_accumulation_blocks(rows.codes.segments, batch.roles);
+  batch.crowding = find_crowding(batch, rows.bins, counts);
+  return made;
+}
+
+}  // namespace properboost

@@ -1,0 +1,444 @@
+#include "properboost/trees/growing/leaf_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
+#include "properboost/core/prefetch.hpp"
+
+namespace properboost {
+namespace {
+
+constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cache
+using Strip = std::array<double, kStrip>;
+
+// Adds the sum of a[i] b[i].
+template <class Set>
+void add_products(Set set, const double* a, const double* b, std::size_t n, const TermUnits& units,
+                  std::int64_t& to) {
+  WholeSums sum{};
+  add_rows<1, Signs::kBoth>(set, n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
+  to += sum[0];
+}
+
+// Solves a symmetric system of n unknowns, of which the lower triangle is given by rows; returns
+// whether it is positive definite beyond rounding.
+template <std::size_t kMost>
+bool solve(std::size_t n, std::array<std::array<double, kMost>, kMost> a,
+           std::array<double, kMost>& x) {
+  constexpr double kRounded = 1e-12;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double whole = a[j][j];
+    for (std::size_t k = 0; k < j; ++k) a[j][j] -= a[j][k] * a[j][k];
+    if (!(a[j][j] > kRounded * whole)) return false;
+    a[j][j] = std::sqrt(a[j][j]);
+    for (std::size_t i = j + 1; i < n; ++i) {
+      for (std::size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
+      a[i][j] /= a[j][j];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= a[i][k] * x[k];
+    x[i] /= a[i][i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) x[i] -= a[k][i] * x[k];
+    x[i] /= a[i][i];
+  }
+  return true;
+}
+
+// Where a pair of terms, of which the second comes no later, is among the products.
+constexpr std::size_t place(std::size_t j, std::size_t k) { return j * (j + 1) / 2 + k; }
+
+double factor(const LineTwin& twin, std::size_t of_class) {
+  return of_class == 1 ? twin.positive : twin.negative;
+}
+
+}  // namespace
+
+LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
+                     const Bins& bins, const LineLimits& limits, Team& team)
+    : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
+  find_leaves(tree);
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
+      tasks_.push_back({k, block.segment, block.begin, block.end});
+    }
+  }
+  gather();
+}
+
+// A leaf's terms are the numeric features of its path that take several positions there: those that
+// saved most on the way to it.
+void LeafLines::find_leaves(const Tree& tree) {
+  struct Candidate {
+    std::size_t feature;
+    double saving;
+    CodeSet codes;
+  };
+  std::vector<std::vector<Candidate>> paths(tree.size());
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    std::vector<Candidate> path = std::move(paths[node]);
+    if (!tree.is_leaf(node)) {
+      const auto f = static_cast<std::size_t>(tree.feature[node]);
+      const auto left = static_cast<std::size_t>(tree.left[node]);
+      const auto go = [&](std::size_t child, const CodeSet& codes) {
+        std::vector<Candidate> below = path;
+        if (bins_[f].positions() != nullptr) {
+          const auto found = std::find_if(below.begin(), below.end(),
+                                          [&](const Candidate& c) { return c.feature == f; });
+          if (found == below.end()) {
+            below.push_back({f, tree.saving[node], codes});
+          } else {
+            found->saving += tree.saving[node];
+            for (std::size_t w = 0; w < codes.bits.size(); ++w)
+              found->codes.bits[w] &= codes.bits[w];
+          }
+        }
+        paths[child] = std::move(below);
+      };
+      go(left, tree.goes_left[node]);
+      go(left + 1, tree.goes_right[node]);
+      continue;
+    }
+    std::stable_sort(path.begin(), path.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
+    Leaf leaf{node};
+    for (const Candidate& candidate : path) {
+      if (leaf.terms == kMost) break;
+      const FeatureBins& bins = bins_[candidate.feature];
+      double low = 1.0, high = 0.0;
+      for (int b = 0; b < bins.bins(); ++b) {
+        if (!candidate.codes.has(static_cast<std::uint8_t>(b))) continue;
+        low = std::min(low, bins.positions()[b]);
+        high = std::max(high, bins.positions()[b]);
+      }
+      if (!(high > low)) continue;
+      leaf.feature[leaf.terms] = candidate.feature;
+      leaf.low[leaf.terms] = low;
+      leaf.high[leaf.terms] = high;
+      leaf.may_miss[leaf.terms] = candidate.codes.has(static_cast<std::uint8_t>(bins.missing()));
+      ++leaf.terms;
+    }
+    if (leaf.terms > 0) leaves_.push_back(leaf);
+  }
+}
+
+// Takes the codes of the leaves' terms from the rows, which lie scattered.
+void LeafLines::gather() {
+  constexpr std::size_t kAhead = 24;
+  codes_.resize(rows_.grown() * kMost);
+  const double nanoseconds = 8.0 * static_cast<double>(rows_.grown());
+  team_.for_each(tasks_.size(), nanoseconds, [&](std::size_t t) {
+    const Task& task = tasks_[t];
+    const Leaf& leaf = leaves_[task.leaf];
+    const std::uint32_t* const row = rows_.rows(leaf.node);
+    std::vector<std::size_t> lines;  // the first term in each cache line of a row
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      if (std::none_of(lines.begin(), lines.end(), [&](std::size_t k) {
+            return leaf.feature[k] / kCacheLine == leaf.feature[j] / kCacheLine;
+          })) {
+        lines.push_back(j);
+      }
+    }
+    std::uint8_t* to = codes_.data() + task.begin * kMost;
+    for (std::size_t i = task.begin; i < task.end; ++i, to += kMost) {
+      const std::size_t later = std::min(i + kAhead, task.end - 1);
+      for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + leaf.feature[j]);
+      const std::uint8_t* const own = packed_.row(row[i]);
+      for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = own[leaf.feature[j]];
+    }
+  });
+}
+
+void LeafLines::Means::operator+=(const Means& other) {
+  weight += other.weight;
+  squares += other.squares;
+  for (std::size_t j = 0; j < kMost; ++j) {
+    present[j] += other.present[j];
+    position[j] += other.position[j];
+  }
+}
+
+void LeafLines::Means::add_to(Share& share) {
+  share.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
+}
+
+void LeafLines::Products::operator+=(const Products& other) {
+  for (std::size_t j = 0; j < kMost; ++j) gradient[j] += other.gradient[j];
+  for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += other.curvature[p];
+}
+
+void LeafLines::Products::add_to(Share& share) {
+  share.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
+}
+
+template <class Sums, class SumTask>
+std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots, double ns_a_row,
+                                                               const SumTask& sum_task) const {
+  std::vector<Sums> of_tasks(tasks_.size());
+  team_.for_each(tasks_.size(), ns_a_row * static_cast<double>(rows_.grown()),
+                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks_[t]); });
+  std::vector<OfClasses<Sums>> leaves(leaves_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    const std::size_t c = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
+    leaves[tasks_[t].leaf][c] += of_tasks[t];
+  }
+  Share share = team_.share();
+  for (OfClasses<Sums>& leaf : leaves) {
+    for (Sums& of_class : leaf) of_class.add_to(share);
+  }
+  share.go();
+  return leaves;
+}
+
+LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weights,
+                                      bool needs_curvature, const Units& units) const {
+  const Leaf& leaf = leaves_[task.leaf];
+  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
+  const std::uint8_t* const code = codes(task);
+  Means sums;
+  alignas(64) Strip base, ratio, x, present;
+  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
+    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t r = row[begin + i];
+      base[i] = needs_curvature ? weights.curvature_of(r) : weights.weight_of(r);
+      ratio[i] = static_cast<double>(needs_curvature ? weights.curvature[r] : weights.weight[r]);
+    }
+    const auto add = [&](const Strip& a, const Strip& b, std::int64_t& to,
+                         const TermUnits& its_units) {
+      vectorized([from = a.data(), other = b.data(), n, &to, &its_units](auto set) {
+        add_products(set, from, other, n, its_units, to);
+      });
+    };
+    std::fill_n(present.data(), n, 1.0);
+    add(base, present, sums.weight, units.curvature);
+    add(base, ratio, sums.squares, units.squares);
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      const double* const z = bins_[leaf.feature[j]].positions();
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        present[i] = at == at ? 1.0 : 0.0;
+        x[i] = at == at ? at : 0.0;
+      }
+      add(base, x, sums.position[j], units.curvature);
+      if (leaf.may_miss[j]) add(base, present, sums.present[j], units.curvature);
+    }
+  }
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    if (!leaf.may_miss[j]) sums.present[j] = sums.weight;
+  }
+  return sums;
+}
+
+LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& weights,
+                                            bool needs_curvature, const Units& units,
+                                            const std::array<double, kMost>& center) const {
+  const Leaf& leaf = leaves_[task.leaf];
+  const std::size_t terms = leaf.terms;
+  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
+  const std::uint8_t* const code = codes(task);
+  Products sums;
+  alignas(64) Strip weight, curvature;
+  alignas(64) std::array<Strip, kMost> x, scaled;
+  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
+    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t r = row[begin + i];
+      weight[i] = weights.weight_of(r);
+      curvature[i] = needs_curvature ? weights.curvature_of(r) : weight[i];
+    }
+    for (std::size_t j = 0; j < terms; ++j) {
+      const double* const z = bins_[leaf.feature[j]].positions();
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        x[j][i] = at == at ? at - center[j] : 0.0;
+      }
+    }
+    vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n](auto set) {
+      for (std::size_t j = 0; j < terms; ++j) {
+        double* __restrict const to = scaled[j].data();
+        const double* const from = x[j].data();
+        for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
+        add_products(set, weight.data(), from, n, units.gradient, sums.gradient[j]);
+        for (std::size_t k = 0; k <= j; ++k) {
+          add_products(set, to, x[k].data(), n, units.curvature, sums.curvature[place(j, k)]);
+        }
+      }
+    });
+  }
+  return sums;
+}
+
+void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
+                         float* out) const {
+  if (rows_.grown() < rows)
+    return properboost::evaluate(lines, packed_, bins_, nodes, rows, out, team_);
+  const std::vector<LineTable> tables = tabulate(lines, bins_);
+  std::fill_n(out, rows, 0.0F);
+  team_.for_each(tasks_.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
+    const Task& task = tasks_[k];
+    const Leaf& leaf = leaves_[task.leaf];
+    const std::uint32_t* const row = rows_.rows(leaf.node);
+    const std::size_t begin = lines.begin(leaf.node), terms = lines.end(leaf.node) - begin;
+    std::array<std::size_t, kMost> place{};  // of each term's codes
+    for (std::size_t t = 0; t < terms; ++t) {
+      while (leaf.feature[place[t]] != static_cast<std::size_t>(lines.feature[begin + t])) {
+        ++place[t];
+      }
+    }
+    const std::uint8_t* code = codes(task);
+    for (std::size_t i = task.begin; i < task.end; ++i, code += kMost) {
+      float sum = 0.0F;
+      for (std::size_t t = 0; t < terms; ++t) sum += tables[begin + t][code[place[t]]];
+      out[row[i]] = sum;
+    }
+  });
+}
+
+LeafLines::Units LeafLines::find_units(const CellUnits& most, bool needs_curvature) const {
+  const double of_row = needs_curvature ? most.most_curvature : most.most_weight;
+  auto grown = static_cast<std::int64_t>(rows_.grown());
+  team_.share().sum(grown).go();
+  const auto rows = static_cast<std::size_t>(grown);
+  Units units;
+  units.curvature.set(0, of_row, rows);
+  units.squares.set(0, of_row * of_row, rows);
+  units.gradient.set(0, most.most_weight, rows);
+  return units;
+}
+
+LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
+                                      const OfClasses<Means>& means, const Units& units) {
+  Balance balance;
+  balance.twin = twin;
+  std::array<double, kMost> present{};
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double f = factor(twin, c);
+    balance.weight += f * units.curvature.value(0, means[c].weight);
+    balance.squares += f * f * units.squares.value(0, means[c].squares);
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      present[j] += f * units.curvature.value(0, means[c].present[j]);
+      balance.center[j] += f * units.curvature.value(0, means[c].position[j]);
+    }
+  }
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    double& center = balance.center[j];
+    center = present[j] > 0.0 ? std::clamp(center / present[j], 0.0, 1.0) : 0.0;
+  }
+  return balance;
+}
+
+LeafLines::Equations LeafLines::set_up(const Leaf& leaf, const LineTwin& twin,
+                                       const OfClasses<Products>& products, const Units& units) {
+  Equations equations;
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double f = factor(twin, c);
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      const double size = units.gradient.value(0, products[c].gradient[j]);
+      const double part = c == 1 ? size : -size;
+      equations.gradient[j] += part;
+      equations.slope[j] += f * part;
+    }
+    for (std::size_t p = 0; p < kProducts; ++p) {
+      equations.curvature[p] += f * units.curvature.value(0, products[c].curvature[p]);
+    }
+  }
+  return equations;
+}
+
+LeafLines::Line LeafLines::solve_ridge(const Leaf& leaf, const Balance& balance,
+                                       const Equations& equations) const {
+  constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
+  const double weight = balance.weight, squares = balance.squares;
+  const bool enough =
+      weight * weight > 0.0 && squares > 0.0 && weight * weight >= limits_.least_rows * squares;
+  if (!enough) return {};
+  Line line;
+  std::array<double, kMost> deviation{};
+  for (std::size_t j = 0; j < leaf.terms; ++j) {
+    const double variance = equations.curvature[place(j, j)] / weight;
+    if (!(variance > kLeastVariance)) continue;
+    line.term[line.terms] = j;
+    deviation[line.terms] = std::sqrt(variance);
+    line.slope[line.terms] = equations.slope[j] / deviation[line.terms];
+    ++line.terms;
+  }
+  std::array<std::array<double, kMost>, kMost> a{};
+  const double penalty = limits_.l2 * squares / weight;
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    for (std::size_t k = 0; k <= j; ++k) {  // terms ascend
+      a[j][k] =
+          equations.curvature[place(line.term[j], line.term[k])] / (deviation[j] * deviation[k]);
+    }
+    a[j][j] += penalty;
+  }
+  if (!solve(line.terms, a, line.slope)) return {};
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    line.slope[j] *= balance.twin.unit / deviation[j];
+    if (!std::isfinite(line.slope[j])) return {};
+  }
+  return line;
+}
+
+void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
+                         const Regularizers& r, double value, FittedLines& fitted) const {
+  const Line line = solve_ridge(leaf, balance, equations);
+  double reach = 0.0;  // the most that it adds or takes, over the codes that can come here
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    const std::size_t term = line.term[j];
+    const double center = balance.center[term];
+    reach += std::abs(line.slope[j]) * std::max(leaf.high[term] - center, center - leaf.low[term]);
+  }
+  const double most = balance.twin.unit * r.largest;
+  const double cut = reach > most ? most / reach : 1.0;
+  for (std::size_t j = 0; j < line.terms; ++j) {
+    const std::size_t term = line.term[j];
+    fitted.lines.feature.push_back(static_cast<std::int32_t>(leaf.feature[term]));
+    fitted.lines.slope.push_back(cut * line.slope[j]);
+    fitted.lines.center.push_back(balance.center[term]);
+    fitted.slope += cut * line.slope[j] * equations.gradient[term];
+  }
+  fitted.largest = std::max(fitted.largest, std::abs(value) + cut * reach);
+}
+
+FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
+                           const Regularizers& r, const std::vector<double>& values) const {
+  const bool needs_curvature = response.needs_curvature();
+  const Units units = find_units(weights.units, needs_curvature);
+  const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
+    return sum_means(task, weights, needs_curvature, units);
+  });
+  std::vector<Balance> balances;
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
+    balances.push_back(balance(leaves_[k], twin, means[k], units));
+  }
+  const std::vector<OfClasses<Products>> products =
+      sum_by_leaf<Products>(slots, 12.0, [&](const Task& task) {
+        return sum_products(task, weights, needs_curvature, units, balances[task.leaf].center);
+      });
+
+  FittedLines fitted;
+  fitted.lines.offsets.push_back(0);
+  std::size_t next = 0;  // leaf that may have a line
+  for (std::size_t node = 0; node < tree_.size(); ++node) {
+    fitted.largest = std::max(fitted.largest, std::abs(values[node]));
+    if (next < leaves_.size() && leaves_[next].node == node) {
+      const Balance& balance = balances[next];
+      const Equations equations = set_up(leaves_[next], balance.twin, products[next], units);
+      add_line(leaves_[next], balance, equations, r, values[node], fitted);
+      ++next;
+    }
+    fitted.lines.offsets.push_back(static_cast<std::int64_t>(fitted.lines.feature.size()));
+  }
+  return fitted;
+}
+
+}  // namespace properboost
