@@ -1,6 +1,7 @@
 """Plots of shape functions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,6 +194,15 @@ def _measure(shape: ShapeFunction) -> float:
     return known + shape.missing_weight * abs(shape.missing_value - shape.average)
 
 
+@dataclass(frozen=True)
+class _Curve:
+    """A function of one class, and how it is drawn: its style, and its name in the legend."""
+
+    shape: ShapeFunction
+    style: dict[str, Any]
+    name: str
+
+
 def _draw_shapes(
     ax: "Axes",
     clf: BoostedClassifier,
@@ -202,38 +212,79 @@ def _draw_shapes(
     more: str,
 ) -> str:
     """Draw one feature's functions of some classes; return a title, of which `more` is part."""
-    first, *others = shapes
-    has_bands = first.n_bags > 0 and (first.kind != "numeric" or len(shapes) <= _MOST_BANDS)
-    level = confidence_level if has_bands else None
-    is_numeric = first.kind == "numeric"
-    draw_line = ax.axhline if is_numeric else ax.axvline
-    if first.scale != "probability":
+    first = shapes[0]
+    level = confidence_level if _has_bands(shapes) else None
+    _draw_guides(ax, shapes, level)
+    curves = _style(shapes, clf.classes_.tolist())
+    title = write(first.label)
+    if first.kind == "numeric":
+        _draw_numbers(ax, curves, level)
+    else:
+        shown, present = _draw_categories(ax, curves, max_categories, level)
+        if shown < present:
+            title += f" ({shown} of {present} categories)"
+    _write_axis(ax, shapes)
+    _draw_legend(ax, len(shapes))
+    return title + write(more) + _describe_noise(shapes)
+
+
+def _has_bands(shapes: Sequence[ShapeFunction]) -> bool:
+    """Tell whether the functions have intervals, and few enough for all to be seen."""
+    first = shapes[0]
+    return first.n_bags > 0 and (first.kind != "numeric" or len(shapes) <= _MOST_BANDS)
+
+
+def _draw_guides(ax: "Axes", shapes: Sequence[ShapeFunction], level: float | None) -> None:
+    """Draw a line at 0, and dotted ones at what leaves the average row as it is."""
+    draw_line = ax.axhline if shapes[0].kind == "numeric" else ax.axvline
+    if shapes[0].scale != "probability":
         draw_line(0.0, color=GUIDE, linewidth=0.8)
     for shape in shapes:
         if shape.average != 0.0 and (level is not None or shape.scale == "probability"):
             draw_line(shape.average, color=GUIDE, linestyle=":", linewidth=1.2)
-    styles: list[dict[str, Any]] = [{"color": LINE}]
-    if others or len(clf.classes_) > 2:
-        labels = clf.classes_.tolist()
-        styles = [find_style(labels.index(shape.class_label)) for shape in shapes]
-    names: list[str] = [""] if not others else [_name(shape) for shape in shapes]
-    title = write(first.label)
-    if is_numeric:
-        for shape, style, name in zip(shapes, styles, names, strict=True):
-            _draw_steps(ax, shape, style, name, level)
-        _draw_density(ax, first)
-        _draw_missing(ax, shapes, styles, level)
-        _spread_out(ax, first)
+
+
+def _style(shapes: Sequence[ShapeFunction], labels: Sequence[Any]) -> list[_Curve]:
+    """Return how each function is drawn; one that stands alone needs no name."""
+    if len(shapes) == 1 and len(labels) <= 2:
+        return [_Curve(shapes[0], {"color": LINE}, "")]
+    styles = [find_style(labels.index(shape.class_label)) for shape in shapes]
+    names = [_name(shape) for shape in shapes] if len(shapes) > 1 else [""]
+    return [_Curve(*parts) for parts in zip(shapes, styles, names, strict=True)]
+
+
+def _draw_numbers(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> None:
+    """Draw the functions of a numeric feature."""
+    for curve in curves:
+        _draw_steps(ax, curve, level)
+    _draw_density(ax, curves[0].shape)
+    _draw_missing(ax, curves, level)
+    _spread_out(ax, curves[0].shape)
+
+
+def _write_axis(ax: "Axes", shapes: Sequence[ShapeFunction]) -> None:
+    """Write what the functions' values are beside their axis."""
+    first = shapes[0]
+    label = first.axis_label if len(shapes) == 1 else _name_axis(first)
+    (ax.set_ylabel if first.kind == "numeric" else ax.set_xlabel)(write_lines(label))
+
+
+def _draw_legend(ax: "Axes", n_curves: int) -> None:
+    """Draw a legend if anything has a name."""
+    if not ax.get_legend_handles_labels()[1]:
+        return
+    if n_curves == 1:
+        ax.legend()
     else:
-        shown, present = _draw_categories(ax, shapes, styles, names, max_categories, level)
-        if shown < present:
-            title += f" ({shown} of {present} categories)"
-    axis_label = first.axis_label if not others else _name_axis(first)
-    (ax.set_ylabel if is_numeric else ax.set_xlabel)(write_lines(axis_label))
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(fontsize="x-small", ncols=1 + len(shapes) // 4) if others else ax.legend()
-    noise = f"\n{_NOISE} (p = {first.p_value:.2f})" if first.within_noise and not others else ""
-    return title + write(more) + noise
+        ax.legend(fontsize="x-small", ncols=1 + n_curves // 4)
+
+
+def _describe_noise(shapes: Sequence[ShapeFunction]) -> str:
+    """Return a line that says so if a function alone is within noise; a legend says it of more."""
+    first = shapes[0]
+    if len(shapes) > 1 or not first.within_noise:
+        return ""
+    return f"\n{_NOISE} (p = {first.p_value:.2f})"
 
 
 def _name(shape: ShapeFunction) -> str:
@@ -251,12 +302,11 @@ def _find_bins(shape: ShapeFunction) -> tuple[NDArray[np.float64], slice]:
     return find_bin_ends(np.empty(0) if shape.edges is None else shape.edges)
 
 
-def _draw_steps(
-    ax: "Axes", shape: ShapeFunction, style: dict[str, Any], name: str, level: float | None
-) -> None:
+def _draw_steps(ax: "Axes", curve: _Curve, level: float | None) -> None:
+    shape, style = curve.shape, curve.style
     edges, bins = _find_bins(shape)
     values = shape.values[bins]
-    ax.plot(edges, [*values, values[-1]], drawstyle="steps-post", label=name or None, **style)
+    ax.plot(edges, [*values, values[-1]], drawstyle="steps-post", label=curve.name or None, **style)
     if level is not None:
         low, high = (ends[bins] for ends in shape.interval(level))
         band = import_matplotlib("patches").StepPatch(
@@ -265,18 +315,13 @@ def _draw_steps(
         ax.add_patch(band)
 
 
-def _draw_missing(
-    ax: "Axes",
-    shapes: Sequence[ShapeFunction],
-    styles: Sequence[dict[str, Any]],
-    level: float | None,
-) -> None:
+def _draw_missing(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> None:
     """Draw what missing values have as level lines, if training had any."""
-    if shapes[0].missing_weight == 0.0:
+    if curves[0].shape.missing_weight == 0.0:
         return
-    for k, (shape, style) in enumerate(zip(shapes, styles, strict=True)):
+    for k, curve in enumerate(curves):
+        shape, color = curve.shape, curve.style["color"]
         name = "missing" if k == 0 else None
-        color = style["color"]
         ax.axhline(shape.missing_value, linestyle="--", linewidth=1.0, color=color, label=name)
         if level is not None:
             # At the right, where the axes end whatever the feature's values are.
@@ -285,7 +330,7 @@ def _draw_missing(
                 at,
                 shape.missing_interval(level),
                 marker="_",
-                color=ERROR if len(shapes) == 1 else color,
+                color=ERROR if len(curves) == 1 else color,
                 transform=ax.get_yaxis_transform(),
             )
 
@@ -321,41 +366,68 @@ def _spread_out(ax: "Axes", shape: ShapeFunction) -> None:
 
 
 def _draw_categories(
-    ax: "Axes",
-    shapes: Sequence[ShapeFunction],
-    styles: Sequence[dict[str, Any]],
-    names: Sequence[str],
-    most: int,
-    level: float | None,
+    ax: "Axes", curves: Sequence[_Curve], most: int, level: float | None
 ) -> tuple[int, int]:
     """Draw the categories; return how many were drawn and how many there are."""
-    first = shapes[0]
+    first = curves[0].shape
     words, weights = list(first.labels), first.weights[: len(first.labels)]
     if first.missing_weight > 0.0:
         words, weights = [*words, "missing"], np.append(weights, first.missing_weight)
-    values = [np.append(own.values[: len(first.labels)], own.missing_value) for own in shapes]
-    ends = [] if level is None else [_find_ends(own, level) for own in shapes]
-    drawn = np.argsort(-weights, kind="stable")[:most]
     # With several classes, that which moves most decides the order.
-    strongest = int(np.argmax([_measure(shape) for shape in shapes]))
-    drawn = drawn[np.argsort(values[strongest][drawn], kind="stable")]
-    at = np.arange(len(drawn))
-    if len(shapes) == 1:
-        left = first.average if first.scale == "probability" else 0.0
-        ax.barh(at, values[0][drawn] - left, left=left, color=styles[0]["color"])
-    offsets = np.linspace(0.3, -0.3, len(shapes)) if len(shapes) > 1 else [0.0]
-    for k, (own, style, name) in enumerate(zip(values, styles, names, strict=True)):
-        color = style["color"]
-        if len(shapes) > 1:
-            marker = "o" if style["linestyle"] == "-" else "s"
-            ax.plot(own[drawn], at + offsets[k], marker, color=color, ms=4, label=name)
-        if ends:
-            reach = np.abs(ends[k][:, drawn] - own[drawn])
-            bars: dict[str, Any] = {"fmt": "none", "zorder": 3}
-            bars |= {"ecolor": ERROR, "capsize": 3} if len(shapes) == 1 else {"ecolor": color}
-            ax.errorbar(own[drawn], at + offsets[k], xerr=reach, **bars)
+    strongest = max((curve.shape for curve in curves), key=_measure)
+    drawn = np.argsort(-weights, kind="stable")[:most]
+    drawn = drawn[np.argsort(_list_values(strongest)[drawn], kind="stable")]
+    if len(curves) == 1:
+        _draw_bars(ax, curves[0], drawn)
+    offsets = np.linspace(0.3, -0.3, len(curves)) if len(curves) > 1 else [0.0]
+    for curve, offset in zip(curves, offsets, strict=True):
+        at = np.arange(len(drawn)) + offset
+        if len(curves) > 1:
+            _draw_marks(ax, curve, drawn, at)
+        if level is not None:
+            _draw_errors(ax, curve, drawn, at, level, is_alone=len(curves) == 1)
     set_words(ax, "y", [words[k] for k in drawn])
     return len(drawn), len(words)
+
+
+def _list_values(shape: ShapeFunction) -> NDArray[np.float64]:
+    """Return the values of the categories, then that of missing values."""
+    return np.append(shape.values[: len(shape.labels)], shape.missing_value)
+
+
+def _draw_bars(ax: "Axes", curve: _Curve, drawn: NDArray[np.intp]) -> None:
+    """Draw categories as bars from 0, or from the average where values are probabilities."""
+    shape = curve.shape
+    left = shape.average if shape.scale == "probability" else 0.0
+    widths = _list_values(shape)[drawn] - left
+    ax.barh(np.arange(len(drawn)), widths, left=left, color=curve.style["color"])
+
+
+def _draw_marks(
+    ax: "Axes", curve: _Curve, drawn: NDArray[np.intp], at: NDArray[np.float64]
+) -> None:
+    """Draw categories as marks at these heights."""
+    marker = "o" if curve.style["linestyle"] == "-" else "s"
+    values = _list_values(curve.shape)[drawn]
+    ax.plot(values, at, marker, color=curve.style["color"], ms=4, label=curve.name)
+
+
+def _draw_errors(
+    ax: "Axes",
+    curve: _Curve,
+    drawn: NDArray[np.intp],
+    at: NDArray[np.float64],
+    level: float,
+    *,
+    is_alone: bool,
+) -> None:
+    """Draw the intervals of categories as error bars at these heights."""
+    values = _list_values(curve.shape)[drawn]
+    reach = np.abs(_find_ends(curve.shape, level)[:, drawn] - values)
+    bars: dict[str, Any] = {"ecolor": ERROR, "capsize": 3}
+    if not is_alone:
+        bars = {"ecolor": curve.style["color"]}
+    ax.errorbar(values, at, xerr=reach, fmt="none", zorder=3, **bars)
 
 
 def _find_ends(shape: ShapeFunction, level: float) -> NDArray[np.float64]:
