@@ -17,6 +17,7 @@ from properboost.report.content import (
     Evaluation,
     Figures,
     ReportContent,
+    SearchSummary,
 )
 from properboost.report.feature_subsets import MOST_ROWS
 from properboost.report.glossary import find_words
@@ -121,74 +122,38 @@ _KINDS = {
 }
 
 
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "describe_cost": describe_cost,
+    "describe_score": describe_score,
+    "describe_family": describe_family,
+    "describe_inside": describe_inside,
+    "describe_parameter": describe_parameter,
+    "percent": percent,
+    "precise": precise,
+    "number": number,
+    "signed": signed,
+    "count": count,
+    "list_words": list_words,
+    "logit": find_log_odds,
+}
+"""The functions that templates call."""
+
+
 def make_page(content: ReportContent, figures: Figures, title: str) -> str:
     """Return the page; jinja2 escapes all that is not ours, and no character ends its reader."""
     environment = _read_templates(import_extra("jinja2", "reports need", "report"))
-    evaluation, facts, search = content.evaluation, content.facts, content.search
-    simpler = content.simpler
-    moving = [term for term in content.terms if term.importance > 0.0]
-    n_features = sum(not term.is_pair for term in moving)
-    names = facts.names
-    protected = [facts.features[j] for j in find_protected(facts.features)]
     context = {
         "title": title,
         "version": _core.__version__,
         "content": content,
-        "facts": facts,
-        "evaluation": evaluation,
-        "search": search,
         "figures": figures,
-        "two": len(names) == 2,
-        "level": f"{100.0 * content.options.confidence_level:.0f}%",
-        "usual": "" if evaluation is None else names[int(evaluation.shares.argmax())],
-        "spoken": f"“{names[1]}”" if len(names) == 2 else "the predicted class",
-        "at": facts.classes.index(content.class_),
         "not_stated": _list_not_stated(content),
-        "worst": None if evaluation is None else _find_worst(evaluation),
-        "trust": "" if evaluation is None else _describe_trust(evaluation),
-        "overconfidence": ""
-        if content.overconfidence is None or facts.training_rows is None
-        else describe_overconfidence(content.overconfidence, content.n_rows, facts.training_rows),
-        "simpler": describe_simpler(simpler),
-        "without": ""
-        if simpler is None or simpler.unprotected is None
-        else describe_unprotected(protected, len(facts.features), simpler),
-        "subsets": () if simpler is None else simpler.subsets,
-        "linear": None if simpler is None else simpler.linear,
-        "unprotected": None if simpler is None else simpler.unprotected,
-        "protected": protected,
-        "most_scored": MOST_ROWS,
-        "unused": [t.name for t in content.terms if not t.is_pair and t.importance == 0.0],
-        "misses": [] if evaluation is None else _list_misses(evaluation),
-        "top": moving[:3],
-        "average": content.effects[0].probability.average if content.effects else None,
-        "banded": any(effect.log_odds.n_bags > 0 for effect in content.effects),
-        "left_out": n_features - len(content.effects),
-        "pairs_left_out": len(moving) - n_features - len(content.pairs),
-        "mistakes": [] if evaluation is None else _list_mistakes(evaluation, names),
-        "most_terms": MOST_TERMS,
-        "kinds": _KINDS,
-        "scores": []
-        if evaluation is None
-        else [_show_score(evaluation, *score) for score in _SCORES],
-        "enough": ENOUGH,
-        "few_rows": FEW_ROWS,
-        "scoring": "" if search is None else name_score(search.scoring),
-        "plain_scores": search is not None
-        and bool(describe_score(search.scoring, search.best_score)),
-        "saving": None if evaluation is None else evaluation.scores["log_loss"].saving.value,
-        "describe_cost": describe_cost,
-        "describe_score": describe_score,
-        "describe_family": describe_family,
-        "describe_inside": describe_inside,
-        "describe_parameter": describe_parameter,
-        "percent": percent,
-        "precise": precise,
-        "number": number,
-        "signed": signed,
-        "count": count,
-        "list_words": list_words,
-        "logit": find_log_odds,
+        **_tell_model(content),
+        **_tell_scores(content),
+        **_tell_simpler(content),
+        **_tell_terms(content),
+        **_tell_search(content.search),
+        **_FUNCTIONS,
     }
     body = environment.get_template("body.html.jinja").render(context)
     words = find_words(html.unescape(re.sub(r"<[^>]*>", " ", body)))
@@ -201,6 +166,97 @@ def make_page(content: ReportContent, figures: Figures, title: str) -> str:
         sections=_list_sections(content),
     )
     return make_visible(page)
+
+
+def _tell_model(content: ReportContent) -> dict[str, Any]:
+    """Return the facts on the model, and the classes that the page is about."""
+    facts = content.facts
+    two = len(facts.names) == 2
+    return {
+        "facts": facts,
+        "two": two,
+        "spoken": f"“{facts.names[1]}”" if two else "the predicted class",
+        "at": facts.classes.index(content.class_),
+        "level": f"{100.0 * content.options.confidence_level:.0f}%",
+        "kinds": _KINDS,
+        "enough": ENOUGH,
+        "few_rows": FEW_ROWS,
+    }
+
+
+def _tell_scores(content: ReportContent) -> dict[str, Any]:
+    """Return how good the model is; nothing where rows have no labels."""
+    evaluation, names = content.evaluation, content.facts.names
+    told: dict[str, Any] = {
+        "evaluation": evaluation,
+        "overconfidence": _tell_overconfidence(content),
+    }
+    if evaluation is None:
+        nothing: dict[str, Any] = {"worst": None, "saving": None, "usual": "", "trust": ""}
+        return told | nothing | {"misses": [], "mistakes": [], "scores": []}
+    return told | {
+        "worst": _find_worst(evaluation),
+        "saving": evaluation.scores["log_loss"].saving.value,
+        "usual": names[int(evaluation.shares.argmax())],
+        "trust": _describe_trust(evaluation),
+        "misses": _list_misses(evaluation),
+        "mistakes": _list_mistakes(evaluation, names),
+        "scores": [_show_score(evaluation, *score) for score in _SCORES],
+    }
+
+
+def _tell_overconfidence(content: ReportContent) -> str:
+    """Return by how much probabilities are too sure, if that is known."""
+    overconfidence, n_training = content.overconfidence, content.facts.training_rows
+    if overconfidence is None or n_training is None:
+        return ""
+    return describe_overconfidence(overconfidence, content.n_rows, n_training)
+
+
+def _tell_simpler(content: ReportContent) -> dict[str, Any]:
+    """Return what simpler models would cost, and one without the features that may be protected."""
+    features, simpler = content.facts.features, content.simpler
+    protected = [features[j] for j in find_protected(features)]
+    told = {
+        "simpler": describe_simpler(simpler),
+        "protected": protected,
+        "most_scored": MOST_ROWS,
+    }
+    if simpler is None:
+        return told | {"without": "", "subsets": (), "linear": None, "unprotected": None}
+    is_known = simpler.unprotected is not None
+    return told | {
+        "without": describe_unprotected(protected, len(features), simpler) if is_known else "",
+        "subsets": simpler.subsets,
+        "linear": simpler.linear,
+        "unprotected": simpler.unprotected,
+    }
+
+
+def _tell_terms(content: ReportContent) -> dict[str, Any]:
+    """Return what matters: the terms that move predictions, and which of them are drawn."""
+    moving = [term for term in content.terms if term.importance > 0.0]
+    n_features = sum(not term.is_pair for term in moving)
+    return {
+        "top": moving[:3],
+        "unused": [t.name for t in content.terms if not t.is_pair and t.importance == 0.0],
+        "average": content.effects[0].probability.average if content.effects else None,
+        "banded": any(effect.log_odds.n_bags > 0 for effect in content.effects),
+        "left_out": n_features - len(content.effects),
+        "pairs_left_out": len(moving) - n_features - len(content.pairs),
+        "most_terms": MOST_TERMS,
+    }
+
+
+def _tell_search(search: SearchSummary | None) -> dict[str, Any]:
+    """Return what was compared, and by which score."""
+    if search is None:
+        return {"search": None, "scoring": "", "plain_scores": False}
+    return {
+        "search": search,
+        "scoring": name_score(search.scoring),
+        "plain_scores": bool(describe_score(search.scoring, search.best_score)),
+    }
 
 
 @cache
