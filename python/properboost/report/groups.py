@@ -33,6 +33,8 @@ MOST_LEVELS = 10
 
 _OTHERS = "{} others"
 
+_AS_ASKED = "They are divided as was asked for."
+
 
 def choose_groups(
     model: TableClassifier, X: Any, groups: Any, terms: Sequence[Term]
@@ -50,44 +52,79 @@ def choose_groups(
     terms : sequence of Term
         What matters, the most important first.
     """
-    table, _ = model._open(X)
-    bins, _ = model._describe_training()
-    labels = model._feature_labels()
+    features = _Features(model, X, terms)
+    if groups is None:
+        return _suggest(features, terms)
+    if hasattr(groups, "keys"):
+        return _read_columns(features, groups), _AS_ASKED
+    if isinstance(groups, str):
+        raise TypeError(f"groups must be a sequence of names, or a mapping; got {groups!r}")
+    names = getattr(model, "feature_names_in_", None)
+    n_features = len(features.labels)
+    at = [find_feature(feature, names, n_features, "groups") for feature in groups]
+    return features.take(at), _AS_ASKED
 
-    def read(j: int) -> Column | CategoricalColumn:
-        return table.numeric(j) if isinstance(bins[j], NumericBins) else table.categorical(j)
 
-    used = _find_used(terms, len(labels))
-    if groups is not None and hasattr(groups, "keys"):
-        known = {name for j, name in enumerate(labels) if used[j]}
-        columns = {
-            str(name): (_read(groups[name], str(name), table.n_rows), str(name) in known)
-            for name in groups.keys()  # noqa: SIM118 (tables have keys, but are not their own)
-        }
-        return columns, "They are divided as was asked for."
-    if groups is not None:
-        if isinstance(groups, str):
-            raise TypeError(f"groups must be a sequence of names, or a mapping; got {groups!r}")
-        names = getattr(model, "feature_names_in_", None)
-        at = [find_feature(feature, names, len(labels), "groups") for feature in groups]
-        return {labels[j]: (read(j), used[j]) for j in at}, "They are divided as was asked for."
-    order = [term.place for term in terms if not term.is_pair] or list(range(len(labels)))
-    suspect = {*find_protected(labels)}
+class _Features:
+    """The features of rows, and what the model makes of them."""
+
+    def __init__(self, model: TableClassifier, X: Any, terms: Sequence[Term]) -> None:
+        self._table, _ = model._open(X)
+        self._bins, _ = model._describe_training()
+        self.labels = model._feature_labels()
+        self._used = _find_used(terms, len(self.labels))
+
+    @property
+    def n_rows(self) -> int:
+        return self._table.n_rows
+
+    def list_used(self) -> set[str]:
+        """Return the names of those that the model uses."""
+        return {label for label, used in zip(self.labels, self._used, strict=True) if used}
+
+    def has_few_categories(self, j: int) -> bool:
+        """Tell whether a feature is categorical, and divides rows into few groups."""
+        bins = self._bins[j]
+        if isinstance(bins, NumericBins):
+            return False
+        return 1 < len(getattr(bins, "categories", ())) <= MOST_LEVELS
+
+    def take(self, positions: Sequence[int]) -> Columns:
+        """Return some of them as columns."""
+        return {self.labels[j]: (self._read(j), self._used[j]) for j in positions}
+
+    def _read(self, j: int) -> Column | CategoricalColumn:
+        is_numeric = isinstance(self._bins[j], NumericBins)
+        return self._table.numeric(j) if is_numeric else self._table.categorical(j)
+
+
+def _read_columns(features: _Features, groups: Any) -> Columns:
+    """Return the columns of a mapping or a table, which the model may know by the same names."""
+    used = features.list_used()
+    return {
+        str(name): (_read(groups[name], str(name), features.n_rows), str(name) in used)
+        for name in groups.keys()  # noqa: SIM118 (tables have keys, but are not their own)
+    }
+
+
+def _suggest(features: _Features, terms: Sequence[Term]) -> tuple[Columns, str]:
+    """Return the features that divide rows where nobody says how, and the sentence on them."""
+    order = [term.place for term in terms if not term.is_pair] or [*range(len(features.labels))]
+    suspect = {*find_protected(features.labels)}
     at = [j for j in order if j in suspect]
     how = "They are divided by the features whose names suggest that they say who a person is"
     if not at:
-        at = [j for j in order if not isinstance(bins[j], NumericBins)]
-        at = [j for j in at if 1 < len(getattr(bins[j], "categories", ())) <= MOST_LEVELS]
+        at = [j for j in order if features.has_few_categories(j)]
         how = (
             "No feature has a name that suggests who a person is, so they are divided by the "
             f"features of at most {MOST_LEVELS} categories"
         )
     if len(at) > MOST_COLUMNS:
         how += f", the {MOST_COLUMNS} most important of them"
-    columns = {labels[j]: (read(j), used[j]) for j in at[:MOST_COLUMNS]}
+    columns = features.take(at[:MOST_COLUMNS])
     if suspect and (both := _combine(columns)):
         how += ", and by two of them together"
-        columns |= both
+        columns = {**columns, **both}
     return columns, f"{how}."
 
 
