@@ -1,6 +1,8 @@
 """The most telling rows: what the model is surest of, rightly and wrongly, and least sure of."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,44 +155,63 @@ def _find_intervals(model: Any, table: Any, confidence_level: float) -> Array | 
 def _list_steps(
     contributions: Contributions, confidence_level: float
 ) -> tuple[float, tuple[WaterfallStep, ...]]:
-    """Return the average row's probability, and the steps from there to the one row's.
+    """Return the average row's probability, and the steps from there to the one row's."""
+    lots = _divide(contributions)
+    path = contributions.accumulate(0, [t for lot in lots for t in lot])
+    at = find_log_odds(path)
+    doubts = _Doubts.of(contributions, confidence_level)
+    steps = []
+    for lot, (a, b) in zip(lots, pairwise(np.cumsum([0, *map(len, lots)])), strict=True):
+        name = _name_lot(contributions, lot)
+        step = WaterfallStep(name, float(at[b] - at[a]), float(path[a]), float(path[b]))
+        if len(lot) == 1:
+            steps.append(doubts.add_to(step, lot[0]))
+        else:
+            parts = _list_parts(contributions, lot, np.diff(at[a : b + 1]))
+            steps.append(replace(step, parts=tuple(parts)))
+    return float(path[0]), tuple(steps)
 
-    The largest come first; small ones are put together at the end, pairs apart from features.
+
+def _divide(contributions: Contributions) -> list[list[int]]:
+    """Return the terms that move the row, those of each step together.
+
+    The largest come first, each alone; small ones are put together at the end, pairs apart from
+    features.
     """
     order = contributions.rank(0)
     path = contributions.accumulate(0, order)
     moving = [t for t, a, b in zip(order.tolist(), path, path[1:], strict=False) if a != b]
-    shown, small = moving[:MOST_STEPS], moving[MOST_STEPS:]
-    lots = [[t] for t in shown]
-    if len(small) == 1:
-        lots.append(small)
-    else:
-        of_pairs = [
-            [t for t in small if (len(contributions.terms[t]) > 1) == two] for two in (False, True)
-        ]
-        lots += [lot for lot in of_pairs if lot]
-    path = contributions.accumulate(0, [t for lot in lots for t in lot])
-    ends = np.cumsum([0, *map(len, lots)])
-    at = find_log_odds(path)
-    low, high = _find_ends(contributions, confidence_level)
-    noisy = None if contributions.within_noise is None else np.ravel(contributions.within_noise)
-    steps = []
-    for lot, a, b in zip(lots, ends, ends[1:], strict=False):
-        t = lot[0] if len(lot) == 1 else None
-        added = np.diff(at[a : b + 1])
-        steps.append(
-            WaterfallStep(
-                name=_name(contributions, t) if t is not None else _name_lot(contributions, lot),
-                added=float(at[b] - at[a]),
-                before=float(path[a]),
-                after=float(path[b]),
-                low=None if t is None or low is None else float(low[t]),
-                high=None if t is None or high is None else float(high[t]),
-                within_noise=t is not None and noisy is not None and bool(noisy[t]),
-                parts=() if t is not None else tuple(_list_parts(contributions, lot, added)),
-            )
+    lots = [[t] for t in moving[:MOST_STEPS]]
+    for is_pair in (False, True):
+        small = [t for t in moving[MOST_STEPS:] if (len(contributions.terms[t]) > 1) == is_pair]
+        if small:
+            lots.append(small)
+    return lots
+
+
+@dataclass(frozen=True)
+class _Doubts:
+    """How sure it is what each term adds to the log-odds, as far as that is known."""
+
+    low: Array | None
+    high: Array | None
+    within_noise: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, contributions: Contributions, level: float) -> "_Doubts":
+        """Return what is known, with intervals of this level."""
+        low, high = _find_ends(contributions, level)
+        noise = contributions.within_noise
+        return cls(low, high, None if noise is None else np.ravel(noise))
+
+    def add_to(self, step: WaterfallStep, term: int) -> WaterfallStep:
+        """Return the step of a term with what is known of it."""
+        return replace(
+            step,
+            low=None if self.low is None else float(self.low[term]),
+            high=None if self.high is None else float(self.high[term]),
+            within_noise=self.within_noise is not None and bool(self.within_noise[term]),
         )
-    return float(path[0]), tuple(steps)
 
 
 def _adds_up(contributions: Contributions) -> bool:
@@ -211,6 +232,8 @@ def _name(contributions: Contributions, term: int) -> str:
 
 
 def _name_lot(contributions: Contributions, lot: Sequence[int]) -> str:
+    if len(lot) == 1:
+        return _name(contributions, lot[0])
     what = ("pair", "pairs") if len(contributions.terms[lot[0]]) > 1 else ("feature", "features")
     return f"{count(len(lot), *what)} of less weight"
 
