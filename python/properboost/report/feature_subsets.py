@@ -3,8 +3,9 @@
 Where the others are silent nothing is fitted: they say what they say on average.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -90,24 +91,23 @@ def score_subsets(
     X, codes, weight = take_scored(X, codes, weight)
     sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
 
-    def score(probability: Array) -> ModelScores:
-        return score_probabilities(probability, codes, weight)
+    def score(probabilities: Iterable[Array]) -> list[ModelScores]:
+        return [score_probabilities(p, codes, weight) for p in probabilities]
 
-    silenced: list[ModelScores | None] = [None] * len(sizes)
+    silenced: Iterable[ModelScores | None] = repeat(None)
     if is_additive:
         assert isinstance(model, BoostedClassifier)
-        silenced = [score(p) for p in _silence(model, X, order, sizes)]
-    fitted: list[ModelScores | None] = [None] * len(sizes)
+        silenced = score(_silence(model, X, order, sizes))
+    fitted: Iterable[ModelScores | None] = repeat(None)
     if train is not None:
         # In the end also those that it does not use: on the rows it had, that is the model again.
         lots = [sorted(order[:size]) for size in sizes[:-1]]
         lots.append(list(range(model.n_features_in_)))
-        fitted = [score(p) for p in _fit(model, X, lots, train)]
+        fitted = score(_fit(model, X, lots, train))
     names = model._feature_labels()
-    starts = [0, *sizes]
     return [
         SubsetScores(size, tuple(names[j] for j in order[start:size]), scores, anew)
-        for start, size, scores, anew in zip(starts, sizes, silenced, fitted, strict=False)
+        for start, size, scores, anew in zip([0, *sizes], sizes, silenced, fitted, strict=False)
     ]
 
 
@@ -222,27 +222,48 @@ def _narrow(
     n_features: int,
 ) -> dict[str, Any]:
     """Return the parameters that speak of features, about those that are kept."""
-    at = {j: k for k, j in enumerate(kept)}
-
-    def place(feature: Any) -> int | None:
-        known = None if names is None else names.tolist()
-        return at.get(find_feature(feature, known, n_features))
-
+    features = _Kept(kept, None if names is None else names.tolist(), n_features)
     narrowed: dict[str, Any] = {}
-    given = parameters.get("categorical_features")
-    if given is not None and not isinstance(given, str):
-        listed = np.asarray(given, dtype=object).tolist()
+    categorical = parameters.get("categorical_features")
+    if categorical is not None and not isinstance(categorical, str):
+        narrowed["categorical_features"] = features.narrow_list(categorical)
+    monotonic = parameters.get("monotonic_cst")
+    if monotonic is not None:
+        narrowed["monotonic_cst"] = features.narrow_directions(monotonic)
+    interactions = parameters.get("interactions")
+    if isinstance(interactions, Sequence | np.ndarray):
+        narrowed["interactions"] = features.narrow_pairs(interactions) or 0
+    return narrowed
+
+
+class _Kept:
+    """The features that are kept, and their new positions."""
+
+    def __init__(self, kept: Sequence[int], names: list[str] | None, n_features: int) -> None:
+        self._kept = kept
+        self._places = {j: k for k, j in enumerate(kept)}
+        self._names = names
+        self._n_features = n_features
+
+    def place(self, feature: Any) -> int | None:
+        """Return the new position of a feature; None of one that is left out."""
+        return self._places.get(find_feature(feature, self._names, self._n_features))
+
+    def narrow_list(self, features: Any) -> list[int]:
+        """Return the new positions of those features that are kept, from a list or a mask."""
+        listed = np.asarray(features, dtype=object).tolist()
         if listed and all(isinstance(one, bool | np.bool_) for one in listed):
             listed = [j for j, one in enumerate(listed) if one]
-        narrowed["categorical_features"] = [k for k in map(place, listed) if k is not None]
-    given = parameters.get("monotonic_cst")
-    if isinstance(given, Mapping):
-        directions = {place(feature): direction for feature, direction in given.items()}
-        narrowed["monotonic_cst"] = {k: way for k, way in directions.items() if k is not None}
-    elif given is not None:
-        narrowed["monotonic_cst"] = [given[j] for j in kept]
-    given = parameters.get("interactions")
-    if isinstance(given, Sequence | np.ndarray):
-        pairs = [(place(first), place(second)) for first, second in given]
-        narrowed["interactions"] = [pair for pair in pairs if None not in pair] or 0
-    return narrowed
+        return [k for k in map(self.place, listed) if k is not None]
+
+    def narrow_directions(self, directions: Any) -> dict[int, int] | list[int]:
+        """Return the directions of those features that are kept, from a mapping or a list."""
+        if not isinstance(directions, Mapping):
+            return [directions[j] for j in self._kept]
+        placed = {self.place(feature): direction for feature, direction in directions.items()}
+        return {k: direction for k, direction in placed.items() if k is not None}
+
+    def narrow_pairs(self, pairs: Any) -> list[tuple[int | None, int | None]]:
+        """Return the new positions of those pairs of which both features are kept."""
+        placed = [(self.place(first), self.place(second)) for first, second in pairs]
+        return [pair for pair in placed if None not in pair]
