@@ -1,7 +1,7 @@
 """The candidates of a search, and the cost of simpler models, in numbers and in sentences."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,33 +32,15 @@ def read_search(model: Any) -> SearchSummary | None:
     if record is None:
         return None
     by_family, compared = record["by_family"], record["compared"]
-    names = [str(name) for name in compared["name"]]
-    seconds = model.family_results_["seconds"] if by_family and is_search else [np.nan] * len(names)
-    rivals = [
-        Rival(name, float(score), float(behind), float(error), int(n), float(time), bool(chosen))
-        for name, score, behind, error, n, time, chosen in zip(
-            names,
-            *(compared[column] for column in _COLUMNS),
-            seconds,
-            compared["is_chosen"],
-            strict=True,
-        )
-    ]
-    if by_family and np.isnan(max(rivals, key=lambda rival: rival.score).error):
-        # Once errors were known only beside the best family without pairs: those are others.
-        rivals = [replace(rival, error=np.nan) for rival in rivals]
-    simpler = []
-    if by_family:  # simple ones stand first, pairs at the end
-        ranks = [(not is_additive_family(rival.name), k) for k, rival in enumerate(rivals)]
-        least = min(
-            (r for r, rival in zip(ranks, rivals, strict=True) if rival.is_chosen), default=()
-        )
-        before = [pair for pair in zip(ranks, rivals, strict=True) if pair[0] < least]
-        simpler = [rival for _, rival in sorted(before, key=lambda pair: pair[0])]
+    unknown = [np.nan] * len(compared["name"])
+    seconds = model.family_results_["seconds"] if by_family and is_search else unknown
+    rivals = _list_rivals(compared, seconds)
+    if by_family:
+        rivals = _doubt_errors(rivals)
     return SearchSummary(
         by_family=by_family,
         rivals=tuple(sorted(rivals, key=lambda rival: -rival.score)),
-        simpler=tuple(simpler),
+        simpler=tuple(_list_simpler(rivals)) if by_family else (),
         n_candidates=record["n_candidates"],
         n_dropped=record["n_dropped"],
         n_splits=record["n_splits"],
@@ -68,6 +50,36 @@ def read_search(model: Any) -> SearchSummary | None:
         ended=record["ended"],
         calibration=record["calibration"],
     )
+
+
+def _list_rivals(compared: Mapping[str, Any], seconds: Iterable[float]) -> list[Rival]:
+    """Return what was compared, in its order; `seconds` is what each took."""
+    columns = [compared[name] for name in ("name", *_COLUMNS, "is_chosen")]
+    return [
+        Rival(
+            str(name), float(score), float(behind), float(error), int(n), float(time), bool(chosen)
+        )
+        for name, score, behind, error, n, chosen, time in zip(*columns, seconds, strict=True)
+    ]
+
+
+def _doubt_errors(rivals: list[Rival]) -> list[Rival]:
+    """Return families without their errors where those are not of being behind the best.
+
+    Once errors were known only beside the best family without pairs: those are others.
+    """
+    best = max(rivals, key=lambda rival: rival.score)
+    return [replace(rival, error=np.nan) for rival in rivals] if np.isnan(best.error) else rivals
+
+
+def _list_simpler(rivals: Sequence[Rival]) -> list[Rival]:
+    """Return the families that are simpler than the chosen one, the simplest first.
+
+    Among additive ones, and among those of trees, they stand in that order.
+    """
+    ordered = sorted(rivals, key=lambda rival: not is_additive_family(rival.name))
+    chosen = [k for k, rival in enumerate(ordered) if rival.is_chosen]
+    return ordered[: chosen[0]] if chosen else []
 
 
 def is_additive_family(family: str) -> bool:
