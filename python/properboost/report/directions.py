@@ -36,44 +36,83 @@ def describe_direction(shape: ShapeFunction) -> str:
     How much is explained by rising or falling alone is the share of the variance over training
     rows that isotonic regression has; by a peak or a valley, that of the best two such curves.
     """
-    filled = np.flatnonzero(shape.weights > 0.0)
-    value, weight = shape.values[filled], shape.weights[filled]
-    if len(filled) < 2 or np.ptp(value) == 0.0:
+    curve = _Curve.of(shape)
+    if len(curve.filled) < 2 or np.ptp(curve.value) == 0.0:
         return ""
     name = f"“{shape.class_label}”"
     if shape.kind == "categorical":
         return _compare_categories(shape, name)
-    rising, falling = (_explain(sign * value, weight) for sign in (1.0, -1.0))
-    word, other = ("more", "less") if rising >= falling else ("less", "more")
-    most = max(rising, falling)
-    if most > 1.0 - 1e-9:
-        return f"The higher the value, the {word} probable {name}."
-    up, down = (_find_turn(sign * value, weight) for sign in (1.0, -1.0))
-    turn = max(up, down)
-    where = _name_range(shape, filled, turn.first, turn.last)
-    if most >= CLEAR:
-        text = f"On the whole, the higher the value, the {word} probable {name}"
-        explains = 1.0 - turn.share < 0.5 * (1.0 - most)
-        if explains and (turn is up) == (word == "more") and turn.before > turn.after > SOME:
-            text += f", up to about {where}; beyond that it is {other} probable than there"
-        return f"{text}."
+    rising, falling = (_explain(sign * curve.value, curve.weight) for sign in (1.0, -1.0))
+    way = _Way("more", "less", rising) if rising >= falling else _Way("less", "more", falling)
+    if way.share > 1.0 - 1e-9:
+        return f"The higher the value, the {way.word} probable {name}."
+    peak, valley = (_find_turn(sign * curve.value, curve.weight) for sign in (1.0, -1.0))
+    turn = max(peak, valley)
+    if way.share >= CLEAR:
+        # A turn is told of a rising curve if it is a peak, and of a falling one if it is a valley.
+        fits = (turn is peak) == (way.word == "more")
+        return _tell_way(curve, name, way, turn if fits else None)
     if turn.share >= CLEAR:
-        how, rest = ("most", "less") if turn is up else ("least", "more")
+        how, rest = ("most", "less") if turn is peak else ("least", "more")
+        where = curve.name_range(turn.first, turn.last)
         return f"On the whole, {name} is {how} probable around {where}, and {rest} on each side."
-    if most >= VAGUE:
-        text = f"By and large, the higher the value, the {word} probable {name}, but not evenly."
+    return _tell_stretches(curve, name, way)
+
+
+class _Curve(NamedTuple):
+    """A shape function in the bins that training rows filled."""
+
+    shape: ShapeFunction
+    filled: NDArray[np.intp]
+    value: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, shape: ShapeFunction) -> "_Curve":
+        """Return the curve of a shape function."""
+        filled = np.flatnonzero(shape.weights > 0.0)
+        return cls(shape, filled, shape.values[filled], shape.weights[filled])
+
+    def name_range(self, first: int, last: int) -> str:
+        """Return the values from a filled bin to another, in words."""
+        edges = self.shape.edges
+        assert edges is not None
+        return f"“{label_range(edges, int(self.filled[first]), int(self.filled[last]))}”"
+
+
+class _Way(NamedTuple):
+    """What more of a number makes the class, the opposite, and how much that alone explains."""
+
+    word: str
+    other: str
+    share: float
+
+
+def _tell_way(curve: _Curve, name: str, way: _Way, turn: "_Turn | None") -> str:
+    """Tell a curve that clearly has one direction, and its turn if that explains the rest."""
+    text = f"On the whole, the higher the value, the {way.word} probable {name}"
+    if turn is None:
+        return f"{text}."
+    explains = 1.0 - turn.share < 0.5 * (1.0 - way.share)
+    if explains and turn.before > turn.after > SOME:
+        where = curve.name_range(turn.first, turn.last)
+        text += f", up to about {where}; beyond that it is {way.other} probable than there"
+    return f"{text}."
+
+
+def _tell_stretches(curve: _Curve, name: str, way: _Way) -> str:
+    """Tell a curve without a clear direction, in rough steps."""
+    if way.share >= VAGUE:
+        text = (
+            f"By and large, the higher the value, the {way.word} probable {name}, but not evenly."
+        )
     else:
         text = f"There is no one direction: {name} gets more and less probable by turns."
     told = [
-        f"{signed(stretch.value)} at {_name_range(shape, filled, stretch.first, stretch.last)}"
-        for stretch in _cut_into_stretches(value, weight)
+        f"{signed(stretch.value)} at {curve.name_range(stretch.first, stretch.last)}"
+        for stretch in _cut_into_stretches(curve.value, curve.weight)
     ]
     return f"{text}  In rough steps, the points are {list_words(told, MOST_STRETCHES)}."
-
-
-def _name_range(shape: ShapeFunction, filled: NDArray[np.intp], first: int, last: int) -> str:
-    assert shape.edges is not None
-    return f"“{label_range(shape.edges, int(filled[first]), int(filled[last]))}”"
 
 
 def _compare_categories(shape: ShapeFunction, name: str) -> str:
