@@ -81,6 +81,25 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
     )
 
 
+_SUMS = (
+    (
+        "Missing: where training had missing values of a feature, they have points of their own, "
+        "as a category has.  Where it had none, the feature is left out of the sum."
+    ),
+    "the feature is left out of the sum",
+)
+"""A sentence on missing values of a model that adds up points, and a clause on new categories."""
+
+_QUESTIONS = (
+    (
+        "Missing: at a question where training had missing values, they have a branch of their "
+        "own.  Where it had none, the row stops there and gets the mean of what is below."
+    ),
+    "the row stops at such a question and gets the mean of what is below",
+)
+"""The same of a model that asks questions."""
+
+
 def _list_strangers(
     model: TableClassifier,
     contents: dict[str, Any],
@@ -89,33 +108,36 @@ def _list_strangers(
     is_additive: bool,
 ) -> Iterator[str]:
     """Yield what the model does with values that training did not have, in sentences."""
-    labels = model._feature_labels()
-    has_numbers = any(isinstance(feature_bins, NumericBins) for feature_bins in bins)
+    n_numeric = sum(isinstance(feature_bins, NumericBins) for feature_bins in bins)
     if "coefficients" in contents:
         yield "A number must not be missing: such rows are refused."
-        if not all(isinstance(feature_bins, NumericBins) for feature_bins in bins):
+        if n_numeric < len(bins):
             yield "A category that training did not have adds nothing."
         return
+    missing, unseen = _SUMS if is_additive else _QUESTIONS
+    labels = model._feature_labels()
     if weights is not None:
-        had = [
-            label
-            for label, feature_bins, weight in zip(labels, bins, weights, strict=True)
-            if weight[feature_bins.n_bins] > 0.0
-        ]
-        what = list_words([f"“{label}”" for label in had]) if had else "no feature"
-        yield f"In training, values were missing of {what}."
-    if is_additive:
-        yield (
-            "Missing: where training had missing values of a feature, they have points of their "
-            "own, as a category has.  Where it had none, the feature is left out of the sum."
-        )
-        unseen = "the feature is left out of the sum"
-    else:
-        yield (
-            "Missing: at a question where training had missing values, they have a branch of their "
-            "own.  Where it had none, the row stops there and gets the mean of what is below."
-        )
-        unseen = "the row stops at such a question and gets the mean of what is below"
+        yield _tell_missing(labels, bins, weights)
+    yield missing
+    yield from _tell_categories(labels, bins, unseen)
+    if n_numeric:
+        yield "A number beyond all of training: it counts as the nearest one that training had."
+
+
+def _tell_missing(labels: Sequence[str], bins: Sequence[FeatureBins], weights: Any) -> str:
+    """Return of which features training had missing values, in a sentence."""
+    had = [
+        f"“{label}”"
+        for label, feature_bins, weight in zip(labels, bins, weights, strict=True)
+        if weight[feature_bins.n_bins] > 0.0
+    ]
+    return f"In training, values were missing of {list_words(had) if had else 'no feature'}."
+
+
+def _tell_categories(
+    labels: Sequence[str], bins: Sequence[FeatureBins], unseen: str
+) -> Iterator[str]:
+    """Yield what becomes of categories that training did not have, if features have any."""
     categorical = [
         (label, feature_bins)
         for label, feature_bins in zip(labels, bins, strict=True)
@@ -123,11 +145,9 @@ def _list_strangers(
     ]
     if categorical:
         yield f"A category that training did not have: {unseen}."
-        rare = [f"“{label}”" for label, feature_bins in categorical if feature_bins.has_rare]
-        if rare:
-            yield f"Rare and new categories of {list_words(rare)} count as one category."
-    if has_numbers:
-        yield "A number beyond all of training: it counts as the nearest one that training had."
+    rare = [f"“{label}”" for label, feature_bins in categorical if feature_bins.has_rare]
+    if rare:
+        yield f"Rare and new categories of {list_words(rare)} count as one category."
 
 
 def _list_lines(model: TableClassifier, contents: dict[str, Any]) -> Iterator[tuple[str, str]]:

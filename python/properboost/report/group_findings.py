@@ -1,6 +1,6 @@
 """Findings: differences between groups by more than chance explains, in sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 from properboost.report.content import SLIGHT, Estimate, Group
@@ -48,25 +48,17 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
 
 
 def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[str]:
+    """Yield a sentence on the two groups that are farthest apart, if any are apart."""
     share = {group.name: getattr(group, attribute) for group in groups}
     known = [group for group in groups if share[group.name].is_known]
     enough = [group for group in known if count_rows(group, attribute) >= ENOUGH]
-    apart = [
-        (most, least)
-        for most, least in permutations(enough, 2)
-        if share[most.name].value > share[least.name].value
-        and not _overlap(share[most.name], share[least.name])
-    ]
-    if not apart:
+    pair = _find_farthest(enough, share)
+    if pair is None:
         return
-    most, least = max(apart, key=lambda pair: share[pair[0].name].value - share[pair[1].name].value)
-    high, low = (share[group.name].value for group in (most, least))
-    so = ""
-    if attribute == "called":
-        assert most.observed is not None
-        assert least.observed is not None
-        so = f"; {percent(most.observed.value)} and {percent(least.observed.value)} really were"
-    among = "in" if attribute in ("missed", "false_alarms") else "of"
+    most, least = pair
+    high, low = (share[group.name].value for group in pair)
+    among = "of" if attribute in ("called", "wrong") else "in"
+    so = _tell_observed(most, least) if attribute == "called" else ""
     text = (
         f"{start} {percent(high)} {among} the group “{most.name}” and {percent(low)} {among} the "
         f"group “{least.name}”{so}."
@@ -81,6 +73,29 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
         listed = list_words(farther, MOST_UNNAMED)
         text += f"  More extreme, but of too few rows to rule out chance: {listed}."
     yield text
+
+
+def _find_farthest(
+    groups: Sequence[Group], share: Mapping[str, Estimate]
+) -> tuple[Group, Group] | None:
+    """Return the two groups whose shares are farthest apart, if by more than chance explains."""
+
+    def lead(pair: tuple[Group, Group]) -> float:
+        return share[pair[0].name].value - share[pair[1].name].value
+
+    apart = [
+        pair
+        for pair in permutations(groups, 2)
+        if lead(pair) > 0.0 and not _overlap(*(share[group.name] for group in pair))
+    ]
+    return max(apart, key=lead, default=None)
+
+
+def _tell_observed(most: Group, least: Group) -> str:
+    """Return how many of two groups really were of the class, as the end of a sentence."""
+    assert most.observed is not None
+    assert least.observed is not None
+    return f"; {percent(most.observed.value)} and {percent(least.observed.value)} really were"
 
 
 def count_rows(group: Group, attribute: str) -> float:
