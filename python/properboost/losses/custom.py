@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
@@ -256,35 +257,44 @@ def from_functions(
     scale = between("scale", scale, 1e-6, 1e6)
     gain = positive("gain", gain)
     name = find_name(loss if weight is None else weight, "custom") if name is None else name
-    given: dict[str, _Function | None] = {}
-    for what, function in (("weight", weight), ("loss", loss), ("curvature", curvature)):
-        if not (function is None or callable(function) or isinstance(function, LowLevelCallable)):
-            raise TypeError(
-                f"{what} must be a callable, a scipy.LowLevelCallable or None; got {function!r}"
-            )
-        given[what] = _wrap(function)
+    functions = _wrap_all(weight=weight, loss=loss, curvature=curvature)
     if weight is None and loss is None:
         raise ValueError("weight and loss must not both be None")
-    native = any(function is not None and function.native for function in given.values())
+    native = any(function is not None and function.native for function in functions.values())
     calls = not validate or (native if tabulate is None else not tabulate)
     if weight is None and (calls or native):
         raise ValueError("weight must not be None where functions are native, or to be called")
-    try:
-        table = _tabulate(name, given, scale, native=native, validate=validate, calls=calls)
+    with nullcontext() if weight is not None else _blame_differences():
+        table = _tabulate(name, functions, scale, native=native, validate=validate, calls=calls)
         if validate:
-            _refuse(name, table, given)
+            _refuse(name, table, functions)
+    called = (functions["weight"], functions["loss"]) if calls else None
+    return CustomLoss(name, table, gain, called)
+
+
+def _wrap_all(**functions: Any) -> dict[str, _Function | None]:
+    """Return functions as `_wrap` does, after a look at what they are."""
+    for argument, function in functions.items():
+        if not (function is None or callable(function) or isinstance(function, LowLevelCallable)):
+            raise TypeError(
+                f"{argument} must be a callable, a scipy.LowLevelCallable or None; got {function!r}"
+            )
+    return {argument: _wrap(function) for argument, function in functions.items()}
+
+
+@contextmanager
+def _blame_differences() -> Iterator[None]:
+    """Have errors say that the weight may be wrong although the loss is sound."""
+    try:
+        yield
     except ValueError as error:
-        if weight is not None:
-            raise
         raise ValueError(
             f"{error} -- the weight was taken by differences of the loss, which lose what is small "
             "beside it: give the weight if the loss is sound"
         ) from error
-    called = given["weight"]
-    return CustomLoss(name, table, gain, (called, given["loss"]) if calls and called else None)
 
 
-def _refuse(name: str, table: LossTable, given: dict[str, _Function | None]) -> None:
+def _refuse(name: str, table: LossTable, functions: Mapping[str, _Function | None]) -> None:
     tabulated = CustomLoss(name, table)
     looked_at = SimpleNamespace(
         name=name,
@@ -294,7 +304,7 @@ def _refuse(name: str, table: LossTable, given: dict[str, _Function | None]) -> 
         weight=tabulated.weight,
         probability=tabulated.probability,
     )
-    for what, function in given.items():
+    for what, function in functions.items():
         if function is not None:  # the curvature of a table agrees with its weights in any case
             setattr(looked_at, what, partial(_read, function, name=name, what=what))
     report = check(looked_at)
@@ -309,7 +319,7 @@ def _differences(loss: Callable[[Array], Array], scale: float) -> Callable[[Arra
 
 def _tabulate(
     name: str,
-    given: dict[str, _Function | None],
+    functions: Mapping[str, _Function | None],
     scale: float,
     *,
     native: bool,
@@ -317,7 +327,7 @@ def _tabulate(
     calls: bool,
 ) -> LossTable:
     def read(what: str) -> Callable[[Array], Array] | None:
-        function = given[what]
+        function = functions[what]
         if function is None:
             return None
 
