@@ -3,9 +3,11 @@
 import argparse
 import datetime
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cli.csv_table import FileError, list_names, name_source, require
@@ -24,7 +26,7 @@ from properboost.cli.shared_work import check_output, load_named, make_reader, n
 from properboost.report.write import write_report
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -149,50 +151,29 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     check_output(arguments)
     model = load_named(arguments)
     reader = reader.remember(model._spelling)
-    spelling = reader.spelling_of(arguments.file)
     known = find_categories(model)
-    named = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
-    for column in named:
+    for column in _list_named(arguments.target, arguments.sample_weight):
         if column in known:
             raise FileError(f"column {column!r} is a feature of the model")
-    groups = arguments.groups or []
-    text = _list_text(known, model.classes_, arguments.target)
-    is_needed = {*known, *named, *groups}.__contains__
-    if _wants_sample(arguments, len(known)):
-        parts = ParquetParts.open(arguments.file)
-        most = arguments.sample_rows or MOST_ROWS
-        frame = parts.sample(most, text, is_needed=is_needed, labels=arguments.target)
-        if len(frame) < parts.n_rows:
-            note(f"the page is about {len(frame):,} of {parts.n_rows:,} rows, drawn by lot")
-    else:
-        frame = reader.read(arguments.file, text, is_needed=is_needed, labels=arguments.target)
-    require(frame, [*named, *groups])
-    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
-    target = arguments.target or _find_target(
-        frame.drop(columns=[*{*(c for c in known if c in frame), *named, *groups}]), model.classes_
-    )
-    labels = None if target is None else read_labels(frame[target], of=model.classes_)
-    reserved = {target, arguments.sample_weight, *groups} - {None, *known}
-    X = arrange(frame.drop(columns=[*reserved]), known, spelling, note)
-    note_unseen(model, X, note)
+    rows = _read_rows(arguments, reader, model)
     train: dict[str, Any] = {}
     if arguments.train is not None:
-        if target is None:
+        if rows.target is None:
             raise FileError("--train needs --target: there is no column of classes to score by")
-        train = _read_training(arguments, reader, model, target)
+        train = _read_training(arguments, reader, model, rows.target)
     write_report(
         model,
-        X,
-        labels,
+        rows.X,
+        rows.labels,
         arguments.output,
-        sample_weight=weight,
+        sample_weight=rows.weight,
         **train,
         title=arguments.title or f"{arguments.model} on {name_source(arguments.file)}",
         purpose=arguments.purpose,
         model_source=arguments.model_source,
         data_source=arguments.data_source,
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
-        groups=None if arguments.groups is None else {name: frame[name] for name in groups},
+        groups=rows.groups,
         class_=_find_class(arguments.class_, model.classes_),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
         feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
@@ -201,7 +182,62 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         max_pairs=arguments.max_pairs,
         max_rows=arguments.max_rows,
     )
-    show(f"The report on {len(X):,} rows is in {arguments.output}.")
+    show(f"The report on {len(rows.X):,} rows is in {arguments.output}.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows that the page is about.
+
+    `target` is the column of their classes, and `labels` are these, if there is one; `groups` are
+    the columns that divide them, if the user named any.
+    """
+
+    X: "DataFrame"
+    target: str | None
+    labels: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+    groups: "dict[str, Series[Any]] | None"
+
+
+def _read_rows(arguments: argparse.Namespace, reader: Reader, model: Any) -> _Rows:
+    """Read the rows, and tell their features from their classes, weights and groups."""
+    known, groups = find_categories(model), arguments.groups or []
+    extra = [*_list_named(arguments.target, arguments.sample_weight), *groups]
+    frame = _read_frame(arguments, reader, model, {*known, *extra})
+    require(frame, extra)
+    spelling = reader.spelling_of(arguments.file)
+    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
+    target = arguments.target or _find_target(
+        frame.drop(columns=[*{*known, *extra} & {*frame.columns}]), model.classes_
+    )
+    labels = None if target is None else read_labels(frame[target], of=model.classes_)
+    reserved = {target, arguments.sample_weight, *groups} - {None, *known}
+    X = arrange(frame.drop(columns=[*reserved]), known, spelling, note)
+    note_unseen(model, X, note)
+    division = None if arguments.groups is None else {name: frame[name] for name in groups}
+    return _Rows(X, target, labels, weight, division)
+
+
+def _read_frame(
+    arguments: argparse.Namespace, reader: Reader, model: Any, needed: Collection[str]
+) -> "DataFrame":
+    """Read the file, or as many of its rows as are wanted, with at least these columns."""
+    known, target = find_categories(model), arguments.target
+    text = _list_text(known, model.classes_, target)
+    if not _wants_sample(arguments, len(known)):
+        return reader.read(arguments.file, text, is_needed=needed.__contains__, labels=target)
+    parts = ParquetParts.open(arguments.file)
+    most = arguments.sample_rows or MOST_ROWS
+    frame = parts.sample(most, text, is_needed=needed.__contains__, labels=target)
+    if len(frame) < parts.n_rows:
+        note(f"the page is about {len(frame):,} of {parts.n_rows:,} rows, drawn by lot")
+    return frame
+
+
+def _list_named(*columns: str | None) -> list[str]:
+    """Return those columns that have a name."""
+    return [column for column in columns if column is not None]
 
 
 def _list_text(
@@ -217,7 +253,7 @@ def _read_training(
 ) -> dict[str, Any]:
     """Return the rows to fit simpler models to, as `write_report` takes them."""
     known = find_categories(model)
-    named = [c for c in (target, arguments.sample_weight) if c is not None]
+    named = _list_named(target, arguments.sample_weight)
     frame = reader.read(
         arguments.train,
         _list_text(known, model.classes_, target),
