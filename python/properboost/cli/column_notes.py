@@ -5,6 +5,7 @@ import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,31 +141,40 @@ def _find_spellings(texts: "_Texts", known: Spelling) -> list[Spelling]:
 
     There are several where a cell, such as 1,234, can be read in two ways.
     """
-    sample, weights = texts.sample()
-    digits = np.array([any(map(str.isdigit, text)) for text in sample], dtype=bool)
-    if 2 * weights[digits].sum() <= weights.sum():
+    sample = texts.sample()
+    if not sample.are_mostly(_has_digit):
         return []
+    tried = _list_spellings(sample.texts)
+    reached = {spelling: sample.count(spelling.read) for spelling in {*tried, known}}
+    best = max(reached.values())
+    if reached[known] == best or 2 * best <= sample.n_cells:
+        return []
+    simple = _find_simplest([spelling for spelling in tried if reached[spelling] == best])
+    return simple if texts.are_mostly(simple[0].read) else []
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _list_spellings(sample: list[str]) -> set[Spelling]:
+    """Return the spellings that texts may have."""
     units = _guess_units(sample)
     brackets = [False, True] if any("(" in text for text in sample) else [False]
-    tried = {
+    return {
         Spelling(decimal, thousands, own, inside)
         for decimal, thousands in _MARKS
         for own in {(), units}
         for inside in brackets
     }
-    reached = {
-        spelling: int(weights[[spelling.read(text) is not None for text in sample]].sum())
-        for spelling in {*tried, known}
-    }
-    best = max(reached.values())
-    if reached[known] == best or 2 * best <= weights.sum():
-        return []
-    equal = [spelling for spelling in tried if reached[spelling] == best]
-    least = min(len(spelling.describe()) for spelling in equal)
+
+
+def _find_simplest(spellings: list[Spelling]) -> list[Spelling]:
+    """Return the spellings of the shortest descriptions, those of the most usual marks first."""
     order = {marks: k for k, marks in enumerate(_MARKS)}
-    simple = [spelling for spelling in equal if len(spelling.describe()) == least]
-    simple.sort(key=lambda spelling: order[spelling.decimal, spelling.thousands])
-    return simple if texts.are_mostly(simple[0].read) else []
+    least = min(len(spelling.describe()) for spelling in spellings)
+    simple = [spelling for spelling in spellings if len(spelling.describe()) == least]
+    return sorted(simple, key=lambda spelling: order[spelling.decimal, spelling.thousands])
 
 
 def _guess_units(sample: list[str]) -> tuple[str, ...]:
@@ -210,6 +220,27 @@ def name_options(spelling: Spelling, known: Spelling = PLAIN) -> str:
 # -- the texts of a column ------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Texts, and how many cells have each."""
+
+    texts: list[str]
+    counts: NDArray[np.int64]
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.counts.sum())
+
+    def count(self, test: Test) -> int:
+        """Return how many cells are such."""
+        passed = np.array([bool(test(text)) for text in self.texts], dtype=bool)
+        return int(self.counts[passed].sum())
+
+    def are_mostly(self, test: Test) -> bool:
+        """Whether more than half of the cells are such."""
+        return 2 * self.count(test) > self.n_cells
+
+
 class _Texts:
     """The different texts of a column, in the order they come in, and how many cells have each."""
 
@@ -219,28 +250,24 @@ class _Texts:
         self.different = [str(text) for text in found]
         self._codes: NDArray[np.int64] = codes
         self._counts = np.bincount(codes[codes >= 0], minlength=len(found))
-        self.n_cells = int(self._counts.sum())
+        self._whole = _Sample(self.different, self._counts)
+        self.n_cells = self._whole.n_cells
         self.n_different = len(found)
         self.n_own = int(np.count_nonzero(self._counts == 1))
 
-    def sample(self) -> tuple[list[str], NDArray[np.int64]]:
-        """Return some of the texts, from everywhere, and how many cells have them."""
+    def sample(self) -> _Sample:
+        """Return some of the texts, from everywhere."""
         places = np.linspace(0, self.n_different - 1, min(self.n_different, _MOST_SEEN))
         drawn = places.astype(np.intp)
-        return [self.different[k] for k in drawn], self._counts[drawn]
+        return _Sample([self.different[k] for k in drawn], self._counts[drawn])
 
     def are_mostly(self, test: Test) -> bool:
         """Whether more than half of the cells are such; if few of the sample are, it is not."""
-        sample, weights = self.sample()
-        passed = np.array([bool(test(text)) for text in sample], dtype=bool)
-        return bool(2 * weights[passed].sum() > weights.sum()) and (
-            2 * self.count(test) > self.n_cells
-        )
+        return self.sample().are_mostly(test) and self._whole.are_mostly(test)
 
     def count(self, test: Test) -> int:
         """Return how many cells are such."""
-        passed = np.array([bool(test(text)) for text in self.different], dtype=bool)
-        return int(self._counts[passed].sum())
+        return self._whole.count(test)
 
     def count_numbers(self, spelling: Spelling) -> int:
         """Return how many cells are numbers."""
