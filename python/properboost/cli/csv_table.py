@@ -194,34 +194,48 @@ def _read_cells(
     content: TextFile, names: list[str], text: Collection[str], form: CsvFormat
 ) -> "DataFrame":
     """Read the cells of all lines below a header."""
-    pandas, spelling = import_pandas(), form.spelling
+    is_plain = form.spelling == PLAIN
     settings = {
         "sep": form.sep,
         "keep_default_na": False,
         "na_values": ["", *form.na],
         "encoding": content.encoding,
     }
-    plain = spelling == PLAIN
-    types = {n: str for n in names if not plain or n in text}
+    types = {name: str for name in names if not is_plain or name in text}
     frame: DataFrame = _parse(content, **settings, dtype=types, low_memory=False)
-    inferred = [n for n in names if n not in text and not is_numeric(frame[n])]
-    if plain:
-        # pandas turns TRUE and true into True, but their text matters.
-        truths = [n for n in inferred if pandas.api.types.infer_dtype(frame[n]) == "boolean"]
-        if truths:
+    inferred = [name for name in names if name not in text and not is_numeric(frame[name])]
+    if is_plain:
+        if truths := _find_truths(frame, inferred):
             frame[truths] = _parse(content, **settings, dtype=str, usecols=truths)
     else:
-        respelled = {n: _respell(frame[n], spelling) for n in inferred}
-        inferred = [n for n, column in respelled.items() if column is not None]
-        frame = frame.assign(**{n: respelled[n] for n in inferred})
-    # It also turns integers beyond 64 bits into text, but they are numbers.
+        respelled = _respell_all(frame, inferred, form.spelling)
+        frame, inferred = frame.assign(**respelled), [*respelled]
     for name in inferred:
-        if is_numeric(frame[name]):
-            continue
-        numbers = pandas.to_numeric(frame[name], errors="coerce")
-        if numbers.notna().equals(frame[name].notna()):
-            frame[name] = numbers.astype(np.float64)
+        if (numbers := _read_large(frame[name])) is not None:
+            frame[name] = numbers
     return frame
+
+
+def _find_truths(frame: "DataFrame", names: Iterable[str]) -> list[str]:
+    """Return the columns of booleans: pandas makes True of TRUE and true, but their text matters."""
+    infer = import_pandas().api.types.infer_dtype
+    return [name for name in names if infer(frame[name]) == "boolean"]
+
+
+def _respell_all(
+    frame: "DataFrame", names: Iterable[str], spelling: Spelling
+) -> dict[str, "Series[Any]"]:
+    """Return those columns that are numbers in a spelling, as if they were spelled as usual."""
+    respelled = {name: _respell(frame[name], spelling) for name in names}
+    return {name: column for name, column in respelled.items() if column is not None}
+
+
+def _read_large(column: "Series[Any]") -> "Series[Any] | None":
+    """Return a column of text as numbers if all are: pandas leaves integers beyond 64 bits so."""
+    if is_numeric(column):
+        return None
+    numbers = import_pandas().to_numeric(column, errors="coerce")
+    return numbers.astype(np.float64) if numbers.notna().equals(column.notna()) else None
 
 
 def _parse(content: TextFile, **settings: Any) -> Any:
