@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,41 +97,73 @@ def _line(name: str, text: str) -> str:
 
 
 def _list_lines(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the lines on what is known, by name."""
+    for part, tell in _PARTS.items():
+        if summary.get(part) is not None:
+            yield tell(summary)
+
+
+def _tell_classes(summary: dict[str, Any]) -> tuple[str, str]:
     classes = summary["classes"]
-    if classes is not None:
-        shown = ", ".join(map(repr, classes[:_MOST_CLASSES]))
-        more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
-        yield "classes", f"{len(classes)}: {shown}{more}"
-    if "spelling" in summary:
-        yield "numbers", name_options(Spelling.of(summary["spelling"]))
-    if "search" in summary:
-        search = summary["search"]
-        yield (
-            "search",
-            f"{search['candidates']:,} candidates, best score {float(search['best_score']):.6g}",
-        )
-    if "loss" in summary:
-        known = [f"{name} {value:g}" for name, value in summary["loss"].items() if name != "name"]
-        yield "loss", ", ".join([summary["loss"]["name"], *known])
-    if summary.get("multiclass") is not None:
-        yield "multiclass", summary["multiclass"]
-    if "n_iter" in summary:
-        unit = "cycles" if summary.get("selection") == "cyclic" else "rounds"
-        yield unit, f"{summary['n_iter']:,}"
-    if "tables" in summary:
-        tables = summary["tables"]
-        some = [f"{tables[name]:,} {name}" for name in ("pairs", "bags") if tables.get(name)]
-        held = [f"{tables['tables']:,} with {tables['entries']:,} entries", *some]
-        yield "tables", ", ".join(held)
-    if "trees" in summary:
-        trees = summary["trees"]
-        yield (
-            "trees",
-            f"{trees['trees']:,} with {trees['nodes']:,} nodes, {trees['leaves']:,} of them leaves",
-        )
-    if "coefficients" in summary:
-        source = f", from {summary['rados']:,} rados" if "rados" in summary else ""
-        yield "coefficients", f"{summary['coefficients']:,}{source}"
+    shown = ", ".join(map(repr, classes[:_MOST_CLASSES]))
+    more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
+    return "classes", f"{len(classes)}: {shown}{more}"
+
+
+def _tell_spelling(summary: dict[str, Any]) -> tuple[str, str]:
+    return "numbers", name_options(Spelling.of(summary["spelling"]))
+
+
+def _tell_search(summary: dict[str, Any]) -> tuple[str, str]:
+    search = summary["search"]
+    score = float(search["best_score"])
+    return "search", f"{search['candidates']:,} candidates, best score {score:.6g}"
+
+
+def _tell_loss(summary: dict[str, Any]) -> tuple[str, str]:
+    known = [f"{name} {value:g}" for name, value in summary["loss"].items() if name != "name"]
+    return "loss", ", ".join([summary["loss"]["name"], *known])
+
+
+def _tell_multiclass(summary: dict[str, Any]) -> tuple[str, str]:
+    return "multiclass", summary["multiclass"]
+
+
+def _tell_length(summary: dict[str, Any]) -> tuple[str, str]:
+    unit = "cycles" if summary.get("selection") == "cyclic" else "rounds"
+    return unit, f"{summary['n_iter']:,}"
+
+
+def _tell_tables(summary: dict[str, Any]) -> tuple[str, str]:
+    tables = summary["tables"]
+    more = [f"{tables[name]:,} {name}" for name in ("pairs", "bags") if tables.get(name)]
+    size = f"{tables['tables']:,} with {tables['entries']:,} entries"
+    return "tables", ", ".join([size, *more])
+
+
+def _tell_trees(summary: dict[str, Any]) -> tuple[str, str]:
+    trees = summary["trees"]
+    size = f"{trees['trees']:,} with {trees['nodes']:,} nodes"
+    return "trees", f"{size}, {trees['leaves']:,} of them leaves"
+
+
+def _tell_coefficients(summary: dict[str, Any]) -> tuple[str, str]:
+    source = f", from {summary['rados']:,} rados" if "rados" in summary else ""
+    return "coefficients", f"{summary['coefficients']:,}{source}"
+
+
+_PARTS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
+    "classes": _tell_classes,
+    "spelling": _tell_spelling,
+    "search": _tell_search,
+    "loss": _tell_loss,
+    "multiclass": _tell_multiclass,
+    "n_iter": _tell_length,
+    "tables": _tell_tables,
+    "trees": _tell_trees,
+    "coefficients": _tell_coefficients,
+}
+"""The parts of a summary that have a line, in their order, and what writes it."""
 
 
 def _describe_feature(feature: dict[str, Any]) -> str:
