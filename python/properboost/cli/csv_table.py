@@ -217,7 +217,7 @@ def _read_cells(
 
 
 def _find_truths(frame: "DataFrame", names: Iterable[str]) -> list[str]:
-    """Return the columns of booleans: pandas makes True of TRUE and true, but their text matters."""
+    """Return the columns of booleans: pandas reads true as True, but the text matters."""
     infer = import_pandas().api.types.infer_dtype
     return [name for name in names if infer(frame[name]) == "boolean"]
 
