@@ -248,22 +248,32 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
         _check_held(X)
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
+    _check_columns(model, frame, reset=reset)
+    _refuse_empty(model, frame)
+    return frame
+
+
+def _check_columns(model: BaseEstimator, frame: Table, *, reset: bool) -> None:
+    """Check the columns of a table of named ones, or have the model remember them."""
     try:
         validate_data(model, frame.source, reset=reset, skip_check_array=True)
     except ValueError as error:  # scikit-learn quotes names as they are
         raise ValueError(make_lines_printable(str(error))) from None
-    given = frame.given_names if isinstance(frame, _PandasTable) else frame.names or ()
+    names = frame.given_names if isinstance(frame, _PandasTable) else frame.names or ()
     if reset:
-        keep_names(model, name_columns(given))
-    elif (warning := check_names(model, given)) is not None:
+        keep_names(model, name_columns(names))
+    elif (warning := check_names(model, names)) is not None:
         warn(warning)
+
+
+def _refuse_empty(model: BaseEstimator, frame: Table) -> None:
+    """Refuse a table without rows or columns, in scikit-learn's words."""
     for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
         if count == 0:
             raise ValueError(
                 f"Found a table with 0 {what}(s) (shape={(frame.n_rows, frame.n_features)}) while "
                 f"a minimum of 1 is required by {type(model).__name__}."
             )
-    return frame
 
 
 def take_single_row(X: Any, names: list[Any]) -> list[Any] | None:

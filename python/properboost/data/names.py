@@ -89,24 +89,30 @@ def check_names(model: Any, given: Sequence[Any]) -> str | None:
     if known is None and given == [*range(len(given))]:  # which takes no time
         return None
     names = name_columns(given)
-    own, expected = (
-        _positions(model.n_features_in_) if some is None else some.values for some in (names, known)
-    )
-    if own == expected:
+    columns = _positions(model.n_features_in_) if names is None else names.values
+    expected = _positions(model.n_features_in_) if known is None else known.values
+    if columns == expected:
         return None
-    if (known is not None and not known.are_text) or sorted(own) == sorted(expected):
-        k = next(k for k, (a, b) in enumerate(zip(own, expected, strict=True)) if a != b)
-        raise ValueError(
-            f"X must have the columns of the fit in their order, {_show(expected)}; column {k} is "
-            f"{own[k]} and was {expected[k]}: pass them so, or an array, whose columns are taken "
-            "by their positions"
-        )
+    must_agree = known is not None and not known.are_text
+    if must_agree or sorted(columns) == sorted(expected):
+        raise _refuse(columns, expected)
     if known is None and names is not None and not names.are_text:
         return (
-            f"X has columns with the names {_show(own)}, and the model was fitted without names: "
-            "they are taken by their positions"
+            f"X has columns with the names {_show(columns)}, and the model was fitted without "
+            "names: they are taken by their positions"
         )
     return None
+
+
+def _refuse(columns: tuple[str, ...], expected: tuple[str, ...]) -> ValueError:
+    """Return an error that tells the first column that is not the fit's."""
+    pairs = enumerate(zip(columns, expected, strict=True))
+    k, (column, wanted) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
+    return ValueError(
+        f"X must have the columns of the fit in their order, {_show(expected)}; column {k} is "
+        f"{column} and was {wanted}: pass them so, or an array, whose columns are taken by their "
+        "positions"
+    )
 
 
 def _show(names: tuple[str, ...]) -> str:
