@@ -127,20 +127,10 @@ class Batches:
         if first is None:
             raise ValueError("source must give rows; got no batch")
         names = list(first.names or ())
-        if len(set(names)) < len(names):
-            raise ValueError(f"source must give columns of different names; got {names}")
-        lacking = [name for name in wanted or others if name not in names]
-        if lacking:
-            raise ValueError(f"source has no column {lacking[0]!r}; it has {names}")
-        found = [name for name in names if name not in others]
-        if features is not None:
-            found = list(features)
-            if len({*found, *others}) < len(found) + len(others):
-                raise ValueError("features must be different columns, without label and weight")
-        if not found:
-            raise ValueError("source must have a column besides label and weight")
+        _check_columns(names, wanted or others)
+        chosen = _choose_features(names, features, others)
         readings = chain([chain([first], begun)], (begin() for _ in count()))
-        return cls(readings, names, found, label, weight)
+        return cls(readings, names, chosen, label, weight)
 
     def read(self) -> Iterator["_Batch"]:
         """Read the batches, from the first on."""
@@ -155,6 +145,30 @@ class Batches:
                 )
             if table.n_rows > 0:
                 yield _Batch(table, SomeColumns(table, positions), place[self.label], weight)
+
+
+def _check_columns(names: list[str], wanted: Sequence[str]) -> None:
+    """Refuse columns of which two have one name, or a wanted one is lacking."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"source must give columns of different names; got {names}")
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        raise ValueError(f"source has no column {lacking[0]!r}; it has {names}")
+
+
+def _choose_features(
+    names: list[str], features: Sequence[str] | None, others: list[str]
+) -> list[str]:
+    """Return the columns that are features: those named, or all but the `others`."""
+    if features is None:
+        chosen = [name for name in names if name not in others]
+    else:
+        chosen = list(features)
+        if len({*chosen, *others}) < len(chosen) + len(others):
+            raise ValueError("features must be different columns, without label and weight")
+    if not chosen:
+        raise ValueError("source must have a column besides label and weight")
+    return chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,10 @@
 """Sources of rows that can be read more than once, batch by batch."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from properboost.batches.partition_keys import PartitionKeys
 from properboost.data.frames import open_frame
@@ -26,6 +26,9 @@ ALLOWED = (
     "tables"
 )
 
+Begin: TypeAlias = Callable[[], Iterable[Any]]
+"""Begins to read the batches of a source from its first row."""
+
 
 def open_source(
     source: Any, columns: list[str] | None, *, once: bool = False
@@ -37,29 +40,18 @@ def open_source(
     if once and comes_once(source):
         scanned = is_a(source, "pyarrow.dataset", "Scanner")
         return _tables(lambda: source.to_reader() if scanned else source)
-    paths = source if isinstance(source, list | tuple) and len(source) else [source]
-    if all(isinstance(path, str | PathLike) for path in paths):
-        return _tables(_open_files([fspath(path) for path in paths], columns))
-    if is_a(source, "pyarrow.dataset", "Dataset"):
-        options = _read_in_little_memory(source)
-        return _tables(lambda: source.to_batches(columns=columns, **options))
-    if is_a(source, "polars", "LazyFrame"):
-        if not hasattr(source, "collect_batches"):
-            raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
-        wanted = source if columns is None else source.select(columns)
-        return _tables(lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
     if hasattr(source, "__dask_graph__") or comes_once(source):
         raise _refuse(source)
-    if all(open_frame(table) is not None for table in paths):
-        return _tables(lambda: paths)
-    if hasattr(source, "__arrow_c_stream__"):
-        arrow = import_extra("pyarrow", "reading an Arrow stream needs", "arrow")
-        return _tables(lambda: arrow.RecordBatchReader.from_stream(source))
+    for open_kind in (_open_paths, _open_dataset, _open_lazy_frame, _open_frames, _open_stream):
+        begin = open_kind(source, columns)
+        if begin is not None:
+            return _tables(begin)
     if callable(source):
         return _tables(_calls(source))
     # What sources hold is not shown: it may be rows.
-    kinds = " and ".join(sorted({type(entry).__name__ for entry in paths}))
-    of = f"{type(source).__name__} of " if paths is source else ""
+    entries = _list_entries(source)
+    kinds = " and ".join(sorted({type(entry).__name__ for entry in entries}))
+    of = f"{type(source).__name__} of " if entries is source else ""
     raise TypeError(f"source must be {ALLOWED}; got {of}{kinds}")
 
 
@@ -72,7 +64,50 @@ def comes_once(source: Any) -> bool:
     )
 
 
-def _open_files(paths: list[str], columns: list[str] | None) -> Callable[[], Iterator[Any]]:
+# Each of the following returns what begins to read sources of one kind, and None of the others.
+
+
+def _open_paths(source: Any, columns: list[str] | None) -> Begin | None:
+    paths = _list_entries(source)
+    if not all(isinstance(path, str | PathLike) for path in paths):
+        return None
+    return _open_files([fspath(path) for path in paths], columns)
+
+
+def _open_dataset(source: Any, columns: list[str] | None) -> Begin | None:
+    if not is_a(source, "pyarrow.dataset", "Dataset"):
+        return None
+    options = _read_in_little_memory(source)
+    return lambda: source.to_batches(columns=columns, **options)
+
+
+def _open_lazy_frame(source: Any, columns: list[str] | None) -> Begin | None:
+    if not is_a(source, "polars", "LazyFrame"):
+        return None
+    if not hasattr(source, "collect_batches"):
+        raise TypeError("source is a LazyFrame of a polars that cannot read it in batches")
+    wanted = source if columns is None else source.select(columns)
+    return lambda: wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+
+
+def _open_frames(source: Any, _: list[str] | None) -> Begin | None:
+    frames = _list_entries(source)
+    return (lambda: frames) if all(open_frame(table) is not None for table in frames) else None
+
+
+def _open_stream(source: Any, _: list[str] | None) -> Begin | None:
+    if not hasattr(source, "__arrow_c_stream__"):
+        return None
+    arrow = import_extra("pyarrow", "reading an Arrow stream needs", "arrow")
+    return lambda: arrow.RecordBatchReader.from_stream(source)
+
+
+def _list_entries(source: Any) -> Sequence[Any]:
+    """Return the entries of a list that has any; anything else is an entry itself."""
+    return source if isinstance(source, list | tuple) and len(source) else [source]
+
+
+def _open_files(paths: list[str], columns: list[str] | None) -> Begin:
     """Return what reads Parquet files one after the other, those of a folder by their names.
 
     Columns that the names of folders hold come after the others.
@@ -133,7 +168,7 @@ def _read_in_little_memory(source: Any) -> dict[str, Any]:
     return options
 
 
-def _calls(function: Callable[[], Any]) -> Callable[[], Iterable[Any]]:
+def _calls(function: Callable[[], Any]) -> Begin:
     """Return the same, but refuse a function that returns one iterator again and again."""
     earlier: list[Any] = []
 
@@ -152,7 +187,7 @@ def _calls(function: Callable[[], Any]) -> Callable[[], Iterable[Any]]:
     return begin
 
 
-def _tables(begin: Callable[[], Iterable[Any]]) -> Callable[[], Iterator[Table]]:
+def _tables(begin: Begin) -> Callable[[], Iterator[Table]]:
     """Return what opens the batches that `begin` gives."""
 
     def read() -> Iterator[Table]:
