@@ -111,40 +111,58 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
     others = [label] if weight is None else [label, weight]
     names = _find_names(model)
     wanted = None if names is None else [*names, *others]
-    n_rows, sums = 0, np.zeros(4)  # of weights, losses, squared errors and hits
-    ranked: list[Ranked] = []
+    scores = _Scores()
     for k, table in enumerate(open_source(source, wanted, once=True)()):
         if table.n_rows == 0:
             continue
         place = {name: j for j, name in enumerate(table.names or ())}
-        lacking = [name for name in others if name not in place]
-        if lacking:
-            raise ValueError(f"source has no column {lacking[0]!r}; it has {list(place)}")
+        _refuse_lacking(others, [*place])
         of = (f"batch {k} of source", f"the column {label!r}")
         codes = find_classes(table.values(place[label]), table.n_rows, model.classes_, of)
-        own = None
-        if weight is not None:
-            given = np.array(table.numeric(place[weight]), dtype=np.float64)
-            own = read_weights(given, codes) if given.any() else given
+        weights = None if weight is None else _read_weights(table, place[weight], codes)
         features = names or [name for name in place if name not in others]
-        probability = model.predict_proba(_take(table, features))
-        n_rows += len(codes)
+        scores.add(codes, model.predict_proba(_take(table, features)), weights)
+    return scores.summarize()
+
+
+def _read_weights(table: Table, j: int, codes: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """Return the weights of a batch, which may all be 0: other batches have rows that count."""
+    values = np.array(table.numeric(j), dtype=np.float64)
+    return read_weights(values, codes) if values.any() else values
+
+
+class _Scores:
+    """Scores of the rows so far."""
+
+    def __init__(self) -> None:
+        self._n_rows = 0
+        self._sums = np.zeros(4)  # of weights, losses, squared errors and hits
+        self._ranked: list[Ranked] = []
+
+    def add(
+        self,
+        codes: NDArray[np.intp],
+        probability: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+    ) -> None:
+        """Add the rows of a batch, whose classes are at these positions."""
+        self._n_rows += len(codes)
         losses = log_losses(probability, codes)
         hits = probability.argmax(axis=1) == codes
         each = np.stack([np.ones(len(codes)), losses, square_errors(probability, codes), hits])
-        sums += each.sum(axis=1) if own is None else each @ own
+        self._sums += each.sum(axis=1) if weight is None else each @ weight
         if probability.shape[1] == 2:
-            ranked.append((codes == 1, probability[:, 1].copy(), own))
-    if not sums[0] > 0.0:
-        raise ValueError("source must give rows of positive weight; got none")
-    scores = {
-        "rows": n_rows,
-        "weight": float(sums[0]),
-        "log_loss": float(sums[1] / sums[0]),
-        "brier_score": float(sums[2] / sums[0]),
-        "accuracy": float(sums[3] / sums[0]),
-    }
-    return {**scores, "roc_auc": _find_roc_auc(ranked)} if ranked else scores
+            self._ranked.append((codes == 1, probability[:, 1].copy(), weight))
+
+    def summarize(self) -> dict[str, float]:
+        """Return the scores by name."""
+        weight, *sums = self._sums.tolist()
+        if not weight > 0.0:
+            raise ValueError("source must give rows of positive weight; got none")
+        means = zip(("log_loss", "brier_score", "accuracy"), sums, strict=True)
+        scores = {"rows": self._n_rows, "weight": weight}
+        scores |= {name: total / weight for name, total in means}
+        return {**scores, "roc_auc": _find_roc_auc(self._ranked)} if self._ranked else scores
 
 
 def _find_roc_auc(ranked: Sequence[Ranked]) -> float:
@@ -166,14 +184,19 @@ def _find_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def _refuse_lacking(names: Sequence[str], known: list[str]) -> None:
+    """Refuse a source that lacks one of these columns."""
+    lacking = [name for name in names if name not in known]
+    if lacking:
+        raise ValueError(f"source has no column {lacking[0]!r}; it has {known}")
+
+
 def _take(table: Table, names: list[str] | None) -> Any:
     """Return the rows of a batch as their library has them: these columns, in this order."""
     known, source = list(table.names or ()), table.source
     if names is None:
         return source
-    lacking = [name for name in names if name not in known]
-    if lacking:
-        raise ValueError(f"source has no column {lacking[0]!r}; it has {known}")
+    _refuse_lacking(names, known)
     if not is_a(source, "pandas", "DataFrame"):
         return source if known == names else source.select(names)
     if source.columns.tolist() == names:
