@@ -26,7 +26,13 @@ from properboost.cli.fit_report import (
 from properboost.cli.options import MODELS, add_parameters, make_classifier
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader, comes_in_batches
-from properboost.cli.shared_arguments import add_file, add_force, add_threads, misuse_if_wrong
+from properboost.cli.shared_arguments import (
+    Group,
+    add_file,
+    add_force,
+    add_threads,
+    misuse_if_wrong,
+)
 from properboost.cli.shared_work import check_output, make_reader, note, show
 from properboost.data.spelling import PLAIN
 
@@ -114,7 +120,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_threads(parser)
 
 
-def _add_columns(group: argparse._ArgumentGroup) -> None:
+def _add_columns(group: Group) -> None:
     group.add_argument(
         "--categorical",
         metavar="COL",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
+from properboost.cli.shared_arguments import Group
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.registry import get_loss
@@ -123,7 +124,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(
-    group: argparse._ArgumentGroup,
+    group: Group,
     entry: Parameter,
     others: Mapping[str, Mapping[str, Parameter]] | None = None,
     *,

@@ -4,13 +4,29 @@ import argparse
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 from properboost.cli.csv_table import MISSING
 
-__all__ = ["SPELLINGS", "add_file", "add_force", "add_model", "add_threads", "misuse_if_wrong"]
+__all__ = [
+    "SPELLINGS",
+    "Group",
+    "add_file",
+    "add_force",
+    "add_model",
+    "add_threads",
+    "misuse_if_wrong",
+]
 
 SPELLINGS = ("decimal", "thousands", "units", "brackets")
 """The options that say how numbers are spelled."""
+
+
+class Group(Protocol):
+    """A parser, or a group of its options: argparse has no public name for both."""
+
+    def add_argument(self, *names: str, **settings: Any) -> Any:
+        """Add an option."""
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

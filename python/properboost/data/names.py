@@ -14,6 +14,9 @@ __all__ = ["ColumnNames", "check_names", "keep_names", "name_columns", "read_nam
 
 _MOST_SHOWN = 10
 
+_OTHERS = "_other_names"
+"""The attribute of models that has names that are no strings; they are pickled with it."""
+
 
 @dataclass(frozen=True)
 class ColumnNames:
@@ -58,19 +61,19 @@ def write_name(name: Any) -> str:
 
 def keep_names(model: Any, names: ColumnNames | None) -> None:
     """Have a model remember the columns of its fit."""
-    for attribute in ("feature_names_in_", "_other_names"):
+    for attribute in ("feature_names_in_", _OTHERS):
         vars(model).pop(attribute, None)
     if names is not None and names.are_text:
         model.feature_names_in_ = np.array(names.values, dtype=object)
     elif names is not None:
-        model._other_names = names.values
+        setattr(model, _OTHERS, names.values)
 
 
 def read_names(model: Any) -> ColumnNames | None:
     """Return what a model remembers the columns of its fit by; None is their positions."""
     if hasattr(model, "feature_names_in_"):
         return ColumnNames(tuple(map(str, model.feature_names_in_)))
-    others = getattr(model, "_other_names", None)
+    others = getattr(model, _OTHERS, None)
     return None if others is None else ColumnNames(tuple(others), are_text=False)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from properboost.inspection.scales import Effects, Scale, Scaling
 from properboost.inspection.words import label_bins, label_level
 from properboost.models.interactions import PairBins, look_up
 
-__all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape"]
+__all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape", "rename_class"]
 
 
 class _Effect(WithInterval):
@@ -295,6 +295,16 @@ class PairFunction(_Effect):
 
     def _repr_html_(self) -> str:
         return draw_grid(self)
+
+
+Function = TypeVar("Function", ShapeFunction, PairFunction)
+
+
+def rename_class(function: Function, name: str) -> Function:
+    """Return a function that calls its class by this name."""
+    effects = function._effects
+    scaling = replace(effects.scaling, label=name)
+    return replace(function, class_label=name, _effects=replace(effects, scaling=scaling))
 
 
 def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.intp]:

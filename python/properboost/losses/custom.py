@@ -47,12 +47,12 @@ class _Function:
         """Return the compiled loss that has this function as its weight."""
         key = (name, table, loss)
         if key not in self._compiled:
-            functions = (self._lend(), None if loss is None else loss._lend())
+            functions = (self.lend(), None if loss is None else loss.lend())
             made = _core.Loss.called(_make_native(name, table), *functions)
             return self._compiled.setdefault(key, made)  # another thread's, if it was first
         return self._compiled[key]
 
-    def _lend(self) -> Any:
+    def lend(self) -> Any:
         """Return what the engine calls."""
         if self.native:
             return self.function  # its memory must be there as long as the engine's loss

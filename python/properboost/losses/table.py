@@ -97,14 +97,15 @@ class LossTable:
         return [(field.name, getattr(self, field.name)) for field in fields(self)]
 
     @cached_property
-    def _key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[object, ...]:
+        """All that is in the table, by which it is compared."""
         return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for _, v in self._items())
 
     def __eq__(self, other: object) -> bool:
-        return self._key == other._key if isinstance(other, LossTable) else NotImplemented
+        return self.key == other.key if isinstance(other, LossTable) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self.key)
 
     def __repr__(self) -> str:
         return f"LossTable(scale={self.scale!r}, ...)"

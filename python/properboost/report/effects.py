@@ -1,8 +1,7 @@
 """Effects of features: importances, shape functions and functions of pairs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,11 @@ from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
-from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.inspection.shape_functions import rename_class
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.report.content import Effect, PairEffect, Term
 
 __all__ = ["is_additive", "list_effects", "list_pair_effects", "list_terms"]
-
-Function = TypeVar("Function", ShapeFunction, PairFunction)
 
 _SCALES: tuple[Scale, Scale] = ("log_odds", "probability")
 
@@ -78,7 +75,7 @@ def list_effects(
     for term in terms:
         bins = features[term.place]
         on = [
-            _name_class(model.shape_function(term.place, class_, scale=scale), name)
+            rename_class(model.shape_function(term.place, class_, scale=scale), name)
             for scale in _SCALES
         ]
         effects.append(
@@ -101,15 +98,8 @@ def list_pair_effects(
     for term in terms:
         pair = pairs[term.place - model.n_features_in_]
         on = [
-            _name_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
+            rename_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
             for scale in _SCALES
         ]
         effects.append(PairEffect(term, on[0], on[1]))
     return effects
-
-
-def _name_class(function: Function, name: str) -> Function:
-    """Return a function that calls its class by this name."""
-    effects = function._effects
-    scaling = replace(effects.scaling, label=name)
-    return replace(function, class_label=name, _effects=replace(effects, scaling=scaling))
