@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +175,7 @@ class QuantizedTable(CodedTable, RowSource):
         checks.boolean("bin_means", bin_means)
         known = None
         if bins_of is not None:
-            if not isinstance(bins_of, QuantizedTable):
+            if not _is_quantized(bins_of):
                 raise TypeError(f"bins_of must be a QuantizedTable; got a {type(bins_of).__name__}")
             others = [name for name, (own, default) in given.items() if own is not default]
             if others:
@@ -481,7 +481,7 @@ class QuantizedTable(CodedTable, RowSource):
 
 def open_rows(model: BaseEstimator, X: Any, *, reset: bool) -> RowSource:
     """Open a table whose rows become codes, or have them already."""
-    if not isinstance(X, QuantizedTable):
+    if not _is_quantized(X):
         return TableSource(open_table(model, X, reset=reset))
     X.set_features(model, reset=reset)
     return X
@@ -499,9 +499,14 @@ def open_labelled(
     X: Any, y: Any, sample_weight: Any, names: tuple[str, str]
 ) -> tuple[Any, Any, Any]:
     """Return rows with their labels and weights, which a quantized table has itself."""
-    if not isinstance(X, QuantizedTable):
+    if not _is_quantized(X):
         return X, y, sample_weight
     for name, given in zip(names, (y, sample_weight), strict=True):
         if given is not None:
             raise ValueError(f"{name} must not be given with a QuantizedTable, which has its own")
     return X, X.labels, X.weight
+
+
+def _is_quantized(X: Any) -> TypeGuard[QuantizedTable]:
+    """Whether an argument is a quantized table, and no table of values."""
+    return isinstance(X, QuantizedTable)

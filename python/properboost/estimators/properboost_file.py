@@ -3,7 +3,12 @@
 import math
 from typing import Any
 
-from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.estimators.boosted_file import (
+    describe_fitted,
+    find_fields,
+    restore,
+    restore_values,
+)
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import MarginLoss
@@ -80,14 +85,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
                 model.gain = None  # 1 was the default, which left it to the loss
             if version <= 1:
                 model.selection = "greedy"  # which all models had
-            if "max_cells" not in fields["parameters"].mapping():
-                model.max_cells = None  # which all tables had
-            if "screening" not in fields["parameters"].mapping():
-                model.screening = None  # which all fits had
-            if "intercept" not in fields["parameters"].mapping():
-                model.intercept, model.slope = None, 1.0  # which all models had
-            if "linear_leaves" not in fields["parameters"].mapping():
-                model.linear_leaves = False  # which all trees had
+            restore_values(model, fields["parameters"])
             if version <= 5:
                 model.multiclass = "one_vs_rest"  # which all models were
             check_parameters(model)

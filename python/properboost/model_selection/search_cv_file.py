@@ -7,6 +7,7 @@ from typing import Any
 from properboost import _core
 from properboost.data.names import read_names
 from properboost.estimators.boosted import FittedModel
+from properboost.estimators.boosted_file import restore_values
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import ProperBoostFile
 from properboost.losses.builtin import MarginLoss
@@ -209,18 +210,7 @@ def _build_unfitted(
         node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
     model: ProperBoostClassifierCV
     model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
-    if "effort" not in node.mapping():
-        model.effort = None  # families were not compared
-    if "outer_bags" not in node.mapping():
-        model.outer_bags = 0  # which all models had
-    if "calibrate" not in node.mapping():
-        model.calibrate = False  # which no search did
-    if "max_cells" not in node.mapping():
-        model.max_cells = None  # which all tables had
-    if "screening" not in node.mapping():
-        model.screening = None  # which all fits had
-    if "min_saving" not in node.mapping():
-        model.min_saving = 0.0
+    restore_values(model, node)
     if version <= 5:
         model.multiclass = "one_vs_rest"  # which all models were
     return model
