@@ -16,15 +16,15 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 
 
 def prepare(model: Any, X: Any, y: Any) -> Any:
-    """Do what `fit` does before it boosts; returns properboost.training.Training."""
-    from properboost.engine.training import prepare
-
+    """Do what `fit` does before it boosts; returns properboost.engine.local.LocalRows."""
+    from properboost.engine.local import TableSource
     from properboost.parameters.shared import read_binning
 
-    return prepare(read_binning(model), *_sorted_rows(model, X, y))
+    table, rows, order = _sort_rows(model, X, y)
+    return TableSource(table).encode(read_binning(model), rows, order)
 
 
-def _sorted_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
+def _sort_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
     from properboost.data.frames import open_table
     from properboost.data.labels import read_rows
 
@@ -42,19 +42,20 @@ def start(
     keep_rounds: bool = True,
 ) -> Any:
     """Return the boosting of one model for each gain, before its first round."""
-    from properboost.engine.training import find_signs, start
-
+    from properboost.engine.protocols import ModelSet
     from properboost.losses import GLog
     from properboost.parameters.declare import read
     from properboost.parameters.shared import BoostingOptions
 
     n = len(gains)
-    return start(
-        training if threads is None else replace(training, n_threads=threads),
-        np.repeat(find_signs(training.class_of, 2), n, axis=0),
-        [read(BoostingOptions, model)] * n,
-        [GLog(gain) for gain in gains],
-        keep_rounds=keep_rounds,
+    rows = training if threads is None else replace(training, n_threads=threads)
+    return rows.start(
+        ModelSet(
+            roles=np.repeat(rows.signs, n, axis=0),
+            options=(read(BoostingOptions, model),) * n,
+            losses=tuple(GLog(gain) for gain in gains),
+            keep_rounds=keep_rounds,
+        )
     )
 
 
@@ -84,7 +85,7 @@ class Stages:
 
         self.max_bins = model.max_bins
         self.table = X
-        _, _, self.order = _sorted_rows(model, X, y)
+        _, _, self.order = _sort_rows(model, X, y)
         self.core = _core
         self.edges = self.find_edges(1)
         self.bins = _core.Bins(self.edges)
