@@ -25,7 +25,7 @@ from properboost.fitting.assemble import assemble, check_size, warn_of_costly_ce
 from properboost.fitting.plan import FitPlan, count_estimators, plan_fit
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
-from properboost.fitting.watch import Validation, Watch, make_patience, read_validation
+from properboost.fitting.watch import Validation, Watch, read_validation
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
@@ -458,7 +458,7 @@ def _make_watch(
         rows.binning,
         scaling.slopes_of_fits,
         validation=validation and validation.with_intercept(scaling.intercept, plan.options),
-        patience=make_patience(model.n_iter_no_change, model.tol) if stops else None,
+        patience=plan.patience if stops else None,
         restarts=model.step in SOLVED,
         call=None if calls is None else calls.see,
         check_size=lambda fits: check_size(plan, scaling, fits, has_pairs=run.has_pairs),

@@ -1,11 +1,15 @@
 """When boosting is over: none of some scores of rows held out improves any more."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.parameters.kinds import Wait
 
-__all__ = ["Patience"]
+__all__ = ["Patience", "make_patience"]
 
 FEWEST = 20
 """With "auto" boosting goes on for so many estimators after the last improvement, at least ..."""
@@ -43,6 +47,11 @@ class Patience:
             return False
         wait = max(FEWEST, SHARE * last) if isinstance(self._wait, str) else self._wait
         return at - last >= wait
+
+
+def make_patience(model: Any) -> Callable[[int], Patience]:
+    """Return what makes the patience that an estimator's or a search's parameters describe."""
+    return partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
 
 
 class _Best:

@@ -1,12 +1,13 @@
 """What a fit will do, as a frozen plan that estimators and searches make alike."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.fitting.patience import Patience, make_patience
 from properboost.losses.probabilities import Link
 from properboost.models.bag_design import Bags
 from properboost.models.ensemble import Rounds
@@ -126,6 +127,8 @@ class FitPlan:
     """The raw predictions that models start from, (n_rows, n_models); None is 0."""
     earlier: tuple[Rounds, ...]
     """The rounds of each model, before any slope, that the fit goes on from."""
+    patience: Callable[[int], Patience]
+    """Makes what ends boosting where scores of validation rows improve no more."""
 
     @property
     def n_fits(self) -> int:
@@ -269,6 +272,7 @@ def plan_fit(
         keeps_bag_tables=model.bag_tables,
         base=base,
         earlier=tuple(earlier),
+        patience=make_patience(model),
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from properboost.parameters.kinds import Scoring
 from properboost.parameters.shared import CONDITIONAL, BoostingOptions
 from properboost.scoring import HeldOut, Score, find_score
 
-__all__ = ["Validation", "Watch", "make_patience", "read_validation"]
+__all__ = ["Validation", "Watch", "read_validation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +123,6 @@ def read_validation(
         link=link,
         score=find_score(scoring, training.classes, source.source),
     )
-
-
-def make_patience(n_iter_no_change: Any, tol: float) -> Callable[[int], Patience]:
-    """Return what makes the patience of a fit that stops early."""
-    return partial(Patience, n_iter_no_change=n_iter_no_change, tol=tol)
 
 
 class Watch:

@@ -13,7 +13,7 @@ from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.intercept import add_intercepts
-from properboost.fitting.patience import Patience
+from properboost.fitting.patience import make_patience
 from properboost.fitting.plan import BagPlan
 from properboost.model_selection.boosted_together import (
     boost_candidates,
@@ -265,7 +265,7 @@ class SearchRun:
         scores = (task.score, BUILT_IN["neg_log_loss"])
         stop = None
         if search.n_estimators == "auto":
-            stop = partial(Patience, n_iter_no_change=search.n_iter_no_change, tol=search.tol)
+            stop = make_patience(search)
         if has_workers() and split_rows[0].training.can_be_copied:
             alone = [
                 replace(rows, training=replace(rows.training, n_threads=1)) for rows in split_rows
