@@ -179,7 +179,7 @@ def _copy_shared(
     if any(model._spelling != first._spelling for model in models):
         single.append("_spelling")
     for name in single:
-        vars(merged).pop(name, None)
+        merged.__dict__.pop(name, None)
     return merged
 
 
