@@ -82,7 +82,7 @@ def take_away(
 class _Withdrawal:
     """Takes tasks away, one after the other, from workers that are silent or do not run.
 
-    Of the workers with these processes, those that were not heard of for the deadline are `silent`.
+    They have these processes; those that were not heard of for the deadline are `silent`.
     """
 
     def __init__(

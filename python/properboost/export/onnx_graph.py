@@ -595,7 +595,7 @@ def _look_up_shared(graph: _Graph, lookups: Sequence[Lookup], numbers: str) -> s
 class _Chain:
     """Tables of all models in one, each with the lines of its nodes, if any.
 
-    Of each model's terms, (n_terms, n_models), `term` has the position among all lookups and
+    For the terms of each model, (n_terms, n_models), `term` has the position among all lookups and
     `begin` the place of the first entry.  Models of fewer terms have the first table, of zeros.
     """
 
