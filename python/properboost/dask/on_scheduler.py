@@ -94,9 +94,9 @@ class _Withdrawal:
     ) -> None:
         now = time.time()
         self._scheduler, self._stimulus = scheduler, f"properboost-takes-away-{now}"
-        workers = [own for own in scheduler.workers.values() if own.server_id in processes]
+        workers = {w for w in scheduler.workers.values() if w.server_id in processes}
         self.silent = {worker for worker in workers if now - worker.last_seen > deadline}
-        self._away = self.silent | {own for own in workers if own not in scheduler.running}
+        self._away = self.silent | (workers - set(scheduler.running))
         self._others = {worker.address for worker in scheduler.running - self._away}
         self._restricted = set(restricted)
         self._released: list[Any] = []  # to be made anew

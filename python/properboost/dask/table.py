@@ -90,7 +90,7 @@ class TableInCluster(QuantizedTable):
         looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
         _check_versions(looked)
         filled = _find_filled(partitions, looked, "X")
-        partitions, looked = [own.partition for own in filled], [own.looked for own in filled]
+        partitions, looked = [f.partition for f in filled], [f.looked for f in filled]
         _check_columns(looked)
         labels, weight = _join_labels(looked)
         rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
@@ -102,13 +102,14 @@ class TableInCluster(QuantizedTable):
         sizes = [own.n_rows for own in looked]
         sampled = finder.draw(sizes, weight)
         arguments = [
-            (*own.arguments, tuple(categorical), some)
-            for own, some in zip(filled, sampled, strict=True)
+            (*partition.arguments, tuple(categorical), sample)
+            for partition, sample in zip(filled, sampled, strict=True)
         ]
         digests = []
-        for own, (values, digest) in zip(filled, compute(look_at_features, arguments), strict=True):
+        read = compute(look_at_features, arguments)
+        for partition, (values, digest) in zip(filled, read, strict=True):
             finder.take(values)
-            digests.append((own.number, digest))
+            digests.append((partition.number, digest))
         max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
         bins = finder.find(
             rows.weigh, max_numeric=max_numeric, max_categories=options.max_bins,
@@ -116,7 +117,7 @@ class TableInCluster(QuantizedTable):
         )  # fmt: skip
         binning = Binning(bins, from_dtype)
         if bin_means:
-            parts = [(*digest, own.X) for digest, own in zip(digests, partitions, strict=True)]
+            parts = [(*digest, p.X) for digest, p in zip(digests, partitions, strict=True)]
             binning = _find_means(compute, binning, parts, rows, sizes)
         coded = CodedRows(
             names=list(names or [f"column {j}" for j in range(head.n_features)]),
@@ -135,13 +136,13 @@ class TableInCluster(QuantizedTable):
         compute = partial(_compute, self._workers)
         looked = compute(look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
         filled = _find_filled(partitions, looked, "X_val")
-        looked = [own.looked for own in filled]
+        looked = [partition.looked for partition in filled]
         _check_columns([Labelled(1, self.names, looked[0].declared), *looked])
         found, weight = _join_labels(looked)
         values = self.labels.values
         own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
         labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
-        codes = compute(encode_labelled, [(*own.arguments, self.binning) for own in filled])
+        codes = compute(encode_labelled, [(*p.arguments, self.binning) for p in filled])
         order = count_rows(labels, weight).sort().order
         table = QuantizedTable(
             replace(
@@ -244,8 +245,8 @@ class _Filled:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        own = self.partition
-        return self.number, self.looked.digest, own.X, own.y, own.weight
+        read = self.partition
+        return self.number, self.looked.digest, read.X, read.y, read.weight
 
 
 def _find_filled(
@@ -278,8 +279,8 @@ def _find_means(
         return binning
     counted, weights, largest = _split_counted(rows, sizes)
     arguments = [
-        (*part, binning, some, weight, largest)
-        for part, some, weight in zip(parts, counted, weights, strict=True)
+        (*part, binning, counts, weight, largest)
+        for part, counts, weight in zip(parts, counted, weights, strict=True)
     ]
     native = _core.Bins([binning.features[j].native for j in numeric])
     sums = _core.BinSums(native, largest)

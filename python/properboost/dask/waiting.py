@@ -179,7 +179,7 @@ class Workers:
         """Have workers import this package; return those that have, and are not silent."""
         if new := [worker for worker in workers if worker not in self._ready]:
             self._import_on(new)
-        return [own for own in workers if own in self._ready and own not in self._silent]
+        return [w for w in workers if w in self._ready and w not in self._silent]
 
     def _import_on(self, workers: Sequence[Worker]) -> None:
         """Have workers import this package, beside whatever they do."""
@@ -330,36 +330,36 @@ class _Care:
 
     def _give_up_late(self, holders: Collection[Worker]) -> None:
         """Give up those that hold what is waited for, and were silent or stopped for too long."""
-        own = self._workers
+        workers = self._workers
         late = {
             worker
             for worker in holders
-            if worker not in own._given_up
-            and (own._is_silent(worker) or own._states[worker].stopped > own.deadline)
+            if worker not in workers._given_up
+            and (workers._is_silent(worker) or workers._states[worker].stopped > workers.deadline)
         }
         if late and self._bound:
             raise Lost(late)
-        own._given_up |= late
+        workers._given_up |= late
 
     def _take_away(self) -> bool:
         """Have others do what those that are given up were to do; return whether there was any."""
-        own = self._workers
+        workers = self._workers
         # Also those that hold nothing any more: another may just have begun to ask them for it.
         # What is restricted to workers that have gone since would wait for them.
-        away = [worker for worker in own._given_up if own._is_away(worker)]
+        away = [worker for worker in workers._given_up if workers._is_away(worker)]
         if not away and not self._restricted:
             return False
         processes = [worker.process for worker in away]
-        taken = own.client.run_on_scheduler(
-            take_away, list(self._keys), processes, own.deadline, self._restricted
+        taken = workers.client.run_on_scheduler(
+            take_away, list(self._keys), processes, workers.deadline, self._restricted
         )
         self._restricted = taken.restricted
-        own._hang_up(taken.askers, taken.silent)
+        workers._hang_up(taken.askers, taken.silent)
         self._moves.update(taken.keys)
         if taken.lost or max(self._moves.values(), default=0) > MOST_MOVES:
             lost = ", ".join(sorted(worker.address for worker in away))
             raise RuntimeError(
-                f"workers have been silent or paused for {own.deadline:g} seconds ({lost}), "
+                f"workers have been silent or paused for {workers.deadline:g} seconds ({lost}), "
                 "and no other can have what they hold: chunks that were scattered, or tasks "
                 "that are bound to them"
             )

@@ -510,9 +510,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         predicted = choose_classes(self.ensemble_.raw_predictions(table, n_threads))
         rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
         return [
-            (label, own)
-            for label, own in zip(self.classes_.tolist(), rows, strict=True)
-            if len(own) > 0
+            (label, of_class)
+            for label, of_class in zip(self.classes_.tolist(), rows, strict=True)
+            if len(of_class) > 0
         ]
 
     def _needs_all_trees(self, scaling: Scaling) -> bool:

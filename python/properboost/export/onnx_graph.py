@@ -607,18 +607,18 @@ class _Chain:
 
 def _chain_tables(lookups: Sequence[Lookup], n_models: int) -> _Chain:
     by_model = [
-        [(t, own) for t, own in enumerate(lookups) if m in own.models] for m in range(n_models)
+        [(t, term) for t, term in enumerate(lookups) if m in term.models] for m in range(n_models)
     ]
     shape = max(map(len, by_model)), n_models
-    size = max(len(own.values) for own in lookups)
+    size = max(len(term.values) for term in lookups)
     chain = _Chain(np.zeros(shape, np.int64), np.zeros(shape, np.int64), [np.zeros(size)], [None])
     for m, terms in enumerate(by_model):
-        for k, (t, own) in enumerate(terms):
-            column = own.models.index(m)
+        for k, (t, term) in enumerate(terms):
+            column = term.models.index(m)
             chain.term[k, m], chain.begin[k, m] = t, size
-            chain.tables.append(own.values[:, column])
-            chain.lines.append(None if own.lines is None else own.lines[column])
-            size += len(own.values)
+            chain.tables.append(term.values[:, column])
+            chain.lines.append(None if term.lines is None else term.lines[column])
+            size += len(term.values)
     return chain
 
 

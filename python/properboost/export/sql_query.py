@@ -413,7 +413,7 @@ class _Query:
         if len(stages) > self._dialect.deepest:
             self._refuse(f"{len(stages)} stages one on the other", self._dialect.deepest)
         sources = [self._source, *(f"{self._stem}{k}" for k in range(len(stages) - 1))]
-        return [self._select(own, source) for own, source in zip(stages, sources, strict=True)]
+        return [self._select(stage, source) for stage, source in zip(stages, sources, strict=True)]
 
     def _choose_columns(self, asked: set[str]) -> list[list[tuple[str, str]]]:
         """Return names and expressions by stage; nothing stands for what the one before has.
@@ -528,7 +528,7 @@ class _Query:
         sums = [self.number(0.0)] * described.n_models
         terms = [described.terms_of(m) for m in range(described.n_models)]
         for begin, stop in self._divide(terms):
-            sums = self._add_terms(sums, [own[begin:stop] for own in terms])
+            sums = self._add_terms(sums, [of_model[begin:stop] for of_model in terms])
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(own)}"

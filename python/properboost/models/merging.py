@@ -208,8 +208,8 @@ def _merge_tables(
         (pair.first, pair.second): pair.lost for pair in pairs if pair.lost > 0.0
     }
     features = [
-        _merge_feature(j, own, _add_tables(j, ensembles, factors, sums, own.codes), pairs)
-        for j, own in enumerate(united)
+        _merge_feature(j, feature, _add_tables(j, ensembles, factors, sums, feature.codes), pairs)
+        for j, feature in enumerate(united)
     ]
     lost |= {(j,): feature.lost for j, feature in enumerate(features) if feature.lost > 0.0}
     bins = tuple(feature.bins for feature in features)
@@ -250,9 +250,9 @@ def _add_tables(
 ) -> Array:
     """Return the sum of a feature's tables in every model, by united code."""
     values = np.zeros((len(sums[0]), len(codes[0])))
-    for ensemble, of_ensemble, factor, own in zip(ensembles, sums, factors, codes, strict=True):
+    for ensemble, table, factor, places in zip(ensembles, sums, factors, codes, strict=True):
         first, end = ensemble.offsets[j : j + 2]
-        values += factor * of_ensemble[:, first:end][:, own]
+        values += factor * table[:, first:end][:, places]
     return values
 
 
