@@ -103,21 +103,31 @@ def call(workers: Workers, lines: Sequence[Line], method: str, *arguments: Any) 
     if not lines:
         return []
     own = [[a[k] if isinstance(a, Each) else a for a in arguments] for k in range(len(lines))]
-    client = workers.client
-    tasks, late = client.sync(_begin, lines, method, own)
+    tasks, late = workers.client.sync(_begin, lines, method, own)
     while late:
-        workers.look()
-        if gone := [lines[k].worker for k in late if workers.is_gone(lines[k].worker)]:
-            client.sync(_cancel, tasks)
-            raise Lost(gone)
-        late = client.sync(_wait, tasks, LOOKS)
-    errors = [task.exception() for task in tasks]
+        _check_alive(workers, [lines[k].worker for k in late], tasks)
+        late = workers.client.sync(_wait, tasks, LOOKS)
+    _check_answers(tasks)
+    return [task.result() for task in tasks]
+
+
+def _check_alive(
+    workers: Workers, late: Sequence[Worker], tasks: Sequence[asyncio.Task[Any]]
+) -> None:
+    """Cancel all tasks and raise Lost if any of the workers that are late is gone."""
+    workers.look()
+    if gone := [worker for worker in late if workers.is_gone(worker)]:
+        workers.client.sync(_cancel, tasks)
+        raise Lost(gone)
+
+
+def _check_answers(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Raise Lost with all workers that were lost, or else the first error."""
+    errors = [error for error in (task.exception() for task in tasks) if error is not None]
     if lost := [error for error in errors if isinstance(error, Lost)]:
         raise Lost(worker for error in lost for worker in error.workers)
-    for error in errors:
-        if error is not None:
-            raise error
-    return [task.result() for task in tasks]
+    if errors:
+        raise errors[0]
 
 
 async def _begin(
@@ -158,27 +168,12 @@ def run_together(
 
     `report` is called between estimators; what it raises ends the task, and is raised here.
     """
-    ends: BaseException | None = None
+    reports = _Reports(report)
     number = next(NUMBERS)
     try:
         said: list[Message] = call(workers, lines, "begin", number, task, *arguments)
-        while True:
-            kinds = {message[0] for message in said}
-            if "failed" in kinds:
-                raise next(message[1] for message in said if message[0] == "failed")
-            if len(kinds) > 1:
-                raise RuntimeError(f"parties do not do the same: {sorted(kinds)}")
-            (kind,) = kinds
-            if kind == "done":
-                break
-            answer: Any = None
-            if kind == "share":
-                answer = _add_up(said)
-            elif ends is None and report is not None:
-                try:
-                    report(*said[0][1:])
-                except BaseException as error:
-                    ends, answer = error, STOP
+        while (kind := _find_kind(said)) != "done":
+            answer = _add_up(said) if kind == "share" else reports.pass_on(*said[0][1:])
             said = call(workers, lines, "go_on", number, answer)
     except Lost:
         raise
@@ -186,9 +181,39 @@ def run_together(
         with contextlib.suppress(Lost):
             abandon(workers, lines)
         raise
-    if ends is not None:
-        raise ends
+    if reports.ends is not None:
+        raise reports.ends
     return [message[1] for message in said]
+
+
+@dataclass
+class _Reports:
+    """Passes reports on, and keeps what was raised by the last: it ends the run."""
+
+    report: Callable[[int, float], None] | None
+    ends: BaseException | None = None
+
+    def pass_on(self, done: int, risk: float) -> str | None:
+        """Return what parties are told then."""
+        if self.report is None or self.ends is not None:
+            return None
+        try:
+            self.report(done, risk)
+        except BaseException as error:
+            self.ends = error
+            return STOP
+        return None
+
+
+def _find_kind(said: Sequence[Message]) -> str:
+    """Return the kind of what all parties say; raises what a party raised."""
+    kinds = {message[0] for message in said}
+    if "failed" in kinds:
+        raise next(message[1] for message in said if message[0] == "failed")
+    if len(kinds) > 1:
+        raise RuntimeError(f"parties do not do the same: {sorted(kinds)}")
+    (kind,) = kinds
+    return str(kind)
 
 
 def _add_up(said: Sequence[Message]) -> tuple[Any, Any]:

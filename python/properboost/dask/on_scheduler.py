@@ -72,53 +72,94 @@ def take_away(
 
     Tasks that are `restricted` may run on those that run now: others may have gone since.
     """
-    now, stimulus = time.time(), f"properboost-takes-away-{time.time()}"
-    every = dask_scheduler.workers.values()
-    silent = {own for own in every if own.server_id in processes and now - own.last_seen > deadline}
-    away = silent | {
-        own for own in every if own.server_id in processes and own not in dask_scheduler.running
-    }
-    others = {own.address for own in dask_scheduler.running - away}
-    moves, stranded, taken, lost, askers = {}, {}, [], [], set()
-    bound = set(restricted)
-    for task in _find_needed(dask_scheduler, keys, silent):
-        if task.actor:  # bound to its worker, which its client is told about
-            continue
-        has = set(task.who_has or ())
-        if task.state == "memory" and has & silent:
-            # It may be asked for at any worker that has it.
-            if has - silent:
-                taken.append(task.key)
-                for own in has & silent:
-                    dask_scheduler.request_remove_replicas(
-                        own.address, [task.key], stimulus_id=stimulus
-                    )
-            elif task.run_spec:
-                moves[task.key] = "released"
-            else:
-                lost.append(task.key)
+    withdrawal = _Withdrawal(dask_scheduler, processes, deadline, restricted)
+    for task in _find_needed(dask_scheduler, keys, withdrawal.silent):
+        if not task.actor:  # an actor is bound to its worker, which its client is told about
+            withdrawal.take(task)
+    return withdrawal.finish()
+
+
+class _Withdrawal:
+    """Takes tasks away, one after the other, from workers that are silent or do not run.
+
+    They have these processes; those that were not heard of for the deadline are `silent`.
+    """
+
+    def __init__(
+        self,
+        scheduler: Any,
+        processes: Collection[str],
+        deadline: float,
+        restricted: Collection[Any],
+    ) -> None:
+        now = time.time()
+        self._scheduler, self._stimulus = scheduler, f"properboost-takes-away-{now}"
+        workers = {w for w in scheduler.workers.values() if w.server_id in processes}
+        self.silent = {worker for worker in workers if now - worker.last_seen > deadline}
+        self._away = self.silent | (workers - set(scheduler.running))
+        self._others = {worker.address for worker in scheduler.running - self._away}
+        self._restricted = set(restricted)
+        self._released: list[Any] = []  # to be made anew
+        self._stranded: list[Any] = []  # those that they were restricted to have gone
+        self._forgotten: list[Any] = []  # by silent workers; others have them
+        self._lost: list[Any] = []
+        self._askers: set[str] = set()
+
+    def take(self, task: Any) -> None:
+        """Have a task made, or its result taken, elsewhere if workers that are away have it."""
+        if task.state == "memory":
+            holders = set(task.who_has or ())
+            if not holders & self.silent:
+                return
+            self._take_result(task, holders)
         elif task.state == "processing":
-            if task.processing_on in away:
-                moves[task.key] = "released"
-            else:
-                askers.add(task.processing_on.address)
-        elif task.state in ("queued", "memory"):
-            continue  # a queue is for any worker
-        free = not (task.worker_restrictions or task.host_restrictions)
-        free = free and not task.resource_restrictions
-        if others and (task.key in bound or (away and free)):
-            _bind(task, others)
-            bound.add(task.key)
-            if task.state == "no-worker":  # those that it was restricted to have gone
-                stranded[task.key] = "released"
-    dask_scheduler.transitions({**moves, **stranded}, stimulus)
-    return Taken(
-        keys=[*moves, *taken],
-        restricted=list(bound),
-        lost=lost,
-        askers=sorted(askers),
-        silent=sorted(own.address for own in silent),
-    )
+            self._take_work(task)
+        elif task.state == "queued":  # a queue is for any worker
+            return
+        self._restrict(task)
+
+    def _take_result(self, task: Any, holders: set[Any]) -> None:
+        """Take a result away from silent workers: it may be asked for at any that has it."""
+        if holders - self.silent:
+            self._forgotten.append(task.key)
+            for worker in holders & self.silent:
+                self._scheduler.request_remove_replicas(
+                    worker.address, [task.key], stimulus_id=self._stimulus
+                )
+        elif task.run_spec:
+            self._released.append(task.key)
+        else:
+            self._lost.append(task.key)
+
+    def _take_work(self, task: Any) -> None:
+        """Take a task away from a worker that is away; one that is not away is an asker."""
+        if task.processing_on in self._away:
+            self._released.append(task.key)
+        else:
+            self._askers.add(task.processing_on.address)
+
+    def _restrict(self, task: Any) -> None:
+        """Have a task run on other workers alone, if it may run on any or was restricted before."""
+        is_free = not (
+            task.worker_restrictions or task.host_restrictions or task.resource_restrictions
+        )
+        if self._others and (task.key in self._restricted or (self._away and is_free)):
+            _bind(task, self._others)
+            self._restricted.add(task.key)
+            if task.state == "no-worker":
+                self._stranded.append(task.key)
+
+    def finish(self) -> Taken:
+        """Have the scheduler move the tasks, and return what was done."""
+        moves = [*self._released, *self._stranded]
+        self._scheduler.transitions(dict.fromkeys(moves, "released"), self._stimulus)
+        return Taken(
+            keys=[*self._released, *self._forgotten],
+            restricted=list(self._restricted),
+            lost=self._lost,
+            askers=sorted(self._askers),
+            silent=sorted(worker.address for worker in self.silent),
+        )
 
 
 def let_pass(

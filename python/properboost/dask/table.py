@@ -1,7 +1,7 @@
 """A table whose codes are in a cluster; its labels and weights are here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -89,10 +89,8 @@ class TableInCluster(QuantizedTable):
         workers.choose(all_of_them=True)
         looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
         _check_versions(looked)
-        held = [k for k, own in enumerate(looked) if own.n_rows > 0]
-        if not held:
-            raise ValueError("X must have rows; got none")
-        partitions, looked = [partitions[k] for k in held], [looked[k] for k in held]
+        filled = _find_filled(partitions, looked, "X")
+        partitions, looked = [f.partition for f in filled], [f.looked for f in filled]
         _check_columns(looked)
         labels, weight = _join_labels(looked)
         rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
@@ -103,33 +101,24 @@ class TableInCluster(QuantizedTable):
         finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state))
         sizes = [own.n_rows for own in looked]
         sampled = finder.draw(sizes, weight)
-        given = [
-            (k, seen.digest, own.X, own.y, own.weight, tuple(categorical), some)
-            for k, seen, own, some in zip(held, looked, partitions, sampled, strict=True)
+        arguments = [
+            (*partition.arguments, tuple(categorical), sample)
+            for partition, sample in zip(filled, sampled, strict=True)
         ]
         digests = []
-        for k, (found, digest) in zip(held, compute(look_at_features, given), strict=True):
-            finder.take(found)
-            digests.append((k, digest))
+        read = compute(look_at_features, arguments)
+        for partition, (values, digest) in zip(filled, read, strict=True):
+            finder.take(values)
+            digests.append((partition.number, digest))
         max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
         bins = finder.find(
             rows.weigh, max_numeric=max_numeric, max_categories=options.max_bins,
             n_threads=checks.count_threads(options.n_jobs),
         )  # fmt: skip
         binning = Binning(bins, from_dtype)
-        numeric = [j for j, own in enumerate(bins) if isinstance(own, NumericBins)]
-        if bin_means and numeric:
-            counted, weights, largest = _split_counted(rows, sizes)
-            values = [
-                (*digest, own.X, binning, some, own_weight, largest)
-                for digest, own, some, own_weight in zip(
-                    digests, partitions, counted, weights, strict=True
-                )
-            ]
-            sums = _core.BinSums(_core.Bins([bins[j].native for j in numeric]), largest)
-            for digits in compute(add_values, values):
-                sums.add_digits(digits)
-            binning = binning.with_found_means(dict(zip(numeric, sums.find_means(), strict=True)))
+        if bin_means:
+            parts = [(*digest, p.X) for digest, p in zip(digests, partitions, strict=True)]
+            binning = _find_means(compute, binning, parts, rows, sizes)
         coded = CodedRows(
             names=list(names or [f"column {j}" for j in range(head.n_features)]),
             labels=labels,
@@ -146,21 +135,14 @@ class TableInCluster(QuantizedTable):
         """Return other rows as a table that is here, with the bins of this one."""
         compute = partial(_compute, self._workers)
         looked = compute(look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
-        held = [k for k, own in enumerate(looked) if own.n_rows > 0]
-        if not held:
-            raise ValueError("X_val must have rows; got none")
-        looked = [looked[k] for k in held]
+        filled = _find_filled(partitions, looked, "X_val")
+        looked = [partition.looked for partition in filled]
         _check_columns([Labelled(1, self.names, looked[0].declared), *looked])
         found, weight = _join_labels(looked)
         values = self.labels.values
         own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
         labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
-        binning = self.binning
-        given = [
-            (k, seen.digest, partitions[k].X, partitions[k].y, partitions[k].weight, binning)
-            for k, seen in zip(held, looked, strict=True)
-        ]
-        codes = compute(encode_labelled, given)
+        codes = compute(encode_labelled, [(*p.arguments, self.binning) for p in filled])
         order = count_rows(labels, weight).sort().order
         table = QuantizedTable(
             replace(
@@ -248,6 +230,63 @@ def _try(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except (TypeError, ValueError) as error:
         return error
+
+
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """A partition with rows: its number, where it is, and how it looked when its labels were read.
+
+    `arguments` are the first ones of what reads it again.
+    """
+
+    number: int
+    partition: Partition
+    looked: Labelled
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        read = self.partition
+        return self.number, self.looked.digest, read.X, read.y, read.weight
+
+
+def _find_filled(
+    partitions: Sequence[Partition], looked: Sequence[Labelled], name: str
+) -> list[_Filled]:
+    """Return the partitions with rows of a collection of this name."""
+    filled = [
+        _Filled(k, partition, labelled)
+        for k, (partition, labelled) in enumerate(zip(partitions, looked, strict=True))
+        if labelled.n_rows > 0
+    ]
+    if not filled:
+        raise ValueError(f"{name} must have rows; got none")
+    return filled
+
+
+def _find_means(
+    compute: Callable[..., list[Any]],
+    binning: Binning,
+    parts: Sequence[tuple[int, bytes, Any]],
+    rows: Rows,
+    sizes: Sequence[int],
+) -> Binning:
+    """Return the bins with the means of numeric ones, over the rows that count.
+
+    `parts` has the number, the digest and the table of each partition, of so many rows.
+    """
+    numeric = [j for j, bins in enumerate(binning.features) if isinstance(bins, NumericBins)]
+    if not numeric:
+        return binning
+    counted, weights, largest = _split_counted(rows, sizes)
+    arguments = [
+        (*part, binning, counts, weight, largest)
+        for part, counts, weight in zip(parts, counted, weights, strict=True)
+    ]
+    native = _core.Bins([binning.features[j].native for j in numeric])
+    sums = _core.BinSums(native, largest)
+    for digits in compute(add_values, arguments):
+        sums.add_digits(digits)
+    return binning.with_found_means(dict(zip(numeric, sums.find_means(), strict=True)))
 
 
 def _check_columns(looked: Sequence[Labelled]) -> None:

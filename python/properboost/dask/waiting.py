@@ -154,14 +154,8 @@ class Workers:
         wanted = None
         while True:
             self.look()
-            running = [
-                own
-                for own, state in self._states.items()
-                if state.status == "running" and own not in self._given_up
-            ]
-            if new := [own for own in running if own not in self._ready]:
-                self._import_on(new)
-            ready = [own for own in running if own in self._ready and own not in self._silent]
+            running = self._list_running()
+            ready = self._make_ready(running)
             seconds = time.monotonic() - begin
             late = all_of_them and len(ready) < len(running) and seconds < self.deadline
             if ready and not late:
@@ -172,6 +166,20 @@ class Workers:
             if not running and wanted is None:
                 wanted = self.client.submit(int, pure=False)  # what a cluster that adapts waits for
             self.client.sync(_wait, self._imports.values(), SOON)
+
+    def _list_running(self) -> list[Worker]:
+        """Return the workers that run, as they were seen last, and are not given up."""
+        return [
+            worker
+            for worker, state in self._states.items()
+            if state.status == "running" and worker not in self._given_up
+        ]
+
+    def _make_ready(self, workers: Sequence[Worker]) -> list[Worker]:
+        """Have workers import this package; return those that have, and are not silent."""
+        if new := [worker for worker in workers if worker not in self._ready]:
+            self._import_on(new)
+        return [w for w in workers if w in self._ready and w not in self._silent]
 
     def _import_on(self, workers: Sequence[Worker]) -> None:
         """Have workers import this package, beside whatever they do."""
@@ -314,37 +322,48 @@ class _Care:
         holders = own.look(self._keys)
         if gone := [worker for worker in self._parties if own.is_gone(worker)]:
             raise Lost(gone)
-        late = {
-            worker
-            for worker in holders - own._given_up
-            if own._is_silent(worker) or own._states[worker].stopped > own.deadline
-        }
-        if late and self._bound:
-            raise Lost(late)
-        own._given_up |= late
-        moved = False
-        # Also those that hold nothing any more: another may just have begun to ask them for it.
-        # What is restricted to workers that have gone since would wait for them.
-        away = [worker for worker in own._given_up if own._is_away(worker)]
-        if away or self._restricted:
-            processes = [worker.process for worker in away]
-            taken = own.client.run_on_scheduler(
-                take_away, list(self._keys), processes, own.deadline, self._restricted
-            )
-            self._restricted = taken.restricted
-            own._hang_up(taken.askers, taken.silent)
-            moved = bool(taken.keys)
-            self._moves.update(taken.keys)
-            if taken.lost or max(self._moves.values(), default=0) > MOST_MOVES:
-                lost = ", ".join(sorted(worker.address for worker in away))
-                raise RuntimeError(
-                    f"workers have been silent or paused for {own.deadline:g} seconds ({lost}), "
-                    "and no other can have what they hold: chunks that were scattered, or tasks "
-                    "that are bound to them"
-                )
+        self._give_up_late(holders)
+        moved = self._take_away()
         self._pass_queue()
         own._check_usable()
         return moved
+
+    def _give_up_late(self, holders: Collection[Worker]) -> None:
+        """Give up those that hold what is waited for, and were silent or stopped for too long."""
+        workers = self._workers
+        late = {
+            worker
+            for worker in holders
+            if worker not in workers._given_up
+            and (workers._is_silent(worker) or workers._states[worker].stopped > workers.deadline)
+        }
+        if late and self._bound:
+            raise Lost(late)
+        workers._given_up |= late
+
+    def _take_away(self) -> bool:
+        """Have others do what those that are given up were to do; return whether there was any."""
+        workers = self._workers
+        # Also those that hold nothing any more: another may just have begun to ask them for it.
+        # What is restricted to workers that have gone since would wait for them.
+        away = [worker for worker in workers._given_up if workers._is_away(worker)]
+        if not away and not self._restricted:
+            return False
+        processes = [worker.process for worker in away]
+        taken = workers.client.run_on_scheduler(
+            take_away, list(self._keys), processes, workers.deadline, self._restricted
+        )
+        self._restricted = taken.restricted
+        workers._hang_up(taken.askers, taken.silent)
+        self._moves.update(taken.keys)
+        if taken.lost or max(self._moves.values(), default=0) > MOST_MOVES:
+            lost = ", ".join(sorted(worker.address for worker in away))
+            raise RuntimeError(
+                f"workers have been silent or paused for {workers.deadline:g} seconds ({lost}), "
+                "and no other can have what they hold: chunks that were scattered, or tasks "
+                "that are bound to them"
+            )
+        return bool(taken.keys)
 
     def _pass_queue(self) -> None:
         """Have workers take what has only been queued for the deadline, and from then on."""

@@ -499,33 +499,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         array([ True, False])
         """
         table, n_threads = self._open(X)
-        rows = np.arange(table.n_rows)
         each = class_ is None and len(self.classes_) > 2
-        chosen = [(class_, rows)]
+        chosen = [(class_, np.arange(table.n_rows))]
         if each:
-            predicted = choose_classes(self.ensemble_.raw_predictions(table, n_threads))
-            found = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
-            labels = self.classes_.tolist()
-            chosen = [(labels[k], own) for k, own in enumerate(found) if len(own) > 0]
+            chosen = self._divide_by_class(table, n_threads)
+        shares = [(rows, self._make_scaling(label, scale)) for label, rows in chosen]
+        if self._needs_all_trees(shares[0][1]):
+            parts = self._explain_together(table, n_threads, shares)
+        else:
+            parts = [self._explain(table, n_threads, *share) for share in shares]
         ensemble = self.ensemble_
-        scalings = [self._make_scaling(label, scale) for label, _ in chosen]
-        models = sorted({m for scaling in scalings for m in scaling.models})
-        of_all = None
-        if not isinstance(ensemble, TableEnsemble) and (
-            ensemble.joint or len(scalings[0].models) > 1
-        ):
-            # Every class takes the trees of all: they are read once.
-            of_all = ensemble.contributions(table, n_threads, models, explain_tree)
-        parts = []
-        for (_, own), scaling in zip(chosen, scalings, strict=True):
-            if of_all is None:
-                whole = len(own) == len(rows)
-                some = table if whole else self._open(take_rows(table.source, own))[0]
-                parts.append(self._explain(some, n_threads, own, scaling))
-            else:
-                at = np.searchsorted(models, scaling.models)
-                raw, baselines = of_all[0][own][..., at], of_all[1][at]
-                parts.append(_make_part(own, scaling.about(baselines), raw))
         spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
         labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
@@ -538,10 +521,41 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             each=each,
         )
 
+    def _divide_by_class(self, table: Table, n_threads: int) -> list[tuple[Any, NDArray[np.intp]]]:
+        """Return the classes that are predicted, each with the rows that it is predicted for."""
+        predicted = choose_classes(self.ensemble_.raw_predictions(table, n_threads))
+        rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
+        return [
+            (label, of_class)
+            for label, of_class in zip(self.classes_.tolist(), rows, strict=True)
+            if len(of_class) > 0
+        ]
+
+    def _needs_all_trees(self, scaling: Scaling) -> bool:
+        """Whether contributions to one class take the trees of all."""
+        ensemble = self.ensemble_
+        if isinstance(ensemble, TableEnsemble):
+            return False
+        return ensemble.joint or len(scaling.models) > 1
+
+    def _explain_together(
+        self, table: Table, n_threads: int, shares: Sequence[tuple[NDArray[np.intp], Scaling]]
+    ) -> list[Part]:
+        """Return contributions to classes, of the rows of each; trees are read once for all."""
+        models = sorted({m for _, scaling in shares for m in scaling.models})
+        values, baselines = self.ensemble_.contributions(table, n_threads, models, explain_tree)
+        parts = []
+        for rows, scaling in shares:
+            at = np.searchsorted(models, scaling.models)
+            parts.append(_make_part(rows, scaling.about(baselines[at]), values[rows][..., at]))
+        return parts
+
     def _explain(
         self, table: Table, n_threads: int, rows: NDArray[np.intp], scaling: Scaling
     ) -> Part:
-        """Return the contributions to one class of the rows of a table, which are at `rows`."""
+        """Return the contributions to one class of these rows of a table."""
+        if len(rows) < table.n_rows:
+            table, _ = self._open(take_rows(table.source, rows))
         ensemble, model = self.ensemble_, scaling.model
         raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
         scaling = scaling.about(baselines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from properboost.data.names import read_names
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.edits import Edit, check_reason
-from properboost.models.ensemble import LARGEST_RAW
+from properboost.models.ensemble import LARGEST_RAW, Ensemble
 from properboost.models.merging import merge_ensembles
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.notices import warn
@@ -90,27 +90,16 @@ def merge_models(
     ]
     labels = first._feature_labels()
     found = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
-    largest = np.abs(found.ensemble.intercept).max()
-    if max(rounds.bound() for rounds in found.ensemble.models) + largest > LARGEST_RAW:
-        raise ValueError(f"models must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    _check_size(found.ensemble)
     if found.lost:
-        names = [" with ".join(make_printable(labels[j]) for j in term) for term in found.lost]
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        warn(
-            f"the models tell more apart in all than one model can: of {', '.join(names[:3])}{more}"
-            ", what differs least was joined, which moves raw predictions from their mean by up to "
-            f"{sum(found.lost.values()):.2g}"
-        )
+        _warn_of_loss(found.lost, labels)
     edit = Edit(
         "merge_models",
         reason=check_reason(reason),
         weights=tuple(shares.tolist()),
         edits=tuple(model.ensemble_.edits for model in parts),
     )
-    merged = copy(first)
-    alike = all(model._spelling == first._spelling for model in parts)
-    for name in ("validation_scores_", "search_", *(() if alike else ("_spelling",))):
-        merged.__dict__.pop(name, None)
+    merged = _copy_shared(first, parts)
     merged.ensemble_ = replace(found.ensemble, edits=(edit,))
     merged.loss_ = first.loss_.known_by(sum(model.loss_.rows_known for model in parts))
     return merged
@@ -162,6 +151,36 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
                 f"models must have the same {what}; that of models[0] is {own!r}, that of "
                 f"models[{k}] {others!r}"
             )
+
+
+def _check_size(ensemble: Ensemble) -> None:
+    largest = np.abs(ensemble.intercept).max()
+    if max(rounds.bound() for rounds in ensemble.models) + largest > LARGEST_RAW:
+        raise ValueError(f"models must not add up to raw predictions beyond {LARGEST_RAW:g}")
+
+
+def _warn_of_loss(lost: Mapping[tuple[int, ...], float], labels: Sequence[str]) -> None:
+    """Warn that terms are coarser than the models', and of how far that moves predictions."""
+    names = [" with ".join(make_printable(labels[j]) for j in term) for term in lost]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    warn(
+        f"the models tell more apart in all than one model can: of {', '.join(names[:3])}{more}"
+        ", what differs least was joined, which moves raw predictions from their mean by up to "
+        f"{sum(lost.values()):.2g}"
+    )
+
+
+def _copy_shared(
+    first: ProperBoostClassifier, models: Sequence[ProperBoostClassifier]
+) -> ProperBoostClassifier:
+    """Return the first model without what says nothing of all of them."""
+    merged = copy(first)
+    single = ["validation_scores_", "search_"]
+    if any(model._spelling != first._spelling for model in models):
+        single.append("_spelling")
+    for name in single:
+        merged.__dict__.pop(name, None)
+    return merged
 
 
 def _list_names(model: ProperBoostClassifier) -> list[str] | None:

@@ -13,7 +13,6 @@ from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.estimators.boosted import BoostedClassifier, FittedModel
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
-from properboost.estimators.going_on import check_going_on, read_earlier_fit
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import (
     check_intercept,
@@ -21,6 +20,7 @@ from properboost.estimators.properboost_parameters import (
     find_loss,
     make_link,
 )
+from properboost.estimators.warm_start import check_warm_start, read_earlier_fit
 from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
 from properboost.fitting.plan import FitPlan, count_estimators, plan_fit
 from properboost.fitting.run import Run
@@ -354,7 +354,7 @@ class ProperBoostClassifier(
         calls = Calls.open(self, count_estimators(self))
         with self._restored_on_failure():
             if goes_on:
-                loss = check_going_on(self, loss, begins_with_scores=init_score is not None)
+                loss = check_warm_start(self, loss, begins_with_scores=init_score is not None)
             source, labels, weight = open_training(self, X, y, sample_weight, reset=not goes_on)
             data = LabelledRows(X, labels, weight, init_score, groups)
             holds_out = X_val is None and self.early_stopping not in (False, "auto")

@@ -161,7 +161,7 @@ def probabilities(link: Link, raw: Any) -> Any:
 def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:
     """Return raw predictions over these units, or as much of it as is a number.
 
-    Of classes in order that is what they have less than the largest, and else what is nearest.
+    For classes in order that is what they have less than the largest, and else what is nearest.
     """
     unit = min(accumulate(units, mul))
     if unit < LARGEST_RAW / np.finfo(np.float64).max:

@@ -400,48 +400,86 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
     """Return the raw predictions (n_rows, n_models), and what the terms look up."""
     lookups = [term for term in described.terms if isinstance(term, Lookup)]
     linear = [term for term in described.terms if isinstance(term, Linear)]
-    numbers = ""
-    decisions = [term.decision for term in lookups]
     lined = sorted({int(j) for term in lookups for own in term.lines or () for j in own.feature})
-    for j in lined:
-        own = described.features[j]
-        decisions.append(choose(j, own.codes, own.missing))
-    if decisions:
-        numbers = _decide(graph, described.features, decisions, X)
-    n_models = described.n_models
+    numbers = _number_terms(graph, described, lookups, lined, X)
     parts: list[str] = []  # (n_terms, n_models, n_rows)
     if lookups:
         parts.append(_look_up(graph, described, lookups, numbers, lined))
     if linear:
-        columns = graph.add(
-            "Gather", X, graph.constant(np.array([t.feature for t in linear])), axis=1
-        )
-        # Linear models refuse infinite values, as they do missing ones.
-        is_infinite = graph.add("IsInf", columns)
-        columns = graph.add("Where", is_infinite, graph.constant(np.array(np.nan)), columns)
-        factors = np.array([term.coefficient for term in linear])
-        product = graph.add("Transpose", graph.combine("Mul", columns, factors), perm=[1, 0])
-        parts.append(graph.add("Unsqueeze", product, graph.constant(np.array([1]))))
-    n_terms = max((len(described.terms_of(m)) for m in range(n_models)), default=0)
-    if not parts:
-        first = graph.add("Gather", X, graph.constant(np.array([0])), axis=1)
-        is_missing = graph.cast(graph.add("IsNaN", first), "DOUBLE")
-        raw = graph.add("Mul", is_missing, graph.constant(np.zeros((1, n_models))))
+        parts.append(_multiply(graph, linear, X))
+    if parts:
+        terms = _put_in_order(graph, parts, [*lookups, *linear], described.terms)
+        raw = _add_terms(graph, described, terms)
     else:
-        terms = parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=0)
-        if len(parts) > 1:  # in the order of the features
-            where = {id(term): k for k, term in enumerate([*lookups, *linear])}
-            order = np.array([where[id(term)] for term in described.terms])
-            terms = graph.add("Gather", terms, graph.constant(order), axis=0)
-        if n_terms > 1 or described.has_lines:
-            sums = graph.add("CumSum", terms, graph.constant(np.array(0)))
-            terms = graph.add("Gather", sums, graph.constant(np.array(-1)), axis=0)
-        else:
-            terms = graph.add("Squeeze", terms, graph.constant(np.array([0])))
-        raw = graph.add("Transpose", terms, perm=[1, 0])
+        raw = _add_nothing(graph, described.n_models, X)
     if described.intercepts is not None:
         raw = graph.combine("Add", raw, described.intercepts[None, :])
     return raw, numbers
+
+
+def _number_terms(
+    graph: _Graph,
+    described: Description,
+    lookups: Sequence[Lookup],
+    lined: Sequence[int],
+    X: str,
+) -> str:
+    """Return the numbers that terms look up and then the codes of features that lines are in.
+
+    Nothing is returned if there is no such term.
+    """
+    if not lookups:
+        return ""
+    decisions = [term.decision for term in lookups]
+    for j in lined:
+        feature = described.features[j]
+        decisions.append(choose(j, feature.codes, feature.missing))
+    return _decide(graph, described.features, decisions, X)
+
+
+def _multiply(graph: _Graph, linear: Sequence[Linear], X: str) -> str:
+    """Return what linear terms add, (n_terms, 1, n_rows)."""
+    features = np.array([term.feature for term in linear])
+    columns = graph.add("Gather", X, graph.constant(features), axis=1)
+    # Linear models refuse infinite values, as they do missing ones.
+    is_infinite = graph.add("IsInf", columns)
+    columns = graph.add("Where", is_infinite, graph.constant(np.array(np.nan)), columns)
+    factors = np.array([term.coefficient for term in linear])
+    product = graph.add("Transpose", graph.combine("Mul", columns, factors), perm=[1, 0])
+    return graph.add("Unsqueeze", product, graph.constant(np.array([1])))
+
+
+def _put_in_order(
+    graph: _Graph,
+    parts: Sequence[str],
+    terms: Sequence[Lookup | Linear],
+    order: Sequence[Lookup | Linear],
+) -> str:
+    """Return the parts, which hold these terms, as one: in the order of the features."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = graph.add("Concat", *parts, axis=0)
+    where = {id(term): k for k, term in enumerate(terms)}
+    places = np.array([where[id(term)] for term in order])
+    return graph.add("Gather", joined, graph.constant(places), axis=0)
+
+
+def _add_terms(graph: _Graph, described: Description, terms: str) -> str:
+    """Return the sums (n_rows, n_models) of terms (n_terms, n_models, n_rows)."""
+    longest = max(len(described.terms_of(m)) for m in range(described.n_models))
+    if longest > 1 or described.has_lines:
+        sums = graph.add("CumSum", terms, graph.constant(np.array(0)))
+        total = graph.add("Gather", sums, graph.constant(np.array(-1)), axis=0)
+    else:
+        total = graph.add("Squeeze", terms, graph.constant(np.array([0])))
+    return graph.add("Transpose", total, perm=[1, 0])
+
+
+def _add_nothing(graph: _Graph, n_models: int, X: str) -> str:
+    """Return zeros (n_rows, n_models), as there are no terms."""
+    first = graph.add("Gather", X, graph.constant(np.array([0])), axis=1)
+    is_missing = graph.cast(graph.add("IsNaN", first), "DOUBLE")
+    return graph.add("Mul", is_missing, graph.constant(np.zeros((1, n_models))))
 
 
 def _decide(
@@ -524,43 +562,64 @@ def _look_up(
     With lines there are two for each tree, the second being what its line adds.
     """
     n_models = described.n_models
-    position = {id(term): t for t, term in enumerate(lookups)}
-    own_terms = [[t for t in lookups if m in t.models] for m in range(n_models)]
-    n_terms = max(map(len, own_terms))
     every = tuple(range(n_models))
-    shared = all(term.models == every for term in lookups) and not described.has_lines
-    if shared and n_models > 1:  # a number stands for what all models add
-        sizes = [len(term.values) for term in lookups]
-        begin = np.cumsum([0, *sizes[:-1]])[:, None]
-        place = graph.add("Add", numbers, graph.constant(begin))
-        values = graph.constant(np.concatenate([term.values for term in lookups]))
-        rows = graph.add("Gather", values, place, axis=0)  # (n_terms, n_rows, n_models)
-        return graph.add("Transpose", rows, perm=[0, 2, 1])
-    which = np.zeros((n_terms, n_models), dtype=np.int64)
-    begin = np.zeros((n_terms, n_models), dtype=np.int64)
-    tables: list[NDArray[np.float64]] = [np.zeros(max(len(t.values) for t in lookups))]
-    lines: list[Any] = [None]
-    size = len(tables[0])  # models of fewer terms look nothing up
-    for m, terms in enumerate(own_terms):
-        for t, term in enumerate(terms):
-            k = term.models.index(m)
-            which[t, m], begin[t, m] = position[id(term)], size
-            tables.append(term.values[:, k])
-            lines.append(None if term.lines is None else term.lines[k])
-            size += len(term.values)
+    if n_models > 1 and not described.has_lines and all(t.models == every for t in lookups):
+        return _look_up_shared(graph, lookups, numbers)
+    chain = _chain_tables(lookups, n_models)
     place = numbers
-    if not np.array_equal(which[:, 0], np.arange(len(lookups) + len(lined))) or n_models > 1:
-        place = graph.add("Gather", numbers, graph.constant(which.ravel()), axis=0)
-    place = graph.add("Add", place, graph.constant(begin.reshape(-1, 1)))
-    added = graph.add("Gather", graph.constant(np.concatenate(tables)), place, axis=0)
+    if n_models > 1 or not np.array_equal(chain.term[:, 0], np.arange(len(lookups) + len(lined))):
+        place = graph.add("Gather", numbers, graph.constant(chain.term.ravel()), axis=0)
+    place = graph.add("Add", place, graph.constant(chain.begin.reshape(-1, 1)))
+    added = graph.add("Gather", graph.constant(np.concatenate(chain.tables)), place, axis=0)
+    count = len(chain.term)
     if described.has_lines:
-        line = _follow_lines(graph, described, numbers, lined, len(lookups), place, tables, lines)
-        shape = graph.constant(np.array([n_terms, 1, n_models, -1]))
+        line = _follow_lines(graph, described, numbers, lined, len(lookups), place, chain)
+        shape = graph.constant(np.array([count, 1, n_models, -1]))
         both = [graph.add("Reshape", own, shape) for own in (added, line)]
         added = graph.add("Concat", *both, axis=1)
-    count = n_terms * (2 if described.has_lines else 1)
-    own_shape = graph.constant(np.array([count, n_models, -1]))
-    return graph.add("Reshape", added, own_shape)
+        count *= 2
+    return graph.add("Reshape", added, graph.constant(np.array([count, n_models, -1])))
+
+
+def _look_up_shared(graph: _Graph, lookups: Sequence[Lookup], numbers: str) -> str:
+    """Return what terms add to each model where a number stands for what all models add."""
+    sizes = [len(term.values) for term in lookups]
+    begin = np.cumsum([0, *sizes[:-1]])[:, None]
+    place = graph.add("Add", numbers, graph.constant(begin))
+    values = graph.constant(np.concatenate([term.values for term in lookups]))
+    rows = graph.add("Gather", values, place, axis=0)  # (n_terms, n_rows, n_models)
+    return graph.add("Transpose", rows, perm=[0, 2, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """Tables of all models in one, each with the lines of its nodes, if any.
+
+    For the terms of each model, (n_terms, n_models), `term` has the position among all lookups and
+    `begin` the place of the first entry.  Models of fewer terms have the first table, of zeros.
+    """
+
+    term: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    tables: list[NDArray[np.float64]]
+    lines: list[Any]
+
+
+def _chain_tables(lookups: Sequence[Lookup], n_models: int) -> _Chain:
+    by_model = [
+        [(t, term) for t, term in enumerate(lookups) if m in term.models] for m in range(n_models)
+    ]
+    shape = max(map(len, by_model)), n_models
+    size = max(len(term.values) for term in lookups)
+    chain = _Chain(np.zeros(shape, np.int64), np.zeros(shape, np.int64), [np.zeros(size)], [None])
+    for m, terms in enumerate(by_model):
+        for k, (t, term) in enumerate(terms):
+            column = term.models.index(m)
+            chain.term[k, m], chain.begin[k, m] = t, size
+            chain.tables.append(term.values[:, column])
+            chain.lines.append(None if term.lines is None else term.lines[column])
+            size += len(term.values)
+    return chain
 
 
 def _follow_lines(
@@ -570,10 +629,10 @@ def _follow_lines(
     lined: Sequence[int],
     n_lookups: int,
     place: str,
-    tables: Sequence[NDArray[np.float64]],
-    lines: Sequence[Any],
+    chain: _Chain,
 ) -> str:
     """Return what the lines of nodes add, in the shape of `place`, which counts nodes."""
+    tables, lines = chain.tables, chain.lines
     n_nodes = sum(map(len, tables))
     longest = max(int(np.diff(own.offsets).max(initial=0)) for own in lines if own is not None)
     column = np.full((longest, n_nodes), len(lined))  # the last one has no values

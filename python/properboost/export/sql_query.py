@@ -409,6 +409,17 @@ class _Query:
 
     def _list_stages(self, asked: set[str]) -> list[str]:
         """Return the stages, each with the columns that it or a later one needs."""
+        stages = self._choose_columns(asked)
+        if len(stages) > self._dialect.deepest:
+            self._refuse(f"{len(stages)} stages one on the other", self._dialect.deepest)
+        sources = [self._source, *(f"{self._stem}{k}" for k in range(len(stages) - 1))]
+        return [self._select(stage, source) for stage, source in zip(stages, sources, strict=True)]
+
+    def _choose_columns(self, asked: set[str]) -> list[list[tuple[str, str]]]:
+        """Return names and expressions by stage; nothing stands for what the one before has.
+
+        Stages of which nothing is asked for are left out.
+        """
         order = {
             name: (k, i) for k, own in enumerate(self._stages) for i, (name, _) in enumerate(own)
         }
@@ -423,13 +434,7 @@ class _Query:
             words = {word for _, what in made for word in _NAME.findall(what)}
             # A label may read as the name of a column that comes later.
             needed = {*carried, *(word for word in words if order.get(word, (k,))[0] < k)}
-        stages.append(self._stages[0])
-        if len(stages) > self._dialect.deepest:
-            self._refuse(f"{len(stages)} stages one on the other", self._dialect.deepest)
-        sources = [self._source, *(f"{self._stem}{k}" for k in range(len(stages) - 1))]
-        return [
-            self._select(own, source) for own, source in zip(reversed(stages), sources, strict=True)
-        ]
+        return [self._stages[0], *reversed(stages)]
 
     def _select(self, columns: Sequence[tuple[str, str]], source: str) -> str:
         if len(columns) > self._dialect.widest:
@@ -523,36 +528,49 @@ class _Query:
         sums = [self.number(0.0)] * described.n_models
         terms = [described.terms_of(m) for m in range(described.n_models)]
         for begin, stop in self._divide(terms):
-            some: list[tuple[Decision, Callable[[int], str]]] = []
-            parts: list[list[str | None]] = [[] for _ in sums]
-            for m, own in enumerate(terms):
-                for term in own[begin:stop]:
-                    if isinstance(term, Linear):
-                        parts[m].append(self.scale(f"x{term.feature}", "*", term.coefficient))
-                        continue
-                    values = term.values[:, term.models.index(m)]
-                    some.append((simplify(term.decision, values), self._say_values(values)))
-                    parts[m].append(None)
-                    lines = None if term.lines is None else term.lines[term.models.index(m)]
-                    if lines is not None and len(lines.feature):
-                        some.append((term.decision, self._say_lines(lines)))
-                        parts[m].append(None)
-            words = self.say(some)
-            if words and self._dialect.terms_apart:
-                words = self.keep(words)
-            said = iter(words)
-            added = [
-                " + ".join([total, *(next(said) if part is None else part for part in own)])
-                for total, own in zip(sums, parts, strict=True)
-            ]
-            sums = [self._name() for _ in added]
-            self._add_stage(zip(sums, added, strict=True))
+            sums = self._add_terms(sums, [of_model[begin:stop] for of_model in terms])
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(own)}"
                 for total, own in zip(sums, described.intercepts.tolist(), strict=True)
             ]
         return self.keep(sums)
+
+    def _add_terms(
+        self, sums: Sequence[str], terms: Sequence[Sequence[Lookup | Linear]]
+    ) -> list[str]:
+        """Add a stage that has each model's sum with these terms; return its columns' names."""
+        decisions: list[tuple[Decision, Callable[[int], str]]] = []
+        parts: list[list[str | None]] = [[] for _ in sums]  # None is what a decision says
+        for m, of_model in enumerate(terms):
+            for term in of_model:
+                if isinstance(term, Linear):
+                    parts[m].append(self.scale(f"x{term.feature}", "*", term.coefficient))
+                else:
+                    more = self._list_decisions(term, m)
+                    decisions += more
+                    parts[m] += [None] * len(more)
+        words = self.say(decisions)
+        if words and self._dialect.terms_apart:
+            words = self.keep(words)
+        said = iter(words)
+        return self.keep(
+            [
+                " + ".join([total, *(next(said) if part is None else part for part in of_model)])
+                for total, of_model in zip(sums, parts, strict=True)
+            ]
+        )
+
+    def _list_decisions(
+        self, term: Lookup, model: int
+    ) -> list[tuple[Decision, Callable[[int], str]]]:
+        """Return how a term's values in a model are looked up, and then its lines, if any."""
+        k = term.models.index(model)
+        values = term.values[:, k]
+        decisions = [(simplify(term.decision, values), self._say_values(values))]
+        if term.lines is not None and len(term.lines[k].feature):
+            decisions.append((term.decision, self._say_lines(term.lines[k])))
+        return decisions
 
     def scale(self, what: str, operator: str, number: float) -> str:
         """Return a product or a quotient that is 0, and no error, where it is rounded to 0."""

@@ -207,45 +207,76 @@ def _merge_tables(
     lost: dict[tuple[int, ...], float] = {
         (pair.first, pair.second): pair.lost for pair in pairs if pair.lost > 0.0
     }
-    features, tables, weights, kept = [], [], [], []
-    for j, own in enumerate(united):
-        values = np.zeros((len(sums[0]), own.bins.width))
-        for ensemble, of_ensemble, factor, codes in zip(
-            ensembles, sums, factors, own.codes, strict=True
-        ):
-            first, end = ensemble.offsets[j : j + 2]
-            values += factor * of_ensemble[:, first:end][:, codes]
-        levels = [pair.levels_of(j) for pair in pairs if j in (pair.first, pair.second)]
-        weight = np.sum(own.weights, axis=0)
-        group, bins = _thin(own.bins, values, levels, weight)
-        table, held = _group(values, weight, group)
-        moved = np.abs(values - table[:, group]).max(initial=0.0)
-        if moved > 0.0:
-            lost[(j,)] = float(moved)
-        features.append(bins)
-        tables.append(table)
-        weights.append(held)
-        kept.append(_find_heaviest(group, weight))
-    grids = [pair.to_bins(kept[pair.first], kept[pair.second], features) for pair in pairs]
-    binning = Binning(tuple(features), ensembles[0].binning.from_dtype)
-    terms = len(features) + len(grids)
-    models = []
-    for m in range(len(sums[0])):
-        own_tables = [table[m] for table in tables]
-        own_tables += [np.append(pair.values[m].ravel(), [0.0, 0.0]) for pair in pairs]
-        some = [term for term in range(terms) if own_tables[term].any()]
-        models.append(
-            Rounds.of_tables(np.array(some, dtype=np.int32), [own_tables[term] for term in some])
-        )
+    features = [
+        _merge_feature(j, feature, _add_tables(j, ensembles, factors, sums, feature.codes), pairs)
+        for j, feature in enumerate(united)
+    ]
+    lost |= {(j,): feature.lost for j, feature in enumerate(features) if feature.lost > 0.0}
+    bins = tuple(feature.bins for feature in features)
     merged = TableEnsemble(
-        binning,
-        tuple(models),
-        tuple(weights),
+        Binning(bins, ensembles[0].binning.from_dtype),
+        tuple(_list_rounds(m, features, pairs) for m in range(len(sums[0]))),
+        tuple(feature.weight for feature in features),
         joint=ensembles[0].joint,
-        pairs=tuple(grids),
-        pair_weights=tuple(np.append(pair.weight.ravel(), [0.0, 0.0]) for pair in pairs),
+        pairs=tuple(
+            pair.to_bins(features[pair.first].codes, features[pair.second].codes, bins)
+            for pair in pairs
+        ),
+        pair_weights=tuple(_append_others(pair.weight) for pair in pairs),
     )
     return Merged(merged, lost)
+
+
+@dataclass(frozen=True, eq=False)
+class _Feature:
+    """A feature's merged tables, over bins that a model may have: values of every model, weights.
+
+    `codes` has a united code for each, the one of most weight where several are joined.
+    """
+
+    bins: FeatureBins
+    values: Array
+    weight: Array
+    codes: NDArray[np.intp]
+    lost: float
+
+
+def _add_tables(
+    j: int,
+    ensembles: Sequence[TableEnsemble],
+    factors: Sequence[float],
+    sums: Sequence[Array],
+    codes: Sequence[Codes],
+) -> Array:
+    """Return the sum of a feature's tables in every model, by united code."""
+    values = np.zeros((len(sums[0]), len(codes[0])))
+    for ensemble, table, factor, places in zip(ensembles, sums, factors, codes, strict=True):
+        first, end = ensemble.offsets[j : j + 2]
+        values += factor * table[:, first:end][:, places]
+    return values
+
+
+def _merge_feature(j: int, united: _United, values: Array, pairs: Sequence["_Grid"]) -> _Feature:
+    """Return tables over united codes as coarser ones where a model has no room for all bins."""
+    levels = [pair.levels_of(j) for pair in pairs if j in (pair.first, pair.second)]
+    weight = np.sum(united.weights, axis=0)
+    group, bins = _thin(united.bins, values, levels, weight)
+    means, joined = _group(values, weight, group)
+    moved = np.abs(values - means[:, group]).max(initial=0.0)
+    return _Feature(bins, means, joined, _find_heaviest(group, weight), float(moved))
+
+
+def _list_rounds(m: int, features: Sequence[_Feature], pairs: Sequence["_Grid"]) -> Rounds:
+    """Return a round for each feature and pair that adds anything in a model."""
+    tables = [feature.values[m] for feature in features]
+    tables += [_append_others(pair.values[m]) for pair in pairs]
+    terms = [term for term, table in enumerate(tables) if table.any()]
+    return Rounds.of_tables(np.array(terms, dtype=np.int32), [tables[term] for term in terms])
+
+
+def _append_others(cells: Array) -> Array:
+    """Return a pair's cells in a row, then nothing for the two codes that follow them."""
+    return np.append(cells.ravel(), [0.0, 0.0])
 
 
 def _thin(

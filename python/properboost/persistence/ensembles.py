@@ -1,7 +1,8 @@
 """What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -53,8 +54,8 @@ COMPACT_FROM = "n_estimators"
 """The field that compact ensembles have besides: how many estimators were made one."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
-_SOME = ("lines", "estimator", "moves")  # fields of some rounds
-_HISTORY = ("score", "risk")  # of those of models that are not compact
+_HISTORY = ("score", "risk")  # fields of rounds of models that are not compact
+_MOVES = tuple(field.name for field in dataclasses.fields(Moves))
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -88,7 +89,7 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
     if rounds.estimator is not None:
         some["estimator"] = rounds.estimator.tolist()
     if rounds.moves is not None:
-        some["moves"] = {f.name: getattr(rounds.moves, f.name).tolist() for f in fields(Moves)}
+        some["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
     described = {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
@@ -121,24 +122,12 @@ def build_ensemble(
         _build_rounds(node, binning, widths, version, compact)
         for node in fields["models"].entries(n_models)
     )
-    if any(rounds.trees is not None for rounds in models) and not all(
-        rounds.trees is not None or len(rounds) == 0 for rounds in models
-    ):
-        fields["models"].fail("must all hold trees, or none")
+    _check_kinds(fields["models"], models)
     selection = "greedy"
     if version > 1:
         selection = fields["selection"].choice(_core.selection_names())
-    intercepts: tuple[float, ...] = ()
-    if INTERCEPTS in fields and fields[INTERCEPTS].sequence():
-        intercepts = tuple(fields[INTERCEPTS].reals(n_models).tolist())
-        largest = max(map(abs, intercepts))
-        if max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
-            fields[INTERCEPTS].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
-    slopes: tuple[float, ...] = ()
-    if SLOPES in fields and fields[SLOPES].sequence():
-        slopes = tuple(fields[SLOPES].reals(n_models).tolist())
-        if min(slopes) <= 0.0:
-            fields[SLOPES].fail("must be above 0")
+    intercepts = _build_intercepts(fields, models)
+    slopes = _build_slopes(fields, n_models)
     ensemble = make_ensemble(
         binning, models, weights, selection, pairs, pair_weights, damping, joint, intercepts,
         slopes,
@@ -154,92 +143,161 @@ def build_ensemble(
     return ensemble
 
 
+def _check_kinds(node: Node, models: Sequence[Rounds]) -> None:
+    """Check that models are of trees, or none is; those without rounds may be of either."""
+    trees = any(rounds.trees is not None for rounds in models)
+    tables = any(rounds.trees is None and len(rounds) > 0 for rounds in models)
+    if trees and tables:
+        node.fail("must all hold trees, or none")
+
+
+def _build_intercepts(fields: dict[str, Node], models: Sequence[Rounds]) -> tuple[float, ...]:
+    intercepts = _build_numbers(fields, INTERCEPTS, len(models))
+    largest = max(map(abs, intercepts), default=0.0)
+    if intercepts and max(rounds.bound() for rounds in models) + largest > LARGEST_RAW:
+        fields[INTERCEPTS].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+    return intercepts
+
+
+def _build_slopes(fields: dict[str, Node], n_models: int) -> tuple[float, ...]:
+    slopes = _build_numbers(fields, SLOPES, n_models)
+    if any(slope <= 0.0 for slope in slopes):
+        fields[SLOPES].fail("must be above 0")
+    return slopes
+
+
+def _build_numbers(fields: dict[str, Node], name: str, n_models: int) -> tuple[float, ...]:
+    """Return a number per model, or none where the field is not there or empty."""
+    if name not in fields or not fields[name].sequence():
+        return ()
+    return tuple(fields[name].reals(n_models).tolist())
+
+
 def _check_order(node: Node, ensemble: Ensemble) -> None:
     """Check the order of the rounds of every model."""
-    pairs = ensemble.pairs if isinstance(ensemble, TableEnsemble) else ()
-    if ensemble.is_compact:
-        if isinstance(ensemble, TableEnsemble):
-            for rounds, entry in zip(ensemble.models, node.entries(), strict=True):
-                if np.any(np.diff(rounds.feature) <= 0):
-                    entry.mapping()["feature"].fail("must be in strictly ascending order")
-        return
-    n_features = len(ensemble.binning.features)
     for rounds, entry in zip(ensemble.models, node.entries(), strict=True):
-        mains = int(np.count_nonzero(rounds.feature < n_features))
-        if np.any(rounds.feature[:mains] >= n_features):
-            node.fail("must hold the rounds of features before those of pairs")
-        cyclic = ensemble.selection == "cyclic" and isinstance(ensemble, TableEnsemble)
-        if cyclic and (mains % n_features or (len(rounds) - mains) % max(1, len(pairs))):
+        if not ensemble.is_compact:
+            _check_stages(node, entry, rounds, ensemble)
+        elif isinstance(ensemble, TableEnsemble) and np.any(np.diff(rounds.feature) <= 0):
+            entry.mapping()["feature"].fail("must be in strictly ascending order")
+
+
+def _check_stages(node: Node, entry: Node, rounds: Rounds, ensemble: Ensemble) -> None:
+    """Check that pairs follow features, and that estimators follow each other in both."""
+    n_features = len(ensemble.binning.features)
+    mains = int(np.count_nonzero(rounds.feature < n_features))
+    if np.any(rounds.feature[:mains] >= n_features):
+        node.fail("must hold the rounds of features before those of pairs")
+    if ensemble.selection == "cyclic" and isinstance(ensemble, TableEnsemble):
+        n_pairs = max(1, len(ensemble.pairs))
+        if mains % n_features or (len(rounds) - mains) % n_pairs:
             node.fail("must hold whole cycles: a round for every feature or pair")
-        if rounds.estimator is not None:
-            counts = [rounds.estimator[:mains], rounds.estimator[mains:]]
-            steps = np.concatenate([np.diff(own, prepend=-1) for own in counts])
-            firsts = [own[0] for own in counts if len(own)]
-            if isinstance(ensemble, DampedEnsemble) or any(firsts) or not set(steps) <= {0, 1}:
-                entry.mapping()["estimator"].fail(
-                    "must count estimators from 0, those of pairs anew, in a model without damping"
-                )
+    if rounds.estimator is not None:
+        stages = rounds.estimator[:mains], rounds.estimator[mains:]
+        if isinstance(ensemble, DampedEnsemble) or not all(map(_counts_up, stages)):
+            entry.mapping()["estimator"].fail(
+                "must count estimators from 0, those of pairs anew, in a model without damping"
+            )
+
+
+def _counts_up(estimator: NDArray[np.int32]) -> bool:
+    """Whether rounds count estimators from 0, without a gap."""
+    if len(estimator) == 0:
+        return True
+    return bool(estimator[0] == 0) and set(np.diff(estimator)) <= {0, 1}
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookups:
+    """What rounds look up their values by: features and pairs, or trees, with lines maybe.
+
+    `widths` has the number of values of each round.
+    """
+
+    features: NDArray[np.int64]
+    widths: Sequence[int]
+    trees: Tree | None = None
+    lines: Lines | None = None
 
 
 def _build_rounds(
     node: Node, binning: Binning, all_widths: list[int], version: int, compact: bool
 ) -> Rounds:
-    names = ["feature", "score", "step", "risk", "tables", "trees"]
-    if version <= 2:
-        names.remove("trees")
-    with_lines, numbered, moving = ([name] if name in node.mapping() else [] for name in _SOME)
-    if compact:
-        names, numbered, moving = [name for name in names if name not in _HISTORY], [], []
-    given = node.fields(*names, *with_lines, *numbered, *moving)
-    trees = lines = None
-    if version > 2 and given["trees"].value is not None:
-        entries = given["trees"].entries()
-        trees = [build_tree(entry, binning, _MOST_NODES, compact=compact) for entry in entries]
-        features = given["feature"].integers(-1, -1)
-        widths = [len(tree.feature) for tree in trees]
-        if len(features) != len(trees):
-            given["feature"].fail(f"must have {len(trees)} entries, one per tree")
-        if with_lines:
-            entries = given["lines"].entries(len(trees))
-            lines = [
-                build_lines(entry, binning, tree)
-                for entry, tree in zip(entries, trees, strict=True)
-            ]
+    fields = node.fields(*_list_fields(node, version, compact))
+    if version > 2 and fields["trees"].value is not None:
+        lookups = _build_trees(fields, binning, compact)
     else:
-        if with_lines:
-            given["lines"].fail("must be of trees")
-        features = given["feature"].integers(0, len(all_widths) - 1)
-        widths = [all_widths[feature] for feature in features]
-    tables = build_tables(given["tables"], widths)
-    estimator = None
-    if numbered:
-        estimator = given["estimator"].integers(0, max(0, len(features) - 1)).astype(np.int32)
-        if len(estimator) != len(features):
-            given["estimator"].fail(f"must have {len(features)} entries, one per round")
-    moves = None
-    if moving:
-        own = [f.name for f in fields(Moves)]
-        parts = given["moves"].fields(*own)
-        moves = Moves(**{name: parts[name].reals(len(features)) for name in own})
-        if numbered:
-            given["moves"].fail("must be of rounds that are not numbered")
-    nothing = np.zeros(len(features))
-    cost, risk = (nothing if compact else given[name].reals(len(features)) for name in _HISTORY)
+        lookups = _build_features(fields, all_widths)
+    n = len(lookups.features)
+    tables = build_tables(fields["tables"], lookups.widths)
+    estimator = _build_estimators(fields["estimator"], n) if "estimator" in fields else None
+    moves = _build_moves(fields["moves"], n) if "moves" in fields else None
+    if estimator is not None and moves is not None:
+        fields["moves"].fail("must be of rounds that are not numbered")
+    cost, risk = (np.zeros(n) if compact else fields[name].reals(n) for name in _HISTORY)
     rounds = Rounds(
-        feature=features.astype(np.int32),
+        feature=lookups.features.astype(np.int32),
         cost=cost,
-        step=given["step"].reals(len(features)),
+        step=fields["step"].reals(n),
         risk=risk,
         offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         values=np.concatenate([np.empty(0), *tables]),
-        trees=None if trees is None else Tree.join(trees),
-        lines=None if lines is None else Lines.join(lines),
+        trees=lookups.trees,
+        lines=lookups.lines,
         estimator=estimator,
         moves=moves,
     )
     if rounds.bound() > LARGEST_RAW:
-        given["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
+        fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
     return rounds
+
+
+def _list_fields(node: Node, version: int, compact: bool) -> list[str]:
+    """Return the fields that rounds must have, and those that these may have and do."""
+    names = ["feature", "score", "step", "risk", "tables"]
+    if version > 2:
+        names.append("trees")
+    optional = ["lines", "estimator", "moves"]
+    if compact:
+        names = [name for name in names if name not in _HISTORY]
+        optional = ["lines"]
+    return names + [name for name in optional if name in node.object()]
+
+
+def _build_trees(fields: dict[str, Node], binning: Binning, compact: bool) -> _Lookups:
+    trees = [
+        build_tree(entry, binning, _MOST_NODES, compact=compact)
+        for entry in fields["trees"].entries()
+    ]
+    features = fields["feature"].integers(-1, -1)
+    if len(features) != len(trees):
+        fields["feature"].fail(f"must have {len(trees)} entries, one per tree")
+    lines = None
+    if "lines" in fields:
+        entries = zip(fields["lines"].entries(len(trees)), trees, strict=True)
+        lines = Lines.join([build_lines(entry, binning, tree) for entry, tree in entries])
+    return _Lookups(features, [len(tree.feature) for tree in trees], Tree.join(trees), lines)
+
+
+def _build_features(fields: dict[str, Node], widths: Sequence[int]) -> _Lookups:
+    """Return features and pairs, of which `widths` has the numbers of codes."""
+    if "lines" in fields:
+        fields["lines"].fail("must be of trees")
+    features = fields["feature"].integers(0, len(widths) - 1)
+    return _Lookups(features, [widths[feature] for feature in features])
+
+
+def _build_estimators(node: Node, n_rounds: int) -> NDArray[np.int32]:
+    """Return the number of the estimator that each round is of."""
+    estimator = node.integers(0, max(0, n_rounds - 1)).astype(np.int32)
+    if len(estimator) != n_rounds:
+        node.fail(f"must have {n_rounds} entries, one per round")
+    return estimator
+
+
+def _build_moves(node: Node, n_rounds: int) -> Moves:
+    fields = node.fields(*_MOVES)
+    return Moves(**{name: fields[name].reals(n_rounds) for name in _MOVES})
 
 
 def build_tables(node: Node, widths: Sequence[int]) -> list[NDArray[np.float64]]:

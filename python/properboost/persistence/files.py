@@ -33,6 +33,9 @@ _GZIP = ".gz"
 _SPELLING = "spelling"
 """The field of models that were fitted to a file of text whose numbers are not spelled as usual."""
 
+_SPELLING_SINCE = 11
+"""The format version that it came with."""
+
 _HEADER = {"format": 1, "format_version": 1, "library_version": 1, "estimator": 1, "compact": 8}
 """The fields that every file has, and the format versions that they came with."""
 
@@ -80,32 +83,45 @@ def save(model: Any, path: AnyPath) -> None:
 
 def read(path: AnyPath) -> ModelFile:
     """Read a file: a fitted estimator of the class that is registered under the name it has."""
-    file = os.fsdecode(path)
+    document, packed = _read_document(os.fsdecode(path))
+    version = _check_format(document)
+    header = _read_header(document, version)
+    library_version = header["library_version"].string()
+    known = [kind.name for kind in KINDS.values() if kind.since <= version]
+    kind = KINDS[header["estimator"].choice(known)]
+    rest = {name: value for name, value in document.object().items() if name not in header}
+    model = kind.codec.build(Node(rest, document.file), version)
+    if _SPELLING in header:
+        model._spelling = _build_spelling(header[_SPELLING])
+    compact = header["compact"].boolean() if "compact" in header else False
+    if compact != model._is_compact:
+        document.fail(
+            f"is of a {'full' if compact else 'compact'} model, other than 'compact' says"
+        )
+    return ModelFile(model, kind.name, version, library_version, packed)
+
+
+def _read_document(file: str) -> tuple[Node, bool]:
+    """Return the JSON of a file, and whether it is packed."""
     with Path(file).open("rb") as stream:
         packed = stream.peek(len(MAGIC)).startswith(MAGIC)
         try:
             document = read_json(Unpacked(stream) if packed else stream)
         except ValueError as error:
             raise ValueError(f"{file}: not a properboost model: {error}") from error
-    node = Node(document, file)
-    version = _check_format(node)
-    fields = node.mapping()
-    header = [name for name, since in _HEADER.items() if since <= version]
-    for name in header:
+    return Node(document, file), packed
+
+
+def _read_header(document: Node, version: int) -> dict[str, Node]:
+    """Return the fields that every estimator has, and the spelling if there is one."""
+    fields = document.mapping()
+    names = [name for name, since in _HEADER.items() if since <= version]
+    for name in names:
         if name not in fields:
-            node.fail(f"lacks the field {name!r}")
-    library_version = fields["library_version"].string()
-    known = [kind.name for kind in KINDS.values() if kind.since <= version]
-    kind = KINDS[fields["estimator"].choice(known)]
-    known_here = [*header, *([_SPELLING] if version > 10 else [])]
-    rest = {name: value for name, value in document.items() if name not in known_here}
-    model = kind.codec.build(Node(rest, node.file), version)
-    if _SPELLING in fields and _SPELLING in known_here:
-        model._spelling = _build_spelling(fields[_SPELLING])
-    compact = fields["compact"].boolean() if "compact" in header else False
-    if compact != model._is_compact:
-        node.fail(f"is of a {'full' if compact else 'compact'} model, other than 'compact' says")
-    return ModelFile(model, kind.name, version, library_version, packed)
+            document.fail(f"lacks the field {name!r}")
+    if _SPELLING in fields and version >= _SPELLING_SINCE:
+        names.append(_SPELLING)
+    return {name: fields[name] for name in names}
 
 
 def _build_spelling(node: Node) -> Spelling:

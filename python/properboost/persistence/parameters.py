@@ -66,27 +66,45 @@ def describe_parameters(
         Returns what stands for a loss object.
     """
     forms = _find_forms(estimator)
+    writer = _Writer(seed, refer)
+    names = estimator().get_params(deep=False)
+    return {name: writer.write(name, getattr(model, name), forms.get(name)) for name in names}
 
-    def write(name: str, value: Any, form: Form | None = None) -> Any:
-        if isinstance(value, MarginLoss) and refer is not None:
-            return refer(value)
+
+@dataclass(frozen=True)
+class _Writer:
+    """Says what stands for values: `seed` for a `RandomState`, and what `refer` says for losses."""
+
+    seed: int | None
+    refer: Callable[[MarginLoss], Mapping[str, Any] | int] | None
+
+    def write(self, name: str, value: Any, form: Form | None = None) -> Any:
+        """Return what stands for a value of a form; `name` is for the error if nothing does."""
+        if isinstance(value, MarginLoss) and self.refer is not None:
+            return self.refer(value)
         if isinstance(value, np.random.RandomState):
-            return seed
-        if form == "not saved" and not (value is None or isinstance(value, str | int | np.integer)):
+            return self.seed
+        if form == "not saved" and not _is_plain_choice(value):
             return {"not saved": _call_by_name(value)}
         if isinstance(value, Mapping):
             return _describe_mapping(value, form)
         if form == "matrix" and value is not None:
             return np.asarray(value, dtype=np.float64).tolist()
-        if checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1):
-            return [write("", entry) for entry in value]
+        if _has_entries(value):
+            return [self.write("", entry) for entry in value]
         value = plain(value)
         if value is None or isinstance(value, bool | int | float | str):
             return value
         raise TypeError(f"{name or 'a parameter'} cannot be saved: it is {value!r}")
 
-    names = estimator().get_params(deep=False)
-    return {name: write(name, getattr(model, name), forms.get(name)) for name in names}
+
+def _is_plain_choice(value: object) -> bool:
+    """Whether a value that may be code is none: it is a name, a number or nothing."""
+    return value is None or isinstance(value, str | int | np.integer)
+
+
+def _has_entries(value: object) -> bool:
+    return checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1)
 
 
 def _find_forms(estimator: Callable[..., object]) -> dict[str, Form | None]:

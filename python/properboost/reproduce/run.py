@@ -80,26 +80,20 @@ def reproduce(
     folder = Path(output_dir)
     (folder / "records").mkdir(parents=True, exist_ok=True)  # report a wrong folder before the work
     tasks = [_Task(name, item, seeds, quick, readings) for name, item in items.items()]
-    missing = data.find_missing({s for task in tasks for s in task.sets})
-    for task in tasks:
-        task.missing = {s: missing[s] for s in task.sets if s in missing}
+    missing = _find_missing(tasks)
     store = _Store(folder / "records", missing)
     reports = {}
     for task in _work(tasks, store, n_jobs):
         outcomes = [task.judge(reading, store) for reading in task.readings]
         say(describe(task.name, task.item, outcomes, list(task.missing)))
-        reports[task.name] = to_json(task.name, task.item, outcomes, task.missing) | {
-            "data": {s: data.hash_table(s) for s in task.sets if s not in missing},
-            "versions": _find_versions(),
-        }
+        reports[task.name] = _make_report(task, outcomes)
         path = folder / f"{task.name}.json"
         path.parent.mkdir(exist_ok=True)
         text = json.dumps(reports[task.name], indent=1) + "\n"
         write_whole(path, [text.encode()])
         say(_draw(task, outcomes[0], path.with_suffix(".png")) + "\n")
-    for reason in dict.fromkeys(missing.values()):
-        names_of = [name for name, why in missing.items() if why == reason]
-        say(f"Could not be had: {', '.join(names_of)}: {reason}.")
+    for line in _list_reasons(missing):
+        say(line)
     return {name: reports[name] for name in items}
 
 
@@ -293,6 +287,29 @@ def _measure_one(
         warnings.simplefilter("ignore", UserWarning)  # of what a paper's settings lead to
         record = measure(piece)
     return number, record, time.process_time() - start
+
+
+def _find_missing(tasks: Sequence[_Task]) -> dict[str, str]:
+    """Return why data sets cannot be had, and tell each task of those that it needs."""
+    missing = data.find_missing({s for task in tasks for s in task.sets})
+    for task in tasks:
+        task.missing = {s: missing[s] for s in task.sets if s in missing}
+    return missing
+
+
+def _list_reasons(missing: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each reason why data sets cannot be had."""
+    for reason in dict.fromkeys(missing.values()):
+        names = [name for name, why in missing.items() if why == reason]
+        yield f"Could not be had: {', '.join(names)}: {reason}."
+
+
+def _make_report(task: _Task, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what is written of an item, with the data and the versions that it is from."""
+    return to_json(task.name, task.item, outcomes, task.missing) | {
+        "data": {s: data.hash_table(s) for s in task.sets if s not in task.missing},
+        "versions": _find_versions(),
+    }
 
 
 def _draw(task: _Task, outcome: Outcome, path: Path) -> str:

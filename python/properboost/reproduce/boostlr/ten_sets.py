@@ -1,7 +1,8 @@
 """The ten small UCI sets: AdaBoost, and four losses at many gains (section 7.2)."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,37 +124,58 @@ def measure(piece: Piece) -> Record:
     methods = {"AdaBoost": ("exponential", (1.0,))} | {
         name: (loss, GAINS) for name, loss in LOSSES.items()
     }
-    found: dict[str, dict[str, list[list[list[float]]]]] = {}
+    record: dict[str, dict[str, list[list[list[float]]]]] = {}
     for test, validation in ONE_TEST if piece.reading == FOUR_PAIRS else FIVE_TESTS:
         train = np.concatenate([folds[k] for k in range(FOLDS) if k not in (test, validation)])
         X = setting.cut(table.X, train, table.categorical)
+        both = folds[test], folds[validation]
+        split = _Split(X, table.y, table.categorical, train, both)
         for method, (loss, gains) in methods.items():
-            records: dict[str, dict[str, list[list[float]]]] = {}
-            for gain in gains:
-                model = make_tables(
-                    loss=loss,
-                    gain=gain,
-                    n_estimators=ROUNDS,
-                    categorical_features=table.categorical,
-                    n_jobs=1,
-                    **setting.parameters,
-                ).fit(X[train], table.y[train])
-                raw = [model.decision_function(X[folds[k]]) for k in (test, validation)]
-                wrong = [
-                    float(np.sum((F > 0.0) != (table.y[folds[k]] == 1)))
-                    for F, k in zip(raw, (test, validation), strict=True)
-                ]
-                links = {method: model.loss_} | ({SHRINKAGE: GLog(1.0)} if loss == "glog" else {})
-                for name, link in links.items():
-                    entropies = [quantized_cross_entropy(link.probability(F)) for F in raw]
-                    record = records.setdefault(name, {m: [] for m in MEASURES})
-                    record["errors"].append(wrong)
-                    record["cross-entropy"].append([round(e, 5) for e in entropies])
-            for name, record in records.items():
-                pairs = found.setdefault(name, {m: [] for m in MEASURES})
+            measures = [split.measure(method, loss, gain, setting.parameters) for gain in gains]
+            for name in measures[0]:
+                curves = record.setdefault(name, {m: [] for m in MEASURES})
                 for m in MEASURES:
-                    pairs[m].append(record[m])
-    return found
+                    curves[m].append([measured[name][m] for measured in measures])
+    return record
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """The rows of a table that train, and those of the test and the validation fold."""
+
+    X: Array
+    y: NDArray[Any]
+    categorical: Sequence[bool]
+    train: NDArray[np.intp]
+    both: tuple[NDArray[np.intp], NDArray[np.intp]]
+
+    def measure(
+        self, method: str, loss: str, gain: float, parameters: Mapping[str, Any]
+    ) -> dict[str, dict[str, list[float]]]:
+        """Return the measures on both folds, of a method and of others that share its fit."""
+        model = make_tables(
+            loss=loss,
+            gain=gain,
+            n_estimators=ROUNDS,
+            categorical_features=self.categorical,
+            n_jobs=1,
+            **parameters,
+        ).fit(self.X[self.train], self.y[self.train])
+        raw = [model.decision_function(self.X[rows]) for rows in self.both]
+        errors = [
+            float(np.sum((F > 0.0) != (self.y[rows] == 1)))
+            for F, rows in zip(raw, self.both, strict=True)
+        ]
+        links = {method: model.loss_} | ({SHRINKAGE: GLog(1.0)} if loss == "glog" else {})
+        return {
+            name: {
+                "errors": errors,
+                "cross-entropy": [
+                    round(quantized_cross_entropy(link.probability(F)), 5) for F in raw
+                ],
+            }
+            for name, link in links.items()
+        }
 
 
 TEN_SETS = Experiment("boostlr-ten-sets", {name: (name,) for name in SETS}, measure, seconds=12)

@@ -16,10 +16,10 @@ from properboost.models.merged_bins import merge_bins
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.shared import GROWN, SOLVED, BinningOptions, selection_of
 
-__all__ = ["check_going_on", "read_earlier_fit"]
+__all__ = ["check_warm_start", "read_earlier_fit"]
 
 
-def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
+def check_warm_start(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
     """Refuse what a fit cannot go on from; returns the loss of the fit before.
 
     `model` is a fitted `ProperBoostClassifier`, `loss` what its parameters say now, and
@@ -45,8 +45,14 @@ def check_going_on(model: Any, loss: MarginLoss, *, begins_with_scores: bool) ->
 
 
 def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
-    has_pairs = isinstance(ensemble, TableEnsemble) and len(ensemble.pairs) > 0
-    if has_pairs or wants_pairs(model.interactions):
+    """Yield what forbids to go on, the words after "warm_start must be False"."""
+    yield from _list_refused_parameters(model, ensemble)
+    yield from _list_mismatches(model, ensemble, begins_with_scores)
+
+
+def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
+    """Yield what no fit goes on with: pairs, and values of parameters."""
+    if _has_pairs(ensemble) or wants_pairs(model.interactions):
         yield "with interactions"
     if model.n_draws != 1 and draws_differ(model):
         yield "with n_draws above 1"
@@ -54,13 +60,15 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
         yield "with outer_bags"
     if model.step in SOLVED:
         yield f"with step={model.step!r}: its steps are solved for"
-    given_slope = not isinstance(model.slope, str) and model.slope != 1.0
-    given_intercept = model.intercept is not None and not isinstance(model.intercept, str)
-    if given_slope or given_intercept or model.temperature is not None:
+    if _is_scaled_by_number(model):
         yield (
             "with a slope, intercept or temperature that is a number: it belongs to the rounds it "
             "was found for"
         )
+
+
+def _list_mismatches(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
+    """Yield where the model before is not one that this fit can continue."""
     if model.warm_start_bins == "new" and any(own.lines is not None for own in ensemble.models):
         yield "with warm_start_bins='new' for trees whose leaves have lines"
     if model.begins_with_scores_ != begins_with_scores:
@@ -74,6 +82,17 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
             "for a model whose file has no state to go on from, that is the mean of several fits, "
             "or that was made monotone afterwards"
         )
+
+
+def _has_pairs(ensemble: Ensemble) -> bool:
+    return isinstance(ensemble, TableEnsemble) and len(ensemble.pairs) > 0
+
+
+def _is_scaled_by_number(model: Any) -> bool:
+    """Whether the user gave a number for the slope, the intercept or the temperature."""
+    slope = not isinstance(model.slope, str) and model.slope != 1.0
+    intercept = model.intercept is not None and not isinstance(model.intercept, str)
+    return slope or intercept or model.temperature is not None
 
 
 def _check_rounds(model: Any, ensemble: Ensemble) -> None:
