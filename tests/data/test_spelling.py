@@ -139,7 +139,7 @@ X, Y = np.arange(40.0)[:, None], np.arange(40) % 2
 def document(tmp_path):
     model = pb.ProperBoostClassifier(n_estimators=2).fit(X, Y)
     assert "spelling" not in save(model, tmp_path)
-    model._spelling = Spelling(",", ".", ("€", "%"), brackets=True)
+    model.spelling_ = Spelling(",", ".", ("€", "%"), brackets=True)
     return save(model, tmp_path)
 
 
@@ -156,7 +156,7 @@ def test_model_files_keep_it(document, tmp_path):
         "brackets": True,
     }
     model = pb.load_model(tmp_path / "m.json")
-    assert model._spelling == Spelling(",", ".", ("€", "%"), brackets=True)
+    assert model.spelling_ == Spelling(",", ".", ("€", "%"), brackets=True)
     assert save(model, tmp_path, compact=True)["spelling"] == document["spelling"]
     jsonschema = pytest.importorskip("jsonschema")
     schema = jsonschema.Draft202012Validator(model_schema())
@@ -189,7 +189,7 @@ def test_other_fields_are_refused(document, tmp_path, spelling, message):
 def test_merged_models_have_it_if_all_have(tmp_path):
     parts = [pb.ProperBoostClassifier(n_estimators=2).fit(X[k : k + 20], Y[:20]) for k in (0, 20)]
     for model in parts:
-        model._spelling = GERMAN
-    assert pb.merge_models(parts)._spelling == GERMAN
-    parts[1]._spelling = FRENCH
-    assert pb.merge_models(parts)._spelling == PLAIN
+        model.spelling_ = GERMAN
+    assert pb.merge_models(parts).spelling_ == GERMAN
+    parts[1].spelling_ = FRENCH
+    assert pb.merge_models(parts).spelling_ == PLAIN

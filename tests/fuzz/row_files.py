@@ -364,7 +364,7 @@ def expected_model(case: FileCase, table: Written) -> Any:
     way = case.fitted
     if way.kind == "csv":
         units = (way.unit,) if way.unit else ()
-        model._spelling = Spelling(way.decimal, way.thousands, units, way.brackets)
+        model.spelling_ = Spelling(way.decimal, way.thousands, units, way.brackets)
     return model
 
 

@@ -277,5 +277,5 @@ def _find_rare(model: BoostedClassifier | LinearClassifier | UDTClassifier) -> s
 
 
 def _find_bins(model: BoostedClassifier | UDTClassifier) -> tuple[FeatureBins, ...]:
-    binning = model._binning if isinstance(model, UDTClassifier) else model.ensemble_.binning
+    binning = model.binning_ if isinstance(model, UDTClassifier) else model.ensemble_.binning
     return binning.features

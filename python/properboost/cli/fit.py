@@ -190,7 +190,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     rows.fit(model)
     # A search is saved as the model that it chose, which has a record of what was compared.
     chosen = getattr(model, "best_estimator_", model)
-    chosen._spelling = spelling or PLAIN
+    chosen.spelling_ = spelling or PLAIN
     chosen.save_model(arguments.output, compact=arguments.compact)
     scores = [evaluate(model, rows, "training"), held_out]
     if others is not None:

@@ -50,14 +50,14 @@ def _summarize(path: str) -> dict[str, Any]:
         "file": path,
         "bytes": Path(path).stat().st_size,
         "gzip": file.packed,
-        "compact": model._is_compact,
+        "compact": model.is_compact,
         "estimator": file.kind,
         "format_version": file.version,
         "library_version": file.library_version,
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
     }
-    if model._spelling != PLAIN:
-        summary["spelling"] = model._spelling.describe()
+    if model.spelling_ != PLAIN:
+        summary["spelling"] = model.spelling_.describe()
     return summary | dict(list_contents(model)) | {"parameters": find_changed(model)}
 
 

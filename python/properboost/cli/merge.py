@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         )
     check_output(arguments)
     models = [load_model(file) for file in files]
-    if len({model._spelling for model in models}) > 1:
+    if len({model.spelling_ for model in models}) > 1:
         note(
             "the models were fitted to files that spell numbers in different ways, of which the "
             "merged one remembers none: give predict --decimal, --thousands, --units and --brackets"

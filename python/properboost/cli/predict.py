@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.output != "-":
         check_output(arguments)
     model = load_named(arguments)
-    reader = reader.remember(model._spelling)
+    reader = reader.remember(model.spelling_)
     predictions = _predict_all(arguments, model, read_features(model, arguments.file, reader, note))
     if arguments.output == "-":
         for k, frame in enumerate(predictions):

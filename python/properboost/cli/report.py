@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
     model = load_named(arguments)
-    reader = reader.remember(model._spelling)
+    reader = reader.remember(model.spelling_)
     known = find_categories(model)
     for column in _list_named(arguments.target, arguments.sample_weight):
         if column in known:

@@ -23,7 +23,7 @@ from properboost.parameters.shared import RunParameters
 from properboost.persistence import files
 from properboost.whole_file import AnyPath
 
-__all__ = ["TableClassifier", "load_model"]
+__all__ = ["TableClassifier", "describe_training", "label_features", "load_model", "open_rows"]
 
 
 class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,7 +33,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
 
-    _spelling: Spelling = PLAIN
+    spelling_: Spelling = PLAIN
     """How numbers were spelled in the file of text that it was fitted to."""
 
     def __sklearn_tags__(self) -> Any:
@@ -49,7 +49,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     def _restored_on_failure(self) -> Iterator[None]:
         """Restore the previous model, with its column names, if a fit fails or is interrupted."""
         before = self.__dict__.copy()
-        self.__dict__.pop("_spelling", None)
+        self.__dict__.pop("spelling_", None)
         try:
             yield
         except BaseException:
@@ -83,11 +83,6 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     def _set_features_of(self, other: "TableClassifier") -> None:
         """Set the features that another model was fitted to."""
         self._set_features(other.n_features_in_, read_names(other))
-
-    def _feature_labels(self) -> list[str]:
-        """Return the features' names, or words for their positions."""
-        positions = [f"feature {j}" for j in range(self.n_features_in_)]
-        return [str(name) for name in getattr(self, "feature_names_in_", positions)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of rows whose label is predicted.
@@ -231,7 +226,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         self._check_fitted()
 
     @property
-    def _is_compact(self) -> bool:
+    def is_compact(self) -> bool:
         """Whether the model came from a compact file."""
         return False
 
@@ -241,7 +236,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
 
     def _check_complete(self, wanted: str, error: type[Exception] = ValueError) -> None:
         """Refuse what compact models cannot do; `wanted` is what was asked of them."""
-        if self._is_compact:
+        if self.is_compact:
             raise error(f"{wanted} is not available: the model was saved compact, or edited")
 
 
@@ -269,3 +264,21 @@ def load_model(path: AnyPath) -> TableClassifier:
     """
     model: TableClassifier = files.read(path).model
     return model
+
+
+def label_features(model: Any) -> list[str]:
+    """Return the names of a fitted model's features, or words for their positions."""
+    positions = [f"feature {j}" for j in range(model.n_features_in_)]
+    return [str(name) for name in getattr(model, "feature_names_in_", positions)]
+
+
+def describe_training(
+    model: TableClassifier,
+) -> tuple[Sequence[FeatureBins], Weights | None]:
+    """Return the bins of a model's features and, if known, the training weight of each code."""
+    return model._describe_training()
+
+
+def open_rows(model: TableClassifier, X: Any, *, coded: bool = False) -> tuple[Table, int]:
+    """Return rows to predict, and the threads to do it with; `coded` ones may be codes."""
+    return model._open(X, coded=coded)

@@ -16,7 +16,7 @@ from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
 from properboost.engine.protocols import TrainingRows
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, label_features
 from properboost.estimators.predicting import PredictingMixin
 from properboost.fitting.plan import FitPlan
 from properboost.inspection.contributions import Contributions, Part, make_contributions
@@ -120,7 +120,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     # -- keeping ----------------------------------------------------------------------------------
 
     @property
-    def _is_compact(self) -> bool:
+    def is_compact(self) -> bool:
+        """Whether the model has no more than its predictions need."""
         return self.ensemble_.is_compact
 
     def _compacted(self) -> Self:
@@ -339,7 +340,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             np.stack([ensemble.table_of(m, term) for m in scaling.models]),
             ensemble.pair_weights[p],
             [ensemble.effects_of(m, p) for m in scaling.models],
-            labels=self._feature_labels(),
+            labels=label_features(self),
             named=names is not None,
             scaling=scaling,
             precision=self._find_precision(scaling.model, term),
@@ -510,7 +511,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             parts = [self._explain(table, n_threads, *share) for share in shares]
         ensemble = self.ensemble_
         spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
-        labels, pairs = self._feature_labels(), [(p.first, p.second) for p in self._pairs()]
+        labels, pairs = label_features(self), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
             parts,
             table,
@@ -676,7 +677,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         if rounds.trees is None:
             raise ValueError("describe_tree is for models of trees")
         number = checks.integer("number", number, 1, len(rounds))
-        features, names = self.ensemble_.binning.features, self._feature_labels()
+        features, names = self.ensemble_.binning.features, label_features(self)
         lines = rounds.lines_of(number - 1)
         ends = [f"{sign * value:+.4g}" for value in rounds.table(number - 1)]
         if lines is not None:
@@ -714,7 +715,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         label, model, sign = self._find_model(class_)
         rounds, features = self.ensemble_.models[model], self.ensemble_.binning.features
         trees = [(rounds.tree(t), rounds.table(t)) for t in range(len(rounds))]
-        return list_rules(trees, features, self._feature_labels(), sign, label)
+        return list_rules(trees, features, label_features(self), sign, label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
         """Find a class's label, the model that predicts it, and the sign of its raw prediction."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.names import read_names
+from properboost.estimators.base import label_features
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.edits import Edit, check_reason
@@ -88,7 +89,7 @@ def merge_models(
         float(share * first.loss_.gain / model.loss_.gain)
         for share, model in zip(shares, parts, strict=True)
     ]
-    labels = first._feature_labels()
+    labels = label_features(first)
     found = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
     _check_size(found.ensemble)
     if found.lost:
@@ -176,8 +177,8 @@ def _copy_shared(
     """Return the first model without what says nothing of all of them."""
     merged = copy(first)
     single = ["validation_scores_", "search_"]
-    if any(model._spelling != first._spelling for model in models):
-        single.append("_spelling")
+    if any(model.spelling_ != first.spelling_ for model in models):
+        single.append("spelling_")
     for name in single:
         merged.__dict__.pop(name, None)
     return merged

@@ -15,7 +15,7 @@ from properboost.data.binning import FeatureBins
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows, refuse_several_classes
 from properboost.engine.local import TableSource
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, label_features
 from properboost.inspection.tree_words import describe_tree
 from properboost.models.tree import Tree, as_shares
 from properboost.parameters import checks
@@ -187,18 +187,19 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
                 )
             )
             self.classes_ = training.classes
-            self._binning = training.binning
+            self.binning_ = training.binning
             self._phi = (self.phi, float(self.mu), float(self.zeta))
             self.seed_ = training.seed
         return self
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
-        return self._binning.features, None
+        return self.binning_.features, None
 
     # -- keeping ----------------------------------------------------------------------------------
 
     @property
-    def _is_compact(self) -> bool:
+    def is_compact(self) -> bool:
+        """Whether the model has no more than its predictions need."""
         return not self.tree_.has_savings
 
     def _compacted(self) -> Self:
@@ -222,7 +223,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             A leaf of `tree_`, or the node beyond which a row's values were not seen in training.
         """
         table, n_threads = self._open(X, coded=True)
-        codes = self._binning.encode(table, None, n_threads)
+        codes = self.binning_.encode(table, None, n_threads)
         return self.tree_.native.find_nodes(codes, n_threads)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -311,7 +312,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         """Share of each feature's splits in what all splits saved (or all 0)."""
         self._check_fitted()
         self._check_complete("feature_importances_", AttributeError)
-        return as_shares(self.tree_.savings(len(self._binning.features), self.tree_.largest_saving))
+        return as_shares(self.tree_.savings(len(self.binning_.features), self.tree_.largest_saving))
 
     def describe(self) -> str:
         """Return the tree in words.
@@ -328,4 +329,4 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             f"P({self.classes_[1]}) = {share:.4g}, weight {weight:g}"
             for share, weight in zip(self._shares()[:, 1], total, strict=True)
         ]
-        return describe_tree(self.tree_, self._binning.features, self._feature_labels(), ends)
+        return describe_tree(self.tree_, self.binning_.features, label_features(self), ends)

@@ -48,8 +48,8 @@ class UDTFile(Codec[UDTClassifier]):
             "seed": model.seed_,
             "classes": describe_classes(model.classes_),
             "feature_names": describe_names(read_names(model)),
-            "categorical_from_dtype": model._binning.from_dtype,
-            "features": [describe_bins(bins) for bins in model._binning.features],
+            "categorical_from_dtype": model.binning_.from_dtype,
+            "features": [describe_bins(bins) for bins in model.binning_.features],
             "tree": describe_tree(model.tree_),
         }
 
@@ -66,9 +66,9 @@ class UDTFile(Codec[UDTClassifier]):
         if len(model.classes_) != 2:
             fields["classes"].fail("must hold two labels")
         from_dtype = fields["categorical_from_dtype"].boolean()
-        model._binning = build_bins(fields["features"], from_dtype)
-        model.tree_ = _build_tree(fields["tree"], model._binning)
-        n_features = len(model._binning.features)
+        model.binning_ = build_bins(fields["features"], from_dtype)
+        model.tree_ = _build_tree(fields["tree"], model.binning_)
+        n_features = len(model.binning_.features)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
         return model
 

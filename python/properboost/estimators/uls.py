@@ -262,7 +262,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     # -- keeping ----------------------------------------------------------------------------------
 
     @property
-    def _is_compact(self) -> bool:
+    def is_compact(self) -> bool:
+        """Whether the model has no more than its predictions need."""
         return self._model.rounds is None
 
     def _compacted(self) -> Self:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, describe_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
 from properboost.export.decisions import Decision, Feature, choose, convert_tree
@@ -119,7 +119,7 @@ def describe(model: Any) -> Description:
         )
     model._check_fitted()
     name = type(model).__name__
-    bins, _ = model._describe_training()
+    bins, _ = describe_training(model)
     names = getattr(model, "feature_names_in_", None)
     labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(own) for own in names]
     features = tuple(map(_describe_feature, labels, bins))
@@ -348,7 +348,7 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
     described = describe(model)
     model = getattr(model, "best_estimator_", model)
     table = open_table(model, X, reset=False)
-    bins, _ = model._describe_training()
+    bins, _ = describe_training(model)
     rows = np.empty((table.n_rows, table.n_features))
     for j, (feature, own) in enumerate(zip(described.features, bins, strict=True)):
         if isinstance(own, NumericBins):

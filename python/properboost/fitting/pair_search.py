@@ -24,7 +24,7 @@ from properboost.models.interactions import (
 __all__ = ["find_pairs", "lay_grids", "read_pairs"]
 
 Gradients = Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]
-"""Of each model, what each row adds to a cell's gradient, and to its variance."""
+"""Numbers that each row adds to a cell's gradient, and to its variance, by model."""
 
 LARGEST_TERM = 1e30
 """The largest size of a row's margin, and of what it adds to a sum, in float32."""

@@ -323,8 +323,9 @@ class ProperBoostClassifierCV(
         super()._check_fitted()
 
     @property
-    def _is_compact(self) -> bool:
-        edited = hasattr(self, "ensemble_") and super()._is_compact
+    def is_compact(self) -> bool:
+        """Whether the model has no more than its predictions need."""
+        edited = hasattr(self, "ensemble_") and super().is_compact
         return edited or self._validation_curves is None
 
     def _compacted(self) -> Self:

@@ -127,7 +127,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "ended": describe_value(model.ended_, losses),
             "family_results": None if families is None else describe_columns(families, losses),
             "interaction_results": None if pairs is None else describe_columns(pairs, losses),
-            **({} if model._is_compact else {_CURVES: describe_curves(model.validation_curves_)}),
+            **({} if model.is_compact else {_CURVES: describe_curves(model.validation_curves_)}),
             "best_estimator": None if best is None else _describe_best(best),
         }
         return {"losses": losses.describe(), **fields}
@@ -253,7 +253,7 @@ def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:
         best.search_ = record_search(model)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         node.fail(f"is of a search whose results lack something, or have something else: {error!r}")
-    if best._is_compact != model._is_compact:
+    if best.is_compact != model.is_compact:
         node.fail("must have rounds where, and only where, there are validation_curves")
     same = best.classes_.dtype == model.classes_.dtype
     same &= best.classes_.tolist() == model.classes_.tolist()

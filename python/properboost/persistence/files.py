@@ -73,8 +73,8 @@ def save(model: Any, path: AnyPath) -> None:
         "format_version": VERSION,
         "library_version": _core.__version__,
         "estimator": kind.name,
-        "compact": model._is_compact,
-        **({} if model._spelling == PLAIN else {_SPELLING: model._spelling.describe()}),
+        "compact": model.is_compact,
+        **({} if model.spelling_ == PLAIN else {_SPELLING: model.spelling_.describe()}),
         **kind.codec.describe(model),
     }
     content = write_json(document)
@@ -92,9 +92,9 @@ def read(path: AnyPath) -> ModelFile:
     rest = {name: value for name, value in document.object().items() if name not in header}
     model = kind.codec.build(Node(rest, document.file), version)
     if _SPELLING in header:
-        model._spelling = _build_spelling(header[_SPELLING])
+        model.spelling_ = _build_spelling(header[_SPELLING])
     compact = header["compact"].boolean() if "compact" in header else False
-    if compact != model._is_compact:
+    if compact != model.is_compact:
         document.fail(
             f"is of a {'full' if compact else 'compact'} model, other than 'compact' says"
         )

@@ -332,7 +332,8 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     # -- keeping ----------------------------------------------------------------------------------
 
     @property
-    def _is_compact(self) -> bool:
+    def is_compact(self) -> bool:
+        """Whether the model has no more than its predictions need."""
         return self._model.is_compact
 
     def _compacted(self) -> Self:

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from properboost.data.binning import NumericBins
 from properboost.data.frames import RowTable
 from properboost.data.table import CategoricalColumn
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import (
+    TableClassifier,
+    describe_training,
+    label_features,
+    open_rows,
+)
 from properboost.inspection.words import describe
 from properboost.report.content import (
     FEW_ROWS,
@@ -211,9 +216,9 @@ def read_rows(
     model: TableClassifier, X: Any, numbers: NDArray[np.intp], places: Sequence[int]
 ) -> tuple[Array, list[Feature]]:
     """Return some rows as numbers and bins of categories, and the features that may change."""
-    table, _ = model._open(X)
-    bins, weights = model._describe_training()
-    names = model._feature_labels()
+    table, _ = open_rows(model, X)
+    bins, weights = describe_training(model)
+    names = label_features(model)
     protected = {*find_protected(names)}
     raw = np.empty((len(numbers), table.n_features))
     features: dict[int, Feature] = {}
@@ -286,7 +291,7 @@ def add_flip_rates(
     A row counts if any of the values turns what is predicted of it.  Groups that are not made of a
     feature that the model uses have none.
     """
-    labels = list(model._feature_labels())
+    labels = list(label_features(model))
     asked = {grouping.name for grouping in groupings if grouping.is_used} & set(labels)
     if not asked:
         return list(groupings)

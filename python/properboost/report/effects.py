@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import NumericBins
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, describe_training, label_features
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
@@ -31,7 +31,7 @@ def list_terms(model: TableClassifier) -> list[Term]:
         importances = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
     except AttributeError:  # of compact trees
         return []
-    names = model._feature_labels()
+    names = label_features(model)
     if len(importances) != len(names):
         return []
     pairs = []
@@ -70,7 +70,7 @@ def list_effects(
     model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
 ) -> list[Effect]:
     """Return the shape functions of features of an additive model, for a class of this name."""
-    features, _ = model._describe_training()
+    features, _ = describe_training(model)
     effects = []
     for term in terms:
         bins = features[term.place]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, describe_training, label_features
 from properboost.report.content import Facts
 from properboost.report.inventory import describe_edit, find_changed, list_contents
 from properboost.report.wording import (
@@ -31,10 +31,10 @@ def describe_model(
     `class_names` and `feature_descriptions` are as `write_report` takes them.
     """
     contents = dict(list_contents(model))
-    bins, weights = model._describe_training()
+    bins, weights = describe_training(model)
     labels = model.classes_.tolist()
     names = read_class_names(class_names, labels)
-    features = tuple(model._feature_labels())
+    features = tuple(label_features(model))
     rows = None if weights is None else float(np.sum(weights[0]))
     return Facts(
         estimator=type(model).__name__,
@@ -115,7 +115,7 @@ def _list_strangers(
             yield "A category that training did not have adds nothing."
         return
     missing, unseen = _SUMS if is_additive else _QUESTIONS
-    labels = model._feature_labels()
+    labels = label_features(model)
     if weights is not None:
         yield _tell_missing(labels, bins, weights)
     yield missing

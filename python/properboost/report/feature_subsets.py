@@ -15,7 +15,7 @@ from sklearn.base import clone
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
 from properboost.data.libraries import is_a
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, label_features, open_rows
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
@@ -104,7 +104,7 @@ def score_subsets(
         lots = [sorted(order[:size]) for size in sizes[:-1]]
         lots.append(list(range(model.n_features_in_)))
         fitted = score(_fit(model, X, lots, train))
-    names = model._feature_labels()
+    names = label_features(model)
     return [
         SubsetScores(size, tuple(names[j] for j in order[start:size]), scores, anew)
         for start, size, scores, anew in zip([0, *sizes], sizes, silenced, fitted, strict=False)
@@ -122,7 +122,7 @@ def score_unprotected(
 
     None if it has no such features, or no others.  The arguments are those of `score_subsets`.
     """
-    protected = {*find_protected(model._feature_labels())}
+    protected = {*find_protected(label_features(model))}
     kept = [j for j in range(model.n_features_in_) if j not in protected]
     if not protected or not kept:
         return None
@@ -155,7 +155,7 @@ def _silence(
     model: BoostedClassifier, X: Any, order: Sequence[int], sizes: Sequence[int]
 ) -> Iterator[Array]:
     """Yield probabilities by so many features and the pairs of these; the others are silent."""
-    table, n_threads = model._open(X)
+    table, n_threads = open_rows(model, X)
     models = range(len(model.ensemble_.models))
     added, baselines = model.ensemble_.contributions(table, n_threads, models, explain_tree)
     pairs = [(pair.first, pair.second) for pair in model._pairs()]
@@ -189,7 +189,7 @@ def _fit(
             f"{lost[0]} ({parameters[lost[0]].what}); set it with set_params"
         )
     try:
-        table, _ = model._open(train.X)
+        table, _ = open_rows(model, train.X)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_train: {error}") from error
     places = find_classes(train.y, table.n_rows, model.classes_, ("X_train", "y_train"))

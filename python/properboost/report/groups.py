@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from properboost.data.binning import NumericBins
 from properboost.data.frames import factorize, find_feature
 from properboost.data.table import CategoricalColumn, Column
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import (
+    TableClassifier,
+    describe_training,
+    label_features,
+    open_rows,
+)
 from properboost.inspection.words import describe
 from properboost.report.content import Array, Estimate, Group, Grouping, Term
 from properboost.report.group_findings import list_findings
@@ -69,9 +74,9 @@ class _Features:
     """The features of rows, and what the model makes of them."""
 
     def __init__(self, model: TableClassifier, X: Any, terms: Sequence[Term]) -> None:
-        self._table, _ = model._open(X)
-        self._bins, _ = model._describe_training()
-        self.labels = model._feature_labels()
+        self._table, _ = open_rows(model, X)
+        self._bins, _ = describe_training(model)
+        self.labels = label_features(model)
         self._used = _find_used(terms, len(self.labels))
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from properboost.data.binning import Binning, FeatureBins, NumericBins
+from properboost.estimators.base import label_features
 from properboost.models.ensemble import Ensemble
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.tree import Tree
@@ -48,7 +49,7 @@ def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
         yield "features", _list_features(model, model.ensemble_.binning)
     elif hasattr(model, "tree_"):
         yield "trees", _count_nodes([model.tree_])
-        yield "features", _list_features(model, model._binning)
+        yield "features", _list_features(model, model.binning_)
     elif hasattr(model, "coef_names_"):
         yield "n_iter", model.n_iter_
         if hasattr(model, "n_rados_"):
@@ -58,7 +59,7 @@ def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
             "features",
             [
                 _describe_column(name, categories)
-                for name, categories in zip(model._feature_labels(), model.categories_, strict=True)
+                for name, categories in zip(label_features(model), model.categories_, strict=True)
             ],
         )
 
@@ -87,7 +88,7 @@ def _count_nodes(trees: list[Tree]) -> dict[str, int]:
 def _list_features(model: Any, binning: Binning) -> list[dict[str, Any]]:
     return [
         _describe_bins(name, bins)
-        for name, bins in zip(model._feature_labels(), binning.features, strict=True)
+        for name, bins in zip(label_features(model), binning.features, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.labels import find_classes
 from properboost.data.table import Table
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, describe_training, open_rows
 from properboost.report.content import Array, ModelScores
 from properboost.report.feature_subsets import TrainingRows, score_probabilities, take_scored
 
@@ -47,8 +47,8 @@ def score_linear(
     from sklearn.linear_model import LogisticRegression
 
     X, codes, weight = take_scored(X, codes, weight)
-    bins, _ = model._describe_training()
-    rows, tested = model._open(train.X)[0], model._open(X)[0]
+    bins, _ = describe_training(model)
+    rows, tested = open_rows(model, train.X)[0], open_rows(model, X)[0]
     places = find_classes(train.y, rows.n_rows, model.classes_, ("X_train", "y_train"))
     encoded, encoded_test = (
         sparse.hstack(parts, format="csr") for parts in _encode(bins, rows, tested)
