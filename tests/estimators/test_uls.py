@@ -1,6 +1,7 @@
 """ULS on given features: the minimum, the rounds that lead there, and Theorem 2."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from sklearn.base import clone
 
 import properboost as pb
 from properboost import ULSClassifier
+from properboost.boosting import available_memory
+from properboost.engine.available_memory import Available
 from properboost.losses import PermissibleFunction
 
 pd = pytest.importorskip("pandas")
@@ -334,3 +337,20 @@ def test_what_no_sum_can_take_is_refused():
         ULSClassifier().fit(np.where(np.arange(5) == 2, X * 1e200, X), y)
     with pytest.raises(ValueError, match=r"Only binary classification .* 3 classes"):
         ULSClassifier().fit(X, np.arange(len(y)) % 3)
+
+
+@pytest.mark.filterwarnings("ignore:in round")
+def test_categories_take_no_memory_where_they_are_0(monkeypatch):
+    """A column of doubles for each was 10 GiB of 27,000 rows that all had one of their own."""
+    n = 3000
+    X = pd.DataFrame({"id": pd.Categorical(np.arange(n).astype(str)), "x": np.arange(n) / n})
+    y = np.arange(n) % 3 > 0
+    tracemalloc.start()
+    model = ULSClassifier("entropy", 2, n_estimators=3).fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert model.n_iter_ == 3
+    assert peak < 8 * n * n / 4
+    monkeypatch.setattr(available_memory, "find_available", lambda: [Available(10**7, "a test")])
+    with pytest.raises(MemoryError, match="it needs less with a smaller n_corrected"):
+        ULSClassifier("entropy", "all").fit(X, y)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properboost.fitting.leveraging import ROUND_FIELDS, _eliminate, leverage
+from properboost.fitting.signed_columns import SignedColumns
 from properboost.losses import GBoost, GLog
 
 
@@ -36,9 +37,9 @@ def test_a_feature_that_hardly_varies_has_the_slope_of_its_variation(size, corre
     ones = np.ones(300)
     feature = 1.0 + size * x
     wide = np.stack([ones, (feature - 1.0) / size], axis=1)
-    expected = leverage(sides[:, None] * wide, ones, GLog(), "all", 1)
+    expected = leverage(SignedColumns(sides[:, None] * wide), ones, GLog(), "all", 1)
     columns = np.stack([ones, feature, 2.0 * feature - ones], axis=1)
-    found = leverage(sides[:, None] * columns, ones, GLog(), corrected, 10)
+    found = leverage(SignedColumns(sides[:, None] * columns), ones, GLog(), corrected, 10)
     assert found.rounds["exact"].all()
     assert len(found.rounds["risk"]) <= 3
     rounding = 1e-15 / size
@@ -54,7 +55,7 @@ def test_columns_of_nothing_are_never_taken():
     signed = rng.normal(size=(50, 3)) + 0.2
     signed[:, 1] = 0.0
     for corrected in (1, 3, "so_far", "all"):
-        found = leverage(signed.copy(), np.ones(50), GLog(), corrected, 20)
+        found = leverage(SignedColumns(signed.copy()), np.ones(50), GLog(), corrected, 20)
         assert found.coefficients[1] == found.norms[1] == 0.0
         assert 1 not in found.rounds["feature"]
         assert tuple(found.rounds) == ROUND_FIELDS
@@ -65,11 +66,13 @@ def test_it_ends_where_nothing_has_an_edge():
     signed = rng.normal(size=(80, 4)) + 0.1
     reported = []
     found = leverage(
-        signed, np.full(80, 2.0), GBoost(0.5), 1, 10_000, lambda *told: reported.append(told)
-    )
+        SignedColumns(signed), np.full(80, 2.0), GBoost(0.5), 1, 10_000,
+        lambda *told: reported.append(told),
+    )  # fmt: skip
     n = len(found.rounds["risk"])
     assert n < 500
     assert [done for done, _ in reported] == list(range(1, n + 1))
     assert reported[-1][1] == pytest.approx(found.rounds["risk"][-1] / 160.0)
     assert np.all(np.diff(found.rounds["risk"]) <= 1e-12)
-    assert leverage(np.zeros((5, 2)), np.ones(5), GLog(), 1, 9).rounds["risk"].shape == (0,)
+    nothing = leverage(SignedColumns(np.zeros((5, 2))), np.ones(5), GLog(), 1, 9)
+    assert nothing.rounds["risk"].shape == (0,)

@@ -204,7 +204,10 @@ def _compare(
             _assert_same(kind, pickle.loads(pickle.dumps(model)), by_code, X)
         model.save_model(Path(folder) / "model.json")
         loaded = pb.load_model(Path(folder) / "model.json")
-        assert loaded.classes_.dtype == model.classes_.dtype
+        # A file has strings, and no room for a longer one that a label without weight was.
+        texts = model.classes_.dtype.kind == "U"
+        written = np.array(model.classes_.tolist()) if texts else model.classes_
+        assert loaded.classes_.dtype == written.dtype
         _assert_same(kind, loaded, by_code, X)
     if isinstance(X, np.ndarray) and X.dtype == np.float64 and X.ndim == 2:
         for name, write in EXPORTS.items():

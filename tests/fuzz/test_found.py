@@ -6,6 +6,7 @@ import pytest
 import properboost as pb
 from fuzz.cases import Case, Column
 from fuzz.invariants import hold
+from fuzz.labels import hold_labels
 from fuzz.reference import Reference
 from helpers.databases import open_database, skip_without
 from properboost.losses.probabilities import Link
@@ -63,6 +64,12 @@ def test_a_class_without_weight_is_not_given_any():
     weight = np.array([0.0, 1.0, 1.0])
     model = pb.WeightBoost().fit(X, y, weight)
     hold(model, X, y, weight, only="uniform weights, normalised, are no weights")
+
+
+def test_files_have_no_room_for_a_label_without_weight():
+    X, weight = np.array([[1.0], [0.0], [2.0]]), np.array([0.0, 1.0, 1.0])
+    values = ("aa, the longest", "b", "c")
+    hold_labels("list: str", values, "ARBoostClassifier", {}, X, np.arange(3), weight)
 
 
 def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():

@@ -10,12 +10,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.data.columns import LinearColumns, find_columns
+from properboost.data.columns import ColumnReader, LinearColumns, find_columns
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows, refuse_several_classes
 from properboost.data.names import read_names
+from properboost.engine.available_memory import require_memory
 from properboost.estimators.linear import LinearClassifier, check_finite
 from properboost.fitting.leveraging import Leveraged, leverage
+from properboost.fitting.signed_columns import Indicators, SignedColumns
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.design import Permissible
 from properboost.losses.permissible import PermissibleFunction
@@ -124,7 +126,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     no finite coefficients are best (Lemma 5 excludes this for one column).  From then on an error
     of 0 counts as half a row, as with `ULS`, and there is a warning.
 
-    *Memory*: 8 bytes for each row and column, twice.
+    *Memory*: 8 bytes for each row and column of numbers, twice, and as much for the columns that a
+    round solves for; 16 for each row and feature of categories.
 
     References
     ----------
@@ -214,14 +217,11 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
             )
             reader = columns.open(table)
             check_finite(table, reader)
-            numbers = [np.asarray(reader.column(k), np.float64) for k in range(len(columns))]
-            return self._set_fitted(rows.classes, self._leverage(columns, numbers, rows))
+            return self._set_fitted(rows.classes, self._leverage(columns, reader, rows))
 
-    def _leverage(
-        self, columns: LinearColumns, numbers: list[NDArray[np.float64]], rows: Rows
-    ) -> ULSModel:
-        """Find the coefficients of columns of numbers."""
-        if not numbers:
+    def _leverage(self, columns: LinearColumns, reader: ColumnReader, rows: Rows) -> ULSModel:
+        """Find the coefficients of the columns of some rows."""
+        if len(columns) == 0:
             raise ValueError(
                 "X must give at least one column: no feature is numeric or has a category, and "
                 "there is no intercept"
@@ -230,10 +230,11 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         weight = rows.training_weight
         counts = np.ones(len(counted)) if weight is None else weight[counted]
         sides = np.where(rows.codes[counted] == 1, 1.0, -1.0)
-        signed = np.empty((len(counted), len(numbers)))
-        for k, values in enumerate(numbers):
-            signed[:, k] = values[counted] * sides
-        _check_sizes(signed, columns)
+        signed = _sign(columns, reader, counted, sides)
+        solved = len(columns)
+        if self.n_corrected != "all":
+            solved = 1 if self.n_corrected == "so_far" else min(int(self.n_corrected), solved)
+        require_memory(8 * solved * (2 * len(counted) + solved), "a smaller n_corrected")
         with show_progress(self.verbose, self.n_estimators) as report:
             found = leverage(
                 signed, counts, find_loss(self.phi), self.n_corrected, self.n_estimators, report
@@ -364,14 +365,38 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         }
 
 
-def _check_sizes(signed: NDArray[np.float64], columns: LinearColumns) -> None:
-    sizes = np.maximum(signed.max(axis=0), -signed.min(axis=0))
+def _sign(
+    columns: LinearColumns,
+    reader: ColumnReader,
+    counted: NDArray[np.intp],
+    sides: NDArray[np.float64],
+) -> SignedColumns:
+    """Return the columns of rows that count, times the rows' sides."""
+    native = columns.native
+    places = np.flatnonzero([level < 0 for _, level in native])
+    numbers = np.empty((len(counted), len(places)))
+    for u, k in enumerate(places.tolist()):
+        numbers[:, u] = np.asarray(reader.column(k), np.float64)[counted] * sides
+    _check_sizes(numbers, places, columns)
+    indicators = []
+    for k, (feature, level) in enumerate(native):
+        if level == 0:  # the first of a feature's categories
+            levels = np.maximum(reader.data[feature][counted].astype(np.intp) + 1, 0)
+            number = len(columns.categories[feature] or ())
+            indicators.append(Indicators(k, number, levels, sides.copy()))
+    return SignedColumns(numbers, places, indicators)
+
+
+def _check_sizes(
+    numbers: NDArray[np.float64], places: NDArray[np.intp], columns: LinearColumns
+) -> None:
+    sizes = np.maximum(numbers.max(axis=0), -numbers.min(axis=0))
     wrong = (sizes != 0.0) & ~((sizes >= _LEAST_SIZE) & (sizes <= _MOST_SIZE))
     if np.any(wrong):
         k = int(wrong.argmax())
         raise ValueError(
-            f"{columns.labels[k]} must be 0 or hold a number of a size from {_LEAST_SIZE:g} to "
-            f"{_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
+            f"{columns.labels[places[k]]} must be 0 or hold a number of a size from "
+            f"{_LEAST_SIZE:g} to {_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
         )
 
 

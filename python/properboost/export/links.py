@@ -161,7 +161,8 @@ def probabilities(link: Link, raw: Any) -> Any:
 def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:
     """Return raw predictions over these units, or as much of it as is a number.
 
-    For classes in order that is what they have less than the largest, and else what is nearest.
+    Where only their order counts, that is by how much classes fall short of the largest; elsewhere
+    it is what is nearest.
     """
     unit = min(accumulate(units, mul))
     if unit < LARGEST_RAW / np.finfo(np.float64).max:

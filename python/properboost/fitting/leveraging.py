@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.fitting.signed_columns import SignedColumns
 from properboost.losses.builtin import MarginLoss
 from properboost.progress import Report
 
@@ -93,7 +94,7 @@ class _Risk:
 
 
 def leverage(
-    signed: Array,
+    signed: SignedColumns,
     counts: Array,
     loss: MarginLoss,
     corrected: Corrected,
@@ -107,8 +108,8 @@ def leverage(
 
     Parameters
     ----------
-    signed : ndarray of shape (n_rows, n_columns)
-        y h(x), finite.  It is overwritten.
+    signed : SignedColumns
+        y h(x), finite.  They are overwritten.
     counts : ndarray of shape (n_rows,)
         How often each row counts, above 0.
     loss : MarginLoss
@@ -121,15 +122,15 @@ def leverage(
     report : callable or None, default=None
         Takes the rounds done and the mean loss.
     """
-    norms = np.sqrt(np.add.reduce(counts[:, None] * signed * signed, axis=0))
+    norms = signed.lengths(counts)
     has_any = norms > 0.0
-    np.divide(signed, norms, out=signed, where=has_any)
+    signed.divide(norms)
     risk, total = _Risk(loss, counts), float(np.sum(counts))
-    state = _State(signed, risk, SETTLED * total**0.5, np.zeros(len(norms)), np.zeros(len(counts)))
+    state = _State(risk, SETTLED * total**0.5, np.zeros(len(norms)), np.zeros(len(counts)))
     chosen: dict[int, None] = {}
     rounds: dict[str, list[Any]] = {name: [] for name in ROUND_FIELDS}
     for done in range(n_rounds):
-        edges = np.abs(state.edges(slice(None)))
+        edges = np.abs(signed.add_up(risk.weights(state.margins)))
         if not np.any(edges > state.settled):
             break
         order = np.argsort(-edges, kind="stable")
@@ -141,8 +142,9 @@ def leverage(
         else:
             solved = np.sort(order[:corrected])
         weights = counts * loss.weight(state.margins)
-        seen = np.abs(np.add.reduce(signed[:, solved] * weights[:, None], axis=0))
-        moved = state.solve(solved)
+        numbers = signed.take(solved)
+        seen = np.abs(np.add.reduce(numbers * weights[:, None], axis=0))
+        moved = state.solve(solved, numbers)
         if not moved:
             break  # what is left is rounding
         rounds["feature"].append(order[0])
@@ -169,21 +171,16 @@ def _as_arrays(rounds: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
 class _State:
     """Coefficients so far, of columns of length 1, and the margins that they give."""
 
-    columns: Array
     risk: _Risk
     settled: float
     scaled: Array
     margins: Array
 
-    def edges(self, columns: slice | NDArray[np.intp]) -> Array:
-        """Return the edges of these columns: the slopes of minus the risk."""
-        weights = self.risk.weights(self.margins)
-        edges: Array = np.add.reduce(self.columns[:, columns] * weights[:, None], axis=0)
-        return edges
+    def solve(self, columns: NDArray[np.intp], numbers: Array) -> bool:
+        """Find the coefficients of columns of least risk; return whether any has changed.
 
-    def solve(self, columns: NDArray[np.intp]) -> bool:
-        """Find the coefficients of these columns of least risk; return whether any has changed."""
-        numbers = self.columns[:, columns]
+        `numbers` are what rows have in these columns, and may be overwritten.
+        """
         basis: Array | None = None
         moved, last = False, np.inf
         for _ in range(MOST_STEPS):

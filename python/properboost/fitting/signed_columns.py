@@ -1,0 +1,97 @@
+"""The columns of a linear model, times the sides of the rows: y h(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Indicators", "SignedColumns"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Indicators:
+    """The columns of a feature's categories, side by side, of which a row has one at most.
+
+    `first` is the place of the first among all columns; `levels` are 1 and more, 0 where a row has
+    none; `values` are what rows have in their column.
+    """
+
+    first: int
+    number: int
+    levels: NDArray[np.intp]
+    values: Array
+
+
+class SignedColumns:
+    """Columns of numbers, and indicators that take no memory where they are 0.
+
+    Sums run over rows in their order, and are those of a matrix that has the zeros, too.
+    """
+
+    def __init__(
+        self,
+        numbers: Array,
+        places: NDArray[np.intp] | None = None,
+        indicators: Sequence[Indicators] = (),
+    ) -> None:
+        """Take numbers (n_rows, n), which are overwritten, and their places among all columns."""
+        n = numbers.shape[1]
+        self._places = np.arange(n) if places is None else places
+        self._indicators = indicators
+        # NumPy adds up a column that is alone in another order than one among others.
+        self._numbers = np.pad(numbers, ((0, 0), (0, 1))) if n == 1 and indicators else numbers
+
+    def __len__(self) -> int:
+        return len(self._places) + sum(own.number for own in self._indicators)
+
+    def add_up(self, weights: Array) -> Array:
+        """Return the sum of each column times the rows' weights."""
+        found = np.empty(len(self))
+        numbers = np.add.reduce(self._numbers * weights[:, None], axis=0)
+        found[self._places] = numbers[: len(self._places)]
+        for own in self._indicators:
+            found[own.first : own.first + own.number] = _add_up(own, own.values * weights)
+        return found
+
+    def lengths(self, counts: Array) -> Array:
+        """Return the length of each column over rows that count so often."""
+        squares = np.empty(len(self))
+        numbers = np.add.reduce(counts[:, None] * self._numbers * self._numbers, axis=0)
+        squares[self._places] = numbers[: len(self._places)]
+        for own in self._indicators:
+            of_rows = counts * own.values * own.values
+            squares[own.first : own.first + own.number] = _add_up(own, of_rows)
+        lengths: Array = np.sqrt(squares)
+        return lengths
+
+    def divide(self, lengths: Array) -> None:
+        """Divide each column by a number, where that is not 0."""
+        of_numbers = np.zeros(self._numbers.shape[1])
+        of_numbers[: len(self._places)] = lengths[self._places]
+        np.divide(self._numbers, of_numbers, out=self._numbers, where=of_numbers > 0.0)
+        for own in self._indicators:
+            some = own.levels > 0
+            own.values[some] /= lengths[own.first + own.levels[some] - 1]
+
+    def take(self, columns: NDArray[np.intp]) -> Array:
+        """Return these columns, (n_rows, n), each in one piece of memory."""
+        found = np.zeros((len(self._numbers), len(columns)), order="F")
+        positions = {int(place): k for k, place in enumerate(self._places)}
+        for u, place in enumerate(columns.tolist()):
+            if place in positions:
+                found[:, u] = self._numbers[:, positions[place]]
+                continue
+            own = next(o for o in self._indicators if o.first <= place < o.first + o.number)
+            some = own.levels == place - own.first + 1
+            found[some, u] = own.values[some]
+        return found
+
+
+def _add_up(own: Indicators, of_rows: Array) -> Array:
+    sums = np.bincount(own.levels, of_rows, own.number + 1)
+    return sums[1:].astype(np.float64, copy=False)
