@@ -13,7 +13,8 @@ failed=0
 build() { # folder, further CMake arguments
   folder=$1
   shift
-  cmake -S "$root" -B "$work/$folder" -DPROPERBOOST_PYTHON=OFF -DPROPERBOOST_SELFTEST=ON "$@" \
+  cmake -S "$root" -B "$work/$folder" -DPROPERBOOST_PYTHON=OFF -DPROPERBOOST_SELFTEST=ON \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "$@" \
     >"$work/$folder.log" 2>&1 || { cat "$work/$folder.log"; exit 1; }
   cmake --build "$work/$folder" --parallel >>"$work/$folder.log" 2>&1 \
     || { cat "$work/$folder.log"; exit 1; }

@@ -19,6 +19,7 @@
 #include "properboost/planning/row_screen.hpp"
 #include "py_peers.hpp"
 #include "reporter.hpp"
+#include "trees.hpp"
 
 namespace properboost::bindings {
 namespace {

@@ -10,8 +10,6 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/roles.hpp"
-#include "properboost/trees/node_lines.hpp"
-#include "properboost/trees/tree.hpp"
 
 namespace properboost::bindings {
 
@@ -47,22 +45,6 @@ inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int
 inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {
   if (!properboost::are_below_widths(codes, bins, team)) {
     throw std::invalid_argument("codes must be below their feature's width");
-  }
-}
-
-// What trees and their lines look up must be among the bins; `what` has them.
-inline void check_features(const Tree& trees, const NodeLines& lines, const Bins& bins,
-                           const char* what) {
-  for (const std::int32_t f : trees.feature) {
-    if (f != Tree::kLeaf && static_cast<std::size_t>(f) >= bins.size()) {
-      throw py::value_error(std::string(what) + " must split features of the bins");
-    }
-  }
-  for (const std::int32_t f : lines.feature) {
-    if (static_cast<std::size_t>(f) >= bins.size() ||
-        bins[static_cast<std::size_t>(f)].positions() == nullptr) {
-      throw py::value_error(std::string(what) + " must have lines in features that have means");
-    }
   }
 }
 

@@ -17,6 +17,7 @@
 #include "properboost/data/table.hpp"
 #include "properboost/ensemble/forest.hpp"
 #include "run.hpp"
+#include "trees.hpp"
 
 namespace properboost::bindings {
 namespace {
