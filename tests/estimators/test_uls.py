@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import properboost as pb
 from properboost import ULSClassifier
-from properboost.boosting import available_memory
+from properboost.engine import available_memory
 from properboost.engine.available_memory import Available
 from properboost.losses import PermissibleFunction
 

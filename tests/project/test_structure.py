@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     "__init__.py": "",
     "data/binning.py": "class CodedTable: ...\nclass Stored(CodedTable): ...\n",
-    "engine/training.py": """
+    "boosting/engine.py": """
         from typing import cast
 
         from properboost import _core
