@@ -344,7 +344,9 @@ def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
 def _can_grow(find: Callable[[str], object]) -> bool:
     """Whether the tree has no more levels than it may."""
     depths, policies = find("max_depth"), find("grow_policy")
-    deepest = max((d for d in np.atleast_1d(depths) if d is not None), default=0)
+    # Wrong values are drawn, too, as texts, of which an array would make texts of all.
+    listed = depths if isinstance(depths, list | tuple) else [depths]
+    deepest = max((d for d in listed if isinstance(d, int | np.integer)), default=0)
     return deepest <= MOST_LEVELS or "symmetric" not in np.atleast_1d(policies)
 
 
