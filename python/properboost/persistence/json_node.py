@@ -125,7 +125,8 @@ class Node:
         if set(map(type, values)) <= {int}:
             with suppress(OverflowError):
                 numbers = np.array(values, dtype=np.int64)
-        if len(numbers) < len(values) or np.any(numbers < low) or np.any(numbers > high):
+        outside = len(numbers) > 0 and not (low <= min(values) and max(values) <= high)
+        if len(numbers) < len(values) or outside:
             self.fail(f"must hold integers from {low} to {high}")
         return numbers
 

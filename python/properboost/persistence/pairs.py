@@ -56,10 +56,9 @@ def build_pairs(node: Node, binning: Binning) -> tuple[tuple[PairBins, ...], Wei
 
 def _build_levels(node: Node, width: int) -> NDArray[np.int16]:
     levels = node.integers(-1, MOST_CELLS - 1)
-    if len(levels) != width or not np.array_equal(
-        np.unique(levels[levels >= 0]), np.arange(levels.max() + 1)
-    ):
+    known = {*levels.tolist()} - {-1}
+    if len(levels) != width or known != {*range(len(known))}:
         node.fail(f"must hold {width} levels, -1 or from 0 on without a gap")
-    if levels.max() < 0:
+    if not known:
         node.fail("must hold a level")
     return levels.astype(np.int16)
