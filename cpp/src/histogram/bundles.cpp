@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "properboost/histogram/accumulation_block.hpp"
+#include "properboost/data/binning.hpp"
+
 namespace properboost {
 namespace {
 
