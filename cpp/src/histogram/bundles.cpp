@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "properboost/histogram/accumulation_block.hpp"
 #include "properboost/data/binning.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
 
 namespace properboost {
 namespace {
