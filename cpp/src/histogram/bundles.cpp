@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "properboost/data/binning.hpp"
+#include "properboost/histogram/accumulation_block.hpp"
+
 namespace properboost {
 namespace {
 

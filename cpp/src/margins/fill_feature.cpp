@@ -18,10 +18,10 @@ void fill_feature(const CellsOfFeature& cells, const FeatureRows& rows, double n
   team.for_each(rows.groups.size(), nanoseconds, [&](std::size_t g) {
     sums[g] = make_code_sums(codes, rows.lanes, rows.has_curvature, !sample_weight.all_ones(),
                              rows.units, memory.data() + g * bytes);
-    const AddStrip add = [&, &own = *sums[g]](const float* weights, const float* curvatures,
-                                              std::size_t begin, std::size_t n) {
-      own.add(weights, curvatures, sample_weight.from(begin), rows.rows.codes.feature(f) + begin,
-              n);
+    const AddStrip add = [&, &group = *sums[g]](const float* weights, const float* curvatures,
+                                                std::size_t begin, std::size_t n) {
+      group.add(weights, curvatures, sample_weight.from(begin), rows.rows.codes.feature(f) + begin,
+                n);
     };
     for (std::size_t c = rows.groups[g].first; c < rows.groups[g].end; ++c) {
       sums[g]->set_roles(rows.roles[rows.blocks[c].segment]);

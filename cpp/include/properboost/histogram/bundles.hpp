@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "properboost/data/binning.hpp"
-#include "properboost/histogram/accumulation_block.hpp"
-
 namespace properboost {
+
+class Bins;
+struct AccumulationBlock;
 
 // Cell (a * width of b + b) * width of c + c holds the rows of codes a, b, c.
 struct Bundle {
