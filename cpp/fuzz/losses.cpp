@@ -33,12 +33,14 @@ std::unique_ptr<Loss> read_table(Bytes& bytes) {
 }
 
 // The joint forms of a loss at any scores.  A table may jump past the shift that makes
-// probabilities add up to 1.
+// probabilities add up to 1, and its cubics may pass 1 in the cell where it jumps.
 void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
   const std::size_t classes = bytes.between(2, 70);
   const std::size_t n = bytes.between(1, 200);
   const std::size_t own = bytes.below(classes);
   const bool has_shifts = bytes.flip();
+  const double own_most = is_table ? loss.most_weight(std::numeric_limits<double>::lowest()) : 1.0;
+  const double most = std::max(own_most, 1.0);
   for (const std::string& name : joint_loss_names()) {
     std::shared_ptr<const JointLoss> joint;
     try {
@@ -60,7 +62,9 @@ void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
     for (const std::vector<float>& all : {weights, curvatures, losses}) {
       for (const float x : all) require(std::isfinite(x) && x >= 0.0F, "joint losses are finite");
     }
-    for (const float w : weights) require(w <= 1.001F, "joint weights are at most 1");
+    for (const float w : weights) {
+      require(static_cast<double>(w) <= 1.001 * most, "joint weights are at most 1");
+    }
     std::vector<double> wide, log_p(classes * n), exact(n);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t k = 0; k < classes; ++k) {

@@ -207,6 +207,21 @@ def test_classes_may_be_certain_at_any_margin():
     assert (log_p <= 0.0).all()
 
 
+@pytest.mark.parametrize("knot", [0, 1, 1178])
+def test_a_loss_whose_inverse_link_falls_is_not_canonical(knot):
+    """Its weight rises with the margin, so that it is not 1 - inverse link: log p was above 0."""
+    right = 0.5 * 0.94 ** np.arange(KNOTS)
+    before = right[knot - 1] if knot else 0.5
+    right[knot] = before + 5e-7  # a fall that counts as rounding
+    assert make_custom(right).canonical
+    for rise in (2e-6, 0.5):
+        right[knot] = before + rise
+        loss = make_custom(right)
+        assert not loss.canonical
+        with pytest.raises(ValueError, match=r"canonical loss.*got 'custom'"):
+            _core.JointLoss("canonical", loss)
+
+
 # gboost's weights in single precision end at 1e-36.
 @pytest.mark.parametrize("name", ["glog", "ggauss", "glaplacian"])
 def test_weights_that_nearly_underflow_are_solved_for(name):

@@ -92,6 +92,8 @@ struct Storage {
 
  private:
   static constexpr double kLargestLoss = 1e38;
+  // What sums and falls of probabilities may be off by; Python's checks allow as much.
+  static constexpr double kRounding = 1e-6;
 
   static void check(const LossTable& table) {
     const auto finite = [](double x) { return std::isfinite(x); };
@@ -145,7 +147,7 @@ struct Storage {
       apart = std::max(apart, std::fabs(table.right[k] + table.left[k] - 1.0));
     }
     policy.convex = is_convex(table);
-    policy.canonical = apart <= 1e-6;
+    policy.canonical = apart <= kRounding;
   }
 
   // A cubic and its slope are no larger in a cell than their coefficients together.
@@ -191,15 +193,20 @@ struct Storage {
   }
 
   // At the probability p of u, p w(u) = (1 - p) w(-u): so 1 - p = w(u) / (w(u) + w(-u)).
-  // Keeps tails from rising, which those of functions that nobody has validated might do.
+  // Keeps tails from rising, which those of functions that nobody has validated might do.  A loss
+  // whose tail rises by more than rounding is not canonical: its weight is not 1 - probability.
   void fill_tails(const LossTable& table) {
     std::vector<double> tail(kCells + 1, 0.0);
     std::vector<double> slope(kCells + 1, 0.0);
+    double own = 0.5;  // the tail as the weights have it
     for (std::size_t k = 0; k <= kCells; ++k) {
       const double r = table.right[k];
       const double l = table.left[k];
       if (!(r + l > 0.0)) continue;
-      tail[k] = r / (r + l);
+      const double last = own;
+      own = r / (r + l);
+      if (own - last > kRounding) policy.canonical = false;
+      tail[k] = own;
       slope[k] = (table.right_slope[k] * (l / (r + l)) - tail[k] * table.left_slope[k]) / (r + l);
       const double before = k == 0 ? 0.5 : tail[k - 1];
       if (tail[k] <= before) continue;
