@@ -14,7 +14,7 @@ from typing import Any
 from fuzz.kinds import COMMANDS, KINDS
 from fuzz.outcomes import Broken
 from fuzz.shrink import shrink
-from fuzz.workers import SEVERAL_SETS, Bench
+from fuzz.workers import DRAWN, SEVERAL_SETS, Bench
 
 SETS_SHARE = 8
 """One case of so many is also fitted under every instruction set."""
@@ -80,13 +80,14 @@ class Run:
                 return found.signature == broken.signature
             return False
 
-        whole = kind.draw(seed)
-        case = shrink(whole, kind.smaller, fails) if fails(whole) else whole
         text = (
             f"# {broken.signature}\n# {' '.join(broken.message.split())[:600]}\n"
             f"# again: make fuzz ARGS='--replay {name}:{seed}'\n"
-            f"{kind.show(case, broken.invariant)}\n"
         )
+        if broken.invariant != DRAWN:
+            whole = kind.draw(seed)
+            case = shrink(whole, kind.smaller, fails) if fails(whole) else whole
+            text += f"{kind.show(case, broken.invariant)}\n"
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{name}_{seed}.py"
         path.write_text(text, encoding="utf-8")

@@ -98,8 +98,9 @@ class Fits:
             assert fitted is made.model, "fit returns another object"
         with phase("fit leaves its arguments as they are"):
             assert _remember(made) == before
-        fit = Fit(made.model, made.X, made.y, made.weight, case.seed)
         for name, entry in self.list_invariants(case, only):
+            # An invariant draws the same whether others are tried before it or not.
+            fit = Fit(made.model, made.X, made.y, made.weight, case.seed)
             with phase(name), no_foreign_warnings(), redirect_stderr(io.StringIO()):
                 entry.check(fit)
         with phase("predictions leave their arguments as they are"):

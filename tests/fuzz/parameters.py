@@ -344,9 +344,9 @@ def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
 def _can_grow(find: Callable[[str], object]) -> bool:
     """Whether the tree has no more levels than it may."""
     depths, policies = find("max_depth"), find("grow_policy")
-    # Wrong values are drawn, too, as texts, of which an array would make texts of all.
-    listed = depths if isinstance(depths, list | tuple) else [depths]
-    deepest = max((d for d in listed if isinstance(d, int | np.integer)), default=0)
+    # A value that is refused may be of any type.
+    numbers = [d for d in np.ravel(np.array(depths, object)) if isinstance(d, int | np.integer)]
+    deepest = max(numbers, default=0)
     return deepest <= MOST_LEVELS or "symmetric" not in np.atleast_1d(policies)
 
 

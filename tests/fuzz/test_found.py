@@ -369,3 +369,25 @@ def test_a_pair_has_no_standard_error_where_no_training_row_is():
     errors = model.contributions(X[:2]).standard_errors
     assert np.isnan(errors).tolist() == [[False, False, True], [False, False, False]]
     hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
+
+
+def test_a_cell_is_cut_between_its_own_bins():
+    """Missing values against its others were tried early in the reference, on the left of them."""
+    X = [
+        [5.0, 0.0, 3.0, 4.0, 2.0, 1.0],
+        [2.1624267286234984, np.nan, 0.002777427670525618, -0.048832160711815016, np.nan,
+         -0.24489710580153398],
+        [2.0, 5.0, 0.0, 3.0, 1.0, 4.0],
+    ]  # fmt: skip
+    weight = [0.9057973307964404, 0.12137841138150579, 0.712535149881632, 5.179531853589326,
+              0.379760554870834, 0.37076277595557205]  # fmt: skip
+    parameters = {"loss": "'ggauss'", "gain": "1.0", "step": "'line_search'", "slope": "1.0"}
+    parameters |= {"n_estimators": "2", "rows_per_bin": "None", "selection": "'cyclic'"}
+    case = Case(
+        "ProperBoostClassifier",
+        parameters | {"smoothing": "0.0", "max_cells": "4"},
+        tuple(Column(np.array(x)) for x in X),
+        np.array([0, 0, 1, 1, 1, 0]),
+        np.array(weight),
+    )
+    assert Reference().check(case).kind == "fitted"

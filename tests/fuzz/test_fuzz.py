@@ -11,7 +11,7 @@ from fuzz.cases import Case, Column
 from fuzz.fits import Fits
 from fuzz.kinds import COMMANDS, KINDS, Command
 from fuzz.outcomes import Broken
-from fuzz.parameters import allowed, list_estimators
+from fuzz.parameters import _can_grow, allowed, list_estimators
 from fuzz.queries import Queries
 from fuzz.shrink import shrink
 from fuzz.workers import ENDED, HANGS, Bench, Worker
@@ -156,6 +156,18 @@ def test_a_bench_goes_on_after_a_crash():
         assert bench.examine("fits", make_case(60), sets=True).kind == "fitted"
     finally:
         bench.close()
+
+
+def test_an_input_that_cannot_be_drawn_is_a_failure(capfd, tmp_path):
+    assert main(["--replay", "fits:-1", "--keep", str(tmp_path)]) == 1
+    assert "an input is drawn: ValueError: expected non-negative" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("depth", "grows"), [("none", True), (["none", 99], False), (3, True), ([2, 99], False)]
+)
+def test_depths_that_are_refused_are_drawn_beside_a_way_to_grow(depth, grows):
+    assert _can_grow({"max_depth": depth, "grow_policy": "symmetric"}.get) is grows
 
 
 def test_a_run_reports_what_it_tried(capfd, tmp_path):

@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ SEVERAL_SETS = "every instruction set gives the same bits"
 ENDED = "the process ends"
 HANGS = "the call returns"
 MEMORY = "memory is in proportion"
+DRAWN = "an input is drawn"
 
 
 class Worker:
@@ -159,7 +161,7 @@ def serve(requests: Any, answers: Any) -> None:
             return
         kind = KINDS[name]
         try:
-            case = kind.draw(case) if isinstance(case, int) else case
+            case = _draw(kind, case) if isinstance(case, int) else case
             before = _most_memory()
             answer = getattr(kind, action)(case, *rest)
             grown = _most_memory() - before
@@ -168,6 +170,15 @@ def serve(requests: Any, answers: Any) -> None:
         except Broken as broken:
             answer = broken
         _send(answers, answer)
+
+
+def _draw(kind: Any, seed: int) -> Any:
+    """Return the case of a number; that there is none is a failure, too."""
+    try:
+        return kind.draw(seed)
+    except Exception as error:
+        message = "".join(traceback.format_exception(error)[-3:])
+        raise Broken(DRAWN, f"{DRAWN}: {type(error).__name__}: {error}", message) from error
 
 
 def _most_memory() -> int:

@@ -106,26 +106,34 @@ def stump_candidates(
 
 
 def stump_cuts(
-    stats: Statistics, bins: FeatureBins, response: Response, direction: int = 0
+    stats: Statistics,
+    bins: FeatureBins,
+    response: Response,
+    direction: int = 0,
+    own: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int64]:
-    """The cells of each cut, a row per cut."""
-    cuts = _list_cuts(stats, bins, response)
+    """The cells of each cut, a row per cut; with `own`, between such bins only."""
+    cuts = _list_cuts(stats, bins, response, own)
     share = positive_share(stats.gathered(cuts, 2), response)
     allowed = ~(direction * (share[:, 1] - share[:, 0]) < 0)
     allowed[0] = True
     return cuts[allowed]
 
 
-def _list_cuts(stats: Statistics, bins: FeatureBins, response: Response) -> NDArray[np.int64]:
+def _list_cuts(
+    stats: Statistics, bins: FeatureBins, response: Response, own: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
     if bins.n_ordered == 0:
         present = np.flatnonzero(stats.rows > 0)
         order = np.argsort(positive_share(stats, response)[present], kind="stable")
         return cuts_along(present[order], bins.n_bins)
     last = bins.n_ordered - 1
-    left = [last, *range(last)]
-    missing, side = bins.missing, [-1] * bins.n_ordered
+    places = np.arange(last + 1) if own is None else np.flatnonzero(own[: last + 1])
+    between = [*range(places[0], places[-1])] if len(places) else []
+    left = [last, *between]
+    missing, side = bins.missing, [-1] * len(left)
     if missing is not None and stats.rows[missing] > 0:
-        left, side = [*left, *range(last + 1)], [0] * bins.n_ordered + [1] * bins.n_ordered
+        left, side = [*left, *between, last], [0] * len(left) + [1] * len(left)
     cuts = (np.arange(bins.n_bins) > np.array(left)[:, None]).astype(int)
     cuts[:, bins.n_ordered :] = -1
     if missing is not None:
@@ -156,8 +164,8 @@ def best_cells(
 ) -> Candidate:  # fmt: skip
     """At most so many cells: the best cut in two, then the best of all cuts of one cell, ...
 
-    A cell is cut as if it were the whole feature.  Among equal cuts the first cell's is taken; a
-    cut that saves nothing is not made, nor one that does not save what its cell's must.
+    A cell is cut as if its bins were the whole feature.  Among equal cuts the first cell's is
+    taken; a cut that saves nothing is not made, nor one that does not save what its cell's must.
     """
 
     def cost(cells: NDArray[np.int64], n: int) -> Array:
@@ -174,7 +182,7 @@ def best_cells(
         for cell in range(n_cells):
             own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
             charge = least_saving(stats.of(own)) if least_saving else 0.0
-            cuts = stump_cuts(stats.of(own), bins, t.response, direction)
+            cuts = stump_cuts(stats.of(own), bins, t.response, direction, own)
             after = np.where(own & (cuts == 1), n_cells, cuts if cells is None else cells)
             found.extend(after)
             costs.extend(cost(after, n_cells + 1) + charge * (after == n_cells).any(axis=-1))
