@@ -101,8 +101,8 @@ class FeaturePlanner final : public Planner {
     if (!in_turn_) {  // cyclic selection sums its cells as it moves
       builder_.emplace(search_.make_builder(at_.batch.blocks, at_.rows.bins.all_features()));
     }
-    sums_.emplace(at_, search_, builder_ ? &*builder_ : nullptr,
-                  effective_ ? &*effective_ : nullptr);
+    sums_ = std::make_unique<SelectionSums>(at_, search_, builder_ ? &*builder_ : nullptr,
+                                            effective_ ? &*effective_ : nullptr);
     if (!in_turn_ && effective_ && at_.algorithm.least_screen() > 0 && allows_for_chance_ &&
         at_.batch.margins->lanes() == 1) {
       race_.emplace(at_, search_, *effective_);
@@ -118,7 +118,7 @@ class FeaturePlanner final : public Planner {
     request.risk = at_.keep_rounds;
     if (!in_turn_) {
       const bool is_lone = at_.batch.margins->lanes() == 1;
-      if (at_.peers != nullptr && !race_ && is_lone) request.ahead = &*sums_;
+      if (at_.peers != nullptr && !race_ && is_lone) request.ahead = sums_.get();
       return request;
     }
     const std::size_t features = at_.rows.bins.size();
@@ -132,7 +132,7 @@ class FeaturePlanner final : public Planner {
                                 const std::function<void()>& /*progress*/, Team& team) override {
     std::vector<RoundUpdate> updates(at_.batch.models.size());
     if (race_ && active[0]) {
-      updates[0] = plan_winner(team);
+      updates[0] = plan_winner(*race_, team);
       if (updates[0].moves) return updates;
     }
     sums_->make(team);
@@ -197,8 +197,8 @@ class FeaturePlanner final : public Planner {
   }
 
   // Plans along the feature that wins the race; nothing moves if there is none.
-  RoundUpdate plan_winner(Team& team) {
-    const std::optional<FeatureRace::Winner> winner = race_->run(team);
+  RoundUpdate plan_winner(FeatureRace& race, Team& team) const {
+    const std::optional<FeatureRace::Winner> winner = race.run(team);
     return winner ? plan_chosen(0, winner->feature, winner->rows, team) : RoundUpdate();
   }
 
@@ -223,7 +223,7 @@ class FeaturePlanner final : public Planner {
   RoundUpdate plan_cheapest(Comparison& lane, std::size_t k, std::size_t first, Team& team) const {
     std::vector<double>& costs = lane.costs;
     Buffer buffer, other;
-    std::optional<RoundUpdate> fallback;
+    RoundUpdate first_tried;
     const std::size_t most = search_.has_directions(k) ? costs.size() : 1;
     for (std::size_t tried = 0; tried < most; ++tried) {
       const std::size_t best = first_best(costs.data(), costs.size());
@@ -232,10 +232,10 @@ class FeaturePlanner final : public Planner {
       const FeatureCells seen = see(cells, k, lane.rows, other);
       RoundUpdate update = plan_table(k, first + best, costs[best], cells, seen, lane.rows, team);
       if (update.moves) return update;
-      if (!fallback) fallback = std::move(update);
+      if (tried == 0) first_tried = std::move(update);
       costs[best] = kNone;
     }
-    return std::move(*fallback);
+    return first_tried;
   }
 
   std::vector<std::vector<Directions>> find_all_directions(
@@ -286,7 +286,7 @@ class FeaturePlanner final : public Planner {
   FeatureSearch search_;
   std::optional<HistogramBuilder> builder_;
   std::optional<EffectiveRowCount> effective_;
-  std::optional<SelectionSums> sums_;
+  std::unique_ptr<SelectionSums> sums_;
   std::optional<FeatureRace> race_;
 };
 
