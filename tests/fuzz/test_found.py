@@ -342,8 +342,8 @@ def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
     np.testing.assert_allclose(small * 1e200, large, rtol=1e-9)
 
 
-def test_what_is_a_tie_is_decided_in_single_precision():
-    """Two cuts differed by 0.9e-7 of the cost, of which the engine saw more than 1e-7."""
+def test_cuts_of_a_cell_are_ties_by_what_the_cell_costs():
+    """Two differed by 0.9e-7 of what all cells cost, which the reference took for a tie."""
     x, y, weight = (
         np.array(list(text), dtype=float)
         for text in (

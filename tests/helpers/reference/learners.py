@@ -164,37 +164,36 @@ def best_cells(
 ) -> Candidate:  # fmt: skip
     """At most so many cells: the best cut in two, then the best of all cuts of one cell, ...
 
-    A cell is cut as if its bins were the whole feature.  Among equal cuts the first cell's is
-    taken; a cut that saves nothing is not made, nor one that does not save what its cell's must.
+    A cell is cut as if its bins were the whole feature: of its cuts that cost as much the first is
+    its best.  Among cells whose best cuts leave as much of all cost the first is cut; a cut that
+    saves nothing is not made, nor one that does not save what its cell's must.
     """
 
-    def cost(cells: NDArray[np.int64], n: int) -> Array:
-        return cell_cost(stats.gathered(cells, n), t.response, t.l2)
+    def find_cut(own: NDArray[np.bool_]) -> tuple[NDArray[np.int64], float]:
+        """The best cut of a cell, and what it saves beyond what it must."""
+        seen = stats.of(own)
+        cuts = stump_cuts(seen, bins, t.response, direction, own)
+        costs = cell_cost(seen.gathered(cuts, 2), t.response, t.l2)
+        best = first_least(costs, t.tie)
+        must = least_saving(seen) if least_saving else 0.0
+        return cuts[best], float(costs[0] - costs[best]) - must
 
     def score(cells: NDArray[np.int64], n: int) -> Candidate:
         return Candidate(cells, n, cell_score(stats.gathered(cells, n), t.response, t.l2))
 
-    cells, n_cells = None, 1
+    cells, beyond = find_cut(np.ones(bins.n_bins, bool))
+    if least_saving and not beyond > 0.0:
+        return score(np.zeros(bins.n_bins, int), 1)
     assert t.max_cells is not None
-    for _ in range(t.max_cells - 1):
-        found: list[NDArray[np.int64]] = []
-        costs: list[float] = []
-        for cell in range(n_cells):
-            own = np.ones(bins.n_bins, bool) if cells is None else cells == cell
-            charge = least_saving(stats.of(own)) if least_saving else 0.0
-            cuts = stump_cuts(stats.of(own), bins, t.response, direction, own)
-            after = np.where(own & (cuts == 1), n_cells, cuts if cells is None else cells)
-            found.extend(after)
-            costs.extend(cost(after, n_cells + 1) + charge * (after == n_cells).any(axis=-1))
-        if cells is None and least_saving:
-            whole = np.zeros(bins.n_bins, int)
-            found.insert(0, whole)
-            costs.insert(0, cost(whole, 1))
-        best = found[first_least(costs, t.tie)]
-        if not (best == n_cells).any() and (cells is not None or not best.any()):
-            return score(best, n_cells)
-        cells, n_cells = best, n_cells + 1
-    assert cells is not None
+    n_cells = 2
+    while n_cells < t.max_cells:
+        cost = float(cell_cost(stats.gathered(cells, n_cells), t.response, t.l2))
+        found = [find_cut(cells == cell) for cell in range(n_cells)]
+        best = first_least([cost, *(cost - beyond for _, beyond in found)], t.tie)
+        if best == 0:
+            break
+        cells = np.where((cells == best - 1) & (found[best - 1][0] == 1), n_cells, cells)
+        n_cells += 1
     return score(cells, n_cells)
 
 
