@@ -1,4 +1,4 @@
-"""What ULS on given features is made of: the elimination, and rounds that end in time."""
+"""The parts of ULS on given features: the elimination, and rounds that end in time."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a search compared, and what a simpler model costs."""
+"""The comparison that a search made, and the price of a simpler model."""
 
 import math
 from dataclasses import replace

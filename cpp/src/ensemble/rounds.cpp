@@ -18,24 +18,24 @@ void Rounds::push_back(std::int32_t of_feature, double its_cost, double its_step
 }
 
 Rounds Rounds::from(std::size_t t) const {
-  Rounds found;
-  const auto take = [](const auto& own, std::int64_t begin, auto& to) {
-    to.assign(own.begin() + begin, own.end());
+  Rounds rest;
+  const auto take = [](const auto& column, std::int64_t begin, auto& to) {
+    to.assign(column.begin() + begin, column.end());
   };
   const auto first = static_cast<std::int64_t>(t);
-  take(feature, first, found.feature);
-  take(cost, first, found.cost);
-  take(step, first, found.step);
-  take(risk, first, found.risk);
-  take(proposed, first, found.proposed);
-  take(taken, first, found.taken);
-  take(values, offsets[t], found.values);
-  take(offsets, first, found.offsets);
-  for (std::int64_t& offset : found.offsets) offset -= offsets[t];
+  take(feature, first, rest.feature);
+  take(cost, first, rest.cost);
+  take(step, first, rest.step);
+  take(risk, first, rest.risk);
+  take(proposed, first, rest.proposed);
+  take(taken, first, rest.taken);
+  take(values, offsets[t], rest.values);
+  take(offsets, first, rest.offsets);
+  for (std::int64_t& offset : rest.offsets) offset -= offsets[t];
   const auto begin = static_cast<std::size_t>(offsets[t]);
-  if (trees.size() > 0) found.trees = trees.part(begin, values.size());
-  if (!lines.empty()) found.lines = lines.part(begin, values.size());
-  return found;
+  if (trees.size() > 0) rest.trees = trees.part(begin, values.size());
+  if (!lines.empty()) rest.lines = lines.part(begin, values.size());
+  return rest;
 }
 
 void Rounds::resize(std::size_t n) {

@@ -15,22 +15,22 @@ std::vector<AccumulationBlock> cut_into_accumulation_blocks(
   std::vector<AccumulationBlock> blocks;
   std::size_t rows = AccumulationBlock::kRows;
   for (const SegmentRange& range : ranges) {
-    const SegmentRoles& own = roles[range.segment];
-    if (!own.trains) continue;
-    if (!blocks.empty() && !blocks.back().roles->same_training(own)) {
+    const SegmentRoles& segment_roles = roles[range.segment];
+    if (!segment_roles.trains) continue;
+    if (!blocks.empty() && !blocks.back().roles->same_training(segment_roles)) {
       rows = AccumulationBlock::kRows;
     }
     for (std::size_t begin = range.begin; begin < range.end;) {
       if (rows == AccumulationBlock::kRows) {
-        blocks.push_back({&own, {}});
+        blocks.push_back({&segment_roles, {}});
         rows = 0;
       }
       const std::size_t end = std::min(begin + AccumulationBlock::kRows - rows, range.end);
-      auto& own_ranges = blocks.back().ranges;
-      if (!own_ranges.empty() && own_ranges.back().second == begin) {
-        own_ranges.back().second = end;
+      auto& block_ranges = blocks.back().ranges;
+      if (!block_ranges.empty() && block_ranges.back().second == begin) {
+        block_ranges.back().second = end;
       } else {
-        own_ranges.emplace_back(begin, end);
+        block_ranges.emplace_back(begin, end);
       }
       rows += end - begin;
       begin = end;

@@ -97,8 +97,8 @@ class HistogramBuilder::State {
     // Every task makes its rows' terms, which takes as long as adding some lanes' to two features.
     const std::size_t wanted = (lanes_ > 1 ? 1 : kTasksPerThread) * threads;
     const std::size_t most = std::max(parts, std::min(blocks_.size(), threads));
-    const std::size_t own = std::clamp(divide_up(wanted, least), parts, most);
-    return take(divide_up(wanted, own), own);
+    const std::size_t n_parts = std::clamp(divide_up(wanted, least), parts, most);
+    return take(divide_up(wanted, n_parts), n_parts);
   }
 
   static std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }

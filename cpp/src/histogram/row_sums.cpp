@@ -6,7 +6,7 @@ namespace properboost {
 
 void TermUnits::share(Share& share, Lost& lost) const {
   for (std::size_t lane = 0; lane < lost.size(); ++lane) lost[lane] = has_lost(lane) ? 1.0 : 0.0;
-  for (double& own : lost) share.most(own);
+  for (double& flag : lost) share.most(flag);
 }
 
 }  // namespace properboost

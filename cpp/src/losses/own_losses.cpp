@@ -198,15 +198,15 @@ struct Storage {
   void fill_tails(const LossTable& table) {
     std::vector<double> tail(kCells + 1, 0.0);
     std::vector<double> slope(kCells + 1, 0.0);
-    double own = 0.5;  // the tail as the weights have it
+    double unbounded = 0.5;  // the tail as the weights have it
     for (std::size_t k = 0; k <= kCells; ++k) {
       const double r = table.right[k];
       const double l = table.left[k];
       if (!(r + l > 0.0)) continue;
-      const double last = own;
-      own = r / (r + l);
-      if (own - last > kRounding) policy.canonical = false;
-      tail[k] = own;
+      const double last = unbounded;
+      unbounded = r / (r + l);
+      if (unbounded - last > kRounding) policy.canonical = false;
+      tail[k] = unbounded;
       slope[k] = (table.right_slope[k] * (l / (r + l)) - tail[k] * table.left_slope[k]) / (r + l);
       const double before = k == 0 ? 0.5 : tail[k - 1];
       if (tail[k] <= before) continue;

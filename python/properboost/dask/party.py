@@ -197,8 +197,8 @@ class _Engine:
 
     def get(self, number: int, name: str, *arguments: Any) -> Any:
         """Return what a property or a method of models says."""
-        own = getattr(self._boosters[number], name)
-        return own(*arguments) if callable(own) else own
+        attribute = getattr(self._boosters[number], name)
+        return attribute(*arguments) if callable(attribute) else attribute
 
     def forget(self, number: int) -> None:
         """Give up models."""

@@ -26,14 +26,14 @@ HELD_OUT = 2
 class ClusterRows(TrainingRows):
     """Training rows whose codes are with the parties of a fleet.
 
-    `sizes` are those of all segments, of which these rows are the ones that are `kept`.
+    `sizes` are those of all segments, of which these rows are the ones where `is_kept`.
     """
 
     fleet: Fleet
     sizes: NDArray[np.int64]
     place: Callable[[dict[str, Any], SortedRows], "ClusterRows"]
     """Places rows with these fields of `TrainingRows` in the cluster, in an order."""
-    kept: NDArray[np.bool_] | None = None
+    is_kept: NDArray[np.bool_] | None = None
     """None is all."""
     codes_number: int = 0
     """The number that parties know the codes by."""
@@ -53,10 +53,11 @@ class ClusterRows(TrainingRows):
 
     def of_segments(self, taken: NDArray[np.bool_]) -> Self:
         """Return the rows of a part of the segments, in the same order."""
-        kept = np.ones(len(self.sizes), dtype=bool) if self.kept is None else self.kept.copy()
-        kept[kept] = taken
+        everywhere = np.ones(len(self.sizes), dtype=bool)
+        is_kept = everywhere if self.is_kept is None else self.is_kept.copy()
+        is_kept[is_kept] = taken
         of_rows = np.repeat(taken, np.diff(self.segments))
-        return replace(self, kept=kept, **self._part_of(of_rows))
+        return replace(self, is_kept=is_kept, **self._part_of(of_rows))
 
     def reorder(self, order: SortedRows) -> Self:
         """Return the same rows, sorted in another order."""
@@ -70,9 +71,9 @@ class ClusterRows(TrainingRows):
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight that codes have in groups of segments; -1 is no group."""
-        if self.kept is not None:
-            everywhere = np.full(len(self.kept), -1)
-            everywhere[self.kept] = group_of
+        if self.is_kept is not None:
+            everywhere = np.full(len(self.is_kept), -1)
+            everywhere[self.is_kept] = group_of
             group_of = everywhere
         weights = self.fleet.run("weigh", self.codes_number, group_of, n_groups)[0]
         return [self._split(of_group) for of_group in weights]
@@ -91,9 +92,9 @@ class ClusterRows(TrainingRows):
         """Return what parties return of their rows, (n, n_rows)."""
         for places, values in zip(self.fleet.rows, of_parties, strict=True):
             all_rows[:, places] = values
-        if self.kept is None:
+        if self.is_kept is None:
             return all_rows
-        return all_rows[:, np.repeat(self.kept, self.sizes)]
+        return all_rows[:, np.repeat(self.is_kept, self.sizes)]
 
 
 class ClusterBooster:
@@ -109,7 +110,7 @@ class ClusterBooster:
         cyclic = shared.selection == "cyclic" and shared.weak_learner not in GROWN
         self._tables = len(rows.bins.widths) if cyclic else 1  # of an estimator
         self._repeated = models.n_repeated
-        self._kept: list[Rounds] = []  # of each model, before a worker was lost
+        self._saved_rounds: list[Rounds] = []  # of each model, before a worker was lost
         self._calls: list[tuple[int, Any, bool]] = []  # of `advance`, that were done
         self._number = self._fleet.new_number()
         self._fleet.run("start", make=self._describe)
@@ -134,11 +135,11 @@ class ClusterBooster:
     def _all_rounds(self) -> tuple[Rounds, ...]:
         """Return the rounds that the models go on from."""
         earlier = self._models.earlier
-        if not self._kept:
+        if not self._saved_rounds:
             return tuple(earlier)
         if not any(map(len, earlier)):
-            return tuple(self._kept)
-        return tuple(Rounds.chain(both) for both in zip(earlier, self._kept, strict=True))
+            return tuple(self._saved_rounds)
+        return tuple(Rounds.chain(both) for both in zip(earlier, self._saved_rounds, strict=True))
 
     # -- what a `Booster` has ----------------------------------------------------------------------
 
@@ -178,11 +179,11 @@ class ClusterBooster:
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
         """Return the rounds of a model from this one on, and how far each moved the margins."""
         while True:
-            kept = self._kept
-            before = kept[model] if kept else None
+            saved = self._saved_rounds
+            before = saved[model] if saved else None
             n = 0 if before is None else len(before)
             new: Rounds = self._fleet.ask_one("rounds", self._number, model, max(0, first - n))
-            if kept is not self._kept:  # a worker was lost meanwhile
+            if saved is not self._saved_rounds:  # a worker was lost meanwhile
                 continue
             if before is None or first >= n:
                 return new
@@ -239,16 +240,16 @@ class ClusterBooster:
         """Take the rounds that models have so far from a party, if one is left."""
         counts = np.arange(2) if ask is None else ask("get", self._number, "n_estimators")
         if ask is None or not self._models.keep_rounds or counts.min() < counts.max():
-            self._kept, self._repeated = [], self._models.n_repeated
+            self._saved_rounds, self._repeated = [], self._models.n_repeated
             return
         n = int(counts[0]) - self._repeated
         new = [
             ask("rounds", self._number, m, 0).first(n * self._tables)
             for m in range(len(self._models.losses))
         ]
-        if self._kept:
-            new = [Rounds.chain(both) for both in zip(self._kept, new, strict=True)]
-        self._kept, self._repeated = new, int(counts[0])
+        if self._saved_rounds:
+            new = [Rounds.chain(both) for both in zip(self._saved_rounds, new, strict=True)]
+        self._saved_rounds, self._repeated = new, int(counts[0])
 
     def start_again(self) -> None:
         """Set the models up, as far as they were, on parties that are new or know nothing."""

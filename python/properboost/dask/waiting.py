@@ -318,14 +318,14 @@ class _Care:
 
     def look_after(self) -> bool:
         """Give up those that are late; return whether something was taken away from them."""
-        own = self._workers
-        holders = own.look(self._keys)
-        if gone := [worker for worker in self._parties if own.is_gone(worker)]:
+        workers = self._workers
+        holders = workers.look(self._keys)
+        if gone := [worker for worker in self._parties if workers.is_gone(worker)]:
             raise Lost(gone)
         self._give_up_late(holders)
         moved = self._take_away()
         self._pass_queue()
-        own._check_usable()
+        workers._check_usable()
         return moved
 
     def _give_up_late(self, holders: Collection[Worker]) -> None:

@@ -1,1 +1,1 @@
-"""What the engine takes and gives back: rows as codes, and models that are boosted over them."""
+"""The engine's inputs and outputs: rows as codes, and models that are boosted over them."""

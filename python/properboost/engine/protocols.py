@@ -1,4 +1,4 @@
-"""What a fit asks of the rows that it learns from, wherever these are.
+"""The interface of training rows: a fit calls nothing else, wherever the rows are.
 
 A `RowSource` makes `TrainingRows`, and these set up a `Booster`.  Each of the three has an
 implementation for rows in this process (`engine.local`) and one for rows in a cluster (`dask`).
@@ -47,7 +47,7 @@ class ModelSet:
     """
 
     roles: NDArray[np.int8]
-    """What each segment is to each model, (n_models, n_segments): see `_core.Model`."""
+    """The role of each segment in each model, (n_models, n_segments): see `_core.Model`."""
     options: tuple[BoostingOptions, ...]
     losses: tuple[MarginLoss, ...]
     base: NDArray[np.float64] | None = None

@@ -48,7 +48,7 @@ Fitted = TypeVar("Fitted")
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What a fit leaves in a boosted classifier."""
+    """The result of a fit, from which a boosted classifier takes its attributes."""
 
     classes: NDArray[Any]
     loss: MarginLoss
@@ -134,15 +134,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def intercept_(self) -> float | NDArray[np.float64]:
         """What every raw prediction has besides the rounds: a number, or one for each class."""
         self._check_fitted()
-        own = self.ensemble_.intercept
-        return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
+        intercept = self.ensemble_.intercept
+        return float(intercept[0]) if len(intercept) == 1 and len(self.classes_) == 2 else intercept
 
     @property
     def slope_(self) -> float | NDArray[np.float64]:
         """What all steps have been multiplied by: a number, or one for each class."""
         self._check_fitted()
-        own = np.array(self.ensemble_.slopes or np.ones(len(self.ensemble_.models)))
-        return float(own[0]) if len(own) == 1 and len(self.classes_) == 2 else own
+        slope = np.array(self.ensemble_.slopes or np.ones(len(self.ensemble_.models)))
+        return float(slope[0]) if len(slope) == 1 and len(self.classes_) == 2 else slope
 
     def predict_interval(self, X: Any, confidence_level: float = 0.9) -> NDArray[np.float64]:
         """Return an interval for each probability: how sure the model is of it.

@@ -81,7 +81,7 @@ BEFORE = {
     "screening": None,
     "slope": 1.0,
 }
-"""What every model and search did before these parameters were added: their defaults differ."""
+"""The values that models of older files had; today's defaults differ from them."""
 
 
 def restore_values(model: Any, parameters: Node) -> None:

@@ -90,10 +90,10 @@ def merge_models(
         for share, model in zip(shares, parts, strict=True)
     ]
     labels = label_features(first)
-    found = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
-    _check_size(found.ensemble)
-    if found.lost:
-        _warn_of_loss(found.lost, labels)
+    union = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
+    _check_size(union.ensemble)
+    if union.lost:
+        _warn_of_loss(union.lost, labels)
     edit = Edit(
         "merge_models",
         reason=check_reason(reason),
@@ -101,42 +101,42 @@ def merge_models(
         edits=tuple(model.ensemble_.edits for model in parts),
     )
     merged = _copy_shared(first, parts)
-    merged.ensemble_ = replace(found.ensemble, edits=(edit,))
+    merged.ensemble_ = replace(union.ensemble, edits=(edit,))
     merged.loss_ = first.loss_.known_by(sum(model.loss_.rows_known for model in parts))
     return merged
 
 
 def _list(models: Any) -> list[Any]:
-    found = [] if isinstance(models, ProperBoostClassifier) else list(models)
-    if len(found) < 2:
-        raise ValueError(f"models must be two or more; got {len(found) or 1}")
-    return found
+    listed = [] if isinstance(models, ProperBoostClassifier) else list(models)
+    if len(listed) < 2:
+        raise ValueError(f"models must be two or more; got {len(listed) or 1}")
+    return listed
 
 
 def _read(model: Any, k: int) -> ProperBoostClassifier:
     """Return a fitted model that can be merged."""
-    own = getattr(model, "best_estimator_", model)
-    if not isinstance(own, ProperBoostClassifier):
+    fitted = getattr(model, "best_estimator_", model)
+    if not isinstance(fitted, ProperBoostClassifier):
         raise TypeError(
             f"models[{k}] must be a ProperBoostClassifier, or a search for one; got "
             f"{type(model).__name__}"
         )
-    own._check_fitted()
-    if own.begins_with_scores_:
+    fitted._check_fitted()
+    if fitted.begins_with_scores_:
         raise ValueError(f"models[{k}] must not begin with an init_score")
-    ensemble = own.ensemble_
+    ensemble = fitted.ensemble_
     lines = any(rounds.lines is not None for rounds in ensemble.models)
     if lines or isinstance(ensemble, DampedEnsemble):
         raise ValueError(
             f"models[{k}] must have linear_leaves=False: a leaf's line depends on bins that are "
             "the model's own"
         )
-    return own
+    return fitted
 
 
 def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: int) -> None:
     """Refuse a model that does not go with the first; the message says why."""
-    found: dict[str, Callable[[ProperBoostClassifier], Any]] = {
+    aspects: dict[str, Callable[[ProperBoostClassifier], Any]] = {
         "number of features": lambda model: model.n_features_in_,
         "feature names": _list_names,
         "classes": lambda model: model.classes_.tolist(),
@@ -145,12 +145,12 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
         "temperature": lambda model: model.temperature_,
         "weak learner": _find_kind,
     }
-    for what, find in found.items():
-        own, others = find(first), find(other)
-        if own != others:
+    for what, find in aspects.items():
+        value, other_value = find(first), find(other)
+        if value != other_value:
             raise ValueError(
-                f"models must have the same {what}; that of models[0] is {own!r}, that of "
-                f"models[{k}] {others!r}"
+                f"models must have the same {what}; that of models[0] is {value!r}, that of "
+                f"models[{k}] {other_value!r}"
             )
 
 
@@ -202,16 +202,16 @@ def _read_weights(
 ) -> NDArray[np.float64]:
     """Return what each model counts, adding up to 1."""
     if weights is None:
-        own = np.array([float(model.ensemble_.bin_weights[0].sum()) for model in models])
+        values = np.array([float(model.ensemble_.bin_weights[0].sum()) for model in models])
     else:
-        own = np.asarray(weights, dtype=np.float64)
-        if own.shape != (len(models),):
+        values = np.asarray(weights, dtype=np.float64)
+        if values.shape != (len(models),):
             raise ValueError(
                 f"weights must be {len(models)} numbers, one for each model; got the shape "
-                f"{own.shape}"
+                f"{values.shape}"
             )
-    if not (np.isfinite(own).all() and (own > 0.0).all()):
-        raise ValueError(f"weights must be finite and above 0; got {own.tolist()}")
-    shares: NDArray[np.float64] = own / own.max()
+    if not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise ValueError(f"weights must be finite and above 0; got {values.tolist()}")
+    shares: NDArray[np.float64] = values / values.max()
     shares /= shares.sum()
     return shares

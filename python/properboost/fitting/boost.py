@@ -23,7 +23,7 @@ __all__ = ["Observer", "boost", "report_from"]
 
 
 class Observer(Protocol):
-    """What sees a fit while it runs."""
+    """Watches a fit while it runs, and may end it."""
 
     restarts: bool
     """Whether it wants all rounds after every estimator, and not only the new ones."""

@@ -109,5 +109,5 @@ class Blocks:
         """Return the risk after each round of a model, from one on."""
         if not self.before:
             return booster.rounds(model, first=first).risk
-        own = booster.rounds(model).risk
-        return np.concatenate([self.earlier[model].risk, own])[first:]
+        risks = [self.earlier[model].risk, booster.rounds(model).risk]
+        return np.concatenate(risks)[first:]

@@ -47,8 +47,8 @@ def find_slopes(
     """
     n_classes = len(rows.classes)
     slopes: list[float] = []
-    for own in [1] if n_classes == 2 else range(n_classes):
-        slopes.append(_find_slope(rows, own, pairs, share))
+    for positive_class in [1] if n_classes == 2 else range(n_classes):
+        slopes.append(_find_slope(rows, positive_class, pairs, share))
         if joint and slopes[-1] >= ENOUGH:
             break
     if joint:
@@ -56,14 +56,14 @@ def find_slopes(
     return tuple(1.0 if slope >= ENOUGH else max(slope, LEAST) for slope in slopes)
 
 
-def _find_slope(rows: TrainingRows, own: int, pairs: bool, share: float) -> float:
-    negative, positive = rows.weigh_groups((rows.class_of == own).astype(np.int64), 2)
-    found = np.array([
+def _find_slope(rows: TrainingRows, positive_class: int, pairs: bool, share: float) -> float:
+    negative, positive = rows.weigh_groups((rows.class_of == positive_class).astype(np.int64), 2)
+    evidence = np.array([
         _core.find_evidence(p, q, isinstance(bins, NumericBins))
         for p, q, bins in zip(positive, negative, rows.binning.features, strict=True)
     ]).T  # fmt: skip
-    deviates = _core.normal_deviates(*found)
-    vary = found[1] > 0.0
+    deviates = _core.normal_deviates(*evidence)
+    vary = evidence[1] > 0.0
     slope = _slope_of(deviates[vary], share)
     if slope >= ENOUGH or not pairs:
         return slope
@@ -72,7 +72,7 @@ def _find_slope(rows: TrainingRows, own: int, pairs: bool, share: float) -> floa
     if len(features) < 2:
         return slope
     weights = {j: 0.5 * positive[j] + 0.5 * negative[j] for j in features}  # sums may overflow
-    of_pairs = _find_interactions(rows, own, weights)
+    of_pairs = _find_interactions(rows, positive_class, weights)
     both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
     return max(slope, _slope_of(both, share))
 
@@ -86,7 +86,7 @@ def _slope_of(deviates: Array, share: float) -> float:
 
 
 def _find_interactions(
-    rows: TrainingRows, own: int, weights: dict[int, Array]
+    rows: TrainingRows, positive_class: int, weights: dict[int, Array]
 ) -> NDArray[np.float64]:
     """Return chi-squares of pairs of features, and their means by chance, as `rank_pairs` has them.
 
@@ -100,12 +100,12 @@ def _find_interactions(
         )
         for (j, weight), codes in zip(weights.items(), rows.gather([*weights]), strict=True)
     ])  # fmt: skip
-    is_own = rows.class_of_row == own
-    scale, count = 1.0, np.ones(len(is_own))
+    is_positive = rows.class_of_row == positive_class
+    scale, count = 1.0, np.ones(len(is_positive))
     if rows.weight is not None:
         scale = mean(rows.weight)
         count = rows.weight / scale
-    share = mean(is_own, count)
-    gradient = (count * (is_own - share)).astype(np.float32)
+    share = mean(is_positive, count)
+    gradient = (count * (is_positive - share)).astype(np.float32)
     variance = (count * (share * (1.0 - share))).astype(np.float32)
     return _core.find_interactions(levels, gradient, variance, scale, rows.n_threads)

@@ -1,4 +1,4 @@
-"""What a fit will do, as a frozen plan that estimators and searches make alike."""
+"""The frozen plan of a fit, which estimators and searches make alike."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ class BagPlan:
 
 @dataclass(frozen=True, eq=False)
 class StagePlan:
-    """What a stage boosts: a model of two classes, or one per class, once or several times."""
+    """The models of a stage: one for two classes, or one per class, once or several times."""
 
     link: Link
     options: BoostingOptions
@@ -180,7 +180,7 @@ class FitPlan:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What steps are multiplied by, and what is added to raw predictions."""
+    """The slope that multiplies steps, and the intercept that raw predictions get."""
 
     slopes: tuple[float, ...]
     """By model, in the mean over the fits."""
@@ -202,7 +202,7 @@ CELLS_OF_PAIRS = 4
 """The most cells of a pair's table: a cut of one feature, and one of the other on either side."""
 
 LEAST_SAVING_OF_PAIRS = 0.5
-"""What a pair's few cells must save at least, as `min_saving`: there are many to choose from."""
+"""The `min_saving` of a pair's few cells, because there are many to choose from."""
 
 
 def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:

@@ -47,25 +47,25 @@ class SignedColumns:
         self._numbers = np.pad(numbers, ((0, 0), (0, 1))) if n == 1 and indicators else numbers
 
     def __len__(self) -> int:
-        return len(self._places) + sum(own.number for own in self._indicators)
+        return len(self._places) + sum(block.number for block in self._indicators)
 
     def add_up(self, weights: Array) -> Array:
         """Return the sum of each column times the rows' weights."""
-        found = np.empty(len(self))
+        sums = np.empty(len(self))
         numbers = np.add.reduce(self._numbers * weights[:, None], axis=0)
-        found[self._places] = numbers[: len(self._places)]
-        for own in self._indicators:
-            found[own.first : own.first + own.number] = _add_up(own, own.values * weights)
-        return found
+        sums[self._places] = numbers[: len(self._places)]
+        for block in self._indicators:
+            sums[block.first : block.first + block.number] = _add_up(block, block.values * weights)
+        return sums
 
     def lengths(self, counts: Array) -> Array:
         """Return the length of each column over rows that count so often."""
         squares = np.empty(len(self))
         numbers = np.add.reduce(counts[:, None] * self._numbers * self._numbers, axis=0)
         squares[self._places] = numbers[: len(self._places)]
-        for own in self._indicators:
-            of_rows = counts * own.values * own.values
-            squares[own.first : own.first + own.number] = _add_up(own, of_rows)
+        for block in self._indicators:
+            of_rows = counts * block.values * block.values
+            squares[block.first : block.first + block.number] = _add_up(block, of_rows)
         lengths: Array = np.sqrt(squares)
         return lengths
 
@@ -74,24 +74,24 @@ class SignedColumns:
         of_numbers = np.zeros(self._numbers.shape[1])
         of_numbers[: len(self._places)] = lengths[self._places]
         np.divide(self._numbers, of_numbers, out=self._numbers, where=of_numbers > 0.0)
-        for own in self._indicators:
-            some = own.levels > 0
-            own.values[some] /= lengths[own.first + own.levels[some] - 1]
+        for block in self._indicators:
+            has_one = block.levels > 0
+            block.values[has_one] /= lengths[block.first + block.levels[has_one] - 1]
 
     def take(self, columns: NDArray[np.intp]) -> Array:
         """Return these columns, (n_rows, n), each in one piece of memory."""
-        found = np.zeros((len(self._numbers), len(columns)), order="F")
+        taken = np.zeros((len(self._numbers), len(columns)), order="F")
         positions = {int(place): k for k, place in enumerate(self._places)}
         for u, place in enumerate(columns.tolist()):
             if place in positions:
-                found[:, u] = self._numbers[:, positions[place]]
+                taken[:, u] = self._numbers[:, positions[place]]
                 continue
-            own = next(o for o in self._indicators if o.first <= place < o.first + o.number)
-            some = own.levels == place - own.first + 1
-            found[some, u] = own.values[some]
-        return found
+            block = next(b for b in self._indicators if b.first <= place < b.first + b.number)
+            has_one = block.levels == place - block.first + 1
+            taken[has_one, u] = block.values[has_one]
+        return taken
 
 
-def _add_up(own: Indicators, of_rows: Array) -> Array:
-    sums = np.bincount(own.levels, of_rows, own.number + 1)
+def _add_up(block: Indicators, of_rows: Array) -> Array:
+    sums = np.bincount(block.levels, of_rows, block.number + 1)
     return sums[1:].astype(np.float64, copy=False)

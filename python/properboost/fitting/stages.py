@@ -1,4 +1,4 @@
-"""What boosting has made of a plan: the rounds of each stage, before they are one model."""
+"""The rounds of each stage of a plan, before they are one model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

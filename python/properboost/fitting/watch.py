@@ -107,9 +107,9 @@ def read_validation(
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val: {error}") from error
     names = ("X_val", "y_val")
-    own = find_classes(y, source.n_rows, training.classes, names)
+    class_of_row = find_classes(y, source.n_rows, training.classes, names)
     try:
-        weight = read_weights(sample_weight, own)
+        weight = read_weights(sample_weight, class_of_row)
     except (TypeError, ValueError) as error:
         raise type(error)(f"sample_weight_val: {error}") from error
     n_models = 1 if len(training.classes) == 2 else len(training.classes)
@@ -117,7 +117,7 @@ def read_validation(
     if init_score is not None:
         base = read_init_score(init_score, source.n_rows, n_models, "init_score_val")[rows]
     return Validation(
-        rows=HeldOut(rows, own[rows], None if weight is None else weight[rows]),
+        rows=HeldOut(rows, class_of_row[rows], None if weight is None else weight[rows]),
         codes=codes,
         base=base,
         link=link,
@@ -264,7 +264,10 @@ class Watch:
         assert self._validation is not None
         n_threads = self._validation.link.n_threads
         multiplied = [
-            [own if slope == 1.0 else own.times(slope) for slope, own in zip(*both, strict=True)]
+            [
+                rounds if slope == 1.0 else rounds.times(slope)
+                for slope, rounds in zip(*both, strict=True)
+            ]
             for both in zip(self._slopes, new, strict=True)
         ]
         if self._check_size is not None:

@@ -154,11 +154,11 @@ def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDA
     group_of = read_groups(groups, len(rows.codes))
     # Splitters see only rows with positive weight; explicit index arrays refer to all rows of X.
     ready = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-    kept = np.arange(len(rows.codes)) if ready else np.flatnonzero(counts)
-    labels = find_entries(rows.classes, np.minimum(rows.codes[kept], len(rows.classes) - 1))
-    if len(kept) < len(rows.codes):
-        X = take_rows(X, kept)
-        group_of = None if group_of is None else group_of[kept]
+    used = np.arange(len(rows.codes)) if ready else np.flatnonzero(counts)
+    labels = find_entries(rows.classes, np.minimum(rows.codes[used], len(rows.classes) - 1))
+    if len(used) < len(rows.codes):
+        X = take_rows(X, used)
+        group_of = None if group_of is None else group_of[used]
     if isinstance(cv, int | np.integer):
         folds = partial(checks.integer, low=2)
         checks.or_else(folds, "a splitter or an iterable of splits")("cv", cv)
@@ -169,8 +169,10 @@ def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDA
     splits = splitter.split(lend(X), lend(labels), lend(group_of))
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(len(rows.codes), dtype=np.uint8)
-        for name, role, given in (("training", TRAIN, train), ("test", TEST, test)):
-            positions = kept[_read_positions(given, len(kept), f"cv: the {name} rows of split {k}")]
+        for name, role, indices in (("training", TRAIN, train), ("test", TEST, test)):
+            positions = used[
+                _read_positions(indices, len(used), f"cv: the {name} rows of split {k}")
+            ]
             if np.any(roles[positions]):
                 raise ValueError(f"cv: split {k} has rows both in training and in the test")
             roles[positions] = role
@@ -179,12 +181,12 @@ def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDA
         yield roles
 
 
-def _read_positions(given: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:
-    positions = np.asarray(given)
+def _read_positions(indices: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:
+    positions = np.asarray(indices)
     if positions.dtype == bool and positions.shape == (n_rows,):
         positions = np.flatnonzero(positions)
     if positions.ndim != 1 or (len(positions) and positions.dtype.kind not in "iu"):
-        raise ValueError(f"{what} must be a list of positions; got {given!r}")
+        raise ValueError(f"{what} must be a list of positions; got {indices!r}")
     positions = positions.astype(np.int64)
     if len(positions) and (positions.min() < 0 or positions.max() >= n_rows):
         wrong = positions[(positions < 0) | (positions >= n_rows)][0]

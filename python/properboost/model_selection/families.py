@@ -66,7 +66,7 @@ class Plan:
     """A family as one search compares it."""
 
     family: Family
-    given: frozenset[str]
+    set_by_user: frozenset[str]
     """The parameters that the user has a value or a list for: no step changes them."""
     candidates: list[Candidate]
     """What is compared first."""
@@ -92,15 +92,21 @@ class Plan:
         for ladder in self.family.ladders:
             names = {name for rung in ladder for name in rung}
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
-            if at is None or names & self.given or {f"{name}s" for name in names} & self.given:
+            if (
+                at is None
+                or names & self.set_by_user
+                or {f"{name}s" for name in names} & self.set_by_user
+            ):
                 continue
-            if "response" in names and "criterion" in self.given:  # not every response has one
+            if (
+                "response" in names and "criterion" in self.set_by_user
+            ):  # not every response has one
                 continue
             yield from (ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder))
 
     def _list_gains(self, best: Candidate) -> list[Settings]:
         """Return half a candidate's gain and twice it, unless gains are fixed."""
-        if self.family.gains is None or "gains" in self.given:
+        if self.family.gains is None or "gains" in self.set_by_user:
             return []
         least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
         gains = best.loss.gain / 2.0, best.loss.gain * 2.0
@@ -108,7 +114,7 @@ class Plan:
 
     def _list_other_couplings(self, best: Candidate) -> list[Settings]:
         """Return the other way to couple several classes, unless it is fixed."""
-        if best.coupling is None or "multiclass" in self.given:
+        if best.coupling is None or "multiclass" in self.set_by_user:
             return []
         both = {_first_coupling(best.loss, best.options), "one_vs_rest"}
         return [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
@@ -126,20 +132,20 @@ def list_plans(
     Without an effort, and where no family has what the user gives, there is one: all that the
     search's lists combine.  `told` are parameters that candidates of families have besides.
     """
-    given = _find_given(search)
+    set_by_user = _find_given(search)
     plans: list[Plan] = []
     for family in FAMILIES if search.effort is not None else ():
-        settled = _settle(search, family, given) if _may_have(search, family) else None
+        settled = _settle(search, family, set_by_user) if _may_have(search, family) else None
         if settled is not None:
-            candidates = _list_family(search, family, settled, total, n_classes, given)
+            candidates = _list_family(search, family, settled, total, n_classes, set_by_user)
             more = dict(told) | _list_settings(search, settled)
             candidates = [
                 dataclasses.replace(c, family=family.name, params=more | c.params)
                 for c in candidates
             ]
-            plans.append(Plan(family, given, candidates))
+            plans.append(Plan(family, set_by_user, candidates))
     if not plans:
-        plans = [Plan(GRID, given, list_candidates(find_grid(search), total, n_classes))]
+        plans = [Plan(GRID, set_by_user, list_candidates(find_grid(search), total, n_classes))]
     return plans
 
 
@@ -155,14 +161,14 @@ def _list_family(
     settled: SearchParameters,
     total: float,
     n_classes: int,
-    given: frozenset[str],
+    set_by_user: frozenset[str],
 ) -> list[Candidate]:
     """Return the candidates that a family begins with."""
     n_gains = family.gains
     if n_gains is not None and search.effort == 1:
         n_gains -= 1
     candidates = list_candidates(settled, total, n_classes, n_gains)
-    if "multiclass" in given:
+    if "multiclass" in set_by_user:
         return candidates
     return [  # a step tries the other way
         c for c in candidates if c.coupling in (None, _first_coupling(c.loss, c.options))
@@ -192,12 +198,12 @@ def check_search(search: SearchParameters) -> None:
     if search.effort is None:
         check_grid(find_grid(search))
         return
-    given = _find_given(search)
-    settled = [_settle(search, family, given) for family in FAMILIES]
-    for own in settled:
-        if own is not None:
-            check_grid(own)
-    if all(own is None for own in settled):  # what is wrong with it?
+    set_by_user = _find_given(search)
+    settled = [_settle(search, family, set_by_user) for family in FAMILIES]
+    for grid in settled:
+        if grid is not None:
+            check_grid(grid)
+    if all(grid is None for grid in settled):  # what is wrong with it?
         check_grid(find_grid(search))
 
 
@@ -253,12 +259,12 @@ def _find_given(search: SearchParameters) -> frozenset[str]:
 
 
 def _settle(
-    search: SearchParameters, family: Family, given: frozenset[str]
+    search: SearchParameters, family: Family, set_by_user: frozenset[str]
 ) -> SearchParameters | None:
     """Return the search with a family's settings; None if what the user gives excludes it."""
-    if _is_excluded(search, family, given):
+    if _is_excluded(search, family, set_by_user):
         return None
-    start = {name: value for name, value in family.start.items() if name not in given}
+    start = {name: value for name, value in family.start.items() if name not in set_by_user}
     if search.effort == 1:
         start = {name: value[:1] if is_list(value) else value for name, value in start.items()}
     settled = find_grid(search, **start, **family.settings)
@@ -269,13 +275,13 @@ def _settle(
     return settled
 
 
-def _is_excluded(search: SearchParameters, family: Family, given: frozenset[str]) -> bool:
+def _is_excluded(search: SearchParameters, family: Family, set_by_user: frozenset[str]) -> bool:
     """Whether a parameter that the user gives has no meaning, or another value, in a family."""
     learner = family.settings["weak_learner"]
     for name, learners in _OF_TABLES.items():
-        if name in given and learner not in learners and getattr(search, name) != 0:
+        if name in set_by_user and learner not in learners and getattr(search, name) != 0:
             return True
-    for name in given & family.settings.keys():
+    for name in set_by_user & family.settings.keys():
         values = getattr(search, name)
         if family.settings[name] not in (values if is_list(values) else [values]):
             return True

@@ -469,37 +469,37 @@ def _pick(
 def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Fit a slope and intercepts to what the winner's models predict of rows held out.
 
-    Returns what there is to say of it, and the parameters that the winner gets.
+    Returns the record of the fit, and the parameters that the winner gets.
     """
     chosen, split_rows = winner.candidate, winner.split_rows
     rows, raws = predict_held_out(chosen, winner.n_estimators, split_rows)
     link = chosen.link(split_rows[0].training.n_threads)
     fitted = calibrate(link, rows, raws, task.rows.training_weight)
-    kept = fitted is not None and fitted.helps
-    if fitted is not None and kept and task.score is not BUILT_IN["neg_log_loss"]:
-        # What helps probabilities must not cost what was asked for.
+    helps = fitted is not None and fitted.helps
+    if fitted is not None and helps and task.score is not BUILT_IN["neg_log_loss"]:
+        # Better probabilities must not cost the score that the user asked for.
         scaled, shifted = make_scaled(link), raws
         if chosen.options.response == CONDITIONAL:
             shifted = [
-                add_intercepts(link, raw, own.codes, own.weight)
-                for own, raw in zip(rows, raws, strict=True)
+                add_intercepts(link, raw, held.codes, held.weight)
+                for held, raw in zip(rows, raws, strict=True)
             ]
         before, after = (
-            np.mean([task.score(own, by, raw) for own, raw in zip(rows, some, strict=True)])
-            for by, some in ((link, shifted), (scaled, [fitted.apply(raw) for raw in raws]))
+            np.mean([task.score(held, by, raw) for held, raw in zip(rows, of_splits, strict=True)])
+            for by, of_splits in ((link, shifted), (scaled, [fitted.apply(raw) for raw in raws]))
         )
-        kept = bool(after >= before)
+        helps = bool(after >= before)
     if fitted is None:
         return None, {}
     slope, intercepts = fitted.slope, list(fitted.intercepts)
-    own: dict[str, Any] = {"slope": slope, "intercept": intercepts}
+    corrections: dict[str, Any] = {"slope": slope, "intercept": intercepts}
     if chosen.coupling is None:
-        own["intercept"] = intercepts[0]
+        corrections["intercept"] = intercepts[0]
     elif chosen.coupling == "one_vs_rest":  # the slope is 1 / T, and the link divides b, too
-        own = {"temperature": float(f"{1.0 / slope:.6g}")}
-        own["intercept"] = [b / slope for b in intercepts]
-    record = {**own, "gain": fitted.gain, "error": fitted.error, "kept": kept}
-    return record, own if kept else {}
+        corrections = {"temperature": float(f"{1.0 / slope:.6g}")}
+        corrections["intercept"] = [b / slope for b in intercepts]
+    record = {**corrections, "gain": fitted.gain, "error": fitted.error, "kept": helps}
+    return record, corrections if helps else {}
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:

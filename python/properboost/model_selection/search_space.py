@@ -575,8 +575,8 @@ def for_pairs(chosen: Candidate, n: int, rate: float, smoothing: float) -> Candi
         "interaction_rate": rate,
         "interaction_smoothing": smoothing,
     }
-    own = plan.for_pairs(chosen.options, rate, smoothing)
-    return Candidate(chosen.loss, own, params, chosen.coupling)
+    options = plan.for_pairs(chosen.options, rate, smoothing)
+    return Candidate(chosen.loss, options, params, chosen.coupling)
 
 
 def _list_couplings(search: SearchParameters, loss: MarginLoss) -> list[Coupling]:
@@ -596,8 +596,8 @@ def _list_losses(search: SearchParameters) -> list[tuple[str | None, MarginLoss]
 
     Their gain is 1, unless it is not searched.
     """
-    given = search.loss
-    entries: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+    choice = search.loss
+    entries: Sequence[Any] = choice if isinstance(choice, list | tuple) else [choice]
     if len(entries) == 0:
         raise ValueError("loss must not be an empty list")
     losses: dict[MarginLoss, str | None] = {}

@@ -46,13 +46,13 @@ class Lines:
     @classmethod
     def join(cls, lines: Sequence["Lines"]) -> "Lines":
         """Put lines one after the other."""
-        ends = np.cumsum([0, *(len(own.feature) for own in lines)])
-        offsets = [own.offsets[1:] + end for own, end in zip(lines, ends[:-1], strict=True)]
+        ends = np.cumsum([0, *(len(one.feature) for one in lines)])
+        offsets = [one.offsets[1:] + end for one, end in zip(lines, ends[:-1], strict=True)]
         return cls(
             np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-            np.concatenate([np.empty(0, dtype=np.int32), *(own.feature for own in lines)]),
-            np.concatenate([np.empty(0), *(own.slope for own in lines)]),
-            np.concatenate([np.empty(0), *(own.center for own in lines)]),
+            np.concatenate([np.empty(0, dtype=np.int32), *(one.feature for one in lines)]),
+            np.concatenate([np.empty(0), *(one.slope for one in lines)]),
+            np.concatenate([np.empty(0), *(one.center for one in lines)]),
         )
 
     @property

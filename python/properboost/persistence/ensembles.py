@@ -209,7 +209,7 @@ def _counts_up(estimator: NDArray[np.int32]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Lookups:
-    """What rounds look up their values by: features and pairs, or trees, with lines maybe.
+    """The features and pairs, or trees, by which rounds look up their values; trees may have lines.
 
     `widths` has the number of values of each round.
     """

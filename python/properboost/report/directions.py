@@ -81,7 +81,7 @@ class _Curve(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """What more of a number makes the class, the opposite, and how much that alone explains."""
+    """The effect of a larger value on the class, its opposite, and how much that alone explains."""
 
     word: str
     other: str

@@ -239,9 +239,9 @@ def _narrow(
 class _Kept:
     """The features that are kept, and their new positions."""
 
-    def __init__(self, kept: Sequence[int], names: list[str] | None, n_features: int) -> None:
-        self._kept = kept
-        self._places = {j: k for k, j in enumerate(kept)}
+    def __init__(self, features: Sequence[int], names: list[str] | None, n_features: int) -> None:
+        self._features = features
+        self._places = {j: k for k, j in enumerate(features)}
         self._names = names
         self._n_features = n_features
 
@@ -259,7 +259,7 @@ class _Kept:
     def narrow_directions(self, directions: Any) -> dict[int, int] | list[int]:
         """Return the directions of those features that are kept, from a mapping or a list."""
         if not isinstance(directions, Mapping):
-            return [directions[j] for j in self._kept]
+            return [directions[j] for j in self._features]
         placed = {self.place(feature): direction for feature, direction in directions.items()}
         return {k: direction for k, direction in placed.items() if k is not None}
 

@@ -22,6 +22,6 @@ RADOS = {
 }
 
 
-def make_rados(**given: Any) -> RadoBoostClassifier:
+def make_rados(**params: Any) -> RadoBoostClassifier:
     """Make a `RadoBoostClassifier` with a ridge."""
-    return RadoBoostClassifier(**{**RADOS, **given})
+    return RadoBoostClassifier(**{**RADOS, **params})

@@ -8,6 +8,6 @@ from properboost.reproduce.pinned_settings import SEARCH
 __all__ = ["make_search"]
 
 
-def make_search(**given: Any) -> ProperBoostClassifierCV:
+def make_search(**params: Any) -> ProperBoostClassifierCV:
     """Make a search for the gain of such tables; its selection is cyclic."""
-    return ProperBoostClassifierCV(**{**SEARCH, **given})
+    return ProperBoostClassifierCV(**{**SEARCH, **params})

@@ -12,6 +12,6 @@ from properboost.reproduce.pinned_settings import RULE
 __all__ = ["make_tables"]
 
 
-def make_tables(**given: Any) -> ProperBoostClassifier:
+def make_tables(**params: Any) -> ProperBoostClassifier:
     """Make boosted look-up tables: glog, the real response and guarded steps, greedy selection."""
-    return ProperBoostClassifier(**{**TABLES, **RULE, **given})
+    return ProperBoostClassifier(**{**TABLES, **RULE, **params})

@@ -8,6 +8,6 @@ from properboost.estimators.pinned_parameters import VOTES
 __all__ = ["make_votes"]
 
 
-def make_votes(**given: Any) -> ARBoostClassifier:
+def make_votes(**params: Any) -> ARBoostClassifier:
     """Make an `ARBoostClassifier` of stumps: AdaBoost, as rho is 1."""
-    return ARBoostClassifier(**{**VOTES, **given})
+    return ARBoostClassifier(**{**VOTES, **params})
