@@ -10,9 +10,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
 from helpers.searches import KINDS, as_kind, integers
-from properboost import ProperBoostClassifier, ProperBoostClassifierCV, plots
+from properboost import Calibration, ProperBoostClassifier, ProperBoostClassifierCV, Table, plots
 from properboost.datasets import make_two_gaussians
 from properboost.diagnostics import GainCurve, gain_curve
+
+EVERY_BIN = Table(max_cells=None)
 
 
 def make_noise(n, seed):
@@ -56,8 +58,8 @@ def two_gaussians_error(size, gain, seeds):
             gain=gain,
             n_estimators=50,
             selection="greedy",
-            max_cells=None,
-            slope=1.0,
+            weak_learner=EVERY_BIN,
+            calibration=Calibration(slope=1.0),
             max_bins=16,
             rows_per_bin=None,
             n_jobs=1,
@@ -88,7 +90,7 @@ def test_small_samples_overfit_from_the_first_round_at_small_gains_only():
 @pytest.fixture(scope="module")
 def gaussians():
     X, y = make_two_gaussians(400, random_state=1)
-    return gain_curve(X, y, n_repeats=3, n_estimators=20, n_jobs=1, max_cells=None)
+    return gain_curve(X, y, n_repeats=3, n_estimators=20, n_jobs=1, weak_learner=EVERY_BIN)
 
 
 def test_cross_validated_gain_falls_as_rows_are_added(gaussians):
@@ -101,7 +103,8 @@ def test_cross_validated_gain_falls_as_rows_are_added(gaussians):
 # -- whether more rows would help -----------------------------------------------------------------
 
 QUICK = {
-    "sizes": [0.5, 1.0], "n_repeats": 3, "n_estimators": 20, "n_jobs": 1, "max_cells": None,
+    "sizes": [0.5, 1.0], "n_repeats": 3, "n_estimators": 20, "n_jobs": 1,
+    "weak_learner": EVERY_BIN,
 }  # fmt: skip
 
 
@@ -224,20 +227,13 @@ def test_gains_that_are_worse_beyond_doubt_are_not_as_good():
 
 def test_at_all_rows_it_is_the_search():
     X, y = make_steep(500, 0)
-    curve = gain_curve(
-        X, y, sizes=[1.0], gains=[1, 4, 16], n_repeats=1, n_estimators=10, max_cells=None
-    )
+    shared = {"n_estimators": 10, "weak_learner__max_cells": None}
+    curve = gain_curve(X, y, sizes=[1.0], gains=[1, 4, 16], n_repeats=1, **shared)
     assert curve.sizes.tolist() == [400]
     means = curve.curves[0, 0].mean(axis=1)
     # Folds differ, as they are shuffled: to within the noise of 500 rows.
-    search = ProperBoostClassifierCV(
-        gains=[1, 4, 16],
-        n_estimators=10,
-        selection="cyclic",
-        max_cells=None,
-        refit=False,
-        effort=None,
-    ).fit(X, y)
+    space = {"gain": [1, 4, 16], "selection": "cyclic", **shared}
+    search = ProperBoostClassifierCV(space, refit=False, effort=None).fit(X, y)
     np.testing.assert_allclose(means, search.cv_results_["mean_test_score"], atol=0.02)
     assert curve.scores == pytest.approx(means.max())
     assert curve.gains == curve.grid[means.argmax()]
@@ -286,7 +282,7 @@ def test_tables_scores_and_parameters_are_passed_on():
         cv=3,
         class_weight="balanced",
         max_bins=8,
-        priors=[1e-2],
+        prior=1e-2,
         n_jobs=1,
     )
     assert (curve.loss, curve.scoring) == ("exponential", "roc_auc")
@@ -397,13 +393,14 @@ def test_plot_is_that_of_plots(gaussians, monkeypatch):
         ({"cv": 1}, ValueError, "cv must be at least 2"),
         ({"cv": [([0], [1])]}, TypeError, "cv must be an integer"),
         ({"tolerance": -1}, ValueError, "tolerance must be at least 0"),
-        ({"priors": [None, 0.1]}, ValueError, r"priors must have one entry; got \[None, 0.1\]"),
-        ({"priors": 0.1}, TypeError, "priors must be a list, or None; got 0.1"),
+        ({"prior": [None, 0.1]}, TypeError, r"prior must be a finite number .*\[None, 0.1\]"),
+        ({"max_cells": 3}, TypeError, r"parameter max_cells: write .*Table\(max_cells"),
+        ({"interactions": 3}, TypeError, "unexpected parameter interactions"),
         ({"max_bins": 1}, ValueError, "max_bins must be between 2 and 255; got 1"),
         ({"response": "exact"}, ValueError, "response='exact'.* the gain cannot matter"),
         ({"max_estimators": 5}, TypeError, "unexpected parameter max_estimators"),
-        ({"refit": False}, TypeError, "unexpected parameter refit; .* accepts: alphas, "),
-        ({"colour": "red"}, TypeError, "unexpected parameter colour"),
+        ({"refit": False}, TypeError, "unexpected parameter refit"),
+        ({"colour": "red"}, TypeError, "parameter colour: it accepts categorical_features, "),
     ],
 )
 def test_wrong_arguments_are_named(arguments, error, message):
@@ -439,7 +436,7 @@ def test_the_gain_is_of_one_coupling():
     }
     np.testing.assert_array_equal(curves["auto"], curves["softmax"])
     assert np.all(curves["auto"] != curves["one_vs_rest"])
-    with pytest.raises(ValueError, match="multiclass must not be a list here"):
+    with pytest.raises(TypeError, match="multiclass must be one of"):
         gain_curve(X, y, multiclass=["softmax"], **settings)
     with pytest.raises(ValueError, match="multiclass must not be 'softmax' with loss='gboost'"):
         gain_curve(X, y, loss="gboost", multiclass="softmax", **settings)

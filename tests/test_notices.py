@@ -11,7 +11,7 @@ def test_a_warning_points_at_the_call_however_deep_it_comes_from():
     y = X[:, 0] > 9
     for model in (
         pb.ProperBoostClassifier(n_estimators=1),
-        pb.ProperBoostClassifierCV(n_estimators=1, cv=2, effort=None),
+        pb.ProperBoostClassifierCV(space={"n_estimators": 1}, cv=2, effort=None),
         pb.UDTClassifier(),
     ):
         with pytest.warns(UserWarning, match="sample_weight has a mean of 9") as warned:

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import properboost as pb
-from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
+from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers, quick
 from properboost._core import rank_scores
 from properboost.data.frames import take_rows
 
@@ -76,7 +76,7 @@ def test_scores_of_nan_are_never_best():
         return np.nan if estimator.predict_proba(rows).max() > 0.8 else 0.5
 
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 8.0], cv=2, n_estimators=6, scoring=score, effort=None
+        space={"gain": [0.5, 8.0], "n_estimators": 6}, cv=2, scoring=score, effort=None
     )
     search.fit(*integers())
     assert search.gain_ == 8.0
@@ -87,11 +87,14 @@ def test_scores_of_nan_are_never_best():
 
 def test_class_weights_are_no_part_of_the_score():
     X, y = integers()
-    shared = {"rows_per_bin": None, "n_estimators": 5, "class_weight": {0: 5.0, 1: 1.0}}
-    shared["selection"] = "cyclic"
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared, effort=None).fit(X, y)
+    shared = {"rows_per_bin": None, "class_weight": {0: 5.0, 1: 1.0}}
+    space = {"n_estimators": 5, "selection": "cyclic"}
+    ours = pb.ProperBoostClassifierCV(
+        space | {"gain": [0.5, 2.0]}, cv=3, **shared, effort=None
+    ).fit(X, y)
+    table = pb.Table(max_cells=10, min_saving=0.5)
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, **shared),
+        pb.ProperBoostClassifier(weak_learner=table, **shared, **space),
         {"gain": [0.5, 2.0]},
         cv=3,
         scoring="neg_log_loss",
@@ -131,7 +134,10 @@ def test_scorers_may_compute_in_what_they_get(weighs):
     before = X.tobytes(), y.tobytes()
 
     def fit(scoring):
-        model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=9, scoring=scoring)
+        model = pb.ProperBoostClassifier(
+            early_stopping=pb.EarlyStopping(validation_fraction=0.1, scoring=scoring),
+            n_estimators=9,
+        )
         validation = {"X_val": X[:90], "y_val": y[:90]}
         validation |= {"sample_weight_val": weight[:90]} if weighs else {}
         return model.fit(X[90:], y[90:], **validation)
@@ -223,7 +229,9 @@ def test_so_they_are_with_early_stopping(order):
     def score(model, rows, labels):
         return log_score(model, rows[::-1] if order else rows, labels)
 
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=5, scoring=score)
+    model = pb.ProperBoostClassifier(
+        early_stopping=pb.EarlyStopping(validation_fraction=0.1, scoring=score), n_estimators=5
+    )
     if order is None:
         assert model.fit(X, y).n_iter_ > 0
     else:
@@ -271,7 +279,9 @@ def test_bad_scorers(scoring, message):
 
 def test_a_split_without_a_class_is_named():
     X, y = np.arange(40.0)[:, None] % 7, np.repeat([0, 1, 2, 3], [20, 2, 10, 8])
-    search = pb.ProperBoostClassifierCV(effort=None, scoring="average_precision", n_estimators=3)
+    search = pb.ProperBoostClassifierCV(
+        effort=None, scoring="average_precision", space={"n_estimators": 3}
+    )
     message = r"scoring='average_precision' needs rows of every class; .* none of \[1\]"
     with pytest.raises(ValueError, match=message), pytest.warns(UserWarning, match="least pop"):
         search.fit(X, y)
@@ -330,7 +340,7 @@ def test_the_engine_scores_without_the_weights_of_classes(scoring):
     settings = {**QUICK, "class_weight": {0: 50.0, 1: 0.5}, "effort": None, "scoring": scoring}
     ours = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)
     settings["class_weight"] = {0: 5e7, 1: 0.5e-1}  # too far apart for the engine's means
-    apart = pb.ProperBoostClassifierCV(**settings | {"n_estimators": 1}).fit(X, y, weight)
+    apart = pb.ProperBoostClassifierCV(**settings | quick(n_estimators=1)).fit(X, y, weight)
     assert np.isfinite(apart.validation_curves_[..., -1]).all()
 
     def score(estimator, rows, labels, sample_weight):
@@ -362,6 +372,6 @@ def test_a_missing_class_has_no_ranking_and_a_balanced_accuracy_of_the_other():
 
 
 def test_a_score_of_two_classes_is_refused_by_name_with_three(iris):
-    search = pb.ProperBoostClassifierCV(scoring="roc_auc", effort=None, gains=[1.0], cv=2)
+    search = pb.ProperBoostClassifierCV(scoring="roc_auc", effort=None, space={"gain": [1.0]}, cv=2)
     with pytest.raises(ValueError, match=r"scoring='roc_auc' cannot be used: multi_class must be"):
         search.fit(*iris)

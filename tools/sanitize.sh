@@ -125,7 +125,7 @@ fi
 analyse() {
   find "$root/cpp/src" -name '*.cpp' -print0 | xargs -0 -n 1 -P "$jobs" \
     clang++ --analyze -Xclang -analyzer-output=text -Xclang -analyzer-werror -std=c++17 \
-    -fopenmp -I"$root/cpp/include"
+    -fopenmp -I"$root/cpp/include" -I"$work/undefined/generated"
 }
 if [ $short = yes ]; then
   :

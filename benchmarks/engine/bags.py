@@ -36,7 +36,12 @@ SETTINGS = {
     "cyclic": Setting(rows=1_000_000, parameters={"selection": "cyclic"}),
     "defaults": Setting(
         rows=1_000_000,
-        parameters={"selection": "unbiased", "max_cells": "auto", "smoothing": None, "gain": None},
+        parameters={
+            "selection": "unbiased",
+            "weak_learner__max_cells": "auto",
+            "weak_learner__smoothing": None,
+            "gain": None,
+        },
     ),
     "adult": Setting("adult"),
     "wide": Setting(rows=20_000, columns=200),

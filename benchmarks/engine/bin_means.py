@@ -59,8 +59,7 @@ def score(X: np.ndarray, y: np.ndarray, max_bins: int, rounds: int) -> dict[str,
         "values": find_values,
     }.items():
         settings = ref.TreeSettings(
-            max_leaves=8, linear_leaves=way != "constants", linear_l2=5.0, linear_rows=10.0,
-            min_child_weight=1.0,
+            max_leaf_nodes=8, linear_leaves=way != "constants", linear_l2=5.0, min_child_weight=1.0,
         )  # fmt: skip
         with mock.patch.object(lines, "find_positions", find):
             model = ref.fit(

@@ -81,7 +81,18 @@ def _make(name: str, settings: Mapping[str, Any]) -> Any:
     kind = getattr(properboost, name)
     if "effort" not in signature(kind).parameters:  # all searches were what None is
         settings = {key: value for key, value in settings.items() if key != "effort"}
-    return kind(n_jobs=1, **settings)
+    if not hasattr(properboost, "Tree"):
+        settings = _flatten(settings)
+    return kind(n_jobs=1).set_params(**settings)
+
+
+def _flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings for commits whose estimators had every field as a parameter."""
+    lists = {"gain": "gains", "weak_learner__smoothing": "smoothings"}
+    space = {lists.get(name, name): value for name, value in settings.get("space", {}).items()}
+    flat = {**settings, **space}
+    flat.pop("space", None)
+    return {name.rpartition("__")[2]: value for name, value in flat.items()}
 
 
 def _judge(model: Any, test: Problem) -> float:
@@ -125,42 +136,42 @@ def _digits(*, test: bool = False) -> Problem:
 
 
 NEWTON: dict[str, Any] = {"response": "newton"}
-TABLES: dict[str, Any] = {"max_bins": 255, "rows_per_bin": None, "max_cells": None}
-GIVEN = TABLES | {"smoothing": 0.0}
-GREEDY = GIVEN | {"selection": "greedy", "n_estimators": 100}
-TREES = GIVEN | {
-    "weak_learner": "tree", "max_leaf_nodes": 31, "max_features": 1.0, "n_estimators": 20,
-    "learning_rate": 0.1,
+BINS: dict[str, Any] = {"max_bins": 255, "rows_per_bin": None}
+TABLES = BINS | {"weak_learner__max_cells": None, "weak_learner__smoothing": 0.0}
+GREEDY: dict[str, Any] = {"selection": "greedy", "n_estimators": 100}
+STUMPS = BINS | GREEDY | {"weak_learner": "stump"}
+LEAVES: dict[str, Any] = {"weak_learner": "tree", "weak_learner__max_leaf_nodes": 31}
+TREES = BINS | LEAVES | {
+    "weak_learner__max_features": 1.0, "n_estimators": 20, "learning_rate": 0.1,
 }  # fmt: skip
-SEARCHED = TABLES | {
-    "effort": None, "selection": "greedy", "smoothings": [0.0], "cv": 5, "max_estimators": 100,
-    "gains": np.geomspace(0.5, 8.0, 16).tolist(),
+SEARCHED = BINS | {
+    "space": {
+        "weak_learner__max_cells": None, "weak_learner__smoothing": [0.0], "selection": "greedy",
+        "gain": np.geomspace(0.5, 8.0, 16).tolist(),
+    },
+    "effort": None, "cv": 5, "max_estimators": 100,
 }  # fmt: skip
 TASKS: dict[str, Callable[[], Task]] = {
     "fit, tall": lambda: _fit(ONE, _tall),
     "fit, tall, cyclic": lambda: _fit(ONE, _tall, selection="cyclic", n_estimators=10),
     "fit, tall, Newton stumps": lambda: _fit(ONE, _tall, weak_learner="stump", **NEWTON),
-    "fit, tall, Newton trees": lambda: _fit(
-        ONE, _tall, weak_learner="tree", max_leaf_nodes=31, n_estimators=20, **NEWTON
-    ),
+    "fit, tall, Newton trees": lambda: _fit(ONE, _tall, n_estimators=20, **LEAVES, **NEWTON),
     "fit, wide": lambda: _fit(ONE, _wide),
     "fit, 500 rows": lambda: _fit(ONE, _small),
     "fit, 26 classes": lambda: _fit(ONE, load_letters),
     "search, 500 rows": lambda: _fit(SEARCH, _small),
     "predict, tables": lambda: _predict(_scored),
-    "predict, trees": lambda: _predict(_scored, weak_learner="tree", max_leaf_nodes=31),
-    "given, tables": lambda: _fit(ONE, _tall, gain=2.0, **GREEDY),
-    "given, crowded codes": lambda: _fit(ONE, _crowded, gain=2.0, **GREEDY),
+    "predict, trees": lambda: _predict(_scored, **LEAVES),
+    "given, tables": lambda: _fit(ONE, _tall, gain=2.0, **TABLES, **GREEDY),
+    "given, crowded codes": lambda: _fit(ONE, _crowded, gain=2.0, **TABLES, **GREEDY),
     "given, cyclic": lambda: _fit(
-        ONE, _tall, gain=2.0, selection="cyclic", n_estimators=10, **GIVEN
+        ONE, _tall, gain=2.0, selection="cyclic", n_estimators=10, **TABLES
     ),
-    "given, stumps": lambda: _fit(ONE, _tall, gain=1.0, weak_learner="stump", **GREEDY),
-    "given, Newton stumps": lambda: _fit(
-        ONE, _tall, gain=1.0, weak_learner="stump", **NEWTON, **GREEDY
-    ),
+    "given, stumps": lambda: _fit(ONE, _tall, gain=1.0, **STUMPS),
+    "given, Newton stumps": lambda: _fit(ONE, _tall, gain=1.0, **NEWTON, **STUMPS),
     "given, Newton trees": lambda: _fit(ONE, _tall, gain=1.0, **NEWTON, **TREES),
     "given, 26 classes, cyclic": lambda: _fit(
-        ONE, load_letters, gain=2.0, selection="cyclic", n_estimators=10, **GIVEN
+        ONE, load_letters, gain=2.0, selection="cyclic", n_estimators=10, **TABLES
     ),
     "given, search": lambda: _fit(SEARCH, _searched, **SEARCHED),
     "given, search of ten classes": lambda: _fit(SEARCH, _digits, **SEARCHED),

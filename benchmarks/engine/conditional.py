@@ -23,7 +23,7 @@ from sklearn.metrics import log_loss
 
 from benchmarks.lib.race import print_table, progress
 from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, divide
-from properboost import ProperBoostClassifier, ProperBoostClassifierCV
+from properboost import EarlyStopping, ProperBoostClassifier, ProperBoostClassifierCV
 
 SHARES = (0.02, 0.1, 0.5)
 ROWS = (3_000, 30_000)
@@ -37,7 +37,10 @@ TWO_CLASSES = {
 MODELS: dict[str, Any] = {
     "plain": lambda seed, **given: ProperBoostClassifier(random_state=seed, **given),
     "early": lambda seed, **given: ProperBoostClassifier(
-        random_state=seed, early_stopping=True, validation_fraction=0.2, n_estimators=400, **given
+        random_state=seed,
+        early_stopping=EarlyStopping(validation_fraction=0.2),
+        n_estimators=400,
+        **given,
     ),
     "search": lambda seed, **given: ProperBoostClassifierCV(
         random_state=seed, effort=None, **given

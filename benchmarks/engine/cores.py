@@ -48,20 +48,27 @@ def _search(setting: Setting) -> Any:
     from properboost import ProperBoostClassifierCV
 
     return ProperBoostClassifierCV(
-        effort=None, gains=[0.25, 1.0, 4.0, 16.0], cv=5, n_estimators=setting.rounds // 4,
-        selection="greedy", max_bins=setting.bins, n_jobs=setting.threads,
-    )  # fmt: skip
+        {
+            "gain": [0.25, 1.0, 4.0, 16.0],
+            "n_estimators": setting.rounds // 4,
+            "selection": "greedy",
+        },
+        effort=None,
+        cv=5,
+        max_bins=setting.bins,
+        n_jobs=setting.threads,
+    )
 
 
 WAYS: dict[str, Callable[[Setting], Any]] = {
-    "table, real": partial(make_properboost, weak_learner="histogram", response="real"),
+    "table, real": partial(make_properboost, weak_learner="table", response="real"),
     "stump, newton": partial(make_properboost, weak_learner="stump", response="newton"),
     "tree, newton": lambda setting: make_properboost(
         replace(setting, leaves=31, learning_rate=0.1), weak_learner="tree", response="newton"
     ),
     "levels, newton": lambda setting: make_properboost(
         replace(setting, levels=6, learning_rate=0.1),
-        weak_learner="tree", grow_policy="symmetric", response="newton",
+        weak_learner="tree", weak_learner__grow_policy="symmetric", response="newton",
     ),
     "search": _search,
 }  # fmt: skip

@@ -48,6 +48,7 @@ import numpy as np
 from benchmarks.engine.faults import in_time, make_bytes, send
 from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.race import print_table
+from properboost import Tree
 
 WORKERS, CHUNKS = 3, 6
 FIRST = 6
@@ -63,12 +64,11 @@ MODELS: dict[str, dict[str, Any]] = {
     "tables": {"n_estimators": 80},
     "cyclic": {"selection": "cyclic", "n_estimators": 8},
     "trees": {"weak_learner": "tree", "response": "newton", "n_estimators": 4},
-    "lines": {"weak_learner": "tree", "response": "newton", "linear_leaves": True,
-              "n_estimators": 3},
+    "lines": {"weak_learner": Tree(linear_leaves=True), "response": "newton", "n_estimators": 3},
     "pairs": {"interactions": 2, "n_estimators": 20},
     "bags": {"outer_bags": 4, "n_estimators": 15},
     "classes": {"n_estimators": 30},
-    "search": {"effort": None, "gains": [0.5, 1.0], "n_estimators": 6, "cv": 2},
+    "search": {"space": {"gain": [0.5, 1.0], "n_estimators": 6}, "effort": None, "cv": 2},
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.engine.plain_losses                # held-out rows, a minute
     python -m benchmarks.engine.plain_losses --folds 5      # training rows alone
-    python -m benchmarks.engine.plain_losses --learners histogram stump tree monomial
+    python -m benchmarks.engine.plain_losses --learners table stump tree rule
 
 A plain fit finds its gain by the number of rows, in units of the loss margin, and trees' shrinkage
 goes by these units: so losses should be restrained alike.  The last line is the geometric mean over
@@ -28,7 +28,7 @@ TEN = (
     "credit_data", "ADULT",
 )  # fmt: skip
 LOSSES = ("glog", "ggauss", "glaplacian", "gboost", "alpha", "exponential", "savage", "tangent")
-LEARNERS = ("histogram", "tree")
+LEARNERS = ("table", "tree")
 
 
 def fit(split: Split, loss: str, learner: str, seed: int) -> Any:

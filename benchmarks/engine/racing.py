@@ -19,12 +19,12 @@ from sklearn.metrics import log_loss
 from benchmarks.lib import sets
 from benchmarks.peers.panel import number_columns
 from properboost import ProperBoostClassifierCV
-from properboost.model_selection import search_cv
+from properboost.model_selection import search_run
 
 NAMES = ("spambase", "segment", "LETTER.p1", "LETTER.p2", "credit_data")
 
 
-class Patient(search_cv.Race):
+class Patient(search_run.Race):
     """A race that drops nobody."""
 
     def choose_first(self, _n_splits: int) -> int:
@@ -56,7 +56,7 @@ def name_candidates(model: ProperBoostClassifierCV) -> list[str]:
 def compare(name: str, effort: int, threads: int) -> None:
     """Print what dropping cost on a set."""
     racing, loss, seconds = fit(name, effort, threads)
-    with mock.patch.object(search_cv, "Race", Patient):
+    with mock.patch.object(search_run, "Race", Patient):
         patient, other_loss, other_seconds = fit(name, effort, threads)
     reached: dict[str, Any] = dict(
         zip(name_candidates(patient), patient.cv_results_["mean_test_score"], strict=True)

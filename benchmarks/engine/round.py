@@ -46,7 +46,7 @@ from benchmarks.lib.race import (
 PASSES = 5  # of the plain histograms in a turn
 PLAIN = "histogram"
 KINDS: dict[str, dict[str, Any]] = {
-    "table, real": {"weak_learner": "histogram", "response": "real"},
+    "table, real": {"weak_learner": "table", "response": "real"},
     "stump, newton": {"weak_learner": "stump", "response": "newton"},
 }
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from properboost import ProperBoostClassifier
+from properboost import Calibration, ProperBoostClassifier
 
 COLUMNS = 40
 KINDS = ("plain", "mixed", "correlated", "weighted")
@@ -81,7 +81,11 @@ def fit(
     """Return a model, and the processor time it took."""
     began = time.process_time()
     model = ProperBoostClassifier(
-        early_stopping=False, slope=1.0, n_jobs=1, screening=screening, **settings
+        early_stopping=False,
+        calibration=Calibration(slope=1.0),
+        n_jobs=1,
+        screening=screening,
+        **settings,
     )
     model.fit(rows.X, rows.y, rows.weight, init_score=init_score)
     return model, time.process_time() - began

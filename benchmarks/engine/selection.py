@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from properboost import ProperBoostClassifier
+from properboost import ProperBoostClassifier, Table
 
 ROWS, COLUMNS, VALUES = 1_000_000, 50, 255
 SHARES = (0.25, 0.01, 0.001)
 KINDS = {"flag": "a flag among 255 values", "wide": "255 values among flags"}
 WAYS: dict[str, dict[str, Any]] = {
-    "greedy": {"selection": "greedy", "max_cells": None},
-    "unbiased": {"selection": "unbiased", "max_cells": None},
+    "greedy": {"selection": "greedy", "weak_learner": Table(max_cells=None)},
+    "unbiased": {"selection": "unbiased", "weak_learner": Table(max_cells=None)},
     "defaults": {},
 }
 

@@ -18,10 +18,12 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 def prepare(model: Any, X: Any, y: Any) -> Any:
     """Do what `fit` does before it boosts; returns properboost.engine.local.LocalRows."""
     from properboost.engine.local import TableSource
-    from properboost.parameters.shared import read_binning
+    from properboost.parameters.declare import read_parameter
+    from properboost.parameters.rows import read_binning
 
     table, rows, order = _sort_rows(model, X, y)
-    return TableSource(table).encode(read_binning(model), rows, order)
+    per_bin = read_parameter(model, "weak_learner").rows_per_bin
+    return TableSource(table).encode(read_binning(model, per_bin), rows, order)
 
 
 def _sort_rows(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
@@ -44,8 +46,8 @@ def start(
     """Return the boosting of one model for each gain, before its first round."""
     from properboost.engine.protocols import ModelSet
     from properboost.losses import GLog
+    from properboost.parameters.boosting import BoostingOptions
     from properboost.parameters.declare import read
-    from properboost.parameters.shared import BoostingOptions
 
     n = len(gains)
     rows = training if threads is None else replace(training, n_threads=threads)
@@ -103,7 +105,8 @@ class Stages:
 
     def count(self, threads: int) -> Any:
         """Count the rows that each code of each feature has."""
-        return self.bins.weigh(self.codes, None, n_threads=threads)
+        segments, group_of = np.array([0, len(self.table)]), np.zeros(1, dtype=np.int64)
+        return self.bins.weigh(self.codes, segments, group_of, 1, n_threads=threads)
 
     @property
     def sampled_rows(self) -> int:

@@ -21,7 +21,7 @@ def plain(**parameters: Any) -> Callable[[int], Any]:
 LEARNERS: dict[str, Callable[[int], Any]] = {
     "tables": plain(),
     "stumps": plain(weak_learner="stump"),
-    "monomials": plain(weak_learner="monomial"),
+    "rules": plain(weak_learner="rule"),
     "trees": plain(weak_learner="tree"),
     "pairs": plain(interactions=10),
 }

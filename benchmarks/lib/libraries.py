@@ -71,33 +71,44 @@ class Way:
 
 # -- properboost -----------------------------------------------------------------------------------
 
-PUBLISHED = {"max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing": 0.0}
-"""The papers' tables, which are compared at equal rounds, whatever the defaults are."""
+
+def as_published(**parameters: Any) -> dict[str, Any]:
+    """Return parameters, with the papers' for those that are not named, whatever defaults are."""
+    published: dict[str, Any] = {"gain": 1.0, "selection": "greedy"}
+    if parameters.get("weak_learner", "table") == "table":
+        published |= {"weak_learner__max_cells": None, "weak_learner__smoothing": 0.0}
+    return published | parameters
 
 
 def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameters: Any) -> Any:
     """Make an unfitted model; at the defaults nothing else is named but the setting."""
     from properboost import ProperBoostClassifier
 
+    model = ProperBoostClassifier(
+        n_estimators=setting.rounds, max_bins=setting.bins, n_jobs=setting.threads
+    )
     if at_defaults:
-        return ProperBoostClassifier(
-            n_estimators=setting.rounds, max_bins=setting.bins, n_jobs=setting.threads, **parameters
-        )
+        return model.set_params(**parameters)
     if parameters.get("response") == "newton":
         # Newton's values are steps already, and the peers' are not guarded either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
-    parameters = {"n_estimators": setting.rounds, **PUBLISHED, **parameters}
+    parameters = as_published(**parameters)
     if parameters.get("weak_learner") == "tree":
-        grown: dict[str, Any] = {"max_leaf_nodes": setting.leaves, "selection": "unbiased"}
-        if parameters.get("grow_policy") == "symmetric":
-            grown = {"max_depth": setting.levels, "selection": "unbiased"}
-        grown |= {"min_child_weight": 0.0, "max_features": 1.0}
-        parameters |= {**grown, "subsample": setting.sample}
-    return ProperBoostClassifier(max_bins=setting.bins, n_jobs=setting.threads, **parameters)
+        size: dict[str, Any] = {"weak_learner__max_leaf_nodes": setting.leaves}
+        if parameters.get("weak_learner__grow_policy") == "symmetric":
+            size = {"weak_learner__max_depth": setting.levels}
+        parameters |= size | {
+            "selection": "unbiased",
+            "weak_learner__min_child_weight": 0.0,
+            "weak_learner__max_features": 1.0,
+            "weak_learner__subsample": setting.sample,
+        }
+    return model.set_params(**parameters)
 
 
 def properboost_way(name: str, **parameters: Any) -> Way:
     """Return the way with these parameters; its binning is what `fit` does before it boosts."""
+    names_lines = "weak_learner__linear_leaves" in parameters
 
     def bin_rows(setting: Setting, problem: Problem) -> Any:
         return engine.prepare(make_properboost(setting, **parameters), *problem)
@@ -112,8 +123,8 @@ def properboost_way(name: str, **parameters: Any) -> Way:
         if setting.sample < 1.0 and ("screening" in parameters or setting.leaves == 2):
             return False  # a screen is a sample already, and tables have all rows
         if setting.levels is not None:
-            return "linear_leaves" in parameters
-        grows = parameters.get("weak_learner") == "tree" and "linear_leaves" not in parameters
+            return names_lines
+        grows = parameters.get("weak_learner") == "tree" and not names_lines
         return (setting.leaves > 2) == grows
 
     return Way(f"{OURS}: {name}", fit, score, bin_rows, takes_bins=False, takes_part=takes_part)
@@ -122,7 +133,7 @@ def properboost_way(name: str, **parameters: Any) -> Way:
 def properboost() -> Iterator[Way]:
     import properboost  # noqa: F401 - is it here?
 
-    yield properboost_way("table, real", weak_learner="histogram", response="real")
+    yield properboost_way("table, real", weak_learner="table", response="real")
     yield properboost_way("stump, real", weak_learner="stump", response="real")
     yield properboost_way("stump, newton", weak_learner="stump", response="newton")
     for name, parameters in {
@@ -133,9 +144,7 @@ def properboost() -> Iterator[Way]:
             f"{name}, defaults, all rows", at_defaults=True, screening=None, **parameters
         )
     screens: dict[str, Any] = {"screening": 32_768, "selection": "unbiased"}
-    yield properboost_way(
-        "table, real, screens", weak_learner="histogram", response="real", **screens
-    )
+    yield properboost_way("table, real, screens", weak_learner="table", response="real", **screens)
     yield properboost_way(
         "stump, newton, screens", weak_learner="stump", response="newton", **screens
     )
@@ -149,8 +158,8 @@ def properboost() -> Iterator[Way]:
         for lines, by_screen in itertools.product((False, True), (False, True)):
             yield properboost_way(
                 name + (", lines" if lines else "") + (", screens" if by_screen else ""),
-                weak_learner="tree", response="newton", grow_policy=grow_policy,
-                linear_leaves=lines, **(screens if by_screen else {}),
+                weak_learner="tree", response="newton", weak_learner__grow_policy=grow_policy,
+                weak_learner__linear_leaves=lines, **(screens if by_screen else {}),
             )  # fmt: skip
 
 

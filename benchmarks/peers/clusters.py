@@ -62,7 +62,7 @@ TALL = Setting(rows=2_000_000)
 CHUNKS = 4  # of each worker
 CALLS = 100  # of which the median is a bare trip
 WAYS = {
-    "table, real": {"weak_learner": "histogram", "response": "real"},
+    "table, real": {"weak_learner": "table", "response": "real"},
     "stump, newton": {"weak_learner": "stump", "response": "newton"},
 }
 
@@ -152,7 +152,7 @@ def properboost(setting: Setting) -> Iterator[Contestant]:
         model = make_properboost(replace(setting, threads=1), **settings)
         rows = (task.train.X, task.train.y)
         if on_cluster:
-            model = DaskProperBoostClassifier(**model.get_params() | {"client": task.client})
+            model = DaskProperBoostClassifier(client=task.client, **model.get_params(deep=False))
             rows = (task.X, task.y)
         with watched.watch(), clock(WORK):
             model.fit(*rows)

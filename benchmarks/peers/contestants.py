@@ -77,28 +77,47 @@ def narrow(split: Split, grid: dict[str, list[Any]]) -> dict[str, list[Any]]:
 # -- tuned by a grid ------------------------------------------------------------------------------
 
 
-def search(weak_learner: str, grid: dict[str, list[Any]], **settings: Any) -> Contestant:
-    """Return a search of properboost's."""
+def search(
+    weak_learner: str, grid: dict[str, list[Any]], max_estimators: int, **settings: Any
+) -> Contestant:
+    """Return a search of properboost's: the grid is narrowed, and other settings are not."""
 
     def fit(task: Task) -> Fitted:
-        from properboost import ProperBoostClassifierCV
+        from properboost import ProperBoostClassifier, ProperBoostClassifierCV
 
         split = task.split
         lists = narrow(split, grid)
         if split.y.max() == 1:
             lists.pop("multiclass", None)
+        space = lists | settings
         model = ProperBoostClassifierCV(
-            weak_learner=weak_learner,
+            {"weak_learner": weak_learner, **space},
+            rows_per_bin=5,
+            max_estimators=max_estimators,
             cv=make_folds(split, task.seed),
             random_state=task.seed,
             n_jobs=task.threads,
-            **(lists | settings),
             effort=None,
         ).fit(split.X, split.y)
-        told = {*lists, *settings, "gain", "smoothing", "multiclass", "temperature"}
-        chosen = {k: v for k, v in model.best_params_.items() if k in told}
-        chosen["n_estimators"] = model.n_estimators_
+        named = {name for name, values in space.items() if isinstance(values, list)}
+        named |= {"gain", "multiclass", "calibration__temperature", "n_estimators"}
+        params = ProperBoostClassifier(**model.best_params_).get_params()
+        chosen = {name: value for name, value in params.items() if name in named}
         return Fitted(lambda X: np.exp(model.predict_log_proba(X)), chosen, -model.best_score_)
+
+    return fit
+
+
+def couple(joint: Contestant, apart: Contestant) -> Contestant:
+    """Return the better by cross-validation: a joint model, or each class against the rest.
+
+    With two classes, and where grids are narrowed, it is the joint model.
+    """
+
+    def fit(task: Task) -> Fitted:
+        has_both = task.split.y.max() > 1 and cells(task.split) <= WHOLE_GRID
+        ways = [joint, apart] if has_both else [joint]
+        return min((way(task) for way in ways), key=lambda fitted: fitted.loss)
 
     return fit
 
@@ -345,13 +364,12 @@ def default_catboost(task: Task) -> Any:
 
 
 def default_trees(task: Task) -> Any:
-    """Make properboost's search with trees, of this version or one without families."""
+    """Make properboost's search with trees alone."""
     from properboost import ProperBoostClassifierCV
 
-    model = ProperBoostClassifierCV(
-        weak_learner="tree", random_state=task.seed, n_jobs=task.threads
+    return ProperBoostClassifierCV(
+        {"weak_learner": "tree"}, effort=None, random_state=task.seed, n_jobs=task.threads
     )
-    return model.set_params(effort=None) if "effort" in model.get_params() else model
 
 
 def compare_families(**settings: Any) -> Contestant:
@@ -450,27 +468,29 @@ def make_random_forest(task: Task) -> Any:
 
 # The first value of each list is what very large tables get.
 NEWTON: dict[str, Any] = {
-    "rows_per_bin": 5,
+    "max_estimators": MOST_ROUNDS,
     "response": "newton",
     "l2": 0.1,
-    "gains": [1.0],
+    "gain": [1.0],
     "learning_rate": 0.1,
-    "max_estimators": MOST_ROUNDS,
 }
 TABLES: dict[str, Any] = {
-    "rows_per_bin": 5,
-    "gains": [1, 2, 4, 8, 16],
-    "smoothings": [0.0, 4.0, 64.0, 512.0],
     "max_estimators": 150,
-    "max_cells": [None, 10],
+    "gain": [1, 2, 4, 8, 16],
+    "weak_learner__smoothing": [0.0, 4.0, 64.0, 512.0],
+    "weak_learner__max_cells": [None, 10],
 }
 SMALL: dict[str, list[Any]] = {
     "multiclass": ["softmax", "one_vs_rest"],
-    "max_features": [0.3, 0.8],
-    "min_child_weight": [0.01, 1.0],
+    "weak_learner__max_features": [0.3, 0.8],
+    "weak_learner__min_child_weight": [0.01, 1.0],
 }
-LEAVES: dict[str, list[Any]] = SMALL | {"max_leaf_nodes": [24, 8]}
-LEVELS: dict[str, list[Any]] = SMALL | {"grow_policy": ["symmetric"], "max_depth": [6, 4]}
+LEAVES: dict[str, list[Any]] = SMALL | {"weak_learner__max_leaf_nodes": [24, 8]}
+LEVELS: dict[str, list[Any]] = SMALL | {
+    "weak_learner__grow_policy": ["symmetric"],
+    "weak_learner__max_depth": [6, 4],
+}
+LINES: dict[str, Any] = NEWTON | {"weak_learner__linear_leaves": True}
 LIGHTGBM_SMALL: dict[str, list[Any]] = {
     "subsample": [0.7],
     "feature_fraction_bynode": [0.3, 0.8],
@@ -481,23 +501,38 @@ LIGHTGBM_LEAVES: dict[str, list[Any]] = LIGHTGBM_SMALL | {"num_leaves": [24, 8]}
 STRATEGIES = ["multi_output_tree", "one_output_per_tree"]
 FORMS = ("trees", "trees, lines", "levels", "levels, lines")
 CONTESTANTS: dict[str, Contestant] = {
-    "tables": search("histogram", {}, multiclass="softmax", **TABLES),
-    "tables, canonical": search("histogram", {}, multiclass="canonical", **TABLES),
-    "tables, one-vs-rest": search("histogram", {}, multiclass="one_vs_rest", **TABLES),
-    "stumps": search("tree", SMALL, max_leaf_nodes=2, multi_strategy=STRATEGIES, **NEWTON),
+    "tables": search("table", {}, multiclass="softmax", **TABLES),
+    "tables, canonical": search("table", {}, multiclass="canonical", **TABLES),
+    "tables, one-vs-rest": search("table", {}, multiclass="one_vs_rest", **TABLES),
+    "stumps": search(
+        "tree",
+        SMALL,
+        weak_learner__max_leaf_nodes=2,
+        weak_learner__multi_strategy=STRATEGIES,
+        **NEWTON,
+    ),
     "LightGBM, stumps": tune(LIGHTGBM, LIGHTGBM_SMALL | {"num_leaves": [2]}),
     "trees": search("tree", LEAVES, **NEWTON),
-    "trees, lines": search("tree", LEAVES, linear_leaves=True, **NEWTON),
+    "trees, lines": search("tree", LEAVES, **LINES),
     "levels": search("tree", LEVELS, **NEWTON),
-    "levels, lines": search("tree", LEVELS, linear_leaves=True, **NEWTON),
-    "trees, one per class": search("tree", LEAVES, multi_strategy="one_output_per_tree", **NEWTON),
+    "levels, lines": search("tree", LEVELS, **LINES),
+    "trees, one per class": couple(
+        search(
+            "tree",
+            LEAVES,
+            multiclass="softmax",
+            weak_learner__multi_strategy="one_output_per_tree",
+            **NEWTON,
+        ),
+        search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
+    ),
     "trees, softmax": search("tree", LEAVES, multiclass="softmax", **NEWTON),
     "trees, canonical": search("tree", LEAVES, multiclass="canonical", **NEWTON),
     "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
     "trees, untuned": at_defaults(default_trees),
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
     "search, readable": compare_families(readable=True),
-    "search, readable, no pairs": compare_families(readable=True, interactions=0),
+    "search, readable, no pairs": compare_families(readable=True, space={"interactions": 0}),
     "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
     "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
     "XGBoost": tune(

@@ -28,6 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from benchmarks.lib.learners import LEARNERS, plain
 from benchmarks.lib.race import progress
 from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, divide
+from properboost import Tree
 
 HALVES = {"development": DEVELOPMENT, "confirmation": CONFIRMATION}
 
@@ -65,7 +66,7 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
     "tables, bags": plain(outer_bags=16),
     "stumps, bags": plain(weak_learner="stump", outer_bags=16),
     "trees, bags": plain(weak_learner="tree", outer_bags=16),
-    "trees, draws": plain(weak_learner="tree", n_draws=8),
+    "trees, draws": plain(weak_learner=Tree(n_draws=8)),
     "search": search,
     "LightGBM": lightgbm,
     "logistic": logistic_regression,

@@ -127,18 +127,15 @@ def interpret(setting: EbmSetting) -> Iterator[Contestant]:
 
 
 def properboost(setting: EbmSetting) -> Iterator[Contestant]:
+    from benchmarks.peers.accuracy import PAIRS
     from properboost.reproduce.pinned_search import make_search
     from properboost.reproduce.pinned_tables import make_tables
 
     searched: list[tuple[Task, Any]] = []  # the last one
 
     def search(setting: EbmSetting, task: Task) -> Any:
-        model = make_search(
-            selection="cyclic",
-            n_estimators="auto",
-            interactions=[0, 5, 10, 20, 40] if setting.pairs else 0,
-            n_jobs=setting.threads,
-        ).fit(*task.train)
+        model = make_search(PAIRS if setting.pairs else {}, n_jobs=setting.threads)
+        model.fit(*task.train)
         searched[:] = [(task, model)]
         return model
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from benchmarks.lib.cli import make_parser, print_heading, start
 from benchmarks.lib.sets import SETS, Split
-from properboost import ProperBoostClassifier, export
+from properboost import ProperBoostClassifier, Tree, export
 from properboost.datasets import load_adult
 
 SETTINGS = {"adult": "ADULT, with missing values", "letter": "letter"}
@@ -30,9 +30,9 @@ MODELS: dict[str, dict[str, Any]] = {
     "20 pairs": {"interactions": 20},
     "100 trees": {"weak_learner": "tree", "n_estimators": 100},
     "100 symmetric trees": {
-        "weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 6, "n_estimators": 100,
+        "weak_learner": Tree(grow_policy="symmetric", max_depth=6), "n_estimators": 100,
     },
-    "100 trees with lines": {"weak_learner": "tree", "linear_leaves": True, "n_estimators": 100},
+    "100 trees with lines": {"weak_learner": Tree(linear_leaves=True), "n_estimators": 100},
 }  # fmt: skip
 CALLS = 200
 LARGEST = {"duckdb": 2_000_000, "sqlite": 30_000_000}  # characters; DuckDB plans more for minutes

@@ -24,7 +24,7 @@ from sklearn.metrics import log_loss
 
 from benchmarks.lib.cli import blocks, make_parser, print_heading, start
 from benchmarks.lib.data import Problem, load_letters, make_classes
-from benchmarks.lib.libraries import PUBLISHED, limit_openmp
+from benchmarks.lib.libraries import as_published, limit_openmp
 from benchmarks.lib.race import (
     OURS,
     Contestant,
@@ -107,9 +107,8 @@ def properboost() -> Iterator[Way]:
     def way(kind: str, name: str, **parameters: Any) -> Way:
         def make(setting: Setting, rounds: int) -> Any:
             return ProperBoostClassifier(
-                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads,
-                **{**PUBLISHED, **parameters},
-            )  # fmt: skip
+                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads
+            ).set_params(**as_published(**parameters))
 
         return Way(f"{OURS}: {name}", kind, make, staged)
 
@@ -117,16 +116,18 @@ def properboost() -> Iterator[Way]:
     yield way("stumps", "tables, newton", response="newton")
     yield way("stumps", "stumps, newton", weak_learner="stump", response="newton")
     newton = {
-        "weak_learner": "tree", "response": "newton", "l2": 0.1, "min_child_weight": 0.1,
-        "max_leaf_nodes": LEAVES["trees"],
+        "weak_learner": "tree", "response": "newton", "l2": 0.1,
+        "weak_learner__min_child_weight": 0.1, "weak_learner__max_leaf_nodes": LEAVES["trees"],
     }  # fmt: skip
+    every: dict[str, Any] = newton | {"weak_learner__max_features": 1.0}
+    half = newton | {"weak_learner__max_features": 0.5, "weak_learner__subsample": 0.5}
+    of_class = {"weak_learner__multi_strategy": "one_output_per_tree", "random_state": 0}
     for rate in RATES["trees"]:
-        yield way("trees", f"trees, rate {rate:g}", learning_rate=rate, max_features=1.0, **newton)
-        own = {"multi_strategy": "one_output_per_tree", "random_state": 0} | newton
-        every, half = {"max_features": 1.0}, {"subsample": 0.5, "max_features": 0.5}
-        yield way("trees", f"one tree per class, rate {rate:g}", learning_rate=rate, **every, **own)
+        yield way("trees", f"trees, rate {rate:g}", learning_rate=rate, **every)
+        name = f"one tree per class, rate {rate:g}"
+        yield way("trees", name, learning_rate=rate, **every, **of_class)
         name = f"one tree per class, half of rows and columns, rate {rate:g}"
-        yield way("trees", name, learning_rate=rate, **half, **own)
+        yield way("trees", name, learning_rate=rate, **half, **of_class)
 
 
 def lightgbm() -> Iterator[Way]:
@@ -285,29 +286,28 @@ COUPLED = {"stumps": ["tables", "tables, newton"], "trees": ["trees"]}
 
 def coupled(kind: str) -> Iterator[Way]:
     """List ours by how the classes are coupled."""
-    from properboost import ProperBoostClassifier
+    from properboost import ProperBoostClassifier, Tree
 
-    settings = {
+    settings: dict[str, dict[str, Any]] = {
         "tables": {},
         "tables, newton": {"response": "newton"},
         "trees": {
-            "weak_learner": "tree",
+            "weak_learner": Tree(max_leaf_nodes=LEAVES["trees"], max_features=1.0),
             "response": "newton",
-            "multi_strategy": "one_output_per_tree",
-            "max_leaf_nodes": LEAVES["trees"],
-            "max_features": 1.0,
         },
     }
     for loss, multiclass in (
         ("glog", "one_vs_rest"), ("glog", "softmax"), ("glog", "canonical"),
         ("gboost", "one_vs_rest"), ("gboost", "canonical"),
     ):  # fmt: skip
+        parameters = as_published(loss=loss, multiclass=multiclass, **settings[kind])
+        if kind == "trees" and multiclass != "one_vs_rest":
+            parameters["weak_learner__multi_strategy"] = "one_output_per_tree"
 
-        def make(setting: Setting, rounds: int, loss: str = loss, form: str = multiclass) -> Any:
+        def make(setting: Setting, rounds: int, parameters: Any = parameters) -> Any:
             return ProperBoostClassifier(
-                loss=loss, multiclass=form, n_estimators=rounds, max_bins=setting.bins,
-                n_jobs=setting.threads, **PUBLISHED, **settings[kind],
-            )  # fmt: skip
+                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads
+            ).set_params(**parameters)
 
         yield Way(f"{OURS}: {loss}, {multiclass}", kind, make, staged)
 

@@ -181,12 +181,12 @@ def properboost() -> Iterator[Contestant]:
         def run(setting: SearchSetting, task: Task) -> Any:
             cycles = setting.rounds if setting.cycles is None else setting.cycles
             model = make_search(
-                loss="glog",
-                gains=setting.gains(),
+                {
+                    "gain": setting.gains(),
+                    "selection": selection,
+                    "n_estimators": setting.rounds if selection == "greedy" else cycles,
+                },
                 cv=task.splits,
-                scoring="neg_log_loss",
-                selection=selection,
-                n_estimators=setting.rounds if selection == "greedy" else cycles,
                 max_bins=setting.bins,
                 n_jobs=setting.threads,
                 refit=False,

@@ -35,7 +35,7 @@ def make_models(seed: int, threads: int) -> dict[str, Any]:
 
     return {
         "search, readable": ProperBoostClassifierCV(
-            readable=True, interactions=0, n_jobs=threads, random_state=seed
+            {"interactions": 0}, readable=True, n_jobs=threads, random_state=seed
         ),
         "EBM, one bag": ebm(outer_bags=1),
         "EBM": ebm(),

@@ -27,18 +27,13 @@ class Search(measurements.Benchmark):
     settings: ClassVar[dict[str, Any]] = {"n_estimators": 20}
 
     def setup(self, selection: str, threads: int) -> None:
-        self.make("histogram", threads)  # skips where there are too few processors
-        if not hasattr(properboost, "ProperBoostClassifierCV"):
-            raise NotImplementedError("there is no search")
+        self.make("table", threads)  # skips where there are too few processors
         self.problem = self.cached()
-        self.model = properboost.ProperBoostClassifierCV(
-            gains=GAINS,
-            refit=False,
-            selection=selection,
-            n_jobs=threads,
-            **self.settings,
-            effort=None,
-        )
+        space = {"gain": GAINS, "selection": selection, **self.settings}
+        with measurements.skipped_where_missing():
+            self.model = properboost.ProperBoostClassifierCV(
+                space=space, effort=None, refit=False, n_jobs=threads
+            )
 
     def time_search(self, *_: Any) -> None:
         self.model.fit(*self.problem)
@@ -53,7 +48,7 @@ class CyclicFit(measurements.Benchmark):
     settings: ClassVar[dict[str, Any]] = {"n_estimators": 20}
 
     def setup(self, threads: int) -> None:
-        self.model = self.make("histogram", threads)
+        self.model = self.make("table", threads)
         if "selection" not in self.model.get_params():
             raise NotImplementedError("there is no cyclic selection")
         self.model.set_params(selection="cyclic")

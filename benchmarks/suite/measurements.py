@@ -18,7 +18,7 @@ from benchmarks.lib.race import WORK, Clock
 from properboost import ProperBoostClassifier
 
 THREADS = [1, 2]
-WEAK_LEARNERS = ["histogram", "stump"]
+WEAK_LEARNERS = ["table", "stump"]
 BINS = [64, 255]
 
 
@@ -55,11 +55,10 @@ class Benchmark(ABC):
         return cls.load(test=test)
 
     def make(self, weak_learner: str, threads: int = 1, bins: int = 255) -> ProperBoostClassifier:
-        """Make an unfitted model."""
+        """Make an unfitted model; tables are the default, whatever a version calls them."""
         skip_too_many(threads)
-        return ProperBoostClassifier(
-            weak_learner=weak_learner, max_bins=bins, n_jobs=threads, **self.settings
-        )
+        named = {} if weak_learner == "table" else {"weak_learner": weak_learner}
+        return ProperBoostClassifier(max_bins=bins, n_jobs=threads, **named, **self.settings)
 
 
 class Fit(Benchmark):
@@ -82,7 +81,7 @@ class Rounds(Benchmark):
     n_rounds = 40
 
     def setup(self, bins: int, threads: int) -> None:
-        model = self.make("histogram", threads, bins)
+        model = self.make("table", threads, bins)
         with skipped_where_missing():
             self.training = engine.prepare(model, *self.cached())  # the boosting borrows it
             self.boosting = engine.start(model, self.training)
@@ -112,7 +111,7 @@ class Predict(Benchmark):
         return ProperBoostClassifier(**cls.settings).fit(*cls.load_fitting_rows())
 
     def setup(self, threads: int) -> None:
-        self.make("histogram", threads)  # skips where there are too few processors
+        self.make("table", threads)  # skips where there are too few processors
         self.model = self.fitted().set_params(n_jobs=threads)
         self.X = self.cached(test=True).X
 
@@ -150,7 +149,7 @@ class Memory(Benchmark):
         if not PeakMemory.supported:
             raise NotImplementedError("the peak cannot be measured here")
         self.problem = self.cached()
-        self.model = self.make("histogram", bins=bins)
+        self.model = self.make("table", bins=bins)
 
     def peakmem_fit(self, *_: Any) -> None:
         self.model.fit(*self.problem)

@@ -9,17 +9,21 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "classes.hpp"
 #include "properboost/impurities/impurity.hpp"
+#include "properboost/learners/fields.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/learners/smoothing.hpp"
 #include "properboost/planning/selection.hpp"
 #include "properboost/responses/response.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/trees/growing/tree_grower.hpp"
+#include "properboost/trees/limits.hpp"
 #include "properboost/votes/vote.hpp"
+#include "settings.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -33,62 +37,88 @@ void check_between(const char* name, double value, double low, double high) {
   throw py::value_error(message.str());
 }
 
-std::shared_ptr<WeakLearner> make_learner(
-    const std::string& name, double smoothing, std::size_t max_cells, double min_saving,
-    std::size_t max_leaves, std::size_t max_depth, double min_child_weight, double max_features,
-    std::vector<std::int8_t> directions, std::size_t max_literals, double subsample,
-    std::uint64_t seed, const std::optional<std::string>& criterion, bool allows_for_chance,
-    bool by_level, bool linear_leaves, double linear_l2, double linear_rows,
-    double min_relative_decrease) {
+void check_at_least_0(const char* name, double value) {
+  check_between(name, value, 0.0, std::numeric_limits<double>::max());
+}
+
+void check(const TableFields& fields) {
   // A cell's number is a byte, and so is that of no cell.
-  if (max_cells == 1 || max_cells > 255) {
+  if (fields.max_cells == 1 || fields.max_cells > 255) {
     throw py::value_error("max_cells must be between 2 and 255, or 0");
   }
+  check_at_least_0("min_saving", fields.min_saving);
+  check_between("smoothing", fields.smoothing, 0.0, learners::Smoothing::kMost);
+}
+
+void check(const StumpFields& /*fields*/) {}
+
+void check(const GrownFields& fields) {
+  check_at_least_0("min_child_weight", fields.min_child_weight);
+  check_between("max_features", fields.max_features, 0.0, 1.0);
+  check_between("subsample", fields.subsample, 0.0, 1.0);
+}
+
+void check(const TreeFields& fields) {
+  check(static_cast<const GrownFields&>(fields));
+  const TreeLimits limits(fields);
+  if (fields.grow_policy != "best_first" && !limits.by_level()) {
+    throw py::value_error("grow_policy must be 'best_first' or 'symmetric'; got '" +
+                          fields.grow_policy + "'");
+  }
   // A node's number is a byte.
-  if (max_leaves < 1 || 2 * max_leaves - 1 > TreeGrower::kMostNodes) {
-    throw py::value_error("max_leaves must be between 1 and 128");
+  if (fields.max_leaf_nodes > TreeLimits::kMostLeaves) {
+    throw py::value_error("max_leaf_nodes must be between 1 and 128, or 0");
   }
-  if (max_literals < 1 || 2 * max_literals + 1 > TreeGrower::kMostNodes) {
-    throw py::value_error("max_literals must be between 1 and 127");
-  }
-  if (max_depth < 1) throw py::value_error("max_depth must be at least 1");
-  if (by_level && max_depth > TreeGrower::kMostLevels) {
+  if (limits.by_level() && limits.depth > TreeGrower::kMostLevels) {
     throw py::value_error("max_depth must be at most 7 where trees grow by level");
   }
-  check_between("min_saving", min_saving, 0.0, std::numeric_limits<double>::max());
-  check_between("smoothing", smoothing, 0.0, learners::Smoothing::kMost);
-  check_between("max_features", max_features, 0.0, 1.0);
-  check_between("subsample", subsample, 0.0, 1.0);
-  check_between("linear_l2", linear_l2, 0.0, std::numeric_limits<double>::max());
-  check_between("linear_rows", linear_rows, 0.0, std::numeric_limits<double>::max());
-  if (linear_leaves && name != "tree") {
-    throw py::value_error("linear_leaves must be false unless weak_learner is 'tree'");
+  check_at_least_0("linear_l2", fields.linear_l2);
+}
+
+void check(const RuleFields& fields) {
+  check(static_cast<const GrownFields&>(fields));
+  if (fields.max_conditions < 1 || fields.max_conditions > (TreeGrower::kMostNodes - 1) / 2) {
+    throw py::value_error("max_conditions must be between 1 and 127");
   }
-  check_between("min_child_weight", min_child_weight, 0.0, std::numeric_limits<double>::max());
-  check_between("min_relative_decrease", min_relative_decrease, 0.0, 1.0);
-  for (const std::int8_t direction : directions) {
+}
+
+void check(const LearnerOptions& options) {
+  check_between("min_relative_decrease", options.min_relative_decrease, 0.0, 1.0);
+  check_between("max_features", options.max_features, 0.0, 1.0);
+  for (const std::int8_t direction : options.directions) {
     if (direction < -1 || direction > 1) throw py::value_error("directions must be -1, 0 or 1");
   }
-  std::optional<std::shared_ptr<const Criterion>> impurity;
-  if (criterion) {
-    impurity = make_impurity("criterion", *criterion, 0.0);
-  }
-  TreeLimits limits{max_leaves, max_depth, min_child_weight, max_features};
-  limits.chance = allows_for_chance ? 2.0 : 0.0;
-  limits.by_level = by_level;
-  limits.least_decrease = min_relative_decrease;
-  if (by_level) limits.leaves = std::size_t{1} << max_depth;
-  const LearnerOptions options{std::move(impurity),
-                               smoothing,
-                               max_cells,
-                               min_saving,
-                               std::move(limits),
-                               max_literals,
-                               subsample,
-                               seed,
-                               std::move(directions),
-                               LineLimits{linear_leaves, linear_l2, linear_rows}};
-  return make_weak_learner(name, options);
+}
+
+LearnerOptions take_options(Settings& settings) {
+  LearnerOptions options;
+  settings.take("seed", options.seed);
+  settings.take("directions", options.directions);
+  settings.take("allows_for_chance", options.allows_for_chance);
+  settings.take("min_relative_decrease", options.min_relative_decrease);
+  settings.take("max_features", options.max_features);
+  std::optional<std::string> criterion;
+  settings.take("criterion", criterion);
+  if (criterion) options.criterion = make_impurity("criterion", *criterion, 0.0);
+  check(options);
+  return options;
+}
+
+std::shared_ptr<WeakLearner> make_learner(const py::object& mapping) {
+  Settings settings(mapping);
+  std::string name;
+  settings.take("name", name);
+  LearnerFields fields = weak_learner_fields(name);
+  // The learner's fields come first: what a tree calls max_features is no option.
+  std::visit(
+      [&](auto& of_learner) {
+        of_learner.visit([&](const char* key, auto& member) { settings.take(key, member); });
+        check(of_learner);
+      },
+      fields);
+  const LearnerOptions options = take_options(settings);
+  settings.require_none_left("a weak learner '" + name + "'");
+  return make_weak_learner(fields, options);
 }
 
 std::shared_ptr<Vote> make_vote(const std::string& name, std::size_t targets,
@@ -148,13 +178,7 @@ void bind_algorithm(pybind11::module_& m) {
   m.def("selection_names", &selection_names);
   properboost::bindings::make_class<WeakLearner, std::shared_ptr<WeakLearner>>(
       m, "WeakLearner", "A weak learner with its options.")
-      .def(py::init(&bindings::make_learner), "name"_a, py::kw_only(), "smoothing"_a = 0.0,
-           "max_cells"_a = 0, "min_saving"_a = 0.0, "max_leaves"_a = 31,
-           "max_depth"_a = TreeLimits::kUnlimited, "min_child_weight"_a = 0.0,
-           "max_features"_a = 1.0, "directions"_a = std::vector<std::int8_t>(),
-           "max_literals"_a = 2, "subsample"_a = 1.0, "seed"_a = 0, "criterion"_a = py::none(),
-           "allows_for_chance"_a = false, "by_level"_a = false, "linear_leaves"_a = false,
-           "linear_l2"_a = 0.0, "linear_rows"_a = 0.0, "min_relative_decrease"_a = 0.0);
+      .def(py::init(&bindings::make_learner), "settings"_a);
   properboost::bindings::make_class<Vote, std::shared_ptr<Vote>>(
       m, "Vote", "How a weak classifier votes in a cell.")
       .def(py::init(&bindings::make_vote), "name"_a, "targets"_a, "criterion"_a = "gini");

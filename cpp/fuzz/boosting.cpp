@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <variant>
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
@@ -16,6 +17,7 @@
 #include "properboost/rounds/booster.hpp"
 #include "properboost/steps/step.hpp"
 #include "properboost/trees/growing/tree_grower.hpp"
+#include "properboost/trees/limits.hpp"
 #include "properboost/votes/vote.hpp"
 #include "tables.hpp"
 
@@ -31,33 +33,42 @@ std::unique_ptr<Loss> read_loss(Bytes& bytes) {
   return make_loss(name, parameters);
 }
 
+// Fields of all weak learners are read, whichever it is: other bytes then mean what they did.
 std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   LearnerOptions options;
   if (bytes.below(3) == 2) {
     options.criterion = make_impurity("criterion", bytes.pick(impurity_names()), 0.0);
   }
-  options.smoothing = 0.25 * bytes.share();
-  if (options.smoothing > 0.2) options.smoothing *= 100.0;  // refused with some responses
-  options.limits.leaves = bytes.between(1, 128);
-  options.limits.depth = bytes.between(1, 10);
-  options.limits.child_weight = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
-  options.limits.max_features = bytes.share();
+  TableFields table;
+  TreeFields tree;
+  RuleFields rule;
+  table.smoothing = 0.25 * bytes.share();
+  if (table.smoothing > 0.2) table.smoothing *= 100.0;  // refused with some responses
+  tree.max_leaf_nodes = bytes.between(1, TreeLimits::kMostLeaves);
+  tree.max_depth = bytes.between(1, 10);
+  tree.min_child_weight = bytes.flip() ? bytes.power_of_ten(-3, 3) : 0.0;
+  tree.max_features = options.max_features = bytes.share();
   if (bytes.below(4) == 3) {
     for (std::size_t f = 0; f < features; ++f) {
       options.directions.push_back(static_cast<std::int8_t>(static_cast<int>(bytes.below(3)) - 1));
     }
   }
-  options.literals = bytes.between(1, 127);
-  options.subsample = bytes.share();
+  rule.max_conditions = bytes.between(1, 127);
+  tree.subsample = bytes.share();
   options.seed = bytes.below(256);
-  if (bytes.below(4) == 3) options.cells = bytes.between(2, 255);
-  if (bytes.below(2) == 1) options.least_saving = static_cast<double>(bytes.below(256)) / 64.0;
-  options.limits.by_level = bytes.below(4) == 3;
-  if (options.limits.by_level) {
-    options.limits.depth = std::min(options.limits.depth, TreeGrower::kMostLevels);
+  if (bytes.below(4) == 3) table.max_cells = bytes.between(2, 255);
+  if (bytes.below(2) == 1) table.min_saving = static_cast<double>(bytes.below(256)) / 64.0;
+  if (bytes.below(4) == 3) {
+    tree.grow_policy = "symmetric";
+    tree.max_depth = std::min(tree.max_depth, TreeGrower::kMostLevels);
   }
-  if (bytes.below(4) == 3) options.limits.least_decrease = bytes.share();
-  return make_weak_learner(bytes.pick(weak_learner_names()), options);
+  if (bytes.below(4) == 3) options.min_relative_decrease = bytes.share();
+  static_cast<GrownFields&>(rule) = tree;
+  LearnerFields fields = weak_learner_fields(bytes.pick(weak_learner_names()));
+  if (std::holds_alternative<TableFields>(fields)) fields = table;
+  if (std::holds_alternative<TreeFields>(fields)) fields = tree;
+  if (std::holds_alternative<RuleFields>(fields)) fields = rule;
+  return make_weak_learner(fields, options);
 }
 
 // Votes, or what is added and its l2.

@@ -33,10 +33,10 @@ using Sizes = std::initializer_list<std::size_t>;
 constexpr std::size_t kEstimators = 4;
 
 struct Choice {
-  std::string learner = "histogram", response = "real", step = "guarded", selection = "greedy";
+  std::string learner = "table", response = "real", step = "guarded", selection = "greedy";
   std::string loss = "glog";
   std::string criterion = {};
-  LearnerOptions options = usual_options();
+  LearnerChoice fields = usual_choice();
   double l2 = 0.0;
   double prior = 0.0;
   std::size_t models = 1;
@@ -45,14 +45,14 @@ struct Choice {
   std::size_t screening = 0;
 };
 
-bool grows(const std::string& learner) { return learner == "tree" || learner == "monomial"; }
+bool grows(const std::string& learner) { return learner == "tree" || learner == "rule"; }
 
 std::unique_ptr<WeakLearner> make_learner(const Choice& choice) {
-  LearnerOptions options = choice.options;
+  LearnerChoice fields = choice.fields;
   if (!choice.criterion.empty()) {
-    options.criterion = make_impurity("criterion", choice.criterion, 0.0);
+    fields.options.criterion = make_impurity("criterion", choice.criterion, 0.0);
   }
-  return learner_of(choice.learner, options);
+  return learner_of(choice.learner, fields);
 }
 
 std::vector<std::size_t> count_up(std::size_t n) {
@@ -104,9 +104,9 @@ std::uint64_t boost(const Problem& problem, const Choice& choice, const Run& run
     models.push_back({loss.get(), learner.get(), 0.5 + part, solved ? 1.0 : 0.7 + 0.1 * part,
                       choice.prior, Problem::roles(m % 4 == 0 ? kFolds : m % 4 - 1)});
   }
-  const Bins bins = choice.unordered           ? without_order(problem.bins())
-                    : choice.options.lines.any ? problem.bins_with_means()
-                                               : problem.bins();
+  const Bins bins = choice.unordered                   ? without_order(problem.bins())
+                    : choice.fields.tree.linear_leaves ? problem.bins_with_means()
+                                                       : problem.bins();
   Rows rows{problem.borrow(), bins};
   if (choice.weighted) rows.sample_weight = RowSampleWeights(problem.weight.data());
   if (choice.from_base) rows.base = Base{problem.base.data(), 0};
@@ -222,24 +222,24 @@ void add_lone_and_lanes(CaseList& list) {
     choice.from_base = true;
     choice.prior = 0.01;
     add_case("base-" + learner, choice);
-    choice.options.smoothing = 0.1;
-    choice.options.subsample = 0.5;
-    choice.options.limits.max_features = 0.5;
-    choice.options.limits.child_weight = 30.0;
-    choice.options.seed = 17;
+    choice.fields.table.smoothing = 0.1;
+    choice.fields.set_grown(&GrownFields::subsample, 0.5);
+    choice.fields.set_grown(&GrownFields::max_features, 0.5);
+    choice.fields.set_grown(&GrownFields::min_child_weight, 30.0);
+    choice.fields.options.seed = 17;
     add_case("options-" + learner, choice);
   }
   {
     Choice choice;
-    choice.options.smoothing = 12.0;
-    add_case("diffused-histogram", choice);
+    choice.fields.table.smoothing = 12.0;
+    add_case("diffused-table", choice);
   }
   for (const std::string& response : response_names()) {
     for (const std::size_t cells : Sizes{2, 3, 6}) {
       Choice choice;
       choice.response = response;
-      choice.options.cells = cells;
-      choice.options.smoothing = cells == 6 ? 0.1 : 0.0;
+      choice.fields.table.max_cells = cells;
+      choice.fields.table.smoothing = cells == 6 ? 0.1 : 0.0;
       choice.models = cells == 3 ? 5 : 1;
       choice.selection = cells == 2 ? "unbiased" : "greedy";
       add_case(join("cells", std::to_string(cells), response), choice);
@@ -250,27 +250,27 @@ void add_lone_and_lanes(CaseList& list) {
       Choice choice;
       choice.response = response;
       choice.selection = selection;
-      choice.options.cells = 6;
-      choice.options.least_saving = 0.5;
+      choice.fields.table.max_cells = 6;
+      choice.fields.table.min_saving = 0.5;
       choice.models = selection == "cyclic" ? 5 : 1;
       choice.unordered = selection == "unbiased";
       add_case(join("careful-cells", selection, response), choice);
     }
   }
   for (const std::string response : {"real", "newton", "exact"}) {
-    for (const std::string learner : {"histogram", "stump"}) {
+    for (const std::string learner : {"table", "stump"}) {
       Choice choice;
       choice.unordered = true;
       choice.learner = learner;
       choice.response = response;
       choice.selection = "unbiased";
-      choice.options.cells = response == "newton" ? 4 : 0;
+      choice.fields.table.max_cells = response == "newton" ? 4 : 0;
       choice.models = response == "newton" ? 5 : 1;
       add_case(join("categories", learner, response), choice);
     }
   }
   for (const std::string response : {"real", "newton", "exact"}) {
-    for (const std::string learner : {"histogram", "stump"}) {
+    for (const std::string learner : {"table", "stump"}) {
       Choice choice;
       choice.learner = learner;
       choice.response = response;
@@ -282,43 +282,43 @@ void add_lone_and_lanes(CaseList& list) {
   {
     Choice choice;
     choice.learner = "tree";
-    choice.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+    choice.fields.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
     add_case("directions-tree", choice);
   }
-  for (const std::string learner : {"histogram", "stump", "monomial"}) {
+  for (const std::string learner : {"table", "stump", "rule"}) {
     for (const std::string& response : response_names()) {
       Choice choice;
       choice.learner = learner;
       choice.response = response;
-      choice.options.directions = {1, -1, -1, 1, 0, 1, -1, 1};
+      choice.fields.options.directions = {1, -1, -1, 1, 0, 1, -1, 1};
       choice.models = response == "real" ? 5 : 1;
       choice.selection = response == "newton" ? "unbiased" : "greedy";
-      choice.options.cells = response == "sign" ? 4 : 0;
-      choice.options.smoothing = response == "exact" ? 0.1 : 0.0;
+      choice.fields.table.max_cells = response == "sign" ? 4 : 0;
+      choice.fields.table.smoothing = response == "exact" ? 0.1 : 0.0;
       add_case(join("directions", learner, response), choice);
     }
   }
-  for (const std::string learner : {"tree", "monomial"}) {
+  for (const std::string learner : {"tree", "rule"}) {
     Choice choice;
     choice.learner = learner;
-    choice.options.limits.chance = 2.0;
+    choice.fields.options.allows_for_chance = true;
     add_case("chance-" + learner, choice);
   }
 
   Choice by_level;
   by_level.learner = "tree";
-  by_level.options.limits.by_level = true;
-  by_level.options.limits.depth = 5;
+  by_level.fields.tree.grow_policy = "symmetric";
+  by_level.fields.tree.max_depth = 5;
   for (const std::string& response : response_names()) {
     Choice choice = by_level;
     choice.response = response;
     add_case("levels-" + response, choice);
     choice.models = 5;
-    choice.options.limits.chance = 2.0;
-    choice.options.limits.max_features = 0.5;
-    choice.options.limits.child_weight = 30.0;
-    choice.options.subsample = 0.5;
-    choice.options.seed = 17;
+    choice.fields.options.allows_for_chance = true;
+    choice.fields.set_grown(&GrownFields::max_features, 0.5);
+    choice.fields.set_grown(&GrownFields::min_child_weight, 30.0);
+    choice.fields.set_grown(&GrownFields::subsample, 0.5);
+    choice.fields.options.seed = 17;
     add_case(join("levels", response, "options"), choice);
   }
   for (const std::string response : {"real", "newton"}) {
@@ -327,16 +327,17 @@ void add_lone_and_lanes(CaseList& list) {
       if (levels) choice = by_level;
       choice.learner = "tree";
       choice.response = response;
-      choice.options.lines = {true, 3.0, 10.0};
+      choice.fields.tree.linear_leaves = true;
+      choice.fields.tree.linear_l2 = 3.0;
       add_case(join("lines", response, levels ? "levels" : "best"), choice);
       choice.models = 5;
-      choice.options.subsample = 0.5;
-      choice.options.limits.max_features = 0.5;
+      choice.fields.set_grown(&GrownFields::subsample, 0.5);
+      choice.fields.set_grown(&GrownFields::max_features, 0.5);
       add_case(join("lines", response, levels ? "levels" : "best", "options"), choice);
     }
   }
-  by_level.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
-  by_level.options.limits.depth = TreeGrower::kMostLevels;
+  by_level.fields.options.directions = {1, -1, 0, 0, 0, 0, 0, 0};
+  by_level.fields.tree.max_depth = TreeGrower::kMostLevels;
   add_case("levels-directions", by_level);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <variant>
 
 #include "properboost/learners/learner.hpp"
 
@@ -16,7 +17,7 @@ class Called final : public MarginFunction {
   }
 };
 
-// Loss "table": a look-up table of weights 1 / (1 + u) on the right, which mirror on the left.
+// Loss "tabulated": a table of weights 1 / (1 + u) on the right, which mirror on the left.
 std::unique_ptr<Loss> make_table() {
   LossTable table{1.0, 0.0, {}, {}, {}, {}};
   for (const double z : loss_knots()) {
@@ -26,13 +27,13 @@ std::unique_ptr<Loss> make_table() {
     table.left.push_back(1.0 - tail);
     table.left_slope.push_back(-slope);
   }
-  return make_tabulated_loss("table", table);
+  return make_tabulated_loss("tabulated", table);
 }
 
 }  // namespace
 
 std::unique_ptr<Loss> loss_of(const std::string& name) {
-  if (name == "table") return make_table();
+  if (name == "tabulated") return make_table();
   if (name == "called") {
     return make_called_loss(make_table(), std::make_shared<Called>(), nullptr);
   }
@@ -43,19 +44,25 @@ std::unique_ptr<Loss> loss_of(const std::string& name) {
 
 std::vector<std::string> all_losses() {
   std::vector<std::string> names = loss_names();
-  names.insert(names.end(), {"table", "called"});
+  names.insert(names.end(), {"tabulated", "called"});
   return names;
 }
 
-LearnerOptions usual_options() {
-  LearnerOptions options;
-  options.limits.leaves = 12;
-  options.literals = 3;
-  return options;
+LearnerChoice usual_choice() {
+  LearnerChoice choice;
+  choice.set_grown(&GrownFields::min_child_weight, 0.0);
+  choice.set_grown(&GrownFields::max_features, 1.0);
+  choice.tree.max_leaf_nodes = 12;
+  choice.rule.max_conditions = 3;
+  return choice;
 }
 
-std::unique_ptr<WeakLearner> learner_of(const std::string& name, const LearnerOptions& options) {
-  return make_weak_learner(name, options);
+std::unique_ptr<WeakLearner> learner_of(const std::string& name, const LearnerChoice& choice) {
+  LearnerFields fields = weak_learner_fields(name);
+  if (std::holds_alternative<TableFields>(fields)) fields = choice.table;
+  if (std::holds_alternative<TreeFields>(fields)) fields = choice.tree;
+  if (std::holds_alternative<RuleFields>(fields)) fields = choice.rule;
+  return make_weak_learner(fields, choice.options);
 }
 
 }  // namespace properboost::selftest

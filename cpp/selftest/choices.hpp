@@ -10,16 +10,31 @@
 
 namespace properboost::selftest {
 
-// One of the engine's losses; or "table", a look-up table, or "called", the same with a function.
+// One of the engine's losses; or "tabulated", by a table, or "called", the same with a function.
 std::unique_ptr<Loss> loss_of(const std::string& name);
 
 // The names that `loss_of` knows.
 std::vector<std::string> all_losses();
 
-// The options of the cases that say nothing else.
-LearnerOptions usual_options();
+// The fields of all weak learners and their options, of which each uses its own.
+struct LearnerChoice {
+  TableFields table = {};
+  TreeFields tree = {};
+  RuleFields rule = {};
+  LearnerOptions options = {};
+
+  // Sets what trees and rules have in common.
+  template <class T>
+  void set_grown(T GrownFields::* field, T value) {
+    tree.*field = value;
+    rule.*field = value;
+  }
+};
+
+// The choice of the cases that say nothing else.
+LearnerChoice usual_choice();
 
 std::unique_ptr<WeakLearner> learner_of(const std::string& name,
-                                        const LearnerOptions& options = usual_options());
+                                        const LearnerChoice& choice = usual_choice());
 
 }  // namespace properboost::selftest

@@ -209,11 +209,12 @@ void test_loss(const std::string& name, const Codes& codes, const Bins& bins,
   std::map<std::string, double> parameters;
   if (name == "alpha") parameters["alpha"] = 0.3;
   const std::unique_ptr<Loss> loss = make_loss(name, parameters);
-  LearnerOptions options;
-  options.limits.leaves = 8;
-  options.limits.max_features = 0.6;
-  const std::unique_ptr<WeakLearner> table = make_weak_learner("histogram", options);
-  const std::unique_ptr<WeakLearner> tree = make_weak_learner("tree", options);
+  TreeFields fields;
+  fields.max_leaf_nodes = 8;
+  fields.max_features = 0.6;
+  fields.min_child_weight = 0.0;
+  const std::unique_ptr<WeakLearner> table = make_weak_learner(TableFields{}, LearnerOptions{});
+  const std::unique_ptr<WeakLearner> tree = make_weak_learner(fields, LearnerOptions{});
   const AdditiveBoosting greedy = algorithm("greedy", "real");
   const AdditiveBoosting cyclic = algorithm("cyclic", "real");
   struct Way {
@@ -335,7 +336,7 @@ void test_bundles() {
   const Codes codes{problem.codes.data(), kRows, problem.segments};
   const Codes wide_codes{problem.wide_codes.data(), kRows, problem.segments};
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
-  const std::unique_ptr<WeakLearner> learner = make_weak_learner("histogram", LearnerOptions{});
+  const std::unique_ptr<WeakLearner> learner = make_weak_learner(TableFields{}, LearnerOptions{});
   const AdditiveBoosting real = algorithm("greedy", "real");
   const AdditiveBoosting newton = algorithm("greedy", "newton");
   for (const AdditiveBoosting* way : {&real, &newton}) {

@@ -172,10 +172,10 @@ std::uint64_t predict_tables(const Problem& problem, std::size_t models, const R
   return digest.value();
 }
 
-std::uint64_t predict_trees(const Problem& problem, const LearnerOptions& options, const Run& run) {
+std::uint64_t predict_trees(const Problem& problem, const LearnerChoice& choice, const Run& run) {
   const Bins bins = problem.bins();
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
-  const std::unique_ptr<WeakLearner> learner = learner_of("tree", options);
+  const std::unique_ptr<WeakLearner> learner = learner_of("tree", choice);
   const AdditiveBoosting algorithm(
       {make_selection("greedy"), make_response("newton"), make_step("unit")});
   Boosting boosting({problem.borrow(), bins},
@@ -304,13 +304,13 @@ void add_stages(CaseList& list) {
     list.add("prediction-" + std::to_string(models),
              [models](const Problem& p, const Run& run) { return predict_tables(p, models, run); });
   }
-  LearnerOptions options = usual_options();
+  LearnerChoice choice = usual_choice();
   list.add("prediction-trees",
-           [options](const Problem& p, const Run& run) { return predict_trees(p, options, run); });
-  options.limits.by_level = true;
-  options.limits.depth = 5;
+           [choice](const Problem& p, const Run& run) { return predict_trees(p, choice, run); });
+  choice.tree.grow_policy = "symmetric";
+  choice.tree.max_depth = 5;
   list.add("prediction-levels",
-           [options](const Problem& p, const Run& run) { return predict_trees(p, options, run); });
+           [choice](const Problem& p, const Run& run) { return predict_trees(p, choice, run); });
   std::vector<std::string> penalties = regularizer_names();
   penalties.emplace_back();
   for (const std::string& penalty : penalties) {

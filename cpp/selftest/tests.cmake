@@ -4,13 +4,13 @@
 # most.  Words that no stage lists are cases of `boosting`, so that every case is in one test.
 set(stages binning histogram joint losses pairs prediction rados trees votes)
 set(words_of_binning bins)
-set(words_of_histogram careful categories cells diffused histogram lanes screens stump)
+set(words_of_histogram careful categories cells diffused lanes screens stump table)
 set(words_of_joint joint)
-set(words_of_losses alpha called exponential gboost ggauss glaplacian glog savage table)
+set(words_of_losses alpha called exponential gboost ggauss glaplacian glog savage tabulated)
 set(words_of_pairs pairs)
 set(words_of_prediction prediction)
 set(words_of_rados rados)
-set(words_of_trees chance levels lines monomial tree)
+set(words_of_trees chance levels lines rule tree)
 set(words_of_votes votes)
 
 set(tables ${CMAKE_CURRENT_SOURCE_DIR}/cpp/selftest/tables.txt)

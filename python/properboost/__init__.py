@@ -41,12 +41,15 @@ from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
 from properboost.estimators.uls import ULSClassifier
 from properboost.inspection.contributions import Contributions
-from properboost.inspection.rules import Rule
+from properboost.inspection.rules import FittedRule
 from properboost.inspection.shape_functions import PairFunction, ShapeFunction
 from properboost.model_selection import arboost_cv_file, search_cv_file
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
+from properboost.parameters import declare, words
 from properboost.parameters.checks import count_threads
+from properboost.parameters.learners import Rule, Stump, Table, Tree
+from properboost.parameters.stages import Bags, Calibration, EarlyStopping, Interactions
 from properboost.rado import RadoBoostClassifier, estimator_file
 
 if TYPE_CHECKING:
@@ -61,8 +64,13 @@ __all__ = [
     "AdaBoost",
     "AdaBoostMH",
     "AdaBoostReg",
+    "Bags",
+    "Calibration",
     "Contributions",
+    "EarlyStopping",
     "EpsilonBoost",
+    "FittedRule",
+    "Interactions",
     "L1Boost",
     "LogitBoost",
     "PairFunction",
@@ -75,6 +83,9 @@ __all__ = [
     "SavageBoost",
     "Scorer",
     "ShapeFunction",
+    "Stump",
+    "Table",
+    "Tree",
     "UDTClassifier",
     "ULSClassifier",
     "WeightBoost",
@@ -103,6 +114,9 @@ _FILES = (
     udt_file,
     uls_file,
 )
+
+
+declare.answer_by(words.advise)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """The compiled engine: checks, borrows, releases the GIL, translates.  Nothing here is public."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Never, type_check_only
 
 import numpy as np
@@ -245,31 +245,15 @@ class NodeLines(metaclass=_Bound):
     def center(self) -> NDArray[np.float64]: ...
 
 class WeakLearner(metaclass=_Bound):
-    """A weak learner with its options; each kind uses those it needs."""
+    """A weak learner of a name, with its fields and options.
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        smoothing: float = ...,
-        max_leaves: int = ...,
-        max_cells: int = ...,
-        min_saving: float = ...,
-        max_depth: int = ...,
-        min_child_weight: float = ...,
-        max_features: float = ...,
-        allows_for_chance: bool = ...,
-        directions: Sequence[int] = ...,
-        max_literals: int = ...,
-        subsample: float = ...,
-        seed: int = ...,
-        criterion: str | None = ...,
-        by_level: bool = ...,
-        linear_leaves: bool = ...,
-        linear_l2: float = ...,
-        linear_rows: float = ...,
-        min_relative_decrease: float = ...,
-    ) -> None: ...
+    `settings` has its `name`, the fields of that class of `parameters/learners.py` which are the
+    engine's, and what every weak learner gets: `directions`, `seed`, `criterion` (or None),
+    `allows_for_chance`, `min_relative_decrease`, and `max_features` where it has no such field.
+    What is left out has its default; None and "auto", which Python resolves, are not taken.
+    """
+
+    def __init__(self, settings: Mapping[str, object]) -> None: ...
 
 class Vote(metaclass=_Bound):
     """How a weak classifier votes in a cell, over so many targets: classes or labels."""

@@ -20,15 +20,19 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.engine.options import find_coupling, gain_is_free
+from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
-from properboost.model_selection.families import check_search, find_grid
+from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_space import bound_gains
 from properboost.parameters import checks
+from properboost.parameters.declare import declared
 from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
-from properboost.parameters.shared import read_binning
+from properboost.parameters.rows import read_binning
+from properboost.parameters.words import advise
 from properboost.scoring import HeldOut, Score, find_score, name_score
 
 if TYPE_CHECKING:
@@ -49,9 +53,9 @@ GAIN_RANGE, GAINS_PER_DOUBLING = 256.0, 2
 """Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
 
 NOT_TAKEN = (
-    "effort", "max_estimators", "n_draws", "one_standard_error", "readable", "refit", "time_limit",
+    "calibration", "early_stopping", "gain", "interactions", "outer_bags", "warm_start",
 )  # fmt: skip
-"""Parameters of the search that are about families, the number of estimators or the final fit."""
+"""Parameters of the classifier that are searched here, or not of its candidates."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -316,7 +320,7 @@ def gain_curve(
     tolerance: float = 0.01,
     n_jobs: int | None = None,
     random_state: RandomState = None,
-    **parameters_of_search: Any,
+    **parameters: Any,
 ) -> GainCurve:
     """Find out how the best gain, and the score with it, depend on the number of training rows.
 
@@ -358,9 +362,10 @@ def gain_curve(
         Threads, as in `ProperBoostClassifier`.
     random_state : int, RandomState or None, default=None
         Seed of the rows that are drawn and of the folds.  None is the seed 0.
-    **parameters_of_search
-        Any other parameters of `ProperBoostClassifierCV`, except those of its choice of the number
-        of estimators and of the final fit; `alphas`, `smoothings` and `priors` have one entry.
+    **parameters
+        Other parameters of `ProperBoostClassifier`, nested names included, but for those of pairs,
+        bags, calibration and the ways to fit.  Those that are left out are as in a
+        `ProperBoostClassifierCV` with ``effort=None``.
 
     Returns
     -------
@@ -412,19 +417,8 @@ def gain_curve(
     checks.integer("cv", cv, 2)
     checks.non_negative("tolerance", tolerance)
     bound = get_loss(loss)
-    search = _make_search(
-        loss,
-        scoring=scoring,
-        selection=selection,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        **parameters_of_search,
-    )
-    if not isinstance(search.multiclass, str):
-        raise ValueError(f"multiclass must not be a list here; got {search.multiclass!r}")
-    search.set_params(
-        multiclass=find_coupling(search.multiclass, bound, search.step, search.response)
-    )
+    settings = {"loss": loss, "selection": selection, "n_estimators": n_estimators, **parameters}
+    search = _make_search(settings, bound, scoring=scoring, n_jobs=n_jobs)
     table = open_table(search, X, reset=True)
     rows = read_rows(y, table.n_rows, None, search.class_weight, search.normalize_weights)
     counts = np.bincount(rows.codes)
@@ -440,7 +434,7 @@ def gain_curve(
     most = min(len(train) for splits in repeats for train, _ in splits)
     n_rows = _read_sizes(sizes, most, len(rows.classes))
     grid = _read_gains(gains, bound, n_rows[0])
-    search.set_params(gains=grid.tolist())
+    search.set_params(space={**(search.space or {}), "gain": grid.tolist()})
     shape = (len(n_rows), n_repeats, len(grid), cv)
     curves, constant = np.empty(shape), np.empty((n_repeats, cv))
     labels = find_entries(rows.classes, rows.codes)
@@ -474,25 +468,37 @@ def _make_change(mean: float, variance: float, freedom: int) -> Change:
 # -- what is given --------------------------------------------------------------------------------
 
 
-def _make_search(loss: LossName | MarginLoss, **given: Any) -> ProperBoostClassifierCV:
-    """Return the search with everything but its gains and splits."""
-    known = set(ProperBoostClassifierCV().get_params()).difference(NOT_TAKEN)
-    for name in given:
-        if name not in known:
+def _make_search(
+    settings: dict[str, Any], loss: MarginLoss, **of_search: Any
+) -> ProperBoostClassifierCV:
+    """Return the search of a classifier's settings, with everything but its gains and splits."""
+    known = {*declared(ProperBoostClassifier)}.difference(NOT_TAKEN)
+    for name in settings:
+        if name.partition("__")[0] not in known:
+            advice = advise(name, declared(ProperBoostClassifier))
             raise TypeError(
-                f"gain_curve() got an unexpected parameter {name}; search parameters it accepts: "
-                f"{', '.join(sorted(known))}"
+                f"gain_curve() got an unexpected parameter {name}: "
+                + (advice or f"it accepts {', '.join(sorted(known))}")
             )
-    search = find_grid(ProperBoostClassifierCV(loss, effort=None, refit=False, **given))
-    check_search(search)
-    for name in ("alphas", "smoothings", "priors"):
-        if given.get(name) is not None and len(given[name]) != 1:
-            raise ValueError(f"{name} must have one entry; got {given[name]!r}")
-    if gain_is_free(search.response, search.step, search.l2):
+    model = ProperBoostClassifier().set_params(**settings)
+    check_parameters(model)
+    if gain_is_free(model.response, model.step, model.l2):
         raise ValueError(
-            f"with response={search.response!r}, step={search.step!r} and l2={search.l2!r} the "
+            f"with response={model.response!r}, step={model.step!r} and l2={model.l2!r} the "
             "gain cannot matter, so that there is no best one"
         )
+    coupling = find_coupling(model.multiclass, loss, model.step, model.response)
+    of_both = declared(ProperBoostClassifierCV)
+    flat = {name: value for name, value in settings.items() if name in of_both}
+    space = {
+        name: [value] if isinstance(value, list) else value  # which is one value here
+        for name, value in {**settings, "multiclass": coupling}.items()
+        if name not in flat
+    }
+    search = ProperBoostClassifierCV(
+        space, effort=None, calibrate=False, refit=False, **of_search, **flat
+    )
+    check_search(search)
     return search
 
 
@@ -566,7 +572,7 @@ def _score_gains(
 ) -> NDArray[np.float64]:
     """Return the score of every gain in every split, (n_gains, n_splits)."""
     search = clone(search).set_params(cv=splits)
-    per_bin = read_binning(search).rows_per_bin
+    per_bin = read_binning(search, check_search(search).rows_per_bin).rows_per_bin
     if per_bin is not None:
         # `rows_per_bin` counts all rows of the table: scaled, n rows get as many bins as n would.
         search.set_params(rows_per_bin=per_bin * len(labels) / n)

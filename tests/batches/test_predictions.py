@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 import properboost as pb
+from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -133,15 +134,17 @@ def test_models_of_others():
     "parameters",
     [
         {"interactions": 2},
-        {"weak_learner": "tree", "linear_leaves": True},
+        {"weak_learner": pb.Tree(linear_leaves=True)},
         {"outer_bags": 4, "loss": "savage"},
     ],
     ids=lambda given: next(iter(given)),
 )
 def test_predictions_from_codes_are_those_from_values(parameters):
     rows = ROWS.drop(columns="w")
-    table = pb.QuantizedTable.from_batches(rows, "y", bin_means="linear_leaves" in parameters)
-    model = pb.ProperBoostClassifier(n_estimators=4, **parameters).fit(table)
+    model = pb.ProperBoostClassifier(n_estimators=4, **parameters)
+    means = make_learner(model.weak_learner).needs_means
+    table = pb.QuantizedTable.from_batches(rows, "y", bin_means=means)
+    model.fit(table)
     new = rows.copy()
     new["b"] = RNG.normal(scale=3.0, size=300)
     new["town"] = pd.Categorical(RNG.choice(["Ulm", "Bonn", "Graz", None], 300))

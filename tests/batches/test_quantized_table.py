@@ -8,6 +8,7 @@ import pytest
 
 import properboost as pb
 from properboost.data import binning
+from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
@@ -94,19 +95,23 @@ def test_no_batches_change_the_sample_of_rows(weight, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"weak_learner": "tree", "linear_leaves": True},
+        {"weak_learner": pb.Tree(linear_leaves=True)},
         {"weak_learner": "stump", "selection": "cyclic", "interactions": 2},
         {"outer_bags": 4},
-        {"class_weight": "balanced", "normalize_weights": True, "subsample": 0.5},
+        {
+            "class_weight": "balanced",
+            "normalize_weights": True,
+            "weak_learner": pb.Tree(subsample=0.5),
+        },
     ],
-    ids=lambda given: next(iter(given)),
+    ids=["lines", "stumps", "bags", "class_weight"],
 )
 def test_kinds_of_models(parameters, size, tmp_path):
     rows = make_rows(n_classes=3)
     model = pb.ProperBoostClassifier(n_estimators=3, **parameters)
     expected = file_of(model.fit(features(rows), rows["y"], rows["w"]), tmp_path)
     of_bins = {k: v for k, v in parameters.items() if k in ("class_weight", "normalize_weights")}
-    means = bool(parameters.get("linear_leaves"))
+    means = make_learner(model.weak_learner).needs_means
     table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", bin_means=means, **of_bins)
     for _ in range(2):  # a table is for many fits
         assert file_of(model.fit(table), tmp_path) == expected
@@ -173,7 +178,9 @@ def test_a_class_without_weight_is_no_class(tmp_path):
 
 def test_validation_rows_stop_the_same(tmp_path):
     held = make_rows(400, seed=1)
-    model = pb.ProperBoostClassifier(early_stopping=True, n_iter_no_change=3)
+    model = pb.ProperBoostClassifier(
+        early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3)
+    )
     validation = {"X_val": features(held), "y_val": held["y"]}
     model.fit(features(ROWS), ROWS["y"], ROWS["w"], **validation)
     expected, scores = file_of(model, tmp_path), model.validation_scores_
@@ -188,7 +195,9 @@ def test_validation_rows_as_codes_stop_the_same(tmp_path):
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
     coded = pb.QuantizedTable.from_batches(cut(held, 90), "y", "w", bins_of=table)
     for more in ({}, {"weak_learner": "tree"}, {"interactions": 2}):
-        model = pb.ProperBoostClassifier(early_stopping=True, n_iter_no_change=3, **more)
+        model = pb.ProperBoostClassifier(
+            early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3), **more
+        )
         model.fit(table, X_val=features(held), y_val=held["y"], sample_weight_val=held["w"])
         expected, scores = file_of(model, tmp_path), model.validation_scores_
         assert file_of(model.fit(table, X_val=coded), tmp_path) == expected
@@ -202,7 +211,7 @@ def test_validation_rows_as_codes_stop_the_same(tmp_path):
 
 def test_searches_choose_the_same(tmp_path):
     search = pb.ProperBoostClassifierCV(
-        weak_learner="stump", gains=[0.5, 1.0], max_estimators=8, cv=3, effort=None
+        space={"weak_learner": "stump", "gain": [0.5, 1.0]}, max_estimators=8, cv=3, effort=None
     )
     search.fit(features(ROWS), ROWS["y"], ROWS["w"])
     expected, results = file_of(search.best_estimator_, tmp_path), search.cv_results_
@@ -318,8 +327,8 @@ def test_what_does_not_fit_known_bins_is_refused(table, rows, arguments, message
         ({"rows_per_bin": None}, {}, r"at most \d+ bins for a numeric feature; got 255"),
         ({"categorical_features": ["whole"]}, {}, r"at the positions \[4\]; got \['whole'\]"),
         ({"categorical_features": None}, {}, r"at the positions \[4\]; got None"),
-        ({"weak_learner": "tree", "linear_leaves": True}, {}, "bin_means=True"),
-        ({"early_stopping": True}, {}, "early_stopping=True cannot hold out"),
+        ({"weak_learner": pb.Tree(linear_leaves=True)}, {}, "bin_means=True"),
+        ({"early_stopping": True}, {}, "early_stopping cannot hold out"),
     ],
 )
 def test_fits_that_are_refused(table, parameters, arguments, message):

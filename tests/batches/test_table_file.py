@@ -55,7 +55,7 @@ def saved(tmp_path):
     [
         ({}, {"selection": "cyclic"}),
         ({"weighted": False}, {"selection": "greedy", "interactions": 1}),
-        ({"n_classes": 3, "bin_means": True}, {"weak_learner": "tree", "linear_leaves": True}),
+        ({"n_classes": 3, "bin_means": True}, {"weak_learner": pb.Tree(linear_leaves=True)}),
         ({"n_classes": 260, "n": 1200, "weighted": False}, {"weak_learner": "stump"}),
         ({}, {"outer_bags": 4}),
     ],

@@ -14,8 +14,14 @@ import pandas as pd
 
 import properboost as pb
 from properboost import _core
-from properboost.parameters.kinds import Criterion, Step, VotingCriterion, VotingLearner
-from properboost.parameters.shared import SOLVED
+from properboost.parameters.kinds import (
+    SOLVED,
+    Criterion,
+    Step,
+    VotingCriterion,
+    VotingLearner,
+)
+from properboost.parameters.learners import LEARNERS
 
 # -- data -----------------------------------------------------------------------------------------
 
@@ -58,6 +64,16 @@ LARGE_WEIGHT = 0.5 + draw(70_000, 5)
 LARGE_CLASSES = make_numbers(70_000, 3, 7, classes=3)
 
 
+def spell(learner):
+    """Return the entries of a space that leave a learner's other fields to the search."""
+    part = learner["weak_learner"]
+    if isinstance(part, str):
+        return learner
+    changed = {k: v for k, v in part.get_params().items() if v != getattr(type(part)(), k)}
+    nested = {f"weak_learner__{field}": value for field, value in changed.items()}
+    return {**learner, "weak_learner": part.name, **nested}
+
+
 # -- fits -----------------------------------------------------------------------------------------
 
 
@@ -70,26 +86,31 @@ def list_cases():
         cases[name] = (model, *data, weight)
 
     P = pb.ProperBoostClassifier
+    every_bin, two_pairs = pb.Table(max_cells=None), pb.Interactions(2, learning_rate=1.0)
     learners = {
-        "histogram": {"max_cells": None}, "cyclic": {"selection": "cyclic", "max_cells": None},
-        "cells": {"max_cells": 3}, "careful cells": {"max_cells": 6, "min_saving": 0.5},
+        "table": {"weak_learner": every_bin},
+        "cyclic": {"selection": "cyclic", "weak_learner": every_bin},
+        "cells": {"weak_learner": pb.Table(max_cells=3)},
+        "careful cells": {"weak_learner": pb.Table(max_cells=6, min_saving=0.5)},
         "stump": {"weak_learner": "stump"},
-        "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
-        "monomial": {"weak_learner": "monomial"},
-        "pairs": {"interactions": 2, "interaction_rate": 1.0, "max_cells": None},
-    }  # fmt: skip
+        "tree": {"weak_learner": pb.Tree(max_leaf_nodes=6)},
+        "rule": {"weak_learner": "rule"},
+        "pairs": {"weak_learner": every_bin, "interactions": two_pairs},
+    }
     few = {"n_estimators": 4, "max_bins": 16, "rows_per_bin": 20}
     for name, learner in learners.items():
         for response in _core.response_names():
+            rule = {"response": response, **learner}
+            if name == "careful cells" and response == "sign":  # which makes every cut
+                rule["weak_learner"] = pb.Table(max_cells=6)
             for loss in _core.loss_names():
-                model = P(loss, gain=0.75, response=response, **few, **learner)
+                model = P(loss, gain=0.75, **few, **rule)
                 add(f"{name}, {response}, {loss}", model, SMALL, WEIGHT)
-            model = P(response=response, **few, **learner)
-            add(f"{name}, {response}, classes", model, CLASSES)
-            model = P(response=response, multiclass="one_vs_rest", **few, **learner)
+            add(f"{name}, {response}, classes", P(**few, **rule), CLASSES)
+            model = P(multiclass="one_vs_rest", **few, **rule)
             add(f"{name}, {response}, one against the rest", model, CLASSES)
             if name != "pairs":
-                model = P(response=response, n_estimators=3, **learner)
+                model = P(n_estimators=3, **rule)
                 add(f"{name}, {response}, large", model, LARGE, LARGE_WEIGHT)
         for loss in ("glog", "ggauss", "glaplacian", "gboost"):
             model = P(loss, gain=0.75, multiclass="canonical", **few, **learner)
@@ -101,32 +122,41 @@ def list_cases():
         for loss in _core.loss_names():
             if step in SOLVED and loss == "savage":  # not convex
                 continue
-            for learner in ("histogram", "stump"):
-                model = P(loss, step=step, learning_rate=0.5, **few, **learners[learner])
+            rate = None if step in SOLVED else 0.5
+            for learner in ("table", "stump"):
+                model = P(loss, step=step, learning_rate=rate, **few, **learners[learner])
                 add(f"{learner}, {step}, {loss}", model, SMALL, WEIGHT)
         add(f"{step}, large", P(step=step, n_estimators=3), LARGE, LARGE_WEIGHT)
-    grown = {"max_features": 0.6, "subsample": 0.7, "random_state": 5, "min_child_weight": 0.1}
-    for learner in ("tree", "monomial"):
-        model = P(weak_learner=learner, **few, **grown)
-        add(f"{learner}, drawn", model, SMALL, WEIGHT)
-        add(f"{learner}, drawn, large", P(weak_learner=learner, n_estimators=3, **grown), LARGE)
+    drawn = {"max_features": 0.6, "subsample": 0.7, "min_child_weight": 0.1}
+    for learner in ("tree", "rule"):
+        grown = {"weak_learner": LEARNERS[learner](**drawn), "random_state": 5}
+        add(f"{learner}, drawn", P(**few, **grown), SMALL, WEIGHT)
+        add(f"{learner}, drawn, large", P(n_estimators=3, **grown), LARGE)
     for response in _core.response_names():
-        one_each = {"multi_strategy": "one_output_per_tree", "response": response}
-        add(f"tree, {response}, one per class", P(**one_each, **few, **learners["tree"]), CLASSES)
-        model = P(response=response, weak_learner="tree", **few, **grown)
+        # The conditional response has no joint form, so that each class has its trees in any case.
+        strategy = "multi_output_tree" if response == "conditional" else "one_output_per_tree"
+        tree = pb.Tree(max_leaf_nodes=6, multi_strategy=strategy)
+        model = P(response=response, weak_learner=tree, **few)
+        add(f"tree, {response}, one per class", model, CLASSES)
+        small, of_draws = {"response": response, **few}, {"random_state": 5}
+        large = {"response": response, "n_estimators": 3}
+        model = P(weak_learner=pb.Tree(**drawn), **small, **of_draws)
         add(f"tree, {response}, drawn, classes", model, CLASSES, CLASSES_WEIGHT)
-        levels = {"weak_learner": "tree", "grow_policy": "symmetric", "response": response}
-        add(f"levels, {response}", P(**levels, **few), SMALL, WEIGHT)
-        add(f"levels, {response}, drawn, classes", P(**levels, **few, **grown), CLASSES)
-        add(f"levels, {response}, large", P(**levels, n_estimators=3), LARGE, LARGE_WEIGHT)
+        levels = pb.Tree(grow_policy="symmetric")
+        add(f"levels, {response}", P(weak_learner=levels, **small), SMALL, WEIGHT)
+        model = P(weak_learner=levels.replace(**drawn), **small, **of_draws)
+        add(f"levels, {response}, drawn, classes", model, CLASSES)
+        add(f"levels, {response}, large", P(weak_learner=levels, **large), LARGE, LARGE_WEIGHT)
         if response in ("real", "newton"):
-            lines = {"weak_learner": "tree", "linear_leaves": True, "response": response}
-            add(f"lines, {response}", P(**lines, **few), SMALL, WEIGHT)
-            add(f"lines, {response}, drawn, classes", P(**lines, **few, **grown), CLASSES)
-            add(f"lines of levels, {response}", P(**(lines | levels), **few), SMALL)
-            add(f"lines, {response}, large", P(**lines, n_estimators=3), LARGE, LARGE_WEIGHT)
+            lines = pb.Tree(linear_leaves=True)
+            add(f"lines, {response}", P(weak_learner=lines, **small), SMALL, WEIGHT)
+            model = P(weak_learner=lines.replace(**drawn), **small, **of_draws)
+            add(f"lines, {response}, drawn, classes", model, CLASSES)
+            model = P(weak_learner=levels.replace(linear_leaves=True), **small)
+            add(f"lines of levels, {response}", model, SMALL)
+            add(f"lines, {response}, large", P(weak_learner=lines, **large), LARGE, LARGE_WEIGHT)
     screens = {"screening": 60, "n_estimators": 6}
-    for name, learner in (("histogram", {}), ("stump", {"weak_learner": "stump"})):
+    for name, learner in (("table", {}), ("stump", {"weak_learner": "stump"})):
         for response in ("real", "newton", "exact"):
             model = P(response=response, rows_per_bin=20, **screens, **learner)
             add(f"{name}, {response}, screens", model, SMALL, WEIGHT)
@@ -134,36 +164,38 @@ def list_cases():
         grown = {"weak_learner": "tree", "response": response, **screens}
         add(f"tree, {response}, screens", P(**grown), SMALL, WEIGHT)
         add(f"tree, {response}, screens, classes", P(**grown), CLASSES, CLASSES_WEIGHT)
-        levels = {"grow_policy": "symmetric", "linear_leaves": True}
-        add(f"lines of levels, {response}, screens", P(**grown, **levels), SMALL)
+        grown["weak_learner"] = pb.Tree(grow_policy="symmetric", linear_leaves=True)
+        add(f"lines of levels, {response}, screens", P(**grown), SMALL)
     grown = {"weak_learner": "tree", "screening": 5000, "n_estimators": 3}
     add("tree, screens, large", P(**grown), LARGE, LARGE_WEIGHT)
-    add("monomial, screens", P(weak_learner="monomial", **screens), SMALL, WEIGHT)
+    add("rule, screens", P(weak_learner="rule", **screens), SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
     for name, rows in (("two", SMALL), ("several", CLASSES)):  # which go on beyond 100 rounds
         add(f"enough rounds, {name} classes", P(gain=8.0, max_bins=5), rows)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
-    for name in ("histogram", "cells"):
-        smooth = {"smoothing": 0.2, "prior": 1e-3, **few, **learners[name]}
-        model = P(class_weight="balanced", normalize_weights=True, **smooth)
+    for name in ("table", "cells"):
+        table = learners[name]["weak_learner"]
+        smooth = {"weak_learner": table.replace(smoothing=0.2), "prior": 1e-3}
+        model = P(class_weight="balanced", normalize_weights=True, **smooth, **few)
         add(f"{name}, smoothed", model, SMALL, WEIGHT)
-        smooth |= {"smoothing": 9.0, "prior": None, "interactions": 2, "interaction_rate": 1.0}
-        add(f"{name}, smoothed widely", P(**smooth), SMALL, WEIGHT)
+        smooth = {"weak_learner": table.replace(smoothing=9.0), "interactions": two_pairs}
+        add(f"{name}, smoothed widely", P(**smooth, **few), SMALL, WEIGHT)
     for name, learner in learners.items():
-        bags = {"outer_bags": 16 if name == "histogram" else 5, "random_state": 3, **few, **learner}
+        bags = {"outer_bags": 16 if name == "table" else 5, "random_state": 3, **few, **learner}
         add(f"bags, {name}", P(**bags), SMALL, WEIGHT)
         add(f"bags, {name}, classes", P(**bags), CLASSES, CLASSES_WEIGHT)
-        model = P(multiclass="one_vs_rest", intercept="share", **bags)
+        share = pb.Calibration(intercept="share")
+        model = P(multiclass="one_vs_rest", calibration=share, **bags)
         add(f"bags, {name}, one against the rest", model, CLASSES)
-    for name, given in {
+    for name, others in {
         "pairs, cyclic": {"interactions": 2, "selection": "cyclic"},
         "savage": {"loss": "savage"},
         "totally_corrective": {"step": "totally_corrective"},
-        "standard errors": {"bag_tables": False, "interactions": 1},
+        "standard errors": {"outer_bags": pb.Bags(5, tables=False), "interactions": 1},
     }.items():
-        add(f"bags, {name}", P(outer_bags=5, **few, **given), SMALL, WEIGHT)
+        add(f"bags, {name}", P(**{"outer_bags": 5, **few, **others}), SMALL, WEIGHT)
     add("bags, large", P(outer_bags=16, n_estimators=3, interactions=1), LARGE, LARGE_WEIGHT)
     in_turn = {"outer_bags": 16, "n_estimators": 2, "selection": "cyclic"}
     add("bags, large, in turn", P(**in_turn), LARGE, LARGE_WEIGHT)
@@ -183,19 +215,21 @@ def list_cases():
     search = {"cv": 3, "max_estimators": 5, "max_bins": 16, "random_state": 0}
     C = partial(pb.ProperBoostClassifierCV, effort=None)
     for name, learner in learners.items():
-        lists = {"interactions": [0, 2]} if name == "pairs" else learner
-        model = C(["glog", "gboost"], gains=[0.5, 1.0, 4.0], **search, **lists)
-        add(f"search, {name}", model, SMALL, WEIGHT)
-        add(f"search, {name}, classes", C(gains=[0.5, 2.0], **search, **lists), CLASSES)
-    model = C(gains=[0.5, 2.0], interactions=[0, 1], outer_bags=5, **search)
-    add("search, bags", model, SMALL, WEIGHT)
+        lists = {"interactions": [0, 2]} if name == "pairs" else spell(learner)
+        space = {"loss": ["glog", "gboost"], "gain": [0.5, 1.0, 4.0], **lists}
+        add(f"search, {name}", C(space, **search), SMALL, WEIGHT)
+        add(f"search, {name}, classes", C({"gain": [0.5, 2.0], **lists}, **search), CLASSES)
+    space = {"gain": [0.5, 2.0], "interactions": [0, 1], "outer_bags": 5}
+    add("search, bags", C(space, **search), SMALL, WEIGHT)
     # Where folds lack codes' rows, smoothing gives these codes weight.
     sparse = search | {"max_bins": 255, "rows_per_bin": None}
-    model = C(gains=[0.5], smoothings=[0.2], selection="cyclic", **learners["cells"], **sparse)
+    space = {"gain": [0.5], "selection": "cyclic", **spell(learners["cells"])}
+    model = C({**space, "weak_learner__smoothing": [0.2]}, **sparse)
     add("search, cells, smoothed", model, SMALL)
-    model = C("alpha", alphas=[0.2, 0.4], learning_rate=[0.3, 1.0], **search)
+    alphas = [pb.losses.get_loss("alpha", alpha=alpha) for alpha in (0.2, 0.4)]
+    model = C({"loss": alphas, "learning_rate": [0.3, 1.0]}, **search)
     add("search, alpha", model, SMALL)
-    add("search, large", C(gains="auto", **search), LARGE, LARGE_WEIGHT)
+    add("search, large", C(**search), LARGE, LARGE_WEIGHT)
     model = pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4, max_bins=16)
     add("search, votes", model, CLASSES)
     X, y = make_numbers(300, 4, 6)

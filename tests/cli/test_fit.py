@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 import properboost as pb
 from helpers.commands import columns_of, fail, fit, misuse, run, table, write
 from properboost.parameters.declare import declared
+from properboost.parameters.flat import PLACES, nest
 
 
 def prepared(frame):
@@ -47,80 +48,72 @@ def test_fit_then_predict(capsys):
     assert gzip.decompress(Path("p.csv.gz").read_bytes()).decode() == out
 
 
-def test_every_parameter_reaches_the_classifier(capsys):
-    parameters = {
-        "loss": "ggauss",
-        "gain": 1.5,
-        "n_estimators": 7,
-        "learning_rate": 0.5,
-        "weak_learner": "stump",
-        "max_cells": 4,
-        "min_saving": 0.25,
-        "grow_policy": "best_first",
-        "linear_leaves": False,
-        "linear_l2": 5.0,
-        "max_leaf_nodes": 31,
-        "max_depth": None,
-        "min_child_weight": 1.0,
-        "max_features": 1.0,
-        "subsample": 1.0,
-        "n_draws": 1,
-        "outer_bags": 5,
-        "bag_tables": True,
-        "multi_strategy": "multi_output_tree",
-        "max_literals": 2,
-        "interactions": 1,
-        "multiclass": "one_vs_rest",
-        "temperature": 0.5,
-        "intercept": "share",
-        "slope": 0.5,
-        "selection": "cyclic",
-        "response": "newton",
-        "criterion": None,
-        "step": "unit",
-        "prior": None,
-        "smoothing": 0.0,
-        "l2": 2.0,
-        "screening": 40,
-        "max_bins": 17,
-        "rows_per_bin": 3.0,
-        "normalize_weights": True,
-        "n_jobs": 1,
-        "verbose": 0,
-    }
-    offered = {p.name for p in declared(pb.ProperBoostClassifier).values() if p.option is not None}
-    assert parameters.keys() == offered | {"n_jobs", "verbose"}
-    flags, defaults = {"n_jobs": "--jobs"}, pb.ProperBoostClassifier().get_params()
-    given = [
-        word
-        for name, value in parameters.items()
-        if value is not None and name != "verbose" and not (value is False and not defaults[name])
-        for no in ["no-" if value is False else ""]
-        for word in (flags.get(name, f"--{no}{name.replace('_', '-')}"), value)
-        if not isinstance(word, bool)
-    ]
-    fit(capsys, *given)
-    assert pb.load_model("model.json").get_params().items() >= parameters.items()
+COMMON = {
+    "loss": "ggauss",
+    "gain": 1.5,
+    "n_estimators": 7,
+    "learning_rate": 0.5,
+    "multiclass": "one_vs_rest",
+    "response": "newton",
+    "step": "unit",
+    "l2": 2.0,
+    "screening": 40,
+    "max_bins": 17,
+    "rows_per_bin": 3.0,
+    "normalize_weights": True,
+    "intercept": "share",
+    "slope": 0.5,
+    "temperature": 0.5,
+}
 
-    trees = {
-        "weak_learner": "tree", "max_leaf_nodes": 5, "max_depth": 3, "min_child_weight": 0.5,
-        "max_features": 0.6, "subsample": 0.7, "grow_policy": "symmetric",
-    }  # fmt: skip
-    given = [w for name, value in trees.items() for w in (f"--{name.replace('_', '-')}", value)]
-    fit(capsys, *given)
-    assert pb.load_model("model.json").get_params().items() >= trees.items()
-    fit(capsys, "--weak-learner", "tree", "--linear-leaves", "--linear-l2", 2.5)
-    linear = pb.load_model("model.json")
-    assert (linear.linear_leaves, linear.linear_l2) == (True, 2.5)
-    fit(capsys, "--weak-learner", "monomial", "--max-literals", 3)
-    assert pb.load_model("model.json").max_literals == 3
-    fit(capsys, "--criterion", "gini")
-    assert pb.load_model("model.json").criterion == "gini"
+GROWN = {"min_child_weight": 0.5, "max_features": 0.6, "subsample": 0.7}
 
-    fit(capsys, "--prior", "0.01", "--smoothing", "0.1", "--verbose", "--rows-per-bin", "none")
+FITS = [
+    {
+        **COMMON, "weak_learner": "table", "max_cells": 4, "min_saving": 0.25, "smoothing": 0.0,
+        "interactions": 1, "outer_bags": 5, "bag_tables": False,
+    },
+    {"weak_learner": "stump", "selection": "cyclic", "prior": 0.01, "criterion": "gini"},
+    {
+        "weak_learner": "tree", **GROWN, "n_draws": 2, "grow_policy": "symmetric", "max_depth": 3,
+        "multi_strategy": "one_output_per_tree", "linear_leaves": True, "linear_l2": 2.5,
+    },
+    {"weak_learner": "tree", "max_leaf_nodes": 5, "linear_leaves": False},
+    {"weak_learner": "rule", **GROWN, "max_conditions": 3},
+]  # fmt: skip
+"""The options of fits, by the parameters' flat names; each has those of one weak learner."""
+
+
+def type_options(parameters):
+    """Return the options as somebody types them."""
+    for name, value in parameters.items():
+        yield f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+        yield from [] if isinstance(value, bool) else [value]
+
+
+def test_every_parameter_is_in_a_fit():
+    known = declared(pb.ProperBoostClassifier) | {name: p.entry for name, p in PLACES.items()}
+    offered = {name for name, entry in known.items() if entry.option is not None}
+    assert set().union(*FITS) == offered
+
+
+@pytest.mark.filterwarnings("ignore:the training risk still falls")
+@pytest.mark.parametrize("parameters", FITS, ids=lambda given: given["weak_learner"])
+def test_every_parameter_reaches_the_classifier(capsys, parameters):
+    fit(capsys, *type_options(parameters), "--jobs", 1)
     model = pb.load_model("model.json")
-    assert (model.prior, model.smoothing, model.verbose) == (0.01, 0.1, 1)
-    assert model.rows_per_bin is None
+    assert isinstance(model.weak_learner, str if parameters["weak_learner"] == "stump" else object)
+    for name, value in nest(parameters).items():
+        found = model.get_params()[name]
+        assert getattr(found, "name", getattr(found, "n_bags", found)) == value
+    assert (model.n_jobs, model.verbose) == (1, 0)
+
+
+def test_words_and_counts_reach_the_classifier(capsys):
+    fit(capsys, "--criterion", "gini", "--verbose", "--rows-per-bin", "none")
+    model = pb.load_model("model.json")
+    assert (model.criterion, model.verbose, model.rows_per_bin) == ("gini", 1, None)
+    assert model.weak_learner == "table"
 
 
 def test_defaults_are_the_classifiers(capsys):
@@ -134,11 +127,15 @@ def test_defaults_are_the_classifiers(capsys):
     ("flags", "settings"),
     [
         (["--gain", "auto"], {}),
-        (["--gain", "auto", "--cv", 3, "--n-estimators", 9], {"cv": 3, "n_estimators": 9}),
+        (["--gain", "auto", "--cv", 3, "--n-estimators", 9],
+         {"cv": 3, "space": {"n_estimators": 9}}),
         (["--n-estimators", "auto", "--gain", 2, "--smoothing", 0.1],
-         {"gains": [2.0], "smoothings": [0.1]}),
+         {"space": {"gain": 2.0, "weak_learner__smoothing": 0.1}}),
         (["--gain", "auto", "--selection", "cyclic", "--loss", "gboost", "--prior", 0.01],
-         {"loss": "gboost", "selection": "cyclic", "priors": [0.01]}),
+         {"space": {"loss": "gboost", "selection": "cyclic", "prior": 0.01}}),
+        (["--gain", "auto", "--weak-learner", "tree", "--max-depth", 2, "--slope", 0.9],
+         {"space": {"weak_learner": "tree", "weak_learner__max_depth": 2,
+                    "calibration": pb.Calibration(slope=0.9)}}),
     ],
     ids=str,
 )  # fmt: skip
@@ -152,7 +149,7 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     assert type(model) is pb.ProperBoostClassifier
     assert model.get_params() == search.best_estimator_.get_params()
     np.testing.assert_array_equal(model.predict_proba(X), search.predict_proba(X))
-    unit = "cycles" if search.selection_ == "cyclic" else "rounds"
+    unit = "cycles" if search.ensemble_.selection == "cyclic" else "rounds"
     assert (
         f"chosen by {search.n_splits_}-fold cross-validation (log loss {-search.best_score_:.4f}): "
         f"gain {search.gain_:g}, {search.n_estimators_} {unit}\n"
@@ -179,11 +176,36 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
         (["--gain", "all"], "argument --gain: must be a number, none or auto; got 'all'"),
         (["--n-estimators", "all"], "argument --n-estimators: must be an integer, none or auto"),
         (["--gain", "auto", "--n-estimators", 0], "n_estimators must be between 1 and"),
-        (["--gain", "auto", "--prior", 0], r"priors[0] must be above 0"),
+        (["--gain", "auto", "--prior", 0], "prior must be above 0"),
     ],
     ids=str,
 )
 def test_misused_auto(capsys, flags, message):
+    line = misuse(capsys, "fit", write(table()), "--target", "grade", *map(str, flags))
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--max-depth", 6], "--max-depth is for --weak-learner tree"),
+        (["--weak-learner", "stump", "--max-cells", 4], "--max-cells is for --weak-learner table"),
+        (["--subsample", 0.5], "--subsample is for --weak-learner tree or rule"),
+        (
+            ["--weak-learner", "tree", "--max-conditions", 3],
+            "-conditions is for --weak-learner rule",
+        ),
+        (["--effort", 1, "--max-cells", 4], "--max-cells is for --weak-learner table"),
+        (["--effort", 1, "--weak-learner", "auto", "--n-draws", 2], "--n-draws is for --weak-lear"),
+        (
+            ["--weak-learner", "histogram"],
+            "must be table, stump, tree, rule or auto; got 'histogram'",
+        ),
+        (["--weak-learner", "tree", "--linear-l2", 2], "Tree.linear_l2 must be 5.0 with linear_le"),
+    ],
+    ids=str,
+)
+def test_options_of_another_weak_learner_are_refused(capsys, flags, message):
     line = misuse(capsys, "fit", write(table()), "--target", "grade", *map(str, flags))
     assert message in line
 

@@ -37,7 +37,7 @@ def test_every_file_is_described(path, capsys):
     begin = start + 6 + (1 + len(edits) if edits else 0)
     assert lines[begin - 1].startswith("parameters")
     given = {line.strip().split("=")[0] for line in lines[begin:]}
-    defaults, own = type(model)().get_params(), model.get_params()
+    defaults, own = (m.get_params(deep=False) for m in (type(model)(), model))
     assert given == {name for name in own if repr(own[name]) != repr(defaults[name])}
 
     out, _ = run(capsys, "inspect", path, "--json")
@@ -85,8 +85,9 @@ def test_defaults_many_classes_and_strange_names(capsys):
 
 def test_a_search_without_a_model(capsys):
     X = np.random.default_rng(0).normal(size=(60, 2))
-    settings = {"gains": [1.0], "cv": 2, "n_estimators": 2, "effort": None, "refit": False}
-    pb.ProperBoostClassifierCV(**settings).fit(X, X[:, 0] > 0).save_model("m.json")
+    space = {"gain": [1.0], "n_estimators": 2}
+    search = pb.ProperBoostClassifierCV(space, cv=2, effort=None, refit=False)
+    search.fit(X, X[:, 0] > 0).save_model("m.json")
     out, _ = run(capsys, "inspect", "m.json")
     assert "search       1 candidates" in out
     assert "features" not in out

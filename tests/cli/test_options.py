@@ -9,9 +9,11 @@ import properboost as pb
 from helpers.commands import fit, misuse, run, table, write
 from properboost import __main__ as cli
 from properboost import _core
+from properboost.cli import options
 from properboost.cli.commands import make_parsers
 from properboost.cli.options import make_classifier
 from properboost.parameters.declare import declared
+from properboost.parameters.flat import PLACES
 
 CLASSES = (pb.ProperBoostClassifier, pb.ProperBoostClassifierCV, pb.RadoBoostClassifier)
 
@@ -42,28 +44,45 @@ def show_help(capsys):
     return " ".join(capsys.readouterr().out.split())
 
 
+def list_known():
+    """The parameters of all models, and the fields of objects, with their flat names."""
+    known = [pair for owner in CLASSES for pair in declared(owner).items()]
+    return [*known, *((name, place.entry) for name, place in PLACES.items())]
+
+
 def test_options_of_parameters_are_the_declared_ones():
     _, commands = make_parsers(cli.COMMANDS)
     actions = {action.dest: action for action in commands["fit"]._actions}
-    known = [entry for owner in CLASSES for entry in declared(owner).values()]
-    offered = {entry.name for entry in known if entry.option is not None}
-    assert offered == actions.keys() & {entry.name for entry in known} - OF_THE_RUN
-    for name in offered:
-        assert actions[name].option_strings[0] == "--" + name.replace("_", "-")
-        assert actions[name].default is argparse.SUPPRESS
-        texts = [entry.option for entry in known if entry.name == name and entry.option]
-        assert actions[name].help.startswith(texts[0])
+    known = list_known()
+    offered = {name for name, entry in known if entry.option is not None}
+    assert offered == actions.keys() & {name for name, _ in known} - OF_THE_RUN
+    for option in offered:
+        assert actions[option].option_strings[0] == "--" + option.replace("_", "-")
+        assert actions[option].default is argparse.SUPPRESS
+        texts = [entry.option for name, entry in known if name == option and entry.option]
+        assert actions[option].help.startswith(texts[0])
+
+
+def test_options_of_weak_learners_stand_together():
+    _, commands = make_parsers(cli.COMMANDS)
+    of_group = {
+        group.title: {action.dest for action in group._group_actions}
+        for group in commands["fit"]._action_groups
+    }
+    assert of_group["with --weak-learner table"] == {"max_cells", "min_saving", "smoothing"}
+    assert of_group["with --weak-learner rule"] == {"max_conditions"}
+    assert "n_draws" in of_group["with --weak-learner tree or rule"]
+    assert "max_depth" in of_group["with --weak-learner tree"]
 
 
 def test_a_text_in_a_declaration_is_an_option(capsys, monkeypatch):
-    known = declared(pb.ProperBoostClassifier)
-    entry = replace(known["interaction_rate"], option="50% of a step, say")
-    offered = {**known, "interaction_rate": entry}
-    monkeypatch.setattr(pb.ProperBoostClassifier, "_declared", offered)
+    place = PLACES["interaction_rate"]
+    place = place._replace(entry=replace(place.entry, option="50% of a step, say"))
+    monkeypatch.setattr(options, "PLACES", {**PLACES, "interaction_rate": place})
     help_ = show_help(capsys)
-    assert "--interaction-rate X 50% of a step, say (default: 0.1; (1.0, 0.25" in help_
+    assert "--interaction-rate X 50% of a step, say (default: 0.1)" in help_
     fit(capsys, "--interaction-rate", "0.5", "--interactions", "1")
-    assert pb.load_model("model.json").interaction_rate == 0.5
+    assert pb.load_model("model.json").interactions == pb.Interactions(1, learning_rate=0.5)
     line = misuse(capsys, "fit", write(table()), "--target", "grade", "--interaction-rate", "much")
     assert "argument --interaction-rate: must be a number; got 'much'" in line
 
@@ -77,20 +96,21 @@ def test_what_is_not_given_is_left_to_the_classifier():
 
 @pytest.mark.parametrize("name", ["gain", "max_depth", "criterion", "prior", "rows_per_bin"])
 def test_none_is_a_word(name):
-    assert getattr(make("--" + name.replace("_", "-"), "none"), name) is None
+    learner = ["--weak-learner", "tree"] if name == "max_depth" else []
+    model = make("--" + name.replace("_", "-"), "none", *learner)
+    assert getattr(model.weak_learner if learner else model, name) is None
 
 
 def test_texts_say_what_none_is():
-    for owner in CLASSES:
-        for entry in declared(owner).values():
-            if entry.option is not None and entry.default is None:
-                assert "; none " in entry.option, entry.name
+    for name, entry in list_known():
+        if entry.option is not None and entry.default is None:
+            assert "; none " in entry.option, name
 
 
 def test_a_search_of_rounds_only_has_the_gain_of_the_loss(capsys):
-    assert make("--n-estimators", "auto").gains == [1.0]
-    assert make("--n-estimators", "auto", "--gain", 2).gains == [2.0]
-    assert make("--n-estimators", "auto", "--prior", "none").priors == [None]
+    assert make("--n-estimators", "auto").space == {"gain": 1.0}
+    assert make("--n-estimators", "auto", "--gain", 2).space == {"gain": 2.0}
+    assert make("--n-estimators", "auto", "--prior", "none").space == {"gain": 1.0, "prior": None}
     out, _ = run(
         capsys, "fit", write(table()), "--target", "grade", "--n-estimators", "auto", "--cv", "3"
     )
@@ -101,8 +121,7 @@ def test_a_search_of_rounds_only_has_the_gain_of_the_loss(capsys):
 def test_couplings_are_for_fits_and_for_searches():
     assert make("--multiclass", "canonical").multiclass == "canonical"
     search = make("--multiclass", "canonical", "--gain", "auto")
-    assert search.multiclass == "canonical"
-    assert search.gains == "auto"
+    assert search.space == {"multiclass": "canonical"}
 
 
 @pytest.mark.parametrize("name", ["screening", "max_cells", "multiclass", "rows_per_bin"])
@@ -110,17 +129,18 @@ def test_an_auto_of_one_fit_starts_no_search(capsys, name):
     option = "--" + name.replace("_", "-")
     model = make(option, "auto")
     assert isinstance(model, pb.ProperBoostClassifier)
-    assert getattr(model, name) == "auto"
+    found = model.get_params().get(name, getattr(model.weak_learner, name, None))
+    assert found == "auto"
     with pytest.raises(SystemExit):
         parse(option, "x")
     assert capsys.readouterr().err.count("auto") == 1
 
 
-def test_what_a_search_always_chooses_is_not_given():
-    assert make("--temperature", "0.5").temperature == 0.5
-    assert make("--temperature", "none").temperature is None
-    with pytest.raises(ValueError, match="--temperature is not for a search, which chooses it"):
-        make("--temperature", "0.5", "--gain", "auto")
+def test_a_calibration_is_kept_by_searches():
+    assert make("--temperature", "0.5").calibration == pb.Calibration(temperature=0.5)
+    assert make("--temperature", "none").calibration.temperature is None
+    search = make("--temperature", "0.5", "--gain", "auto")
+    assert search.space == {"calibration__temperature": 0.5}
 
 
 def test_defaults_that_differ_are_shown(capsys):

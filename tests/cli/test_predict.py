@@ -76,7 +76,7 @@ def test_intervals_are_beside_probabilities(capsys, classes):
     ("options", "message"),
     [
         ([], "predict_interval needs a model that was fitted with outer_bags"),
-        (["--outer-bags", 4, "--no-bag-tables"], "fitted with bag_tables=True"),
+        (["--outer-bags", 4, "--no-bag-tables"], "tables=True"),
         (["--outer-bags", 4, "--weak-learner", "tree"], "a model of trees has no shape functions"),
         (["--model", "rado"], "a RadoBoostClassifier has no intervals"),
     ],
@@ -135,7 +135,7 @@ def test_contributions_are_beside_predictions(capsys, classes):
         (pb.UDTClassifier(max_leaf_nodes=4), "m.json: a UDTClassifier has no contributions"),
         (pb.WeightBoost(n_estimators=3), "m.json: what a round adds depends on the sum before it"),
         (
-            pb.ProperBoostClassifier(n_estimators=2, weak_learner="tree", linear_leaves=True),
+            pb.ProperBoostClassifier(n_estimators=2, weak_learner=pb.Tree(linear_leaves=True)),
             "m.json: contributions must be of a model with linear_leaves=False",
         ),
     ],

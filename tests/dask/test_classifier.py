@@ -14,7 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
 from properboost.dask import DaskProperBoostClassifier  # noqa: E402
-from properboost.parameters import shared  # noqa: E402
+from properboost.parameters import boosting  # noqa: E402
 
 pytestmark = MARKS
 
@@ -38,15 +38,15 @@ FITS = {
     "unbounded": {"n_estimators": 8, "loss": "exponential"},
     "cyclic": {"n_estimators": 3, "selection": "cyclic"},
     "stumps": {"n_estimators": 10, "weak_learner": "stump", "response": "newton"},
-    "monomials": {"n_estimators": 5, "weak_learner": "monomial"},
+    "rules": {"n_estimators": 5, "weak_learner": "rule"},
     "trees": {"n_estimators": 4, "weak_learner": "tree"},
-    "whole levels": {"n_estimators": 4, "weak_learner": "tree", "grow_policy": "symmetric"},
+    "whole levels": {"n_estimators": 4, "weak_learner": pb.Tree(grow_policy="symmetric")},
     "lines": {
-        "n_estimators": 3, "weak_learner": "tree", "response": "newton", "linear_leaves": True,
+        "n_estimators": 3, "weak_learner": pb.Tree(linear_leaves=True), "response": "newton",
     },
     "draws": {
-        "n_estimators": 2, "weak_learner": "tree", "max_features": 0.5, "subsample": 0.6,
-        "n_draws": 2, "random_state": 3,
+        "n_estimators": 2, "weak_learner": pb.Tree(max_features=0.5, subsample=0.6, n_draws=2),
+        "random_state": 3,
     },
     "bags": {"n_estimators": 4, "outer_bags": 4},
     "screens": {"n_estimators": 6, "screening": 60},
@@ -54,9 +54,10 @@ FITS = {
     "pairs": {"n_estimators": 5, "interactions": 2},
     "enough rounds": {"gain": 8.0, "rows_per_bin": 300},
     "given pairs": {"n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
-    "an intercept": {"n_estimators": 5, "intercept": "share"},
+    "an intercept": {"n_estimators": 5, "calibration": pb.Calibration(intercept="share")},
     "bags of pairs with intercepts": {
-        "n_estimators": 3, "interactions": 1, "outer_bags": 4, "intercept": "share",
+        "n_estimators": 3, "interactions": 1, "outer_bags": 4,
+        "calibration": pb.Calibration(intercept="share"),
     },
 }  # fmt: skip
 
@@ -84,11 +85,11 @@ def test_partitions_and_workers_do_not_matter(client, tmp_path, name, weighted):
     [
         {"n_estimators": 4},
         {"n_estimators": 4, "multiclass": "one_vs_rest", "class_weight": "balanced"},
-        {"n_estimators": 3, "weak_learner": "tree", "multi_strategy": "multi_output_tree"},
-        {"n_estimators": 3, "weak_learner": "tree", "subsample": 0.7},
+        {"n_estimators": 3, "weak_learner": pb.Tree(multi_strategy="multi_output_tree")},
+        {"n_estimators": 3, "weak_learner": pb.Tree(subsample=0.7)},
         {"n_estimators": 3, "interactions": 1},
         {"n_estimators": 3, "screening": 60, "weak_learner": "stump", "response": "newton"},
-        {"n_estimators": 3, "screening": 90, "weak_learner": "tree", "linear_leaves": True},
+        {"n_estimators": 3, "screening": 90, "weak_learner": pb.Tree(linear_leaves=True)},
         {"n_estimators": 3, "selection": "cyclic", "outer_bags": 4},
     ],
     ids=str,
@@ -98,11 +99,11 @@ def test_several_classes(client, tmp_path, settings):
     assert_same(client, tmp_path, X, y, chunks=(400,), **settings)
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 def test_screens_by_default(client, tmp_path, monkeypatch, learner):
     """Tall tables are screened here as in memory; 1000 rows are tall here."""
     for name, value in (("SCREEN", 60), ("LEAST_SCREENED", 1000), ("LEAST_OF_CLASS", 100)):
-        monkeypatch.setattr(shared, name, value)
+        monkeypatch.setattr(boosting, name, value)
     X, y = rows()
     X = np.hstack([X, np.random.default_rng(3).normal(size=(len(X), 8))])  # of 4, none is left out
     settings = {"n_estimators": 8, "weak_learner": learner, "screening": "auto"}
@@ -158,7 +159,10 @@ def test_frames_with_categories(client, tmp_path):
 def test_early_stopping(client, tmp_path):
     X, y = rows()
     held, y_held = rows(seed=9)
-    settings = {"n_estimators": 60, "early_stopping": True, "n_iter_no_change": 5}
+    settings = {
+        "n_estimators": 60,
+        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=5),
+    }
     settings |= {"learning_rate": 0.5, "gain": 1.0}
     local = pb.ProperBoostClassifier(**settings)
     local.fit(X, y, X_val=held, y_val=y_held)

@@ -83,7 +83,11 @@ SETTINGS = {
     "tables": {"n_estimators": 12},
     "trees": {"n_estimators": 3, "weak_learner": "tree"},
     "classes": {"n_estimators": 5, "multiclass": "one_vs_rest"},
-    "pairs": {"n_estimators": 4, "interactions": [(0, 1)], "intercept": "share"},
+    "pairs": {
+        "n_estimators": 4,
+        "interactions": [(0, 1)],
+        "calibration": pb.Calibration(intercept="share"),
+    },
     "cyclic": {"n_estimators": 3, "selection": "cyclic"},
 }
 
@@ -111,7 +115,10 @@ def test_a_worker_that_is_killed(monkeypatch, client, tmp_path, name, at):
 
 def test_early_stopping_goes_on(monkeypatch, client, tmp_path):
     X, y = rows()
-    settings = {"n_estimators": 30, "early_stopping": True, "n_iter_no_change": 4}
+    settings = {
+        "n_estimators": 30,
+        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=4),
+    }
     local = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X, y_val=1 - y)
     strike = Strike(monkeypatch, client, 20, signal.SIGKILL)
     model = DaskProperBoostClassifier(client=client, **settings)
@@ -202,7 +209,10 @@ def find_processing(key, dask_scheduler=None):
 def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
     """The model begins anew on others, that came meanwhile or had none; watchers see it once."""
     X, y = rows()
-    settings = {"n_estimators": 12, "early_stopping": True, "n_iter_no_change": 12}
+    settings = {
+        "n_estimators": 12,
+        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=12),
+    }
     local = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X, y_val=y)
     strike = Strike(monkeypatch, client, 25, signal.SIGKILL, all_of_them=True)
     model = DaskProperBoostClassifier(client=client, deadline=60.0, **settings)

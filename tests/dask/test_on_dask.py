@@ -98,7 +98,7 @@ def test_scores_of_searches_and_of_unknown_sizes(client):
     X, y = rows()
     lazy = da.from_array(X, chunks=(100, -1))
     found = DaskProperBoostClassifierCV(
-        client=client, effort=None, gains=[1.0], n_estimators=3, cv=2
+        client=client, effort=None, space={"gain": [1.0], "n_estimators": 3}, cv=2
     ).fit(lazy, y)
     expected = accuracy_score(y, found.predict(X))
     assert found.score(lazy, y) == found.to_local().score(X, y) == expected

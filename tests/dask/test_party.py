@@ -9,7 +9,8 @@ pytest.importorskip("distributed")
 
 import properboost as pb
 from properboost.dask.party import Party, RowsOfParty
-from properboost.estimators.properboost import read_binning
+from properboost.parameters.learners import ROWS_PER_BIN
+from properboost.parameters.rows import read_binning
 
 
 def make_party(n=60):
@@ -17,7 +18,7 @@ def make_party(n=60):
     codes = rng.integers(0, 4, (2, n)).astype(np.uint8)
     model = pb.ProperBoostClassifier(max_bins=4).fit(codes.T.astype(float), np.arange(n) % 2)
     binning = model.ensemble_.binning
-    assert read_binning(model).max_bins == 4
+    assert read_binning(model, ROWS_PER_BIN).max_bins == 4
     party = Party([codes[:, :20], codes[:, 20:]])
     order = np.argsort(np.arange(n) % 2, kind="stable")
     party.prepare(

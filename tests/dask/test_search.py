@@ -29,14 +29,20 @@ def rows(n_classes=2, n=500):
 @pytest.mark.parametrize(
     ("n_classes", "settings"),
     [
-        (2, {"effort": None, "gains": [0.5, 1.0], "n_estimators": 6, "cv": 3}),
-        (2, {"effort": None, "n_estimators": 5, "cv": 2, "interactions": [0, 1], "gains": [1.0]}),
-        (3, {"effort": None, "gains": [1.0], "n_estimators": 4, "cv": 2}),
-        (2, {"effort": None, "n_estimators": 3}),
+        (2, {"space": {"gain": [0.5, 1.0], "n_estimators": 6}, "effort": None, "cv": 3}),
+        (2, {"space": {"n_estimators": 5, "interactions": [0, 1], "gain": 1.0}, "effort": None,
+             "cv": 2}),
+        (2, {"space": {"weak_learner": "tree", "weak_learner__linear_leaves": [True, False],
+                       "weak_learner__max_depth": 2, "gain": 1.0, "n_estimators": 3},
+             "effort": None, "cv": 2}),
+        (2, {"space": {"weak_learner__max_cells": [None, 3], "gain": 1.0, "n_estimators": 3},
+             "effort": None, "cv": 2}),
+        (3, {"space": {"gain": 1.0, "n_estimators": 4}, "effort": None, "cv": 2}),
+        (2, {"space": {"n_estimators": 3}, "effort": None}),
         (2, {"effort": 1, "max_estimators": 6}),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_partitions_and_workers_do_not_matter(client, tmp_path, n_classes, settings):
     X, y = rows(n_classes)
     local = pb.ProperBoostClassifierCV(**settings).fit(X, y)

@@ -26,7 +26,7 @@ MODELS = {
     "votes": lambda: pb.ARBoostClassifier(n_estimators=3),
     "rados": lambda: pb.RadoBoostClassifier(n_rados=50, n_estimators=5),
     "ULS": lambda: pb.ULSClassifier(n_estimators=5),
-    "a search": lambda: pb.ProperBoostClassifierCV(gains=[1.0], max_estimators=3, cv=2),
+    "a search": lambda: pb.ProperBoostClassifierCV(space={"gain": [1.0]}, max_estimators=3, cv=2),
 }
 
 NAMES = {

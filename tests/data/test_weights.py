@@ -16,11 +16,12 @@ from properboost.data.weights import read_training_weights, scale_factors
 
 HARDLY_MEANT = "weights say how often rows count.*normalize_weights=True"
 
-SEARCH = {"cv": 2, "n_estimators": 8}
+SEARCH = {"cv": 2}
+SEARCH_SPACE = {"n_estimators": 8}
 CONFIGURATIONS = [
     *(
         pb.ProperBoostClassifier(n_estimators=20, weak_learner=learner, **settings)
-        for learner in ("histogram", "stump", "tree", "monomial")
+        for learner in ("table", "stump", "tree", "rule")
         for settings in (
             {},
             {"response": "newton", "l2": 1.0},
@@ -33,8 +34,10 @@ CONFIGURATIONS = [
     pb.ProperBoostClassifier(n_estimators=20, interactions=2),
     pb.ProperBoostClassifier(n_estimators=20, prior=1e-3),
     pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None),
-    pb.ProperBoostClassifierCV(gains=[1.0, 2.0], **SEARCH, effort=None),
-    pb.ProperBoostClassifierCV(gains=[1.0, 2.0], weak_learner="tree", **SEARCH, effort=None),
+    pb.ProperBoostClassifierCV(space={**SEARCH_SPACE, "gain": [1.0, 2.0]}, **SEARCH, effort=None),
+    pb.ProperBoostClassifierCV(
+        space={**SEARCH_SPACE, "gain": [1.0, 2.0], "weak_learner": "tree"}, **SEARCH, effort=None
+    ),
     pb.ARBoostClassifier(n_estimators=10),
     pb.ARBoostClassifier(n_estimators=10, weak_learner="tree"),
     pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=5),
@@ -69,7 +72,7 @@ def test_weights_that_sum_to_1_are_warned_of_and_can_be_scaled(model, data):
 
 
 @pytest.mark.parametrize("exponent", [-323, -310, -300, -100, -12, -3, -1, 1, 3, 12, 100, 300, 308])
-@pytest.mark.parametrize("learner", ["histogram", "stump", "tree", "monomial"])
+@pytest.mark.parametrize("learner", ["table", "stump", "tree", "rule"])
 def test_uniform_weights_of_any_size_are_as_good_as_none_or_warned_of(exponent, learner):
     X, y = np.random.default_rng(1).normal(size=(600, 3)), None
     y = X[:, 0] + X[:, 1] * X[:, 2] > 0

@@ -61,7 +61,7 @@ def bins_of(features):
 def widen(codes, features):
     """The same rows with features of 256 codes, which nothing can be bundled with.
 
-    Most have no rows, so that models with a histogram learner are the same.
+    Most have no rows, so that models of look-up tables are the same.
     """
     codes = codes.copy()
     for code, f in zip(codes, features, strict=True):
@@ -83,7 +83,7 @@ def assert_same_model(ours, theirs, codes, expected, response):
 def assert_equals_reference(codes, features, y, weight=None, *, response, n_estimators, **options):
     """Boost by both; return what the engine found."""
     common = {"response": response, "n_estimators": n_estimators, **options}
-    learner = {"learner": common.pop("weak_learner", "histogram")}
+    learner = {"learner": common.pop("weak_learner", "table")}
     loss = ref.make_loss("glog", 1.5)
     theirs = ref.fit(codes, bins_of(features), y, weight, loss=loss, **learner, **common)
     ours = train(codes, features, y, weight, gain=1.5, weak_learner=learner["learner"], **common)
@@ -303,7 +303,7 @@ def test_every_instruction_set_sums_the_same_bits():
 codes, features, segments, roles, problems = data
 bins, loss, result = _core.Bins(features), _core.Loss("glog", {}), []
 for n, weight, options in problems:
-    learner = _core.WeakLearner("histogram")
+    learner = _core.WeakLearner({"name": "table"})
     models = [_core.Model(loss, learner, own, gain=gain)
               for own, gain in zip(roles, np.geomspace(0.4, 6.0, n))]
     rows = _core.Rows(codes, bins, segments, weight=weight)

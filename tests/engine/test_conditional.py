@@ -1,4 +1,4 @@
-"""Class-conditional histograms: the definition, what it leaves open, and what closes it."""
+"""Class-conditional look-up tables: the definition, what it leaves open, and what closes it."""
 
 import itertools
 
@@ -71,9 +71,7 @@ def test_the_exponential_loss_has_the_tables_of_balanced_classes():
     X, y = make_table(n=3000)
     X = np.clip(X // 2.0, 3.0, 5.0)  # each bin holds rows of both classes
     settings = AS_PUBLISHED | {"loss": "exponential", "step": "unit", "prior": 1e-12}
-    conditional = pb.ProperBoostClassifier(
-        **settings | {"response": "conditional", "intercept": None}
-    ).fit(X, y)
+    conditional = pb.ProperBoostClassifier(**settings | {"response": "conditional"}).fit(X, y)
     balanced = pb.ProperBoostClassifier(**settings | {"class_weight": "balanced"}).fit(X, y)
     F = conditional.decision_function(X)
     np.testing.assert_allclose(F, balanced.decision_function(X), rtol=1e-4, atol=1e-4)
@@ -89,10 +87,10 @@ def test_a_level_is_a_fixed_point(share, gain):
     X = np.repeat(np.arange(4.0), n // 4)[:, None]
     y = np.tile(np.arange(n // 4) < share * (n // 4), 4).astype(int)
     settings = AS_PUBLISHED | {"gain": gain, "step": "unit", "prior": 1e-12, "n_estimators": 5}
-    model = pb.ProperBoostClassifier(**settings | {"response": "conditional", "intercept": None})
+    model = pb.ProperBoostClassifier(**settings | {"response": "conditional"})
     np.testing.assert_allclose(model.fit(X, y).decision_function(X), 0.0, atol=1e-6)
     # So no rounds bring the mean probability to the share: only the intercept does.
-    model.set_params(intercept="auto").fit(X, y)
+    model.set_params(calibration=pb.Calibration(slope=1.0, intercept="auto")).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), atol=1e-6)
 
 
@@ -116,7 +114,7 @@ def test_several_classes_are_learnt_one_against_the_rest(iris):
 
 def test_lines_are_refused(binary):
     model = pb.ProperBoostClassifier(
-        weak_learner="tree", linear_leaves=True, response="conditional"
+        weak_learner=pb.Tree(linear_leaves=True), response="conditional"
     )
     with pytest.raises(ValueError, match="linear_leaves must be False with response='conditional'"):
         model.fit(*binary)
@@ -134,7 +132,7 @@ def test_stages_are_compared_at_a_level_that_suits_the_validation_rows():
         scores.append(-log_loss(y_val, loss.probability(F + constant)))
     best = int(np.argmax(scores)) + 1
     assert best < 40
-    model.set_params(early_stopping=True, n_iter_no_change=40, scoring="neg_log_loss")
+    model.set_params(early_stopping=pb.EarlyStopping(n_iter_no_change=40, scoring="neg_log_loss"))
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(list(model.staged_decision_function(X_val))) == best
     np.testing.assert_allclose(model.validation_scores_[best:], scores[best:], rtol=1e-6)
@@ -149,8 +147,8 @@ def test_a_search_compares_candidates_at_their_best_level(scoring, calibrate):
     X, y = make_table(n=2000, share=0.05)
     X_test, y_test = make_table(n=2000, share=0.05, seed=1)
     search = pb.ProperBoostClassifierCV(
-        effort=None, response="conditional", gains=[0.5, 4.0, 64.0], n_estimators=20, cv=3,
-        scoring=scoring, calibrate=calibrate,
+        {"response": "conditional", "gain": [0.5, 4.0, 64.0], "n_estimators": 20}, effort=None,
+        cv=3, scoring=scoring, calibrate=calibrate,
     )  # fmt: skip
     search.fit(X, y)
     if scoring == "neg_log_loss":
@@ -159,14 +157,14 @@ def test_a_search_compares_candidates_at_their_best_level(scoring, calibrate):
     assert search.best_estimator_.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.01)
     p = search.predict_proba(X_test)
     assert log_loss(y_test, p) < log_loss(y_test, np.full(len(y_test), y.mean()))
-    assert search.best_estimator_.intercept != 0.0
+    assert search.best_params_["calibration"].intercept != 0.0
 
 
 def test_a_search_of_several_classes(iris):
     X, y = iris
     search = pb.ProperBoostClassifierCV(
-        effort=None, response="conditional", gains=[1.0, 4.0], n_estimators=15, cv=3
+        {"response": "conditional", "gain": [1.0, 4.0], "n_estimators": 15}, effort=None, cv=3
     )
     assert log_loss(y, search.fit(X, y).predict_proba(X)) < 0.2
     with pytest.raises(ValueError, match="which compares a class with the rest"):
-        search.set_params(multiclass="softmax").fit(X, y)
+        search.set_params(space={"response": "conditional", "multiclass": "softmax"}).fit(X, y)

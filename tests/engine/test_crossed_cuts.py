@@ -123,21 +123,24 @@ def waves(n=3000):
     return X, (rng.random(n) < 1 / (1 + np.exp(-f))).astype(int)
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 def test_what_no_feature_says_alone_is_found(learner):
     X, y = waves()
-    given = {"weak_learner": learner, "interactions": 1, "interaction_rate": 0.5}
-    model = pb.ProperBoostClassifier(**given, interaction_smoothing=0.0).fit(X[:2000], y[:2000])
+    interactions = pb.Interactions(1, learning_rate=0.5, smoothing=0.0)
+    model = pb.ProperBoostClassifier(weak_learner=learner, interactions=interactions)
+    model.fit(X[:2000], y[:2000])
     assert [tuple(pair) for pair in model.pairs_] == [(0, 1)]
     bayes = np.log1p(np.exp(-2.0)) + 2.0 / (1 + np.exp(2.0))
     assert log_loss(y[2000:], model.predict_proba(X[2000:])) < bayes + 0.1
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 def test_few_cells_are_in_order(learner):
     X, y = waves(1000)
-    given = {"weak_learner": learner, "interactions": [(0, 1)], "interaction_rate": 1.0}
-    model = pb.ProperBoostClassifier(**given, monotonic_cst=[0, 1, 0, 0]).fit(X, y)
+    interactions = pb.Interactions([(0, 1)], learning_rate=1.0)
+    model = pb.ProperBoostClassifier(
+        weak_learner=learner, interactions=interactions, monotonic_cst=[0, 1, 0, 0]
+    ).fit(X, y)
     at = np.repeat(X[:20], 50, axis=0)
     at[:, 1] = np.tile(np.linspace(-3, 3, 50), 20)
     raw = model.decision_function(at).reshape(20, 50)

@@ -21,7 +21,7 @@ from helpers.engine import (
 )
 from properboost import _core
 from properboost.datasets._adult import ADULT
-from properboost.parameters.shared import NOT_SOLVED, SOLVED
+from properboost.parameters.kinds import NOT_SOLVED, SOLVED
 
 RESPONSES = ["real", "sign", "newton", "exact", "conditional"]
 
@@ -59,7 +59,7 @@ def test_tables_equal_the_reference(options, selection, directions, response):
     weight = np.random.default_rng(3).uniform(0.2, 3.0, len(y))
     # Later cycles cut what is nearly nothing.
     options = {"n_estimators": 2 if selection == "cyclic" else 4, "gain": 0.8, **options}
-    gain, learner = options.pop("gain"), options.pop("weak_learner", "histogram")
+    gain, learner = options.pop("gain"), options.pop("weak_learner", "table")
     common = {"selection": selection, "response": response, **options}
     ours = train(
         codes, features, y, weight, gain=gain, weak_learner=learner, directions=directions, **common
@@ -80,7 +80,10 @@ def test_tables_equal_the_reference(options, selection, directions, response):
         assert (directions[r.feature] * steps >= 0).all()
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+FEW_LEAVES = {"tree": {"max_leaf_nodes": 4}}
+
+
+@pytest.mark.parametrize("learner", ["table", "stump", "rule", "tree"])
 @pytest.mark.parametrize("selection", ["greedy", "unbiased"])
 def test_a_feature_that_may_only_move_the_wrong_way_is_left(learner, selection):
     rng = np.random.default_rng(0)
@@ -90,7 +93,7 @@ def test_a_feature_that_may_only_move_the_wrong_way_is_left(learner, selection):
     codes = np.array([strong, weak], dtype=np.uint8)
     ours = train(
         codes, [np.arange(1.0)] * 2, y, weak_learner=learner, selection=selection,
-        directions=[-1, 1], n_estimators=5, max_leaves=4,
+        directions=[-1, 1], n_estimators=5, **FEW_LEAVES.get(learner, {}),
     )  # fmt: skip
     assert len(ours.feature) > 0
     used = ours.feature if ours.trees is None else ours.trees.feature
@@ -98,17 +101,17 @@ def test_a_feature_that_may_only_move_the_wrong_way_is_left(learner, selection):
     assert ours.risk[-1] < 2 * np.log(2)
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+@pytest.mark.parametrize("learner", ["table", "stump", "rule", "tree"])
 def test_no_direction_is_none(learner):
     codes, features, _, y = problem(5)
-    common = {"weak_learner": learner, "selection": "unbiased", "max_leaves": 5}
+    common = {"weak_learner": learner, "selection": "unbiased", **FEW_LEAVES.get(learner, {})}
     assert_identical(
         train(codes, features, y, directions=[0, 0, 0, 0], **common),
         train(codes, features, y, **common),
     )
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial"])
+@pytest.mark.parametrize("learner", ["table", "stump", "rule"])
 def test_lanes_equal_models_alone(learner):
     """The classes of five folds, as searches train them."""
     codes, features, _, y = problem(6)
@@ -117,7 +120,7 @@ def test_lanes_equal_models_alone(learner):
     losses = [_core.Loss("glog", {})] * 3
     settings = {
         "weak_learner": learner, "directions": [1, -1, 0, -1], "selection": "unbiased",
-        "max_cells": 4,
+        **({"max_cells": 4} if learner == "table" else {}),
     }  # fmt: skip
     gains = [0.5, 1.0, 2.0]
 
@@ -168,12 +171,12 @@ def waves(n=300, seed=0, missing=0.08):
 
 
 LEARNERS = [
-    {"max_cells": None},
-    {"max_cells": 4},
-    {"weak_learner": "stump"},
-    {"weak_learner": "monomial", "min_child_weight": 0.0},
-    {"weak_learner": "monomial", "max_literals": 4, "subsample": 0.7},
-    {"weak_learner": "tree"},
+    pb.Table(max_cells=None),
+    pb.Table(max_cells=4),
+    pb.Stump(),
+    pb.Rule(min_child_weight=0.0),
+    pb.Rule(max_conditions=4, subsample=0.7),
+    pb.Tree(),
 ]
 
 
@@ -199,22 +202,26 @@ def test_predictions_follow_their_directions(
     X, y = waves(150, seed)
     rng = np.random.default_rng(seed)
     weight = rng.choice([0.0, 0.3, 2.0], len(y)) if weighted else None
-    is_table = learner.get("weak_learner") is None
+    # What would have no effect is at its default.
+    options = {"selection": selection} if selection != "cyclic" or not learner.is_grown else {}
+    if response in ("real", "exact", "conditional"):
+        options["prior"] = prior
+    if response == "newton":
+        options["l2"] = l2
+    if isinstance(learner, pb.Table):
+        wide = min(smoothing, 0.25) if response == "exact" else smoothing
+        learner = learner.replace(smoothing=wide)
+        options["interactions"] = pb.Interactions(pairs, learning_rate=1.0) if pairs else 0
     model = pb.ProperBoostClassifier(
         loss=loss,
+        weak_learner=learner,
         response=response,
         step=step,
-        selection=selection,
-        prior=prior,
-        l2=l2,
-        smoothing=min(smoothing, 0.25) if response == "exact" else smoothing,
-        interactions=pairs if is_table else 0,
-        interaction_rate=1.0,
         categorical_features=[3],
         rows_per_bin=10,
         n_estimators=6,
         monotonic_cst=[*directions, 0],
-        **learner,
+        **options,
     ).fit(X, y, weight)
     rows = X[rng.integers(0, len(X), 12)]
     rows[:, 3] = rng.choice([0, 1, 2, 3, 7, np.nan], 12)
@@ -249,9 +256,12 @@ def test_constant_columns_and_labels_against_all_directions(learner):
     rng = np.random.default_rng(0)
     X = np.c_[np.ones(200), np.full(200, np.nan), rng.normal(size=(200, 2))]
     y = (X[:, 2:].sum(axis=1) + 0.3 * rng.normal(size=200) > 0).astype(int)
-    settings_ = {"n_estimators": 8, "max_features": 1.0, **learner}
+    if learner.is_grown:
+        learner = learner.replace(max_features=1.0)
     for sign in (1, -1):
-        model = pb.ProperBoostClassifier(monotonic_cst=[sign] * 4, **settings_).fit(X, y)
+        model = pb.ProperBoostClassifier(
+            weak_learner=learner, n_estimators=8, monotonic_cst=[sign] * 4
+        ).fit(X, y)
         assert_follows(model, X[:9], [sign] * 4)
         assert (model.score(X, y) > 0.8) == (sign > 0)
 
@@ -260,9 +270,9 @@ def test_pairs_of_two_directions_say_what_single_features_do_not():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (4000, 2))
     y = (X.min(axis=1) > 0) ^ (rng.random(4000) < 0.05)
-    options = {"n_estimators": 60, "monotonic_cst": [1, 1], "interaction_rate": 0.5}
-    mains = pb.ProperBoostClassifier(**options).fit(X, y)
-    pairs = pb.ProperBoostClassifier(interactions=1, **options).fit(X, y)
+    mains = pb.ProperBoostClassifier(n_estimators=60, monotonic_cst=[1, 1]).fit(X, y)
+    interactions = pb.Interactions(1, learning_rate=0.5)
+    pairs = clone(mains).set_params(interactions=interactions).fit(X, y)
     assert_follows(pairs, X[:50], [1, 1])
     # Not as much as pairs could that only have to be in order together with single features.
     assert log_loss(y, pairs.predict_proba(X)) < 0.98 * log_loss(y, mains.predict_proba(X))
@@ -271,14 +281,15 @@ def test_pairs_of_two_directions_say_what_single_features_do_not():
 def test_a_search_follows_them_in_every_lane():
     X, y = waves()
     model = pb.ProperBoostClassifierCV(
-        gains=[0.5, 2.0], smoothings=[0.0, 0.2], selection=["unbiased", "cyclic"], cv=3,
-        max_estimators=20, interactions=[0, 1], monotonic_cst=[-1, 1, -1, 0],
-        categorical_features=[3], effort=None
+        space={"gain": [0.5, 2.0], "weak_learner__smoothing": [0.0, 0.2],
+            "selection": ["unbiased", "cyclic"], "interactions": [0, 1],
+            "monotonic_cst": [[-1, 1, -1, 0]]}, cv=3,
+        max_estimators=20, categorical_features=[3], effort=None
     ).fit(X, y)  # fmt: skip
     assert_follows(model, X[:30], [-1, 1, -1])
     plain = pb.ProperBoostClassifierCV(
-        gains=[0.5, 2.0], cv=3, n_estimators=6, monotonic_cst=[-1, 0, 0, 0], selection="greedy",
-        effort=None,
+        space={"gain": [0.5, 2.0], "n_estimators": 6, "monotonic_cst": [[-1, 0, 0, 0]],
+            "selection": "greedy"}, cv=3, effort=None,
     ).fit(X, y)  # fmt: skip
     one = clone(plain.best_estimator_)
     assert one.monotonic_cst == [-1, 0, 0, 0]
@@ -305,7 +316,7 @@ def test_age_and_schooling_raise_incomes():
     assert losses[1] < losses[0] + 0.01
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump", "monomial", "tree"])
+@pytest.mark.parametrize("learner", ["table", "stump", "rule", "tree"])
 @pytest.mark.parametrize("step", SOLVED)
 def test_solved_steps_may_be_negative(learner, step):
     X, y = waves()
@@ -322,7 +333,7 @@ def test_the_engine_refuses_what_it_cannot_keep():
         train(codes, features, y, directions=[1, 0, 0, 0], step="leveraging")
     votes = _core.VoteBoosting(_core.Vote("plurality", 2), [0, 1])
     rows = _core.Rows(np.array([[0, 1]], dtype=np.uint8), _core.Bins([3]), np.array([0, 1, 2]))
-    learner = _core.WeakLearner("stump", directions=[1])
+    learner = _core.WeakLearner({"name": "stump", "directions": [1]})
     model = _core.Model(_core.Loss("exponential", {}), learner, np.array([1, -1], dtype=np.int8))
     boosting = _core.Boosting(rows, [model], votes)
     with pytest.raises(ValueError, match="directions must be none for weak classifiers that vote"):

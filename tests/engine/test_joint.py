@@ -13,7 +13,7 @@ from properboost import _core
 CANONICAL = ["glog", "ggauss", "glaplacian", "gboost"]
 FORMS = [("softmax", "glog"), *(("canonical", name) for name in CANONICAL)]
 RESPONSES = ["real", "newton", "exact", "sign"]
-LEARNERS = ["histogram", "stump", "tree"]
+LEARNERS = ["table", "stump", "tree"]
 
 
 def several_classes(seed, n_classes, n=300):
@@ -57,13 +57,13 @@ def test_rounds_are_those_of_the_reference(form, response, learner):
         rng = np.random.default_rng(0)
         weight = rng.exponential(size=len(classes))
         own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
-        options = {"max_leaves": 4} if learner == "tree" else {}
+        options = {"max_leaf_nodes": 4} if learner == "tree" else {}
         n = 1 if response in ("sign", "exact") else 2
         ours = boost(codes, features, classes, form, n, weight, weak_learner=learner,
                      response=response, step=step, **own, **options)  # fmt: skip
         theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
                            n_estimators=n, learner=learner, response=response, step=step,
-                           tree=ref.TreeSettings(max_leaves=4), **own)  # fmt: skip
+                           tree=ref.TreeSettings(max_leaf_nodes=4), **own)  # fmt: skip
         for k in range(3):
             assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 
@@ -132,7 +132,7 @@ def test_shared_trees_are_those_of_the_reference(form, response, selection):
         weight = rng.exponential(size=len(classes)) if weighted or response == "sign" else None
         own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
         n = 1 if response in ("sign", "exact") else 3
-        for growth in ({"max_leaves": 5}, {"by_level": True, "max_depth": 3}):
+        for growth in ({"max_leaf_nodes": 5}, {"grow_policy": "symmetric", "max_depth": 3}):
             tree = {"min_child_weight": 0.5, **growth}
             ours = boost(codes, features, classes, form, n, weight, weak_learner="tree",
                          response=response, shared_trees=True, **own, **tree)  # fmt: skip
@@ -150,7 +150,7 @@ def test_shared_trees_of_two_classes_are_those_of_the_binary_model():
     weight = np.random.default_rng(0).exponential(size=len(classes))
     loss = _core.Loss("glog", {})
     for response in ("newton", "real"):
-        settings = {"weak_learner": "tree", "max_leaves": 4, "subsample": 0.5,
+        settings = {"weak_learner": "tree", "max_leaf_nodes": 4, "subsample": 0.5,
                     "min_child_weight": 2.0, "response": response}  # fmt: skip
         form = ("softmax", "glog")
         joint = boost(codes, features, classes, form, 10, weight, shared_trees=True, **settings)
@@ -164,7 +164,7 @@ def test_shared_trees_keep_light_rows():
     codes, features, _, classes = several_classes(8, 4, 500)
     weight = 10.0 ** np.random.default_rng(0).uniform(-12, 0, len(classes))
     weight[:4] = 1.0
-    growths = [{}, {"by_level": True, "max_depth": 6}]
+    growths = [{}, {"grow_policy": "symmetric", "max_depth": 6}]
     for response, growth in itertools.product(("newton", "real", "exact"), growths):
         boosting = boost(codes, features, classes, ("softmax", "glog"), 20, weight,
                          weak_learner="tree", response=response, shared_trees=True,
@@ -201,7 +201,7 @@ def test_trees_of_some_rows_are_those_of_the_binary_model():
     codes, features, _, classes = several_classes(12, 2)
     segments = np.searchsorted(classes, np.arange(3))
     weight = np.random.default_rng(0).exponential(size=len(classes))
-    settings = {"weak_learner": "tree", "max_leaves": 4, "subsample": 0.5, "response": "newton"}
+    settings = {"weak_learner": "tree", "max_leaf_nodes": 4, "subsample": 0.5, "response": "newton"}
     joint = boost(codes, features, classes, ("softmax", "glog"), 10, weight, **settings)
     loss = _core.Loss("glog", {})
     binary = make_boosting(codes, features, segments, [[-1, 1]], [loss], weight, **settings)
@@ -213,9 +213,7 @@ def test_trees_of_some_rows_are_those_of_the_binary_model():
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_the_joint_risk_never_rises(form, step):
     codes, features, _, classes = several_classes(3, 5, 600)
-    for learner, response in itertools.product(
-        ["histogram", "stump", "monomial", "tree"], RESPONSES
-    ):
+    for learner, response in itertools.product(["table", "stump", "rule", "tree"], RESPONSES):
         shares = learner == "tree" and response in ("newton", "exact")
         boosting = boost(codes, features, classes, form, 30, weak_learner=learner,
                          response=response, step=step, shared_trees=shares)  # fmt: skip
@@ -230,11 +228,11 @@ def test_the_joint_risk_never_rises(form, step):
 def test_threads_do_not_matter(form, n_classes):
     codes, features, _, classes = several_classes(4, n_classes, 20_000)
     for settings in (
-        {"weak_learner": "histogram", "selection": "greedy"},
-        {"weak_learner": "histogram", "selection": "cyclic"},
+        {"weak_learner": "table", "selection": "greedy"},
+        {"weak_learner": "table", "selection": "cyclic"},
         {"weak_learner": "tree"},
         {"weak_learner": "tree", "shared_trees": True},
-        {"weak_learner": "tree", "shared_trees": True, "by_level": True, "max_depth": 5},
+        {"weak_learner": "tree", "shared_trees": True, "grow_policy": "symmetric", "max_depth": 5},
     ):
         some = [
             boost(codes, features, classes, form, 2, response="newton", n_threads=n, **settings)
@@ -279,7 +277,7 @@ def test_joint_models_that_are_boosted_together_are_those_alone(form):
             assert_identical(together.rounds(4 * g + k), alone.rounds(k))
 
 
-@pytest.mark.parametrize("learner", ["histogram", "tree"])
+@pytest.mark.parametrize("learner", ["table", "tree"])
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_boosting_goes_on_where_it_was(form, learner):
     codes, features, _, classes = several_classes(11, 5)

@@ -46,16 +46,16 @@ def assert_curves_end_at(boosting, m, raw, y, weight, loss, gain):
 
 PARAMETERS = ("loss", "response", "step", "learner", "weighted")
 CASES = [
-    ("glog", "real", "guarded", "histogram", False),
-    ("glog", "real", "unit", "histogram", False),
+    ("glog", "real", "guarded", "table", False),
+    ("glog", "real", "unit", "table", False),
     ("gboost", "real", "unit", "stump", True),
-    ("ggauss", "real", "guarded", "histogram", True),
-    ("glaplacian", "exact", "unit", "histogram", True),
+    ("ggauss", "real", "guarded", "table", True),
+    ("glaplacian", "exact", "unit", "table", True),
     ("gboost", "newton", "unit", "stump", True),
-    ("exponential", "newton", "line_search", "histogram", True),
+    ("exponential", "newton", "line_search", "table", True),
     ("savage", "real", "guarded", "stump", True),
-    ("savage", "exact", "guarded", "histogram", False),
-    ("alpha", "sign", "line_search", "histogram", False),
+    ("savage", "exact", "guarded", "table", False),
+    ("alpha", "sign", "line_search", "table", False),
 ]
 
 

@@ -24,7 +24,7 @@ from properboost import _core
 from properboost.models.ensemble import Rounds
 
 ROWS = 9_001
-GROWTHS = {"leaves": {"max_leaves": 12}, "levels": {"by_level": True, "max_depth": 4}}
+GROWTHS = {"leaves": {"max_leaf_nodes": 12}, "levels": {"grow_policy": "symmetric", "max_depth": 4}}
 
 
 def draw(n, *, weighted):
@@ -43,7 +43,7 @@ def compare_with_reference(n, weighted, loss, **given):
     ours = train(codes, features, y, weight, loss=loss, weak_learner="tree", **given, **common)
     theirs = ref.fit(
         codes, bins, y, weight, loss=ref.make_loss(loss, 1.0), learner="tree",
-        tree=ref.TreeSettings(**{"max_leaves": 6, **given}), **common,
+        tree=ref.TreeSettings(**{"max_leaf_nodes": 6, **given}), **common,
     )  # fmt: skip
     assert_equal_models(ours, theirs)
     held = held_by_nodes(theirs, y[weight > 0], weight[weight > 0])
@@ -67,7 +67,9 @@ def test_trees_of_many_rows_equal_the_reference(loss, growth, response, weighted
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_cells_of_more_rows_than_fit_are_read_off(response):
     """A code of the first feature has nearly 6 x 10^5 rows, whose sums are beyond 32 bits."""
-    compare_with_reference(600_000, False, "glog", response=response, n_estimators=1, max_leaves=3)
+    compare_with_reference(
+        600_000, False, "glog", response=response, n_estimators=1, max_leaf_nodes=3
+    )
 
 
 def boost(n, order=None, weighted=False, loss="glog", rounds=4, **settings):
@@ -99,7 +101,12 @@ def test_neither_the_order_of_rows_nor_threads_matter(growth, response, weighted
 def test_weights_that_differ_too_much_are_summed_in_64_bits(response):
     """Those of AdaBoost's loss soon do: no row that learns may be rounded to nothing."""
     rounds = boost(
-        ROWS, loss="exponential", rounds=40, response=response, max_leaves=60, step="line_search"
+        ROWS,
+        loss="exponential",
+        rounds=40,
+        response=response,
+        max_leaf_nodes=60,
+        step="line_search",
     )
     assert (np.diff(rounds.risk[rounds.step != 0]) <= 1e-6).all()
 
@@ -129,7 +136,7 @@ from engine.test_narrow_trees import boost
 
 digest = hashlib.sha256()
 for response in ("real", "newton"):
-    rounds = boost(9_001, response=response, max_leaves=20, weighted=True)
+    rounds = boost(9_001, response=response, max_leaf_nodes=20, weighted=True)
     digest.update(rounds.values.tobytes() + rounds.trees.saving.tobytes())
 result = digest.hexdigest()
 """

@@ -11,7 +11,7 @@ FITS = {
     "cyclic tables": {"selection": "cyclic", "n_estimators": 5},
     "newton tables": {"response": "newton"},
     "exact tables": {"response": "exact", "n_estimators": 5},
-    "smooth tables": {"smoothing": 0.2},
+    "smooth tables": {"weak_learner": pb.Table(smoothing=0.2)},
     "stumps": {"weak_learner": "stump", "response": "newton"},
     "steps searched for": {"step": "line_search"},
     "exponential": {"loss": "exponential", "selection": "cyclic", "n_estimators": 5},
@@ -19,10 +19,10 @@ FITS = {
     "alpha": {"loss": pb.losses.Alpha(alpha=0.3), "response": "newton"},
     "pairs": {"interactions": 2},
     "trees": {"weak_learner": "tree", "response": "newton"},
-    "symmetric trees": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 4},
-    "lines": {"weak_learner": "tree", "response": "newton", "linear_leaves": True},
-    "lines of weights": {"weak_learner": "tree", "linear_leaves": True},
-    "balanced": {"class_weight": "balanced", "intercept": "share"},
+    "symmetric trees": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=4)},
+    "lines": {"weak_learner": pb.Tree(linear_leaves=True), "response": "newton"},
+    "lines of weights": {"weak_learner": pb.Tree(linear_leaves=True)},
+    "balanced": {"class_weight": "balanced", "calibration": pb.Calibration(intercept="share")},
     "normalized": {"normalize_weights": True, "gain": None},
     "monotone trees": {"weak_learner": "tree", "monotonic_cst": [1, 0, 0, -1, 0, 0]},
 }
@@ -76,17 +76,17 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "given"),
+    ("n_classes", "space", "given"),
     [
-        (2, {"calibrate": False}),
-        (2, {"scoring": "balanced_accuracy", "interactions": [0, 1]}),
-        (3, {}),
-        (3, {"multiclass": "one_vs_rest", "scoring": "neg_brier_score"}),
+        (2, {}, {"calibrate": False}),
+        (2, {"interactions": [0, 1]}, {"scoring": "balanced_accuracy"}),
+        (3, {}, {}),
+        (3, {"multiclass": "one_vs_rest"}, {"scoring": "neg_brier_score"}),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_permuted_rows_of_a_search(rows, n_classes, given, weighted, tmp_path):
+def test_permuted_rows_of_a_search(rows, n_classes, space, given, weighted, tmp_path):
     """Folds are those of the rows, wherever these stand."""
     X, y, weight, order = rows
     y, fold = np.minimum(y, n_classes - 1), np.arange(len(y)) % 3
@@ -94,8 +94,8 @@ def test_permuted_rows_of_a_search(rows, n_classes, given, weighted, tmp_path):
     for own in (slice(None), order):
         cv = [(np.flatnonzero(fold[own] != k), np.flatnonzero(fold[own] == k)) for k in range(3)]
         search = pb.ProperBoostClassifierCV(
-            effort=None, gains=[0.25, 1.0, 8.0], n_estimators=15, max_bins=32, cv=cv,
-            **given,
+            {"gain": [0.25, 1.0, 8.0], "n_estimators": 15, **space}, effort=None, max_bins=32,
+            cv=cv, **given,
         )  # fmt: skip
         search.fit(X[own], y[own], weight[own] if weighted else None)
         found.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))

@@ -7,7 +7,7 @@ from helpers.engine import LOSSES, assert_identical, make_boosting, problem
 from helpers.peers import Meeting
 from properboost import _core
 
-TREE = {"weak_learner": "tree", "max_leaves": 8, "response": "newton"}
+TREE = {"weak_learner": "tree", "max_leaf_nodes": 8, "response": "newton"}
 MEANS = [np.arange(8.0), np.arange(5.0), np.empty(0), np.arange(3.0)]
 FITS = {
     "greedy": {},
@@ -19,11 +19,16 @@ FITS = {
     "exact": {"response": "exact", "n_estimators": 4},
     "searched": {"step": "line_search", "loss": "gboost"},
     "stumps": {"weak_learner": "stump", "selection": "unbiased"},
-    "monomials": {"weak_learner": "monomial"},
+    "rules": {"weak_learner": "rule"},
     "trees": {**TREE, "selection": "unbiased"},
     "trees of weights": {**TREE, "response": "real"},
-    "symmetric trees": {**TREE, "by_level": True, "max_depth": 3, "selection": "unbiased"},
-    "lines": {**TREE, "linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0},
+    "symmetric trees": {
+        **TREE,
+        "grow_policy": "symmetric",
+        "max_depth": 3,
+        "selection": "unbiased",
+    },
+    "lines": {**TREE, "linear_leaves": True, "linear_l2": 3.0},
 }
 JOINT = {"classes": 3, "joint_loss": "canonical"}
 OF_CLASSES = {
@@ -182,7 +187,7 @@ def test_a_table_takes_one_meeting(name, a_table):
     assert a_table * tables <= calls[1] - calls[0] <= 1.5 * a_table * tables
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 @pytest.mark.parametrize("selection", ["greedy", "unbiased"])
 def test_weights_that_grow_beyond_what_was_foreseen(selection, learner):
     settings = {

@@ -10,7 +10,7 @@ import properboost as pb
 from helpers.engine import assert_equal_models, assert_identical, make_boosting
 from helpers.reference.joint_boosting import fit_joint
 from properboost import _core
-from properboost.parameters import shared
+from properboost.parameters import boosting as parameters
 
 pd = pytest.importorskip("pandas")
 
@@ -65,10 +65,10 @@ def test_rows_are_sorted_by_bits_of_their_numbers(segments):
 @pytest.mark.parametrize(
     ("learner", "response", "settings"),
     [
-        ("histogram", "real", {"max_cells": 3}),
-        ("histogram", "real", {"max_cells": 5, "min_saving": 0.5, "smoothing": 0.1}),
-        ("histogram", "exact", {}),
-        ("histogram", "newton", {"max_cells": 4, "l2": 1.0}),
+        ("table", "real", {"max_cells": 3}),
+        ("table", "real", {"max_cells": 5, "min_saving": 0.5, "smoothing": 0.1}),
+        ("table", "exact", {}),
+        ("table", "newton", {"max_cells": 4, "l2": 1.0}),
         ("stump", "newton", {"learning_rate": 0.3}),
         ("stump", "real", {}),
     ],
@@ -102,13 +102,13 @@ def test_features_with_directions_race():
 
 
 TREES = [
-    {"max_leaves": 6},
-    {"max_leaves": 12, "min_child_weight": 12.0},
-    {"max_leaves": 8, "max_features": 0.5, "seed": 3},
-    {"by_level": True, "max_depth": 3},
-    {"by_level": True, "max_depth": 5, "min_child_weight": 6.0},
-    {"max_leaves": 6, "directions": [1, -1, 0, 0] * 5},
-    {"max_leaves": 8, "linear_leaves": True, "linear_l2": 3.0, "linear_rows": 5.0},
+    {"max_leaf_nodes": 6},
+    {"max_leaf_nodes": 12, "min_child_weight": 12.0},
+    {"max_leaf_nodes": 8, "max_features": 0.5, "seed": 3},
+    {"grow_policy": "symmetric", "max_depth": 3},
+    {"grow_policy": "symmetric", "max_depth": 5, "min_child_weight": 6.0},
+    {"max_leaf_nodes": 6, "directions": [1, -1, 0, 0] * 5},
+    {"max_leaf_nodes": 8, "linear_leaves": True, "linear_l2": 3.0},
 ]
 
 
@@ -157,7 +157,9 @@ def test_trees_equal_the_reference(options, response, share):
     assert ours.trees.feature.tolist() != every.trees.feature.tolist()
 
 
-@pytest.mark.parametrize("growth", [{"max_leaves": 5}, {"by_level": True, "max_depth": 3}], ids=str)
+@pytest.mark.parametrize(
+    "growth", [{"max_leaf_nodes": 5}, {"grow_policy": "symmetric", "max_depth": 3}], ids=str
+)
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_shared_trees_equal_the_reference(response, growth):
     """One of the classes is scarce, and seen whole."""
@@ -191,7 +193,7 @@ def test_a_screen_that_no_split_helps_is_not_the_last():
     codes = np.array([np.arange(n) % 200 == 0], dtype=np.uint8)
     y = np.where((np.arange(n) % 2 == 0) ^ (codes[0] == 1), 1.0, -1.0)
     ours = train(
-        codes, [[0.5]], y, screening=40, weak_learner="tree", max_leaves=2, n_estimators=40,
+        codes, [[0.5]], y, screening=40, weak_learner="tree", max_leaf_nodes=2, n_estimators=40,
         selection="unbiased", response="newton",
     )  # fmt: skip
     leaves = np.diff(ours.offsets) == 1
@@ -200,7 +202,7 @@ def test_a_screen_that_no_split_helps_is_not_the_last():
     assert len(leaves) == 40
 
 
-@pytest.mark.parametrize("learner", ["histogram", "tree", "monomial"])
+@pytest.mark.parametrize("learner", ["table", "tree", "rule"])
 @pytest.mark.parametrize("share", [0.5, 0.03])
 def test_screens_of_most_rows_are_none(learner, share):
     """More than half of the rows, even if a scarce class has so few that a screen would be less."""
@@ -214,9 +216,9 @@ def test_screens_of_most_rows_are_none(learner, share):
 @pytest.mark.parametrize(
     "options",
     [
-        {"max_leaves": 60},
-        {"by_level": True, "max_depth": 5, "response": "newton"},
-        {"weak_learner": "monomial"},
+        {"max_leaf_nodes": 60},
+        {"grow_policy": "symmetric", "max_depth": 5, "response": "newton"},
+        {"weak_learner": "rule"},
     ],
     ids=str,
 )
@@ -278,9 +280,9 @@ def saved(model, folder):
         {"multiclass": "one_vs_rest"},
         {"multiclass": "softmax"},
         {"weak_learner": "tree"},
-        {"weak_learner": "tree", "multiclass": "softmax", "grow_policy": "symmetric"},
-        {"weak_learner": "tree", "linear_leaves": True, "response": "newton"},
-        {"weak_learner": "monomial"},
+        {"weak_learner": pb.Tree(grow_policy="symmetric"), "multiclass": "softmax"},
+        {"weak_learner": pb.Tree(linear_leaves=True), "response": "newton"},
+        {"weak_learner": "rule"},
     ],
     ids=str,
 )
@@ -301,17 +303,19 @@ def test_threads_and_going_on_do_not_matter(settings, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("selection", "greedy"), ("selection", "cyclic"), ("response", "sign"), ("subsample", 0.5)],
+    "settings",
+    [
+        {"selection": "greedy"},
+        {"selection": "cyclic"},
+        {"selection": "unbiased", "response": "sign"},
+        {"selection": "unbiased", "weak_learner": "tree", "subsample": 0.5},
+    ],
+    ids=str,
 )
-def test_nothing_else_is_screened(name, value):
-    X, y = make_table(1500)
-    settings = SETTINGS | {"n_estimators": 3, name: value}
-    if name == "subsample":
-        settings |= {"weak_learner": "tree", "random_state": 0}
-    ours = pb.ProperBoostClassifier(**settings).fit(X, y)
-    every = pb.ProperBoostClassifier(**settings | {"screening": None}).fit(X, y)
-    np.testing.assert_array_equal(ours.decision_function(X), every.decision_function(X))
+def test_nothing_else_is_screened(settings):
+    codes, features, y = make_rows(7, n=1500)
+    ours = train(codes, features, y, screening=200, n_estimators=3, **settings)
+    assert_identical(ours, train(codes, features, y, n_estimators=3, **settings))
 
 
 def test_the_table_is_of_all_rows():
@@ -333,8 +337,8 @@ def test_the_cells_of_a_rule_are_of_all_rows(rare):
         towns = rng.integers(0, 150, len(X))
         X, y = X[["town"]].assign(town=pd.Categorical(towns)), (towns % 3 == 0) ^ (X["x0"] > 1)
     model = pb.ProperBoostClassifier(
-        weak_learner="monomial", screening=200, n_estimators=1, response="newton", step="unit",
-        learning_rate=1.0, min_child_weight=0.0, gain=1.0,
+        weak_learner=pb.Rule(min_child_weight=0.0), screening=200, n_estimators=1,
+        response="newton", step="unit", learning_rate=1.0, gain=1.0,
     ).fit(X, y)  # fmt: skip
     values, cell = np.unique(model.decision_function(X), return_inverse=True)
     mean = np.bincount(cell, y) / np.bincount(cell)
@@ -345,7 +349,11 @@ def test_the_cells_of_a_rule_are_of_all_rows(rare):
 def test_a_search_fits_what_it_chose():
     X, y = make_table(3000)
     search = pb.ProperBoostClassifierCV(
-        effort=None, gains=[0.5, 2.0], cv=3, max_estimators=20, screening=200, rows_per_bin=20
+        {"gain": [0.5, 2.0], "screening": 200},
+        effort=None,
+        cv=3,
+        max_estimators=20,
+        rows_per_bin=20,
     ).fit(X, y)
     settings = search.best_params_ | {"screening": 200, "rows_per_bin": 20}
     plain = pb.ProperBoostClassifier(**settings).fit(X, y)
@@ -375,7 +383,9 @@ def test_tall_tables_are_screened():
     rare[rng.choice(len(X), 8191, replace=False)] = True
 
     def raw(X, y, screening):
-        model = pb.ProperBoostClassifier(n_estimators=4, screening=screening, slope=1.0)
+        model = pb.ProperBoostClassifier(
+            n_estimators=4, screening=screening, calibration=pb.Calibration(slope=1.0)
+        )
         return model.fit(X, y).decision_function(X[:5000])
 
     screened = raw(X, y, "auto")
@@ -389,7 +399,7 @@ def test_tall_tables_are_screened():
 def tall_from_2000(monkeypatch):
     """Let 2000 rows be many."""
     for name, value in (("SCREEN", 200), ("LEAST_SCREENED", 2000), ("LEAST_OF_CLASS", 500)):
-        monkeypatch.setattr(shared, name, value)
+        monkeypatch.setattr(parameters, name, value)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +411,7 @@ def tall_from_2000(monkeypatch):
         ({"outer_bags": 4}, 200),
         ({"multiclass": "softmax"}, 200),
         ({"weak_learner": "tree"}, None),
-        ({"weak_learner": "monomial"}, None),
+        ({"weak_learner": "rule"}, None),
         ({"selection": "greedy"}, None),
         ({"response": "sign"}, None),
     ],
@@ -419,10 +429,13 @@ def test_what_is_screened_by_default(settings, screening):
 @pytest.mark.usefixtures("tall_from_2000")
 def test_a_search_screens_where_its_fit_does():
     X, y = make_table(3000)
-    settings = {"effort": None, "gains": [0.5, 2.0], "cv": 3, "max_estimators": 12}
-    ours = pb.ProperBoostClassifierCV(**settings).fit(X, y)
-    named = pb.ProperBoostClassifierCV(**settings, screening=200).fit(X, y)
+    space = {"gain": [0.5, 2.0], "selection": "unbiased"}
+    settings = {"effort": None, "cv": 3, "max_estimators": 12}
+    ours = pb.ProperBoostClassifierCV(space, **settings).fit(X, y)
+    named = pb.ProperBoostClassifierCV(space | {"screening": 200}, **settings).fit(X, y)
     np.testing.assert_array_equal(ours.decision_function(X), named.decision_function(X))
+    every = pb.ProperBoostClassifierCV(space | {"screening": None}, **settings).fit(X, y)
+    assert not np.array_equal(ours.decision_function(X), every.decision_function(X))
     plain = pb.ProperBoostClassifier(**ours.best_params_).fit(X, y)
     np.testing.assert_array_equal(
         ours.best_estimator_.decision_function(X), plain.decision_function(X)
@@ -455,7 +468,9 @@ def test_a_rare_class_is_seen_whole():
         X = rng.normal(size=(n, 30)).astype(np.float32)
         y = np.arange(n) % (n // 30) == 0
         X[:, 17] = rng.random(n) < np.where(y, 0.5, 0.02)
-        model = pb.ProperBoostClassifier(n_estimators=1, screening=1000, max_cells=None).fit(X, y)
+        model = pb.ProperBoostClassifier(
+            n_estimators=1, screening=1000, weak_learner=pb.Table(max_cells=None)
+        ).fit(X, y)
         found += model.history_["feature"][0] == 17
     assert found == 5
 

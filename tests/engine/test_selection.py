@@ -42,8 +42,8 @@ def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_ce
         else:
             X[:, 0] = raised
         for selection in found:
-            settings = {"selection": selection, "max_cells": max_cells}
-            found[selection] += first_choice(X, y, **settings) == 0
+            learner = pb.Table(max_cells=max_cells)
+            found[selection] += first_choice(X, y, selection=selection, weak_learner=learner) == 0
     assert found["unbiased"] >= 9
     if max_cells is None:
         assert found["greedy"] == (10 if wide else 0)
@@ -51,7 +51,7 @@ def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_ce
 
 @pytest.mark.parametrize(
     "learner",
-    [{"max_cells": None}, {"max_cells": 3}, {"max_cells": 5}, {"weak_learner": "stump"}],
+    [pb.Table(max_cells=None), pb.Table(max_cells=3), pb.Table(max_cells=5), pb.Stump()],
     ids=str,
 )
 def test_features_that_say_nothing_are_chosen_alike(learner):
@@ -66,7 +66,7 @@ def test_features_that_say_nothing_are_chosen_alike(learner):
             "town": pd.Categorical(rng.integers(0, 40, n)),
         })  # fmt: skip
         y = rng.random(n) < 0.3
-        chosen[first_choice(frame, y, **learner)] += 1
+        chosen[first_choice(frame, y, weak_learner=learner)] += 1
     assert chosen.min() > 0.2 * draws
     assert chosen.max() < 0.5 * draws
 

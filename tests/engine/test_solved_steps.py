@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV
 import properboost as pb
 import properboost.progress as progress_module
 from helpers.models import assert_same, same_model
-from helpers.searches import QUICK, assert_same_scores, integers
+from helpers.searches import assert_same_scores, integers
 from helpers.solved_steps import LEARNERS, LOSSES, edges, features_of, fit, noisy, sides
-from properboost.parameters.shared import SOLVED
+from properboost.parameters.kinds import SOLVED
 
 pd = pytest.importorskip("pandas")
 
@@ -123,7 +123,7 @@ def test_a_feature_without_an_edge_is_not_taken():
     town = rng.integers(0, 3, 300)
     y = rng.random(300) < np.array([0.2, 0.5, 0.7])[town]
     X = pd.DataFrame({"town": pd.Categorical.from_codes(town, list("ABC"))})
-    for learner in ("stump", "histogram"):
+    for learner in ("stump", "table"):
         model = pb.ULS("entropy", weak_learner=learner, step="totally_corrective", n_estimators=50)
         model.fit(X, y)
         assert model.n_iter_ <= 4
@@ -304,7 +304,7 @@ def test_a_classical_step_is_flipped_for_the_feature_that_separates_and_no_other
     others = rng.integers(0, 3, (len(y), 2)) + y[:, None] * rng.integers(0, 2, (len(y), 2))
     X = np.column_stack([first, others]).astype(float)
     with pytest.warns(UserWarning, match="separate some rows"):
-        model = fit("leveraging", loss, "histogram", data=(X, y, None), n=12)
+        model = fit("leveraging", loss, "table", data=(X, y, None), n=12)
     A = sides(y)[:, None] * features_of(model, X)
     alone = np.array([separate(a[:, None]) for a in A.T])
     assert alone.any()
@@ -338,12 +338,15 @@ def test_the_risk_of_separated_rows_is_the_least_there_was_after_each_round(loss
         assert found == pytest.approx(least.fun, rel=1e-9)
 
 
+QUICK = {"gain": [1.0], "n_estimators": 6}
+
+
 def test_the_warning_points_at_the_call():
     X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (50, 0), (1, 0): (0, 30)})
     settings = {"weak_learner": "stump", "response": "sign", "step": "leveraging"}
     for model in (
         pb.ProperBoostClassifier(**settings),
-        pb.ProperBoostClassifierCV(**QUICK | {"gains": [1.0]}, **settings, effort=None),
+        pb.ProperBoostClassifierCV(settings | QUICK, cv=3, effort=None),
     ):
         with pytest.warns(UserWarning, match="no finite optimal coefficients") as warned:
             model.fit(X, y)
@@ -362,7 +365,10 @@ def test_an_interrupt_stops_a_solution_before_its_end(monkeypatch):
     monkeypatch.setattr(progress_module, "_print_lines", lambda *_: interrupt)
     monkeypatch.setitem(sys.modules, "tqdm", None)
     X = np.random.default_rng(15).integers(0, 5, (200_000, 1)).astype(float)
-    model = pb.ULS(loss="ggauss", gain=1.0, n_estimators=1, verbose=1, n_jobs=1)
+    model = pb.ProperBoostClassifier(
+        "ggauss", gain=1.0, weak_learner="stump", response="sign", step="leveraging",
+        n_estimators=1, verbose=1, n_jobs=1,
+    )  # fmt: skip
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, X[:, 0] > 2)  # Newton's steps to where the risk is hidden are many
     assert seen == [0]
@@ -404,8 +410,8 @@ def test_weights_are_frequencies(step, learner):
 def test_files_cycles_and_classes(step, tmp_path):
     X, y, s = noisy(12, n_classes=3)
     for settings in (
-        {"learner": "monomial"},
-        {"learner": "histogram", "selection": "cyclic", "n": 3, "response": "real"},
+        {"learner": "rule"},
+        {"learner": "table", "selection": "cyclic", "n": 3, "response": "real"},
     ):
         model = fit(step, data=(X, y, s), **settings)
         model.save_model(tmp_path / "model.json")
@@ -421,20 +427,20 @@ def test_files_cycles_and_classes(step, tmp_path):
 
 
 @pytest.mark.parametrize("step", SOLVED)
-@pytest.mark.parametrize("learner", ["stump", "monomial"])
+@pytest.mark.parametrize("learner", [pb.Stump(), pb.Rule(min_child_weight=12.0)], ids=str)
 def test_a_search_scores_what_grid_search_does(step, learner):
+    """The rules have branches of so many rows that they separate none."""
     X, y = integers(seed=13)
     settings = {
         "weak_learner": learner, "response": "sign", "criterion": "entropy", "step": step,
-        "selection": "greedy", "rows_per_bin": None,
+        "selection": "greedy",
     }  # fmt: skip
-    settings |= {"min_child_weight": 12.0} if learner == "monomial" else {}  # separates no rows
-    quick = QUICK | {"gains": [1.0]}
-    ours = pb.ProperBoostClassifierCV(**quick, **settings, effort=None).fit(X, y)
+    ours = pb.ProperBoostClassifierCV(settings | QUICK, cv=3, rows_per_bin=None, effort=None)
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(n_estimators=quick["n_estimators"], **settings),
-        {"gain": [1.0]}, scoring="neg_log_loss", cv=quick["cv"],
+        pb.ProperBoostClassifier(n_estimators=6, rows_per_bin=None, **settings),
+        {"gain": [1.0]}, scoring="neg_log_loss", cv=3,
     ).fit(X, y)  # fmt: skip
+    ours.fit(X, y)
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
 
 
@@ -442,7 +448,7 @@ def test_a_search_scores_what_grid_search_does(step, learner):
     ("settings", "message"),
     [
         ({"loss": "savage"}, "step must not be 'leveraging' with loss='savage'.*not convex"),
-        ({"interactions": 2}, "interactions must be 0 with step='leveraging'.*got 2"),
+        ({"interactions": 2}, "interactions must be 0 with step='leveraging'.*pairs=2"),
         (
             {"criterion": "mu"},
             "criterion must be one of 'gini'.*, or None; got 'mu'",
@@ -455,6 +461,10 @@ def test_a_search_scores_what_grid_search_does(step, learner):
 )
 def test_what_does_not_go_together_is_refused(settings, message):
     X, y = integers()
-    for model in (pb.ProperBoostClassifier(), pb.ProperBoostClassifierCV(**QUICK, effort=None)):
+    settings = {"step": "leveraging", **settings}
+    for model in (
+        pb.ProperBoostClassifier(**settings),
+        pb.ProperBoostClassifierCV(QUICK | settings, cv=3, effort=None),
+    ):
         with pytest.raises(ValueError, match=message):
-            model.set_params(step="leveraging", **settings).fit(X, y)
+            model.fit(X, y)

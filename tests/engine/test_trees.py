@@ -17,6 +17,7 @@ from helpers.engine import (
     SINGLE,
     assert_equal_models,
     assert_identical,
+    describe_learner,
     make_boosting,
     problem,
     tables,
@@ -24,12 +25,12 @@ from helpers.engine import (
 )
 from helpers.instruction_sets import other_sets, run_with
 from helpers.models import same_model
-from helpers.searches import assert_same_scores, integers
+from helpers.searches import assert_same_scores, has_params, integers
 from helpers.trees import fit_tree, held_by_nodes, noisy
 from properboost import _core
 from properboost.data.frames import open_table
 from properboost.models.ensemble import Rounds
-from properboost.parameters.shared import NOT_SOLVED
+from properboost.parameters.kinds import NOT_SOLVED
 
 pd = pytest.importorskip("pandas")
 
@@ -60,25 +61,25 @@ def raw_predictions(rounds, codes):
 
 OPTIONS = [
     {},
-    {"max_leaves": 128},
-    {"max_depth": 2, "max_leaves": 20},
+    {"max_leaf_nodes": 128},
+    {"max_depth": 2, "max_leaf_nodes": 20},
     {"min_child_weight": 20.0},
-    {"min_child_weight": 6.0, "max_depth": 4, "max_leaves": 12},
+    {"min_child_weight": 6.0, "max_depth": 4, "max_leaf_nodes": 12},
     {"max_features": 0.5, "seed": 3},
     {"max_features": 0.1, "seed": 3},
-    {"subsample": 0.9, "seed": 2**32 - 1, "max_leaves": 128},
+    {"subsample": 0.9, "seed": 2**32 - 1, "max_leaf_nodes": 128},
     {"subsample": 0.3, "max_features": 0.7, "min_child_weight": 1.0},
     {"directions": [1, -1, 0, 0]},
-    {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaves": 12},
-    {"selection": "unbiased", "max_leaves": 20},
+    {"directions": [-1, 0, 0, 1], "subsample": 0.8, "max_leaf_nodes": 12},
+    {"selection": "unbiased", "max_leaf_nodes": 20},
     {"selection": "unbiased", "max_features": 0.7, "subsample": 0.8, "min_child_weight": 2.0},
-    {"by_level": True, "max_depth": 3},
-    {"by_level": True, "max_depth": 7},
-    {"by_level": True, "max_depth": 4, "min_child_weight": 12.0},
-    {"by_level": True, "max_depth": 5, "max_features": 0.5, "subsample": 0.7, "seed": 3},
-    {"by_level": True, "max_depth": 4, "directions": [1, -1, 0, 0]},
-    {"by_level": True, "max_depth": 4, "selection": "unbiased"},
-    {"by_level": True, "max_depth": 6, "selection": "unbiased", "max_features": 0.7,
+    {"grow_policy": "symmetric", "max_depth": 3},
+    {"grow_policy": "symmetric", "max_depth": 7},
+    {"grow_policy": "symmetric", "max_depth": 4, "min_child_weight": 12.0},
+    {"grow_policy": "symmetric", "max_depth": 5, "max_features": 0.5, "subsample": 0.7, "seed": 3},
+    {"grow_policy": "symmetric", "max_depth": 4, "directions": [1, -1, 0, 0]},
+    {"grow_policy": "symmetric", "max_depth": 4, "selection": "unbiased"},
+    {"grow_policy": "symmetric", "max_depth": 6, "selection": "unbiased", "max_features": 0.7,
      "subsample": 0.8, "min_child_weight": 4.0},
 ]  # fmt: skip
 
@@ -98,7 +99,7 @@ FOUND = [("glog", "guarded"), ("savage", "line_search"), ("exponential", "unit")
 )
 def test_every_option_equals_the_reference(options, response, loss, step):
     codes, features, bins, y, weight = sorted_problem(1)
-    options = {"max_leaves": 6, **options}
+    options = {"max_leaf_nodes": 6, **options}
     selection = options.pop("selection", "greedy")
     common = {
         "selection": selection,
@@ -150,7 +151,9 @@ def assert_equal_nodes(ours, theirs, y, weight):
 def test_regularised_leaves_equal_the_reference(response, extra):
     codes, features, bins, y, weight = sorted_problem(2)
     common = {"n_estimators": 4, "response": response, **extra}
-    ours = train(codes, features, y, weight, gain=2.0, weak_learner="tree", max_leaves=7, **common)
+    ours = train(
+        codes, features, y, weight, gain=2.0, weak_learner="tree", max_leaf_nodes=7, **common
+    )
     theirs = ref.fit(
         codes,
         bins,
@@ -158,7 +161,7 @@ def test_regularised_leaves_equal_the_reference(response, extra):
         weight,
         loss=ref.make_loss("glog", 2.0),
         learner="tree",
-        tree=ref.TreeSettings(max_leaves=7),
+        tree=ref.TreeSettings(max_leaf_nodes=7),
         **common,
     )
     assert_equal_models(ours, theirs)
@@ -170,7 +173,7 @@ def test_a_stump_is_a_tree_of_two_leaves(response, step):
     codes, features, _, y, weight = sorted_problem(3)
     common = {"response": response, "step": step, "gain": 0.6, "n_estimators": 8}
     stump = train(codes, features, y, weight, weak_learner="stump", **common)
-    tree = train(codes, features, y, weight, weak_learner="tree", max_leaves=2, **common)
+    tree = train(codes, features, y, weight, weak_learner="tree", max_leaf_nodes=2, **common)
     roots = tree.trees.feature[tree.offsets[:-1]]
     cut = roots >= 0  # else one value is for all: a stump says so of some feature
     assert cut[:2].all()
@@ -218,6 +221,8 @@ def test_nodes_of_a_level_ask_the_same(seed, depth, response, n_classes, multi_s
     X[rng.random(X.shape) < 0.1] = np.nan
     y = np.nansum(X[:, :2], axis=1) + rng.normal(size=150)
     y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    if response == "conditional":  # it learns each class against the rest
+        multi_strategy = "multi_output_tree"
     model = fit_tree(
         X, y, grow_policy="symmetric", max_depth=depth, response=response, n_estimators=4,
         multi_strategy=multi_strategy, min_child_weight=floor, rows_per_bin=None,
@@ -270,7 +275,7 @@ def test_levels_of_odd_tables_are_finite(response):
 def test_levels_do_not_depend_on_threads(selection):
     codes, features, _, y, weight = sorted_problem(7, n=30_000)
     some = [
-        train(codes, features, y, weight, weak_learner="tree", by_level=True, max_depth=6,
+        train(codes, features, y, weight, weak_learner="tree", grow_policy="symmetric", max_depth=6,
               n_estimators=3, selection=selection, max_features=0.7, subsample=0.8, n_threads=n)
         for n in (1, 2, 4)
     ]  # fmt: skip
@@ -306,18 +311,20 @@ def test_rows_that_are_looked_up_end_where_walked_ones_do(seed, n_classes, growt
 
 def test_a_search_compares_policies_with_their_own_limits():
     X, y = noisy()
+    names = ("grow_policy", "max_leaf_nodes", "max_depth")
+    limits = zip(names, (["best_first", "symmetric"], [None, 4, 8], [2, None]), strict=True)
     search = pb.ProperBoostClassifierCV(
-        gains=[10.0], weak_learner="tree", n_estimators=4, cv=3,
-        grow_policy=["best_first", "symmetric"], max_leaf_nodes=[4, 8], max_depth=[2, None],
-        effort=None,
+        {
+            "gain": [10.0], "weak_learner": "tree", "n_estimators": 4,
+            **{f"weak_learner__{name}": values for name, values in limits},
+        }, cv=3, effort=None,
     ).fit(X, y)  # fmt: skip
-    tried = [
-        (p["grow_policy"], p["max_leaf_nodes"], p["max_depth"])
-        for p in search.cv_results_["params"]
-    ]
+    learners = [params["weak_learner"] for params in search.cv_results_["params"]]
+    tried = [tuple(getattr(learner, name) for name in names) for learner in learners]
     assert tried == [
-        ("best_first", 4, 2), ("best_first", 4, None), ("best_first", 8, 2),
-        ("best_first", 8, None), ("symmetric", None, 2), ("symmetric", None, None),
+        ("best_first", None, 2), ("best_first", None, None), ("best_first", 4, 2),
+        ("best_first", 4, None), ("best_first", 8, 2), ("best_first", 8, None),
+        ("symmetric", None, 2), ("symmetric", None, None),
     ]  # fmt: skip
     again = clone(search.best_estimator_).fit(X, y)
     np.testing.assert_array_equal(search.decision_function(X), again.decision_function(X))
@@ -381,7 +388,7 @@ def test_categories_of_few_rows_are_no_more_likely_than_numbers(policy):
         for selection in chosen:
             model = fit_tree(
                 X, y, n_estimators=1, max_depth=1, min_child_weight=1.0, selection=selection,
-                categorical_features=[0], slope=1.0, **policy,
+                categorical_features=[0], calibration=pb.Calibration(slope=1.0), **policy,
             )  # fmt: skip
             chosen[selection] += model.feature_importances_[0] > 0
     assert chosen["unbiased"] <= 60 / 4
@@ -452,12 +459,11 @@ def test_predictions_follow_their_directions(
         loss=loss,
         response=response,
         step=step,
-        max_leaf_nodes=leaves,
-        grow_policy=policy,
         subsample=subsample,
         min_child_weight=0.0,
         rows_per_bin=None,
         monotonic_cst=[*directions, 0],
+        **({"max_leaf_nodes": leaves} if policy == "best_first" else {"grow_policy": policy}),
     )
     others = frame.iloc[rng.integers(0, n, 12)].reset_index(drop=True)
     others["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm", "Rome", None], 12))
@@ -500,8 +506,8 @@ def test_trees_learn_what_features_say_together(loss, response):
     # A draw or a chance correlation has to break the tie of the first split.
     tree = fit_tree(X, y, **shared, max_leaf_nodes=16, min_child_weight=0.0)
     assert tree.score(X, y) == 1.0
-    histogram = pb.ProperBoostClassifier(**shared).fit(X, y)
-    assert histogram.score(X, y) < 0.65
+    tables = pb.ProperBoostClassifier(**shared).fit(X, y)
+    assert tables.score(X, y) < 0.65
 
 
 def test_importances_find_the_relevant_features():
@@ -638,26 +644,28 @@ def test_bad_parameters(given, message):
 def test_a_search_finds_what_grid_search_finds(problem_):
     X, y = integers(n_classes=3 if problem_ == "three classes" else 2)
     weight = np.random.default_rng(1).integers(1, 4, len(y)) if problem_ == "weighted" else None
-    shared = {"weak_learner": "tree", "rows_per_bin": None, "n_estimators": 5, "random_state": 2}
+    shared = {"weak_learner": "tree", "n_estimators": 5}
+    of_rows = {"rows_per_bin": None, "random_state": 2}
     lists = {
-        "max_leaf_nodes": [2, 6],
+        "weak_learner__max_leaf_nodes": [2, 6],
         "learning_rate": [0.3, 1.0],
-        "min_child_weight": [0.0, 4.0],
-        "max_features": [0.5, 1.0],
+        "weak_learner__min_child_weight": [0.0, 4.0],
+        "weak_learner__max_features": [0.5, 1.0],
     }
     gains = [0.5, 1.0, 2.0] if problem_ == "two classes" else [1.0]
     if problem_ == "three classes":
         lists["multiclass"] = ["softmax", "one_vs_rest"]
-    ours = pb.ProperBoostClassifierCV(gains=gains, cv=3, **lists, **shared, effort=None)
+    space = {"gain": gains, **lists, **shared}
+    ours = pb.ProperBoostClassifierCV(space, cv=3, effort=None, **of_rows)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y, weight)
-    names = ["gain", *lists, "temperature"]  # that of one-vs-rest is the search's own
-    found = ours.cv_results_["params"]
-    assert len(found) == len(gains) * np.prod([len(values) for values in lists.values()])
+    names = ["gain", *lists, "calibration__temperature"]  # of one-vs-rest it is the search's own
+    tried = [pb.ProperBoostClassifier(**p).get_params() for p in ours.cv_results_["params"]]
+    assert len(tried) == len(gains) * np.prod([len(values) for values in lists.values()])
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(slope=1.0, **shared),
-        [{name: [params[name]] for name in names if name in params} for params in found],
+        pb.ProperBoostClassifier(calibration=pb.Calibration(slope=1.0), **shared, **of_rows),
+        [{name: [params[name]] for name in names} for params in tried],
         cv=3,
         scoring="neg_log_loss",
     )
@@ -666,57 +674,50 @@ def test_a_search_finds_what_grid_search_finds(problem_):
         assert set(ours.cv_results_[f"param_{name}"]) == set(values)
     if weight is None:  # GridSearchCV's scores know no weights
         assert_same_scores(ours.cv_results_, theirs.cv_results_)
-        assert ours.best_params_.items() >= theirs.best_params_.items()
-    assert ours.best_estimator_.weak_learner == "tree"
+        assert has_params(ours.best_params_, theirs.best_params_)
+    assert isinstance(ours.best_estimator_.weak_learner, pb.Tree)
     again = clone(theirs.estimator).set_params(**ours.best_params_).fit(X, y, weight)
     np.testing.assert_array_equal(ours.decision_function(X), again.decision_function(X))
 
 
 def test_subsample_is_searched_and_reported():
     X, y = integers()
-    search = pb.ProperBoostClassifierCV(
-        gains=[1.0],
-        cv=3,
-        n_estimators=4,
-        weak_learner="tree",
-        subsample=[0.3, 0.6, 1.0],
-        effort=None,
-    ).fit(X, y)
+    name = "weak_learner__subsample"
+    space = {"gain": [1.0], "n_estimators": 4, "weak_learner": "tree", name: [0.3, 0.6, 1.0]}
+    search = pb.ProperBoostClassifierCV(space, cv=3, effort=None).fit(X, y)
     results = search.cv_results_
-    assert results["param_subsample"].tolist() == [0.3, 0.6, 1.0]
-    assert [params["subsample"] for params in results["params"]] == [0.3, 0.6, 1.0]
+    assert results[f"param_{name}"].tolist() == [0.3, 0.6, 1.0]
+    assert [p["weak_learner"].subsample for p in results["params"]] == [0.3, 0.6, 1.0]
     assert len(set(results["mean_test_score"])) == 3
-    assert search.best_params_["subsample"] == search.best_estimator_.subsample
+    chosen = search.best_estimator_.weak_learner
+    assert search.best_params_["weak_learner"] == chosen
+    assert chosen == results["params"][search.best_index_]["weak_learner"]
     # One value is not searched.
-    fixed = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=3, n_estimators=4, weak_learner="tree", subsample=0.3, effort=None
-    ).fit(X, y)
-    assert "param_subsample" not in fixed.cv_results_
-    assert fixed.best_estimator_.subsample == 0.3
+    fixed = pb.ProperBoostClassifierCV(space | {name: 0.3}, cv=3, effort=None).fit(X, y)
+    assert len(fixed.cv_results_["params"]) == 1
+    assert fixed.best_estimator_.weak_learner.subsample == 0.3
     assert fixed.cv_results_["mean_test_score"][0] == results["mean_test_score"][0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("fields", "message"),
     [
-        ({"max_leaf_nodes": [4, 1]}, r"max_leaf_nodes\[1\] must be between 2 and 128, .*; got 1"),
-        ({"subsample": []}, "subsample must not be empty"),
-        ({"max_depth": [2, 0]}, r"max_depth\[1\] must be between 1 and"),
+        ({"max_leaf_nodes": [4, 1]}, "Tree.max_leaf_nodes must be between 2 and 128, .*; got 1"),
+        ({"subsample": []}, "must not have an empty list of 'weak_learner__subsample'"),
+        ({"max_depth": [2, 0]}, "Tree.max_depth must be between 1 and .*; got 0"),
         (
-            {"max_depth": [2, 8], "grow_policy": ["best_first", "symmetric"]},
+            {"max_depth": [8], "grow_policy": ["symmetric"]},
             "max_depth must be at most 7 with grow_policy='symmetric'; got 8",
         ),
-        ({"l2": [0.0, 1.0]}, "l2 must be a finite number"),
     ],
     ids=str,
 )
-def test_bad_lists(settings, message):
+def test_bad_lists(fields, message):
     X, y = integers(60)
-    search = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=2, n_estimators=2, weak_learner="tree", effort=None
-    )
+    space = {"gain": [1.0], "n_estimators": 2, "weak_learner": "tree"}
+    space |= {f"weak_learner__{name}": values for name, values in fields.items()}
     with pytest.raises((ValueError, TypeError), match=message):
-        search.set_params(**settings).fit(X, y)
+        pb.ProperBoostClassifierCV(space, cv=2, effort=None).fit(X, y)
 
 
 # -- lanes and instruction sets -------------------------------------------------------------------
@@ -733,7 +734,13 @@ def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
     codes, y, held, weight = codes[:, order].astype(np.uint8), y[order], held[order], weight[order]
     segments = np.cumsum([0, *np.bincount(2 * (y > 0) + held)])
     native = _core.Loss("gboost", {})
-    settings = {"weak_learner": "tree", "max_leaves": 6, "response": response, "gain": 0.8, **drawn}
+    settings = {
+        "weak_learner": "tree",
+        "max_leaf_nodes": 6,
+        "response": response,
+        "gain": 0.8,
+        **drawn,
+    }
     both = [
         make_boosting(
             codes, features, segments, [[-1, -2, 1, 2]], [native], weight, keep_rounds=kept,
@@ -766,7 +773,7 @@ def test_models_beside_each_other_are_the_models_alone():
     natives = {name: _core.Loss(name, LOSSES[name]) for name in ("glog", "savage")}
     losses = [natives[name] for name in ("glog", "savage", "glog", "savage", "glog")]
     gains = [0.5, 0.5, 2.0, 1.0, 1.0]
-    learner = {"weak_learner": "tree", "max_leaves": 5, "subsample": 0.7, "seed": 1}
+    learner = {"weak_learner": "tree", "max_leaf_nodes": 5, "subsample": 0.7, "seed": 1}
     together = make_boosting(
         codes, features, segments, [[-1, 1]] * 5, losses, gain=gains, n_threads=2, **learner
     )
@@ -783,7 +790,7 @@ PROGRAM = """
 result = []
 for codes, features, segments, weight, response, loss, learner in data:
     roles = np.array([-1, 1], np.int8)
-    model = _core.Model(_core.Loss(loss, {}), _core.WeakLearner("tree", **learner), roles)
+    model = _core.Model(_core.Loss(loss, {}), _core.WeakLearner(learner), roles)
     boosting = _core.Boosting(
         _core.Rows(codes, _core.Bins(features), segments, weight=weight), [model],
         _core.AdditiveBoosting(response=response),
@@ -808,9 +815,10 @@ def test_every_instruction_set_grows_the_same_trees():
     ):
         codes, features, _, y, weight = sorted_problem(k, n=2000)
         codes, y, weight = codes[:, weight > 0], y[weight > 0], weight[weight > 0]
-        learner = {"max_leaves": 12, "subsample": 0.8 if k % 2 else 1.0, "seed": k}
+        options = {"max_leaf_nodes": 12, "subsample": 0.8 if k % 2 else 1.0, "seed": k}
         if k % 3 == 2:
-            learner |= {"by_level": True, "max_depth": 5}
+            options |= {"grow_policy": "symmetric", "max_depth": 5}
+        learner = describe_learner("tree", **options)
         segments = np.array([0, (y < 0).sum(), len(y)])
         cases.append((codes.astype(np.uint8), features, segments, weight, response, loss, learner))
     here = {"_core": _core, "np": np, "data": cases}

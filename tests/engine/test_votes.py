@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import helpers.reference as ref
 import properboost as pb
-from helpers.engine import assert_equal_trees, assert_identical, tables
+from helpers.engine import assert_equal_trees, assert_identical, describe_learner, tables
 from properboost import _core
 
 N_CLASSES = 3
@@ -59,7 +59,7 @@ class Problem:
         rows = _core.Rows(
             self.codes, _core.Bins(EDGES), self.segments, weight=self.weight, n_threads=n_threads
         )
-        learner = _core.WeakLearner("tree", **options)
+        learner = _core.WeakLearner(describe_learner("tree", **options))
         model = _core.Model(LOSS, learner, np.array(self.roles, dtype=np.int8))
         algorithm = _core.VoteBoosting(_core.Vote(name, N_CLASSES, criterion), self.targets)
         boosting = _core.Boosting(rows, [model], algorithm, n_threads=n_threads)
@@ -74,7 +74,7 @@ def grow_tree(
     problem,
     cost,
     *,
-    max_leaves,
+    max_leaf_nodes,
     min_child_weight=0.0,
     min_relative_decrease=0.0,
     max_features=1.0,
@@ -109,7 +109,7 @@ def grow_tree(
             if saving > ref.TIE * least and saving >= min_relative_decrease * unsplit:
                 goes_right = (np.arange(len(EDGES[j]) + 1) >= cut).astype(int)
                 waiting[node] = saving, j, np.append(goes_right, -1)  # no row is missing
-        if not waiting or len(tree.leaves) == max_leaves:
+        if not waiting or len(tree.leaves) == max_leaf_nodes:
             return tree, weight
         k = max(waiting, key=lambda node: (waiting[node][0], -node))
         tree.saving[k], tree.feature[k], tree.side[k] = waiting.pop(k)
@@ -132,8 +132,8 @@ LIMITS = {
 @pytest.mark.parametrize("vote", COSTS, ids=" by ".join)
 def test_the_first_tree_is_the_references(vote, limits):
     problem = Problem(vote[0])
-    tree, weight = grow_tree(problem, COSTS[vote], max_leaves=9, **limits)
-    ours = problem.boost(vote, 1, max_leaves=9, **limits)
+    tree, weight = grow_tree(problem, COSTS[vote], max_leaf_nodes=9, **limits)
+    ours = problem.boost(vote, 1, max_leaf_nodes=9, **limits)
     assert_equal_trees(ours[0], [SimpleNamespace(tree=tree)])
     np.testing.assert_allclose(ours[0].trees.saving, tree.saving, rtol=1e-6)
     sums = np.array([problem.sums(rows, weight) for rows in tree.rows])
@@ -150,7 +150,7 @@ def test_the_first_tree_is_the_references(vote, limits):
 def test_every_leaf_weighs_at_least_min_child_weight(vote):
     problem = Problem(vote[0])
     least = 8.0
-    ours = problem.boost(vote, 6, max_leaves=12, min_child_weight=least)
+    ours = problem.boost(vote, 6, max_leaf_nodes=12, min_child_weight=least)
     margin = np.zeros(problem.codes.shape[1])
     small = 0
     for t in range(6):

@@ -20,7 +20,7 @@ pd = pytest.importorskip("pandas")
     [
         AR(n_estimators=10),
         AR(2.0, n_estimators=5, weak_learner="tree"),
-        AR(n_estimators=10, weak_learner="histogram", criterion="error"),
+        AR(n_estimators=10, weak_learner="table", criterion="error"),
         pb.AdaBoostMH(n_estimators=10),
         pb.WeightBoost(n_estimators=10),
         pb.AdaBoostReg(n_estimators=10),
@@ -160,7 +160,20 @@ def test_boosting_ends_where_nothing_is_let_in_or_nothing_is_wrong():
     [
         ({"rho": 0.0}, "rho must be above 0; got 0"),
         ({"rho": "5"}, "rho must be a finite number"),
-        ({"weak_learner": "monomial"}, "weak_learner must be one of 'stump', 'tree', 'histogram'"),
+        ({"weak_learner": "monomial"}, "weak_learner must be one of 'stump', 'tree', 'table'"),
+        ({"weak_learner": "histogram"}, "weak_learner='histogram' is 'table' now"),
+        ({"weak_learner": "none"}, "or a Stump, Table or Tree; got 'none'"),
+        ({"weak_learner": pb.Rule()}, "weak_learner must not be a Rule"),
+        (
+            {"weak_learner": pb.Tree(min_child_weight=2.0)},
+            "ARBoostClassifier has no min_child_weight: leave Tree.min_child_weight at 1.0; got 2",
+        ),
+        (
+            {"weak_learner": pb.Tree(), "max_depth": 3},
+            r"max_depth must be None with weak_learner=Tree\(\), which has its own; got 3",
+        ),
+        ({"weak_learner": pb.Tree(), "max_leaf_nodes": 4}, "max_leaf_nodes must be 8 with"),
+        ({"weak_learner": pb.Tree(), "max_features": 0.5}, "max_features must be 1.0 with"),
         ({"criterion": "entropy"}, "criterion must be one of 'gini', 'error'"),
         ({"multiclass": "ovr"}, "multiclass must be one of 'samme', 'one_vs_rest'"),
         ({"damping": 1.0}, "damping must be below 1"),

@@ -58,7 +58,7 @@ def test_any_weights_give_finite_predictions_or_an_error(weights):
         assert np.all(np.isfinite(model.predict_proba(x)))
 
 
-@pytest.mark.parametrize("learner", ["histogram", "stump", "tree", "monomial"])
+@pytest.mark.parametrize("learner", ["table", "stump", "tree", "rule"])
 @pytest.mark.parametrize("gain", [1e3, 1e17, 1e27])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_all_that_a_fit_keeps_is_finite_and_can_be_saved(learner, gain, tmp_path):

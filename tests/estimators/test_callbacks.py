@@ -20,8 +20,8 @@ needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has
 KINDS = {
     "tables": {},
     "trees": {"weak_learner": "tree"},
-    "pairs": {"interactions": 1, "interaction_estimators": 2},
-    "draws": {"weak_learner": "tree", "subsample": 0.5, "n_draws": 2},
+    "pairs": {"interactions": pb.Interactions(1, n_estimators=2)},
+    "draws": {"weak_learner": pb.Tree(subsample=0.5, n_draws=2)},
     "bags": {"outer_bags": 4},
     "corrective": {"step": "totally_corrective"},
 }

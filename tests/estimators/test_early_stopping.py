@@ -30,7 +30,12 @@ def digits():
 def fit(rows, **given):
     """A model that learns fast, its validation rows, and their labels and weights."""
     X, X_val, y, y_val, _, weight = split(rows)
-    given = {"n_estimators": 25, "gain": 1.0, "n_iter_no_change": 3, **given}
+    given = {
+        "n_estimators": 25,
+        "gain": 1.0,
+        "early_stopping": pb.EarlyStopping(validation_fraction=None, n_iter_no_change=3),
+        **given,
+    }
     model = pb.ProperBoostClassifier(**given)
     return model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight), X_val, y_val, weight
 
@@ -68,7 +73,7 @@ def test_scores_of_several_classes(given):
     [
         {},
         {"selection": "cyclic"},
-        {"weak_learner": "tree", "max_features": 0.5, "n_draws": 2},
+        {"weak_learner": pb.Tree(max_features=0.5, n_draws=2)},
         {"outer_bags": 4},
         {"outer_bags": 4, "weak_learner": "tree"},
         {"class_weight": "balanced"},
@@ -93,7 +98,7 @@ def test_pairs_follow_what_is_kept_of_features():
     X, _, y, *_ = split(two_together())
     pairs = int(np.count_nonzero(features >= X_val.shape[1]))
     assert pairs > 0
-    alone = clone(model).set_params(n_estimators=mains, interaction_estimators=pairs)
+    alone = clone(model).set_params(n_estimators=mains, interactions__n_estimators=pairs)
     np.testing.assert_array_equal(alone.fit(X, y).predict_proba(X_val), model.predict_proba(X_val))
     assert model.validation_scores_[: model.n_iter_].argmax() + 1 == model.n_iter_
 
@@ -105,7 +110,8 @@ def test_any_scorer(scoring, binary):
 
     X, X_val, y, y_val, *_ = split(binary)
     model = pb.ProperBoostClassifier(
-        n_estimators=12, scoring=custom if scoring == "custom" else scoring
+        n_estimators=12,
+        early_stopping=pb.EarlyStopping(scoring=custom if scoring == "custom" else scoring),
     ).fit(X, y, X_val=X_val, y_val=y_val)
     scorer = custom if scoring == "custom" else get_scorer(scoring or "accuracy")
     assert model.validation_scores_[model.n_iter_ - 1] == pytest.approx(scorer(model, X_val, y_val))
@@ -120,7 +126,9 @@ def test_a_scorer_that_fails_leaves_the_model_as_it_was(binary):
         raise RuntimeError("no score today")
 
     with pytest.raises(RuntimeError, match="no score today"):
-        model.set_params(scoring=fails).fit(X[:200], y[:200], X_val=X_val, y_val=y_val)
+        model.set_params(early_stopping__scoring=fails).fit(
+            X[:200], y[:200], X_val=X_val, y_val=y_val
+        )
     np.testing.assert_array_equal(model.predict_proba(X_val), before)
 
 
@@ -147,7 +155,7 @@ def test_groups_are_held_out_whole(binary):
 
     table = np.column_stack([X, groups])
     pb.ProperBoostClassifier(
-        early_stopping=True, scoring=note, n_estimators=1, validation_fraction=0.3
+        early_stopping=pb.EarlyStopping(scoring=note, validation_fraction=0.3), n_estimators=1
     ).fit(table, y, groups=groups)
     held = np.unique(seen[0])
     assert len(seen[0]) == np.isin(groups, held).sum()
@@ -193,16 +201,22 @@ def test_scores_are_kept_in_files(binary, tmp_path):
     ("given", "message"),
     [
         ({"early_stopping": "yes"}, "early_stopping must be"),
-        ({"n_iter_no_change": 0}, "n_iter_no_change must be"),
-        ({"tol": -1.0}, "tol must be"),
-        ({"validation_fraction": 1.0}, "validation_fraction must be above 0 and below 1"),
-        ({"scoring": "nonsense"}, "nonsense"),
-        ({"scoring": 3}, "scoring must be a scorer's name"),
-        ({"validation_fraction": 0.001}, "early_stopping=True cannot hold out a share of 0.001"),
+        ({"early_stopping__n_iter_no_change": 0}, "n_iter_no_change must be"),
+        ({"early_stopping__tol": -1.0}, "tol must be"),
+        (
+            {"early_stopping__validation_fraction": 1.0},
+            r"EarlyStopping\.validation_fraction must be above 0 and below 1",
+        ),
+        ({"early_stopping__scoring": "nonsense"}, "nonsense"),
+        ({"early_stopping__scoring": 3}, "scoring must be a scorer's name"),
+        (
+            {"early_stopping__validation_fraction": 0.001},
+            "early_stopping cannot hold out a share of 0.001",
+        ),
     ],
 )
 def test_what_is_refused(given, message, binary):
-    model = pb.ProperBoostClassifier(**{"early_stopping": True, "n_estimators": 2, **given})
+    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=2).set_params(**given)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*binary)
 
@@ -230,6 +244,6 @@ def test_validation_rows_are_routed(binary):
 
 def test_the_search_has_the_same_words(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=3, effort=None)
+    search = pb.ProperBoostClassifierCV(space={"gain": [1.0]}, cv=3, effort=None)
     short = clone(search).set_params(n_iter_no_change=3, tol=0.01).fit(X, y)
     assert short.validation_curves_.shape[2] < search.fit(X, y).validation_curves_.shape[2]

@@ -31,11 +31,10 @@ def fit(X, y, **given_):
 
 KINDS = [
     {},
-    {"interactions": 0, "max_cells": None},
+    {"interactions": 0, "weak_learner": pb.Table(max_cells=None)},
     {"selection": "cyclic", "n_estimators": 4},
     {"outer_bags": 4},
-    {"outer_bags": 4, "bag_tables": False},
-    {"n_draws": 2, "subsample": 0.5},
+    {"outer_bags": pb.Bags(4, tables=False)},
 ]
 FORMS = [(2, "auto"), (3, "softmax"), (3, "canonical"), (3, "one_vs_rest")]
 
@@ -87,8 +86,7 @@ def test_a_removed_feature_has_no_part(kind, n_classes, form):
     for j in X:
         expected = np.zeros_like(before[j].values) if j == "size" else before[j].values
         np.testing.assert_allclose(model.shape_function(j, 1).values, expected, atol=1e-12)
-    if not kind.get("n_draws"):  # whose weights are those of all rows, as their means are
-        assert np.mean(model.decision_function(X), axis=0) == pytest.approx(mean, abs=1e-9)
+    assert np.mean(model.decision_function(X), axis=0) == pytest.approx(mean, abs=1e-9)
     assert model.feature_importances_[0] == 0.0
     (edit,) = model.edits_
     assert edit["method"] == "remove_feature"
@@ -146,7 +144,7 @@ def test_edits_go_with_a_fit():
 def test_a_search_and_its_best_model_are_edited_together(tmp_path):
     X, y = make()
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 1.0], weak_learner="histogram", n_estimators=10, effort=1
+        space={"gain": [0.5, 1.0], "weak_learner": "table", "n_estimators": 10}, effort=1
     ).fit(X, y)
     search.remove_feature("town")
     assert search.best_estimator_.edits_ == search.edits_ != []

@@ -12,7 +12,7 @@ import properboost as pb
 from helpers.engine import assert_identical, problem, train
 from helpers.models import LEARNERS, assert_same, same_model
 from properboost import _core
-from properboost.parameters.shared import GROWN
+from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
@@ -29,12 +29,11 @@ def every_model(test, learners=LEARNERS):
 
 
 def make_model(learner, loss, response):
-    settings = {"n_estimators": 4, "max_bins": 8, "min_child_weight": 0.1}
-    if LEARNERS[learner].get("weak_learner") not in GROWN:
-        del settings["min_child_weight"]
-    return pb.ProperBoostClassifier(
-        loss, gain=0.8, response=response, **settings, **LEARNERS[learner]
-    )
+    settings = {"n_estimators": 4, "max_bins": 8, "gain": 0.8, "response": response}
+    model = pb.ProperBoostClassifier(loss, **settings, **LEARNERS[learner])
+    if make_learner(model.weak_learner).is_grown:
+        model.set_params(weak_learner__min_child_weight=0.1)
+    return model
 
 
 @cache
@@ -102,11 +101,11 @@ def test_threads_give_the_same_bits(learner, loss, response):
     # As many rows as it takes for the loops over rows and over a node's rows to be shared out.
     codes, features, _, y = problem(2, n=40_000)
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
-    settings = {"weak_learner": "histogram", "gain": 0.4, "response": response, "n_estimators": 2}
-    public = {"max_leaf_nodes", "grow_policy"}
-    settings |= {k: v for k, v in LEARNERS[learner].items() if k not in public}
-    settings |= {"max_leaves": 6} if learner == "tree" else {}
-    settings |= {"by_level": True} if learner == "symmetric tree" else {}
+    settings = {"gain": 0.4, "response": response, "n_estimators": 2, **LEARNERS[learner]}
+    part = make_learner(settings.get("weak_learner", "table"))
+    settings["weak_learner"] = part.name
+    defaults = type(part)().get_params()
+    settings |= {name: v for name, v in part.get_params().items() if v != defaults[name]}
     one, *others = (
         train(codes, features, y, weight, loss=loss, n_threads=n, **settings) for n in (1, 2, 3)
     )
@@ -165,7 +164,7 @@ def test_what_training_never_saw_says_nothing(learner, loss, response):
         expected = model.intercept_
         if learner.endswith("tree"):
             expected = np.average(raw, weights=weight)
-        elif learner == "monomial":
+        elif learner == "rule":
             expected = model.intercept_ + sum(rule.otherwise for rule in model.rules())
         unseen = model.decision_function(pd.DataFrame({"x": new}))
         np.testing.assert_allclose(unseen, expected, rtol=1e-9, atol=1e-12)

@@ -31,8 +31,10 @@ def test_the_model_learns_what_is_left(binary):
 
 def test_an_offset_of_zero_is_none(binary):
     X, y = binary
-    plain = pb.ProperBoostClassifier(n_estimators=10, slope=1.0).fit(X, y)
-    zero = pb.ProperBoostClassifier(n_estimators=10, slope=1.0).fit(
+    plain = pb.ProperBoostClassifier(n_estimators=10, calibration=pb.Calibration(slope=1.0)).fit(
+        X, y
+    )
+    zero = pb.ProperBoostClassifier(n_estimators=10, calibration=pb.Calibration(slope=1.0)).fit(
         X, y, init_score=np.zeros(len(y))
     )
     assert same_model(plain, zero)
@@ -83,7 +85,7 @@ def test_mean_probabilities_are_shares_all_the_same(binary):
     raw = start(binary)
     for given in ({}, {"outer_bags": 4}):
         model = pb.ProperBoostClassifier(
-            loss="savage", intercept="share", n_estimators=10, **given
+            loss="savage", calibration=pb.Calibration(intercept="share"), n_estimators=10, **given
         ).fit(X, y, init_score=raw)
         assert model.predict_proba(X, raw)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
 
@@ -108,7 +110,7 @@ def test_pairs_draws_and_bags_begin_with_it(binary):
     raw = start(binary)
     for given in (
         {"interactions": 1},
-        {"weak_learner": "tree", "subsample": 0.5, "n_draws": 2},
+        {"weak_learner": pb.Tree(subsample=0.5, n_draws=2)},
         {"outer_bags": 4},
     ):
         model = pb.ProperBoostClassifier(n_estimators=10, **given).fit(X, y, init_score=raw)

@@ -19,8 +19,8 @@ ESTIMATORS = {
     "pairs": partial(pb.ProperBoostClassifier, interactions=1, **FEW),
     "bags": partial(pb.ProperBoostClassifier, outer_bags=4, **FEW),
     "stumps": partial(pb.ProperBoostClassifier, weak_learner="stump", **FEW),
-    "trees": partial(pb.ProperBoostClassifier, weak_learner="tree", subsample=0.5, **FEW),
-    "lines": partial(pb.ProperBoostClassifier, weak_learner="tree", linear_leaves=True, **FEW),
+    "trees": partial(pb.ProperBoostClassifier, weak_learner=pb.Tree(subsample=0.5), **FEW),
+    "lines": partial(pb.ProperBoostClassifier, weak_learner=pb.Tree(linear_leaves=True), **FEW),
     "balanced": partial(
         pb.ProperBoostClassifier, class_weight="balanced", normalize_weights=True, **FEW
     ),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import properboost as pb
+from properboost.parameters.learners import make_learner
 
 TOWNS = ["Aarhus", "Bergen", "Calais", "Dublin", "Essen"]
 
@@ -42,13 +43,13 @@ def find_mean(models, X, shares):
 
 KINDS = [
     {},
-    {"max_cells": None, "max_bins": 16},
+    {"weak_learner": pb.Table(max_cells=None), "max_bins": 16},
     {"interactions": 2, "max_bins": 8},
     {"selection": "cyclic", "n_estimators": 3, "interactions": 1, "max_bins": 8},
     {"weak_learner": "stump"},
     {"weak_learner": "tree"},
-    {"weak_learner": "tree", "grow_policy": "symmetric", "max_leaf_nodes": 8},
-    {"weak_learner": "monomial"},
+    {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
+    {"weak_learner": "rule"},
     {"loss": "savage", "gain": 2.0},
     {"outer_bags": 4},
 ]
@@ -91,7 +92,7 @@ def test_the_mean_of_models(seed, kind, n_models, n_classes, gains, tmp_path_fac
     loaded = pb.load_model(path)
     np.testing.assert_array_equal(loaded.decision_function(X), merged.decision_function(X))
     assert loaded.edits_ == merged.edits_
-    if kind.get("weak_learner", "histogram") in ("histogram", "stump"):
+    if not make_learner(kind.get("weak_learner", "table")).is_grown:
         total = sum(model.shape_function("speed", 1).weights.sum() for model in parts)
         assert merged.shape_function("speed", 1).weights.sum() == pytest.approx(total)
         found = merged.contributions(X, 1)
@@ -107,7 +108,9 @@ def test_more_bins_than_fit_are_joined_with_a_warning():
     for _ in range(3):
         X = rng.normal(size=(3000, 1))
         y = rng.random(3000) < 1 / (1 + np.exp(-2 * np.sin(3 * X[:, 0])))
-        parts.append(fit(X, y, max_cells=None, rows_per_bin=None, n_estimators=3))
+        parts.append(
+            fit(X, y, weak_learner=pb.Table(max_cells=None), rows_per_bin=None, n_estimators=3)
+        )
     with pytest.warns(UserWarning, match="of feature 0, what differs least was joined") as caught:
         merged = pb.merge_models(parts)
     assert len(merged.shape_function(0).values) == 255
@@ -165,7 +168,7 @@ def test_merged_once_more_and_edited():
 def test_a_search_counts_as_its_best_model():
     X, y = make()
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 1.0], weak_learner="histogram", n_estimators=10, effort=1
+        space={"gain": [0.5, 1.0], "weak_learner": "table", "n_estimators": 10}, effort=1
     ).fit(X, y)
     merged = pb.merge_models([search, search])
     np.testing.assert_allclose(merged.decision_function(X), search.decision_function(X), atol=1e-12)
@@ -197,7 +200,7 @@ def test_what_does_not_go_together_is_refused_by_name():
     refused("weights must be 2 numbers", model, weights=[1.0])
     refused("weights must be finite and above 0", model, weights=[1.0, 0.0])
     refused("reason must be a str", model, reason=1, error=TypeError)
-    lines = fit(X, y, weak_learner="tree", linear_leaves=True)
+    lines = fit(X, y, weak_learner=pb.Tree(linear_leaves=True))
     with pytest.raises(ValueError, match="must have linear_leaves=False"):
         pb.merge_models([lines, lines])
     numbers = fit(X.assign(town=X["town"].cat.codes.astype(float)), y)

@@ -8,6 +8,8 @@ from sklearn.isotonic import IsotonicRegression
 
 import properboost as pb
 
+EVERY_BIN = pb.Table(max_cells=None, smoothing=0.0)
+
 
 def waves(n=400, seed=0):
     """Two numbers with missing values, and a category."""
@@ -28,8 +30,8 @@ def fit(X, y, weight=None, kind=pb.ProperBoostClassifier, **given_):
     seed=st.integers(0, 2**16),
     direction=st.sampled_from(["auto", 1, -1]),
     options=st.sampled_from(
-        [{}, {"max_cells": None, "smoothing": 0.0}, {"selection": "cyclic"},
-         {"weak_learner": "stump"}, {"step": "totally_corrective"}, {"response": "newton"}]
+        [{}, {"weak_learner": EVERY_BIN}, {"selection": "cyclic"}, {"weak_learner": "stump"},
+         {"step": "totally_corrective"}, {"response": "newton"}]
     ),
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:step=")
@@ -86,7 +88,7 @@ def test_auto_takes_the_direction_that_changes_less():
 def test_weights_of_bins_count():
     X, y = waves()
     weight = np.where(X[:, 0] < 0, 5.0, 0.5)
-    model = fit(X, y, weight, max_cells=None, smoothing=0.0)
+    model = fit(X, y, weight, weak_learner=EVERY_BIN)
     before = model.shape_function(0)
     after = model.monotonize(0, 1).shape_function(0)
     assert np.average(after.values, weights=after.weights) == pytest.approx(
@@ -99,12 +101,13 @@ def test_weights_of_bins_count():
 @pytest.mark.parametrize("selection", ["greedy", "cyclic"])
 def test_files_hold_it(kind, selection, tmp_path):
     X, y = waves()
-    options = {"gains": [1.0], "cv": 3, "interactions": 0}
+    table = {"weak_learner": pb.Table(max_cells=None), "learning_rate": 1.0}
+    table |= {"n_estimators": 10, "selection": selection}
     if kind is pb.ProperBoostClassifier:
-        options = {"gain": 1.0, "interactions": [(1, 2)]}
-    model = kind(
-        n_estimators=10, selection=selection, categorical_features=[2], max_cells=None, **options
-    ).fit(X, y)
+        options = {**table, "gain": 1.0, "interactions": [(1, 2)]}
+    else:
+        options = {"space": {**table, "gain": [1.0], "interactions": 0}, "cv": 3}
+    model = kind(categorical_features=[2], **options).fit(X, y)
     old = model.decision_function(X)
     model.monotonize(0, -1)
     model.save_model(tmp_path / "model.json")
@@ -142,7 +145,7 @@ def test_votes_of_two_classes_too(tmp_path):
         ({}, (0, "up"), "direction must be 'auto', 1 or -1; got 'up'"),
         ({"interactions": [(0, 1)]}, (1,), "feature 1 must be in none of pairs_"),
         ({"weak_learner": "tree"}, (0,), "a model of trees has no shape functions"),
-        ({"weak_learner": "monomial"}, (0,), "a model of trees has no shape functions"),
+        ({"weak_learner": "rule"}, (0,), "a model of trees has no shape functions"),
     ],
     ids=str,
 )

@@ -155,7 +155,7 @@ def test_two_classes_do_not_know_it(binary, tmp_path):
 
 def test_one_vs_rest_is_a_model_per_class(few):
     X, y = few
-    settings = {"n_estimators": 6, "gain": 2.0, "slope": 1.0}
+    settings = {"n_estimators": 6, "gain": 2.0, "calibration": pb.Calibration(slope=1.0)}
     model = pb.ProperBoostClassifier(**settings, multiclass="one_vs_rest").fit(X, y)
     for k, label in enumerate(model.classes_):
         alone = pb.ProperBoostClassifier(**settings).fit(X, y == label)
@@ -239,11 +239,11 @@ def test_margins(rows):
 
 BOOSTED = {
     "tables": {},
-    "smoothed tables": {"smoothing": 0.2, "rows_per_bin": 20},
-    "widely smoothed tables": {"smoothing": 30.0, "rows_per_bin": 5},
+    "smoothed tables": {"weak_learner": pb.Table(smoothing=0.2), "rows_per_bin": 20},
+    "widely smoothed tables": {"weak_learner": pb.Table(smoothing=30.0), "rows_per_bin": 5},
     "stumps": {"weak_learner": "stump"},
-    "trees": {"weak_learner": "tree", "max_leaf_nodes": 6},
-    "monomials": {"weak_learner": "monomial"},
+    "trees": {"weak_learner": pb.Tree(max_leaf_nodes=6)},
+    "rules": {"weak_learner": "rule"},
     "cyclic": {"selection": "cyclic", "n_estimators": 6},
     "cyclic stumps": {"selection": "cyclic", "weak_learner": "stump", "n_estimators": 6},
 }
@@ -349,7 +349,7 @@ def test_a_class_with_one_row(loss):
 
 
 @pytest.mark.parametrize("loss", ["glog", "gboost"])
-@pytest.mark.parametrize("learner", ["histogram", "tree"])
+@pytest.mark.parametrize("learner", ["table", "tree"])
 def test_thirty_rows_of_three_classes(loss, learner):
     X, y = make_rows(30, 3, seed=6)
     model = pb.ProperBoostClassifier(loss, weak_learner=learner, n_estimators=30).fit(X, y)
@@ -406,7 +406,7 @@ def test_pairs_go_on_from_where_features_end(loss, selection):
     settings = {"n_estimators": 10, "selection": selection, "rows_per_bin": 50}
     plain = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
     model = pb.ProperBoostClassifier(
-        loss, interactions=1, interaction_estimators=8, interaction_rate=1.0, **settings
+        loss, interactions=pb.Interactions(1, n_estimators=8, learning_rate=1.0), **settings
     ).fit(X, y)
     assert model.pairs_ == [(1, 4)]
     history = pd.DataFrame(model.history_)
@@ -415,7 +415,7 @@ def test_pairs_go_on_from_where_features_end(loss, selection):
     np.testing.assert_array_equal(risk[:mains], plain.history_["risk"][:mains])
     assert np.diff(risk).max() <= 1e-6 * risk[0]
     assert risk[-1] < risk[mains - 1] - 0.05 * risk[0]
-    named = clone(model).set_params(interactions=[(4, 1)]).fit(X, y)
+    named = clone(model).set_params(interactions__pairs=[(4, 1)]).fit(X, y)
     assert same_model(model, named)
 
 
@@ -502,7 +502,7 @@ def test_shape_functions_of_many_classes_take_little_memory(monkeypatch, rows):
 
 
 @needs_shap
-@pytest.mark.parametrize("learner", ["tree", "monomial"])
+@pytest.mark.parametrize("learner", ["tree", "rule"])
 def test_contributions_of_trees_are_centred(few, learner):
     X, y = few
     model = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=4).fit(X, y)
@@ -518,9 +518,7 @@ def test_contributions_of_trees_are_centred(few, learner):
 
 def test_rules_of_a_class_add_up_to_its_raw_prediction(few):
     X, y = few
-    model = pb.ProperBoostClassifier(weak_learner="monomial", response="sign", n_estimators=5).fit(
-        X, y
-    )
+    model = pb.ProperBoostClassifier(weak_learner="rule", response="sign", n_estimators=5).fit(X, y)
     assert all(len(model.rules(label)) == 5 for label in model.classes_)
 
 
@@ -528,7 +526,7 @@ def test_rules_of_a_class_add_up_to_its_raw_prediction(few):
 
 
 @pytest.mark.parametrize("loss", ["glog", "gboost", losses.from_pdf(stats.t(3))], ids=str)
-@pytest.mark.parametrize("learner", ["histogram", "tree", "pairs"])
+@pytest.mark.parametrize("learner", ["table", "tree", "pairs"])
 def test_a_joint_model_comes_back(rows, tmp_path, loss, learner):
     X, y = rows
     model = pb.ProperBoostClassifier(loss, n_estimators=4, **LEARNERS[learner]).fit(X, y)
@@ -567,10 +565,10 @@ def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
     X, _ = few
     assert document["multiclass"] == "canonical"
     old = copy.deepcopy(document)
-    for name in ("multiclass", "temperature"):
-        del old[name], old["parameters"][name]
+    del old["multiclass"], old["temperature"], old["compact"]
+    del old["parameters"]["multiclass"], old["parameters"]["calibration"]
+    old["parameters"] |= {"weak_learner": "histogram", "slope": "auto", "intercept": "auto"}
     old["format_version"] = 5
-    del old["compact"]
     model = load_document(old, tmp_path)
     assert model.multiclass == model.multiclass_ == "one_vs_rest"
     raw = load_document(document, tmp_path).decision_function(X)
@@ -603,9 +601,9 @@ def test_a_file_lacks_nothing(document, tmp_path):
 
 def test_trees_are_shared_by_the_classes_or_not(tmp_path):
     X, y = load_wine(return_X_y=True)
-    settings = {"weak_learner": "tree", "n_estimators": 6, "max_leaf_nodes": 6, "rows_per_bin": 5}
+    settings = {"weak_learner": pb.Tree(max_leaf_nodes=6), "n_estimators": 6, "rows_per_bin": 5}
     shared = pb.ProperBoostClassifier(**settings).fit(X, y)
-    each = clone(shared).set_params(multi_strategy="one_output_per_tree").fit(X, y)
+    each = clone(shared).set_params(weak_learner__multi_strategy="one_output_per_tree").fit(X, y)
 
     def splits(model):
         return [(m.trees.feature.tolist(), m.trees.left.tolist()) for m in model.ensemble_.models]
@@ -615,23 +613,28 @@ def test_trees_are_shared_by_the_classes_or_not(tmp_path):
     for model in (shared, each):
         model.save_model(tmp_path / "model.json")
         loaded = pb.load_model(tmp_path / "model.json")
-        assert loaded.multi_strategy == model.multi_strategy
+        assert loaded.weak_learner == model.weak_learner
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     # It says nothing where classes are not learnt jointly.
-    alone = clone(shared).set_params(multiclass="one_vs_rest").fit(X, y)
-    other = clone(each).set_params(multiclass="one_vs_rest").fit(X, y)
-    np.testing.assert_array_equal(alone.decision_function(X), other.decision_function(X))
+    clone(shared).set_params(multiclass="one_vs_rest").fit(X, y)
+    with pytest.raises(ValueError, match=r"Tree\.multi_strategy must be 'multi_output_tree' where"):
+        clone(each).set_params(multiclass="one_vs_rest").fit(X, y)
 
 
 def test_a_search_tries_both_kinds_of_trees_where_classes_are_joint():
     X, y = load_wine(return_X_y=True)
     both = ["one_output_per_tree", "multi_output_tree"]
     search = pb.ProperBoostClassifierCV(
-        weak_learner="tree", multi_strategy=both, gains=[10.0], max_estimators=5, cv=3, effort=None
+        space={"weak_learner": "tree", "weak_learner__multi_strategy": both, "gain": [10.0]},
+        max_estimators=5,
+        cv=3,
+        effort=None,
     ).fit(X, y)
-    tried = [(p["multiclass"], p["multi_strategy"]) for p in search.cv_results_["params"]]
-    assert tried == [("softmax", both[0]), ("softmax", both[1]), ("one_vs_rest", both[0])]
-    assert search.best_params_["multi_strategy"] in both
+    tried = [
+        (p["multiclass"], p["weak_learner"].multi_strategy) for p in search.cv_results_["params"]
+    ]
+    assert tried == [("softmax", both[0]), ("softmax", both[1]), ("one_vs_rest", both[1])]
+    assert search.best_params_["weak_learner"].multi_strategy in both
 
 
 def test_trees_shrink_their_steps_by_default():
@@ -641,7 +644,7 @@ def test_trees_shrink_their_steps_by_default():
         ({}, 0.1), ({"gain": 4.0}, 0.4), ({"gain": 20.0}, 1.0), ({"response": "newton"}, 0.1),
         ({"response": "newton", "gain": 4.0}, 0.1), ({"step": "line_search"}, 0.1),
         ({"step": "line_search", "gain": 4.0}, 0.1), ({"learning_rate": 0.7}, 0.7),
-        ({"weak_learner": "monomial"}, 1.0),
+        ({"weak_learner": "rule"}, 1.0),
     ):  # fmt: skip
         model = clone(trees).set_params(**settings).fit(X, y)
         same = clone(model).set_params(learning_rate=rate).fit(X, y)

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -16,8 +16,12 @@ from properboost import _core, losses
 from properboost.losses import get_loss
 from properboost.losses.registry import LOSSES
 from properboost.parameters import kinds
-from properboost.parameters.declare import check_declared, declared, read
-from properboost.parameters.shared import BinningOptions, BoostingOptions, VotingOptions
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.declare import declared, read
+from properboost.parameters.flat import COMPONENTS
+from properboost.parameters.learners import LEARNERS
+from properboost.parameters.rows import BinningOptions
+from properboost.parameters.voting import VotingOptions
 
 ESTIMATORS = [
     pb.ProperBoostClassifier,
@@ -29,50 +33,52 @@ ESTIMATORS = [
     pb.ULSClassifier,
 ]
 
+CLASSES = [*ESTIMATORS, *COMPONENTS.values()]
+
 
 # -- declarations ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_signature_and_parameters_are_the_declarations(estimator):
-    known = declared(estimator)
-    signature = inspect.signature(estimator).parameters
-    assert signature.keys() == known.keys() == estimator().get_params().keys()
+@pytest.mark.parametrize("kind", CLASSES)
+def test_signature_and_parameters_are_the_declarations(kind):
+    known = declared(kind)
+    signature = inspect.signature(kind).parameters
+    assert signature.keys() == known.keys() == kind().get_params().keys()
     for name, entry in known.items():
         assert signature[name].default is entry.default
         assert signature[name].annotation == entry.annotation
-        assert not hasattr(estimator, name)
+        assert not hasattr(kind, name)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_defaults_are_allowed(estimator):
-    for entry in declared(estimator).values():
+@pytest.mark.parametrize("kind", CLASSES)
+def test_defaults_are_allowed(kind):
+    for entry in declared(kind).values():
         entry.read(entry.default)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_every_parameter_is_documented(estimator):
-    section = estimator.__doc__.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_parameter_is_documented(kind):
+    section = kind.__doc__.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     heads = [line for line in section.splitlines() if not line.startswith(" ")]
-    assert [head.partition(" : ")[0] for head in heads] == list(declared(estimator))
+    assert [head.partition(" : ")[0] for head in heads] == list(declared(kind))
     assert all(len(line) <= 100 for line in section.splitlines())
-    for entry in declared(estimator).values():
+    for entry in declared(kind).values():
         assert entry.doc
 
 
 @pytest.mark.parametrize(
     ("names", "known"),
     [
-        (kinds.LossName, losses.LOSSES),
-        (kinds.WeakLearner, _core.weak_learner_names()),
-        (kinds.Selection, _core.selection_names()),
-        (kinds.Response, _core.response_names()),
-        (kinds.Step, _core.step_names()),
+        (get_args(kinds.LossName), losses.LOSSES),
+        (LEARNERS, _core.weak_learner_names()),
+        (get_args(kinds.Selection), _core.selection_names()),
+        (get_args(kinds.Response), _core.response_names()),
+        (get_args(kinds.Step), _core.step_names()),
     ],
     ids=str,
 )
 def test_names_are_the_engines(names, known):
-    assert set(get_args(names)) == set(known)
+    assert set(names) == set(known)
 
 
 def test_options_are_not_changed():
@@ -91,75 +97,91 @@ def test_options_are_made_of_checked_values_only(options):
         options(l2=1.0)
 
 
+def of_space(**space):
+    return pb.ProperBoostClassifierCV(space)
+
+
 @pytest.mark.parametrize(
-    ("estimator", "values", "message"),
+    ("make", "values", "message"),
     [
-        (
-            pb.ProperBoostClassifierCV,
-            {"learning_rate": 0},
-            "above 0, or None, or a list of these; got 0",
-        ),
-        (
-            pb.ProperBoostClassifierCV,
-            {"learning_rate": [0]},
-            r"learning_rate\[0\] .* 0, or None; got 0",
-        ),
-        (pb.ProperBoostClassifierCV, {"interactions": np.array(5)}, "or a list of these; got arr"),
-        (pb.ProperBoostClassifierCV, {"alphas": 0.1}, "alphas must be a list, or None; got 0.1"),
+        (pb.ProperBoostClassifierCV, {"space": 0.1}, "must be a mapping .*, or None; got 0.1"),
+        (of_space, {"learning_rate": 0}, "learning_rate must be above 0, or None; got 0"),
+        (of_space, {"learning_rate": [None, 0]}, "learning_rate must be above 0, or None; got 0"),
+        (of_space, {"interactions": np.array(5)}, "or a list of pairs .*, or an Inter.*; got arr"),
+        (of_space, {"weak_learner__max_depth": [0]}, r"Tree\.max_depth .*, or None; got 0"),
+        (of_space, {"weak_learner": "forest"}, "'rule', or an object of these; got 'forest'"),
         (pb.ProperBoostClassifierCV, {"max_estimators": 0}, "max_estimators .*, or None; got 0"),
         (pb.ARBoostClassifier, {"rows_per_bin": 0}, "above 0, or 'auto' or None; got 0"),
         (pb.ARBoostClassifier, {"rows_per_bin": "all"}, "above 0, or 'auto' or None; got 'all'"),
         (pb.UDTClassifier, {"max_leaf_nodes": 1}, "max_leaf_nodes .*, or None; got 1"),
         (pb.ProperBoostClassifier, {"criterion": "gain"}, "'matsushita', or None; got 'gain'"),
+        (pb.ProperBoostClassifier, {"weak_learner": "forest"}, "'rule', or an object of these; g"),
+        (pb.ProperBoostClassifier, {"interactions": -1}, "or a list of pairs .*, or an Inter.*; g"),
+        (pb.ProperBoostClassifier, {"outer_bags": 3}, "4 and 64, or 0, or a Bags; got 3"),
+        (pb.ProperBoostClassifier, {"calibration": 2}, "'auto', None or a Calibration; got 2"),
+        (
+            pb.ProperBoostClassifier,
+            {"early_stopping": 2},
+            "True or False, or 'auto' or an EarlyStopping; got 2",
+        ),
+        (
+            pb.ProperBoostClassifier,
+            {"weak_learner": pb.Tree(max_leaf_nodes=1)},
+            r"Tree\.max_leaf_nodes .*, or None; got 1",
+        ),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
-def test_errors_name_all_that_is_allowed(estimator, values, message):
+def test_errors_name_all_that_is_allowed(make, values, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        check_declared(estimator(**values))
+        make(**values).fit(*table())
 
 
 def test_values_are_read_as_they_are_worked_with():
-    model = pb.ProperBoostClassifier(learning_rate=np.float32(0.5), max_leaf_nodes=np.int8(4))
-    options = read(BoostingOptions, model.set_params(weak_learner="tree"))
+    tree = pb.Tree(max_leaf_nodes=np.int8(4))
+    model = pb.ProperBoostClassifier(learning_rate=np.float32(0.5), weak_learner=tree)
+    options = read(BoostingOptions, model)
     assert type(options.learning_rate) is float
-    assert type(options.max_leaf_nodes) is int
+    assert type(options.weak_learner.max_leaf_nodes) is int
+    assert type(tree.max_leaf_nodes) is np.int8
 
 
 # -- parameters that have no meaning --------------------------------------------------------------
 
 OTHERS = {
-    "n_draws": 3,
     "learning_rate": 0.5,
-    "multi_strategy": "one_output_per_tree",
-    "max_cells": 2,
-    "min_saving": 0.5,
-    "grow_policy": "symmetric",
+    "interactions": 1,
+    "criterion": "gini",
+    "prior": 0.1,
+    "l2": 2.0,
+    "monotonic_cst": [1, 0, 0],
+    "screening": 50,
     "max_leaf_nodes": 4,
     "max_depth": 2,
-    "max_literals": 1,
-    "min_child_weight": 3.0,
-    "max_features": 0.4,
     "min_relative_decrease": 0.9,
-    "subsample": 0.5,
-    "selection": "cyclic",
-    "prior": 0.1,
-    "smoothing": 0.2,
-    "l2": 2.0,
-    "interaction_smoothing": 0.1,
-    "screening": 50,
-    "bag_tables": False,
+    "linear_l2": 1.0,
 }
-"""A value of each parameter that is ignored beside some others, unlike its default."""
+"""A value of each parameter that has no effect beside some others, unlike its default."""
 
 
-def obstacles(estimator):
-    """Name each parameter that may be without a meaning, and what takes it its meaning."""
-    for name, entry in declared(estimator).items():
-        for other, allowed in (entry.only_with or {}).items():
-            for choice in get_args(declared(estimator)[other].annotation):
-                if choice not in allowed:
-                    yield pytest.param(name, other, choice, id=f"{name} with {choice}")
+def list_choices(kind, name):
+    """List the names, or truth values, that a parameter may have."""
+    if name == "weak_learner":
+        voting = kind is not pb.ProperBoostClassifier
+        return get_args(kinds.VotingLearner) if voting else list(LEARNERS)
+    annotation = declared(kind)[name].annotation
+    return get_args(annotation) if get_origin(annotation) is Literal else (False, True)
+
+
+def obstacles():
+    """Yield each parameter that may be without a meaning, and what takes it its meaning."""
+    for kind in CLASSES:
+        for name, entry in declared(kind).items():
+            for other, allowed in (entry.only_with or {}).items():
+                for choice in list_choices(kind, other):
+                    if choice not in allowed:
+                        about = f"{kind.__name__}: {name} with {choice}"
+                        yield pytest.param(kind, name, other, choice, id=about)
 
 
 def table():
@@ -168,79 +190,89 @@ def table():
     return X, X[:, 0] + 2 * rng.normal(size=80) > 4
 
 
+def make_model(kind, **values):
+    """Return an estimator: one of trees where the values are a tree's."""
+    if kind is pb.Tree:
+        return pb.ProperBoostClassifier(weak_learner=pb.Tree(**values), n_estimators=2)
+    return kind(**values, n_estimators=2)
+
+
 @pytest.mark.filterwarnings("ignore:step=")
-@pytest.mark.parametrize(("name", "other", "choice"), [*obstacles(pb.ProperBoostClassifier)])
-def test_what_has_no_meaning_is_inert_or_refused(name, other, choice):
-    entry = declared(pb.ProperBoostClassifier)[name]
-    model = pb.ProperBoostClassifier(n_estimators=4).set_params(**{other: choice})
-    if other == "grow_policy":
-        model.set_params(weak_learner="tree")
-    if name == "linear_leaves" and other != "weak_learner":
-        model.set_params(weak_learner="tree")
-    if name == "bag_tables":
-        model.set_params(outer_bags=4)
-    if name.startswith("interaction_") and choice == "stump":
-        model.set_params(interactions=1)
-    if entry.promise:
-        value = {
-            "monotonic_cst": [1, 0, 0],
-            "interactions": 1,
-            "linear_leaves": True,
-            "criterion": "gini",
-            "temperature": 2.0,
-        }[name]
-        why = re.escape(entry.promise[other])
-        message = f"{name} must be .* with {other}='{choice}': {why}; use {other}='.*; got"
-        with pytest.raises(ValueError, match=message):
-            model.set_params(**{name: value}).fit(*table())
-    else:
-        assert OTHERS[name] != entry.default
-        other_model = clone(model).set_params(**{name: OTHERS[name]}).fit(*table())
-        assert same_model(model.fit(*table()), other_model)
+@pytest.mark.parametrize(("kind", "name", "other", "choice"), [*obstacles()])
+def test_what_has_no_meaning_is_refused(kind, name, other, choice):
+    entry = declared(kind)[name]
+    make_model(kind, **{other: choice}).fit(*table())
+    owner = r"Tree\." if kind is pb.Tree else ""
+    why = re.escape(f": {entry.why[other]}") if entry.why else ""
+    message = f"{owner}{name} must be .* with {other}={choice!r}{why}; use {other}=.*; got"
+    with pytest.raises(ValueError, match=message):
+        make_model(kind, **{other: choice, name: OTHERS[name]}).fit(*table())
 
 
-@pytest.mark.parametrize(("name", "other", "choice"), [*obstacles(pb.ARBoostClassifier)])
-def test_what_votes_ignore_is_inert(name, other, choice):
-    model = pb.ARBoostClassifier(n_estimators=4).set_params(**{other: choice})
-    other_model = clone(model).set_params(**{name: OTHERS[name]}).fit(*table())
-    X, y = table()
-    np.testing.assert_array_equal(
-        model.fit(X, y).decision_function(X), other_model.decision_function(X)
-    )
-    default = read(VotingOptions, pb.ARBoostClassifier()).__dict__[name]
-    assert read(VotingOptions, other_model).__dict__[name] == default
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"response": "sign"},
+        {"response": "exact"},
+        {"response": "conditional"},
+        {"step": "leveraging"},
+        {"step": "totally_corrective"},
+        {"monotonic_cst": [1, 0, 0]},
+    ],
+    ids=str,
+)
+def test_lines_are_refused_beside_what_cannot_have_them(beside):
+    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), **beside)
+    ((name, value),) = beside.items()
+    about = f"{name}={value!r}: " if isinstance(value, str) else f"{name}: "
+    message = re.escape(f"Tree.linear_leaves must be False with {about}")
+    with pytest.raises(ValueError, match=message):
+        model.fit(*table())
 
 
-def test_what_is_ignored_is_checked_all_the_same():
-    with pytest.raises(
-        ValueError, match="max_leaf_nodes must be between 2 and 128, or None; got 1"
-    ):
-        pb.ProperBoostClassifier(max_leaf_nodes=1).fit(*table())
+@pytest.mark.parametrize("multiclass", ["softmax", "canonical"])
+def test_joint_models_refuse_a_temperature(multiclass):
+    warm = pb.Calibration(temperature=2.0)
+    model = pb.ProperBoostClassifier(calibration=warm, multiclass=multiclass)
+    message = rf"Calibration\.temperature must be None with multiclass='{multiclass}': .*; got"
+    with pytest.raises(ValueError, match=message):
+        model.fit(*table())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pb.ProperBoostClassifier(weak_learner=pb.Tree(grow_policy="symmetric", max_leaf_nodes=1)),
+        pb.ARBoostClassifier(max_leaf_nodes=1),
+    ],
+)
+def test_what_has_no_meaning_is_checked_all_the_same(model):
+    with pytest.raises(ValueError, match=r"max_leaf_nodes must be between 2 and 128.*; got 1"):
+        model.fit(*table())
 
 
 def test_a_grid_may_run_over_learners_responses_and_steps():
-    grid = {
-        "weak_learner": ["histogram", "stump", "tree", "monomial"],
-        "response": ["real", "newton"],
-        "step": ["guarded", "leveraging"],
-    }
-    tuned = {"max_leaf_nodes": 4, "smoothing": 0.1, "l2": 1.0, "prior": 0.01, "learning_rate": 0.5}
-    model = pb.ProperBoostClassifier(n_estimators=3, **tuned)
+    learners = [pb.Table(smoothing=0.1), "stump", pb.Tree(max_leaf_nodes=4), "rule"]
+    of_responses = (
+        {"response": ["real"], "prior": [0.01]},
+        {"response": ["newton"], "l2": [1.0]},
+    )
+    of_steps = {"step": ["guarded"], "learning_rate": [0.5]}, {"step": ["leveraging"]}
+    grid = [
+        {"weak_learner": learners, **response, **step}
+        for response in of_responses
+        for step in of_steps
+    ]
+    model = pb.ProperBoostClassifier(n_estimators=3)
     X, y = table()
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
-    found = []
-    for own in search.cv_results_["params"]:
-        candidate = clone(model).set_params(**own)
-        # A parameter that a candidate does not have changes nothing.
-        applies = {
-            name: value
-            for name, value in tuned.items()
-            if declared(pb.ProperBoostClassifier)[name].applies_to(candidate)
-        }
-        plain = pb.ProperBoostClassifier(n_estimators=3, **applies, **own).fit(X, y)
-        found.append(candidate.fit(X, y).decision_function(X))
-        np.testing.assert_array_equal(found[-1], plain.decision_function(X))
-    assert len(np.unique(found, axis=0)) == 16
+    raw = []
+    for chosen in search.cv_results_["params"]:
+        candidate = clone(model).set_params(**chosen).fit(X, y)
+        plain = pb.ProperBoostClassifier(n_estimators=3, **chosen).fit(X, y)
+        raw.append(candidate.decision_function(X))
+        np.testing.assert_array_equal(raw[-1], plain.decision_function(X))
+    assert len(np.unique(raw, axis=0)) == 16
 
 
 # -- the gain -------------------------------------------------------------------------------------
@@ -248,7 +280,7 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
 
 @pytest.mark.parametrize(
     ("weak_learner", "at_one_row"),
-    [("histogram", 20), ("stump", 14), ("monomial", 14), ("tree", 0)],
+    [("table", 20), ("stump", 14), ("rule", 14), ("tree", 0)],
 )
 def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_learner, at_one_row):
     rng = np.random.default_rng(0)
@@ -273,6 +305,7 @@ def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_le
         assert gain_of(every, loss=loss) == (get_loss(loss).gain_unit if at_one_row else 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:the training risk still falls")
 @pytest.mark.parametrize("response", ["real", "sign", "newton"])
 @pytest.mark.parametrize(
     "loss", ["glog", "ggauss", "exponential", "savage", "tangent", losses.from_pdf(stats.t(3))]
@@ -292,7 +325,7 @@ def test_a_rate_that_is_not_given_goes_by_the_loss(loss, response):
             assert same_model(model, given)  # as ever
 
 
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree", "monomial"])
+@pytest.mark.parametrize("weak_learner", ["table", "stump", "tree", "rule"])
 def test_losses_that_are_one_are_restrained_alike(weak_learner):
     """At alpha 1/2 the loss is the exponential one at twice the gain (BoostLR, eq. 53)."""
     X, y = table()

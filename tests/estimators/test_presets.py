@@ -4,10 +4,12 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import properboost as pb
 from properboost.parameters.declare import declared
+from properboost.parameters.stages import make_early_stopping
 
 PRESETS = [
     pb.AdaBoost,
@@ -31,18 +33,21 @@ FREE = {"n_jobs", "verbose"}
 def test_presets_are_settings():
     cases = {
         pb.AdaBoost: ("exponential", "stump", "sign", "line_search"),
-        pb.RealBoost: ("exponential", "histogram", "real", "unit"),
-        pb.LogitBoost: ("glog", "histogram", "newton", "unit"),
-        pb.SavageBoost: ("savage", "histogram", "real", "guarded"),
+        pb.RealBoost: ("exponential", "table", "real", "unit"),
+        pb.LogitBoost: ("glog", "table", "newton", "unit"),
+        pb.SavageBoost: ("savage", "table", "real", "guarded"),
         pb.ULS: ("gboost", "stump", "sign", "leveraging"),
     }
     for preset, expected in cases.items():
         model = preset(n_estimators=7)
         assert isinstance(model, pb.ProperBoostClassifier)
-        assert (model.loss, model.weak_learner, model.response, model.step) == expected
+        choices = (model.loss, model.weak_learner.name, model.response, model.step)
+        assert choices == expected
         assert model.gain == (0.5 if preset is pb.ULS else 1.0)
         assert model.n_estimators == 7
-    assert pb.AdaBoost(step="unit").step == "unit"
+    assert pb.SavageBoost(response="exact").response == "exact"
+    with pytest.raises(TypeError, match="AdaBoost pins step; ProperBoostClassifier takes any"):
+        pb.AdaBoost(step="unit")
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -50,8 +55,9 @@ def test_presets_do_not_move_with_defaults(preset, monkeypatch):
     before = preset().get_params()
     estimator = type(preset())
     unlike = {name: object() for name in declared(estimator) if name not in FREE}
-    monkeypatch.setattr(estimator.__init__, "__kwdefaults__", unlike)
-    monkeypatch.setattr(estimator.__init__, "__defaults__", (object(),) * positional(estimator))
+    init = inspect.unwrap(estimator.__init__)
+    monkeypatch.setattr(init, "__kwdefaults__", unlike)
+    monkeypatch.setattr(init, "__defaults__", (object(),) * positional(estimator))
     assert all(
         p.default is not before[name]
         for name, p in inspect.signature(estimator).parameters.items()
@@ -68,12 +74,68 @@ def positional(estimator):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_signatures_show_what_is_pinned(preset):
+def test_signatures_show_what_is_not_pinned(preset):
     model = preset()
     shown = inspect.signature(preset).parameters
-    for name, value in model.get_params().items():
-        assert shown[name].default == value
+    names = set(declared(type(model)))
+    open_names = [name for name, p in shown.items() if p.kind is p.KEYWORD_ONLY]
+    assert names >= set(open_names) >= names & FREE
+    for name in open_names:
+        if shown[name].default not in ("phi", "table", "stump"):
+            assert preset(**{name: shown[name].default}).get_params() == model.get_params()
+    for name in names - set(open_names):
+        with pytest.raises(TypeError, match=f"pins {name}; {type(model).__name__} takes any"):
+            preset(**{name: None})
     assert inspect.signature(preset).return_annotation is type(model)
+
+
+def test_names_of_learners_stand_for_pinned_objects():
+    tree = pb.RealBoost(weak_learner="tree").weak_learner
+    assert (tree.max_leaf_nodes, tree.max_features) == (31, 1.0)
+    assert pb.RealBoost(weak_learner=pb.Tree()).weak_learner == pb.Tree()
+
+
+@pytest.mark.parametrize("pairs", [3, [(0, 1)], ((0, 1), (1, 2)), np.array([[0, 1]])], ids=str)
+def test_pairs_stand_for_pinned_objects(pairs):
+    made = pb.RealBoost(interactions=pairs).interactions
+    assert made == pb.Interactions(pairs, learning_rate=1.0)
+
+
+@pytest.mark.parametrize("pairs", [0, [], pb.Interactions(2)], ids=str)
+def test_no_pairs_and_objects_stay(pairs):
+    assert pb.RealBoost(interactions=pairs).interactions is pairs
+
+
+@pytest.mark.parametrize("value", ["auto", True, False])
+def test_early_stopping_and_bags_stand_for_pinned_objects(value):
+    made = pb.AdaBoost(early_stopping=value, outer_bags=8)
+    assert made.early_stopping == make_early_stopping(value)
+    assert made.outer_bags == pb.Bags(8)
+    stopping = pb.EarlyStopping(tol=0.5)
+    whole = pb.AdaBoost(early_stopping=stopping, outer_bags=0)
+    assert (whole.early_stopping, whole.outer_bags) == (stopping, 0)
+
+
+def test_leveraging_has_two_steps():
+    assert pb.ULS(step="totally_corrective").step == "totally_corrective"
+    with pytest.raises(ValueError, match="step must be one of 'leveraging', 'totally_corrective'"):
+        pb.ULS(step="guarded")
+
+
+@pytest.mark.parametrize("make", [pb.AdaBoost, pb.ULS])
+def test_what_signs_cannot_use_is_pinned(make):
+    assert not {"l2", "prior"} & inspect.signature(make).parameters.keys()
+    assert (make().l2, make().prior) == (0.0, None)
+
+
+def test_unknown_keywords_are_answered_in_their_order():
+    with pytest.raises(TypeError, match=r"'max_depth': write weak_learner=pb\.Tree\(max_depth="):
+        pb.AdaBoost(max_depth=3)
+    with pytest.raises(TypeError, match=r"num_leaves is max_leaf_nodes=\.\.\. here"):
+        pb.SAMME(num_leaves=3)
+    for names in (("loss", "step"), ("step", "loss"), ("response", "step", "loss")):
+        with pytest.raises(TypeError, match=f"pins {names[0]};"):
+            pb.AdaBoost(**dict.fromkeys(names))
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -92,14 +154,6 @@ def test_own_parameters():
         pb.L1Boost(1.0)
     with pytest.raises(ValueError, match="epsilon must be above 0"):
         pb.EpsilonBoost(0.0)
-
-
-def test_a_loss_object_brings_its_gain_into_a_preset():
-    model = pb.SavageBoost(loss=pb.losses.Savage(2.0))
-    assert model.gain is None
-    assert pb.ULS(loss=pb.losses.GLog(2.0)).gain is None
-    assert pb.ULS(loss=pb.losses.GLog(2.0), gain=2.0).gain == 2.0
-    assert pb.SavageBoost(loss="glog").gain == 1.0
 
 
 @pytest.mark.parametrize(("make", "given"), [(pb.SAMME, 2.0), (pb.AdaBoost, "glog")])

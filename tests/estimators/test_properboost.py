@@ -52,7 +52,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 n = 0
 for estimator in (
     ProperBoostClassifier(n_estimators=3),
-    ProperBoostClassifierCV(gains=[0.5, 2], cv=2, n_estimators=3),
+    ProperBoostClassifierCV({"gain": [0.5, 2], "n_estimators": 3}, cv=2),
 ):
     for own, check in estimator_checks_generator(estimator):
         if "array_api" in check.func.__name__:
@@ -78,7 +78,7 @@ def test_blobs_are_told_apart(model):
 
 def test_unseen_rows_are_predicted_well(binary):
     X, y = binary
-    every_bin = {"max_cells": None, "max_bins": 16, "rows_per_bin": None}
+    every_bin = {"weak_learner": pb.Table(max_cells=None), "max_bins": 16, "rows_per_bin": None}
     model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, **every_bin)
     assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50).fit(X[::2], y[::2])
@@ -116,7 +116,12 @@ def test_a_loss_object_carries_its_gain(binary):
 
 def test_many_classes():
     X, y = pb.datasets.load_letter(subset="train", return_X_y=True)
-    settings = {"loss": "gboost", "gain": 2.0, "n_estimators": 20, "max_cells": None}
+    settings = {
+        "loss": "gboost",
+        "gain": 2.0,
+        "n_estimators": 20,
+        "weak_learner": pb.Table(max_cells=None),
+    }
     model = pb.ProperBoostClassifier(multiclass="one_vs_rest", **settings).fit(X, y)
     assert model.score(X, y) > 0.75
     assert model.decision_function(X).shape == (4000, 26)
@@ -130,7 +135,7 @@ def test_many_classes():
     np.testing.assert_array_equal(history["feature"], one.history_["feature"])
 
 
-@pytest.mark.parametrize("weak_learner", ["histogram", "tree"])
+@pytest.mark.parametrize("weak_learner", ["table", "tree"])
 def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learner):
     X, y = iris
     settings = {"weak_learner": weak_learner, "n_estimators": 10, "gain": 1.0}
@@ -144,7 +149,7 @@ def test_few_rows_of_many_classes_are_each_their_binary_problem(iris, weak_learn
     ("settings", "expected"),
     [
         ({}, 25),
-        ({"max_cells": None}, 5),
+        ({"weak_learner": pb.Table(max_cells=None)}, 5),
         ({"weak_learner": "stump"}, 25),
         ({"rows_per_bin": 50}, 10),
         ({"rows_per_bin": None}, 60),
@@ -172,7 +177,8 @@ def test_more_rows_have_more_cells(rows, expected):
     settings = {"n_estimators": 4, "rows_per_bin": 20}
     by_rule = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
     named = pb.ProperBoostClassifier(
-        max_cells=expected, smoothing=0.1 if rows < 5_000 else 0.0, **settings
+        weak_learner=pb.Table(max_cells=expected, smoothing=0.1 if rows < 5_000 else 0.0),
+        **settings,
     ).fit(X, y, weight)
     assert same_model(by_rule, named)
 
@@ -189,9 +195,17 @@ def test_few_rows_of_a_class_have_small_trees(sizes, expected):
     settings = {"weak_learner": "tree", "n_estimators": 3}
     model = pb.ProperBoostClassifier(**settings).fit(X, y)
     raw = model.decision_function(X)
-    named = pb.ProperBoostClassifier(max_leaf_nodes=expected, **settings).fit(X, y)
+    named = (
+        pb.ProperBoostClassifier(**settings)
+        .set_params(weak_learner__max_leaf_nodes=expected)
+        .fit(X, y)
+    )
     np.testing.assert_array_equal(raw, named.decision_function(X))
-    fewer = pb.ProperBoostClassifier(max_leaf_nodes=expected - 1, **settings).fit(X, y)
+    fewer = (
+        pb.ProperBoostClassifier(**settings)
+        .set_params(weak_learner__max_leaf_nodes=expected - 1)
+        .fit(X, y)
+    )
     assert np.any(raw != fewer.decision_function(X))
     # Rows are counted by sample weight.
     settings |= {"rows_per_bin": None, "multiclass": "one_vs_rest"}
@@ -286,7 +300,7 @@ def test_arrays_of_any_real_type_and_layout(dtype):
         {},
         {"weak_learner": "stump", "response": "newton"},
         {"selection": "cyclic"},
-        {"weak_learner": "tree", "max_leaf_nodes": 6, "max_features": 0.6, "subsample": 0.7},
+        {"weak_learner": pb.Tree(max_leaf_nodes=6, max_features=0.6, subsample=0.7)},
     ],
     ids=str,
 )

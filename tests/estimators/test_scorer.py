@@ -23,7 +23,7 @@ def boosted(**settings):
 
 MODELS = {
     **{name: boosted(**own) for name, own in LEARNERS.items()},
-    "lines": boosted(weak_learner="tree", linear_leaves=True, max_features=1.0),
+    "lines": boosted(weak_learner=pb.Tree(linear_leaves=True, max_features=1.0)),
     "bags": boosted(outer_bags=4),
     "savage": boosted(loss="savage"),
     "own bins for few categories": boosted(max_bins=2),
@@ -44,7 +44,7 @@ SEVERAL = {
     "one against the rest": boosted(multiclass="one_vs_rest"),
     "softmax of trees": boosted(weak_learner="tree", multiclass="softmax"),
     "shared trees": boosted(
-        weak_learner="tree", multiclass="softmax", multi_strategy="multi_output_tree"
+        weak_learner=pb.Tree(multi_strategy="multi_output_tree"), multiclass="softmax"
     ),
     "pairs": boosted(interactions=2),
     "SAMME": lambda: pb.SAMME(n_estimators=5),
@@ -143,7 +143,7 @@ LIBRARIES = {
 def test_tables_of_every_library(library):
     X, _ = make_table()
     X = X.astype({"town": "str", "floor": int})
-    model, scorer = fit("histogram"), compile_model("histogram", 2)
+    model, scorer = fit("table"), compile_model("table", 2)
     for n in (1, 3):
         assert_same(scorer, model, LIBRARIES[library](X[:n]), X[:n])
 
@@ -162,14 +162,14 @@ ROW = {"age": 40.0, "town": "Ulm", "visits": 3, "floor": 1}
 
 
 def test_a_call_takes_one_row():
-    scorer = compile_model("histogram", 2)
+    scorer = compile_model("table", 2)
     assert scorer(ROW).shape == (2,)
     with pytest.raises(ValueError, match="row must be one row; got 2: use predict_proba"):
         scorer([ROW, ROW])
 
 
 def test_what_is_wrong_is_said_as_by_the_model():
-    scorer, (X, _) = compile_model("histogram", 2), make_table()
+    scorer, (X, _) = compile_model("table", 2), make_table()
     with pytest.raises(ValueError, match="it lacks 'town'"):
         scorer({"age": 40.0, "visits": 3, "floor": 1})
     with pytest.raises(ValueError, match="column 'age' must be a number; got '40'"):
@@ -193,11 +193,11 @@ def test_only_fitted_models_can_be_compiled():
 
 def test_it_stays_as_it_was_compiled():
     X, y = make_table()
-    for name in ("histogram", "search", "rados", "probability tree"):
+    for name in ("table", "search", "rados", "probability tree"):
         model = copy.deepcopy(fit(name))
         scorer = model.compile()
         before = scorer(ROW)
-        if name == "histogram":
+        if name == "table":
             model.monotonize("age", -1)
         if name in LINEAR:
             model.coef_ *= 2.0
@@ -211,7 +211,7 @@ def test_it_stays_as_it_was_compiled():
             scorer.classes_[0] = "none"
 
 
-@pytest.mark.parametrize("name", ["histogram", "tree", "search", "rados", "probability tree"])
+@pytest.mark.parametrize("name", ["table", "tree", "search", "rados", "probability tree"])
 def test_scorers_can_be_pickled(name):
     scorer = compile_model(name, 2)
     twin = pickle.loads(pickle.dumps(scorer))
@@ -230,7 +230,7 @@ def test_loaded_models_make_the_same_scorers(tmp_path):
             np.testing.assert_array_equal(again, counts)
 
 
-@pytest.mark.parametrize("name", ["histogram", "tree", "rados", "probability tree"])
+@pytest.mark.parametrize("name", ["table", "tree", "rados", "probability tree"])
 def test_threads_share_a_scorer(name):
     # Not yet called, so that what is made at the first call would be made by several at once.
     scorer = fit(name).compile()

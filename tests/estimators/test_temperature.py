@@ -12,6 +12,7 @@ import properboost as pb
 from helpers.models import LEARNERS, assert_same, document_of, load_document
 from properboost import _core, losses
 from properboost.losses.probabilities import Link
+from properboost.parameters.stages import make_calibration
 
 SETTINGS = {"n_estimators": 6, "max_bins": 12, "multiclass": "one_vs_rest"}
 LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1 + np.exp(u)))]
@@ -22,7 +23,9 @@ LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1
 def test_probabilities_are_a_softmax(iris, loss, temperature):
     X, y = iris
     gain = None if isinstance(loss, losses.MarginLoss) else 0.7
-    model = pb.ProperBoostClassifier(loss, gain=gain, temperature=temperature, **SETTINGS)
+    model = pb.ProperBoostClassifier(
+        loss, gain=gain, calibration=pb.Calibration(temperature=temperature), **SETTINGS
+    )
     model.fit(X, y)
     assert model.temperature_ == temperature
     F = model.decision_function(X)
@@ -34,7 +37,7 @@ def test_probabilities_are_a_softmax(iris, loss, temperature):
     np.testing.assert_array_equal(model.predict(X), p.argmax(axis=1))
     *_, last = model.staged_predict_proba(X)
     np.testing.assert_allclose(last, p, rtol=1e-9)
-    plain = clone(model).set_params(temperature=None).fit(X, y)
+    plain = clone(model).set_params(calibration__temperature=None).fit(X, y)
     assert plain.temperature_ is None
     np.testing.assert_array_equal(plain.decision_function(X), F)
     np.testing.assert_array_equal(plain.predict(X), model.predict(X))
@@ -44,7 +47,9 @@ def test_probabilities_are_a_softmax(iris, loss, temperature):
 @pytest.mark.parametrize("temperature", [1e-300, 1e-12, 1e300])
 def test_any_temperature_has_finite_logarithms(iris, temperature):
     X, y = iris
-    model = pb.ProperBoostClassifier(gain=1e-9, temperature=temperature, **SETTINGS).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        gain=1e-9, calibration=pb.Calibration(temperature=temperature), **SETTINGS
+    ).fit(X, y)
     logs, p = model.predict_log_proba(X), model.predict_proba(X)
     assert np.isfinite(logs).all()
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
@@ -60,7 +65,9 @@ def test_any_temperature_has_finite_logarithms(iris, temperature):
 
 @pytest.mark.parametrize("multiclass", ["softmax", "canonical"])
 def test_joint_models_refuse_it(iris, multiclass):
-    model = pb.ProperBoostClassifier(temperature=2.0, multiclass=multiclass)
+    model = pb.ProperBoostClassifier(
+        calibration=pb.Calibration(temperature=2.0), multiclass=multiclass
+    )
     expected = f"temperature must be None with multiclass='{multiclass}'.*; got 2.0"
     with pytest.raises(ValueError, match=expected):
         model.fit(*iris)
@@ -69,18 +76,23 @@ def test_joint_models_refuse_it(iris, multiclass):
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, "1", True])
 def test_it_is_a_number_above_0(iris, value):
     with pytest.raises((ValueError, TypeError), match="temperature must be "):
-        pb.ProperBoostClassifier(temperature=value, **SETTINGS).fit(*iris)
+        pb.ProperBoostClassifier(calibration=pb.Calibration(temperature=value), **SETTINGS).fit(
+            *iris
+        )
 
 
-def test_it_has_no_effect_on_other_models(iris, binary):
+def test_joint_models_refuse_it_and_two_classes_need_none(iris, binary):
     few = {"n_estimators": 4}
-    for X, y in (iris, binary):  # of which the first is a joint model, the other of two classes
-        plain = pb.ProperBoostClassifier(**few).fit(X, y)
-        model = pb.ProperBoostClassifier(**few, temperature=3.0).fit(X, y)
-        assert model.temperature_ is plain.temperature_ is None
-        np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
-        np.testing.assert_array_equal(model.predict_log_proba(X), plain.predict_log_proba(X))
-    alone = pb.ProperBoostClassifier("exponential", **few, temperature=3).fit(*iris)
+    warm = pb.ProperBoostClassifier(**few, calibration=pb.Calibration(temperature=3.0))
+    with pytest.raises(ValueError, match=r"Calibration\.temperature must be None with multiclass="):
+        warm.fit(*iris)
+    X, y = binary
+    plain = pb.ProperBoostClassifier(**few).fit(X, y)
+    assert warm.fit(X, y).temperature_ is plain.temperature_ is None
+    np.testing.assert_array_equal(warm.predict_proba(X), plain.predict_proba(X))
+    alone = pb.ProperBoostClassifier(
+        "exponential", **few, calibration=pb.Calibration(temperature=3)
+    ).fit(*iris)
     assert alone.temperature_ == 3.0
 
 
@@ -90,32 +102,42 @@ def test_it_has_no_effect_on_other_models(iris, binary):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_it_comes_back(iris, tmp_path, learner):
     X, y = iris
-    own = {"n_estimators": 4, "multiclass": "one_vs_rest", "temperature": 0.6}
+    own = {
+        "n_estimators": 4,
+        "multiclass": "one_vs_rest",
+        "calibration": pb.Calibration(temperature=0.6),
+    }
     model = pb.ProperBoostClassifier("savage", **own, **LEARNERS[learner]).fit(X, y)
     model.save_model(tmp_path / "model.json")
     for other in (pb.load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert_same(model, other, X)
-        assert other.temperature_ == other.temperature == 0.6
-    model.set_params(temperature=9.0)  # which the fitted model does not know
+        assert other.temperature_ == other.calibration.temperature == 0.6
+    model.set_params(calibration__temperature=9.0)  # which the fitted model does not know
     model.save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")
-    assert (loaded.temperature, loaded.temperature_) == (9.0, 0.6)
+    assert (loaded.calibration.temperature, loaded.temperature_) == (9.0, 0.6)
 
 
 @pytest.fixture
 def document(iris, tmp_path):
-    return document_of(pb.ProperBoostClassifier(**SETTINGS, temperature=0.6).fit(*iris), tmp_path)
+    return document_of(
+        pb.ProperBoostClassifier(**SETTINGS, calibration=pb.Calibration(temperature=0.6)).fit(
+            *iris
+        ),
+        tmp_path,
+    )
 
 
 def test_files_of_format_6_have_none(iris, document, tmp_path):
     X, y = iris
     old = copy.deepcopy(document)
-    del old["temperature"], old["parameters"]["temperature"]
+    del old["temperature"], old["parameters"]["calibration"]
     with pytest.raises(ValueError, match="lacks the field 'temperature'"):
         load_document(old, tmp_path)
     del old["compact"]
+    old["parameters"] |= {"weak_learner": "histogram", "slope": "auto", "intercept": "auto"}
     model = load_document({**old, "format_version": 6}, tmp_path)
-    assert model.temperature is model.temperature_ is None
+    assert make_calibration(model.calibration).temperature is model.temperature_ is None
     plain = pb.ProperBoostClassifier(**SETTINGS).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
 

@@ -12,20 +12,22 @@ from helpers.models import same_model
 
 KINDS = {
     "tables": {},
-    "tables of every bin": {"max_cells": None, "gain": 0.3, "l2": 1.0},
+    "tables of every bin": {"weak_learner": pb.Table(max_cells=None), "gain": 0.3, "prior": 0.01},
     "stumps": {"weak_learner": "stump"},
     "cyclic": {"selection": "cyclic"},
-    "newton": {"response": "newton", "prior": 0.5},
+    "newton": {"response": "newton", "l2": 1.0},
     "exact": {"response": "exact"},
     "trees": {"weak_learner": "tree"},
-    "drawn trees": {"weak_learner": "tree", "max_features": 0.5, "subsample": 0.6},
-    "symmetric trees": {"weak_learner": "tree", "grow_policy": "symmetric"},
-    "lines": {"weak_learner": "tree", "linear_leaves": True},
-    "monomials": {"weak_learner": "monomial"},
+    "drawn trees": {"weak_learner": pb.Tree(max_features=0.5, subsample=0.6)},
+    "symmetric trees": {"weak_learner": pb.Tree(grow_policy="symmetric")},
+    "lines": {"weak_learner": pb.Tree(linear_leaves=True)},
+    "rules": {"weak_learner": "rule"},
     "savage": {"loss": "savage", "gain": 0.4},
     "line search": {"step": "line_search"},
     "weights of classes": {"class_weight": "balanced"},
-    "early stopping": {"early_stopping": True, "n_iter_no_change": 100},
+    "early stopping": {
+        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=100)
+    },
 }
 
 
@@ -36,8 +38,8 @@ def rows(n_classes):
     return X[:1100, ::3], y[:1100]
 
 
-def go_on(model, X, y, **more):
-    return model.set_params(warm_start=True, n_estimators=12).fit(X, y, **more)
+def go_on(model, X, y, warm_start=True, **more):
+    return model.set_params(warm_start=warm_start, n_estimators=12).fit(X, y, **more)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -60,10 +62,9 @@ def test_two_fits_have_the_bits_of_one(name, n_classes, tmp_path):
 @pytest.mark.parametrize("shared", ["one_output_per_tree", "multi_output_tree"])
 def test_couplings(multiclass, shared):
     X, y = rows(10)
-    given = {"multiclass": multiclass, "weak_learner": "tree"}
-    if multiclass == "softmax":
-        given["multi_strategy"] = shared
-    whole = pb.ProperBoostClassifier(**given, n_estimators=12).fit(X, y)
+    tree = pb.Tree(multi_strategy=shared) if multiclass == "softmax" else "tree"
+    settings = {"multiclass": multiclass, "weak_learner": tree}
+    whole = pb.ProperBoostClassifier(**settings, n_estimators=12).fit(X, y)
     half = clone(whole).set_params(n_estimators=5).fit(X, y)
     assert same_model(go_on(half, X, y), whole)
 
@@ -123,20 +124,23 @@ def test_over_other_rows_the_bins_and_the_rounds_stay():
     np.testing.assert_array_equal(stages[5], earlier)
 
 
-@pytest.mark.parametrize("name", ["tables", "trees", "cyclic", "monomials"])
+@pytest.mark.parametrize("name", ["tables", "trees", "cyclic", "rules"])
 def test_new_bins_leave_the_earlier_rounds_as_they_were(name):
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, **KINDS[name])
+    model = pb.ProperBoostClassifier(
+        n_estimators=6, calibration=pb.Calibration(slope=1.0), **KINDS[name]
+    )
     model.fit(X[:600], y[:600])
     earlier = model.decision_function(X)
     old = model.ensemble_.binning.features[0].edges
-    model.set_params(warm_start_bins="new")
-    go_on(model, X[600:] + 0.5, y[600:])
+    go_on(model, X[600:] + 0.5, y[600:], "new_bins")
     stages = list(model.staged_decision_function(X))
     np.testing.assert_allclose(stages[5], earlier, atol=1e-12)
     new = model.ensemble_.binning.features[0].edges
     assert new[-1] > old[-1]
-    more = pb.ProperBoostClassifier(n_estimators=6, slope=1.0, warm_start=True, **KINDS[name])
+    more = pb.ProperBoostClassifier(
+        n_estimators=6, calibration=pb.Calibration(slope=1.0), warm_start=True, **KINDS[name]
+    )
     more.fit(X[:600], y[:600])
     go_on(more, X[600:] + 0.5, y[600:])
     assert not same_model(model, more)
@@ -144,19 +148,21 @@ def test_new_bins_leave_the_earlier_rounds_as_they_were(name):
 
 def test_new_bins_know_no_lines():
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=3)
-    model.fit(X, y).set_params(warm_start_bins="new")
-    with pytest.raises(ValueError, match="with warm_start_bins='new' for trees whose leaves have"):
-        go_on(model, X, y)
+    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), n_estimators=3)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="not 'new_bins', for trees whose leaves have lines"):
+        go_on(model, X, y, "new_bins")
 
 
 @pytest.mark.parametrize("lines_first", [False, True])
 def test_trees_with_and_without_lines_follow_each_other(lines_first):
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=6, linear_leaves=lines_first)
+    model = pb.ProperBoostClassifier(
+        weak_learner=pb.Tree(linear_leaves=lines_first), n_estimators=6
+    )
     model.fit(X, y)
     earlier = model.decision_function(X)
-    go_on(model.set_params(linear_leaves=not lines_first), X, y)
+    go_on(model.set_params(weak_learner__linear_leaves=not lines_first), X, y)
     stages = list(model.staged_decision_function(X))
     np.testing.assert_allclose(stages[5], earlier, atol=1e-12)
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-12)
@@ -165,7 +171,11 @@ def test_trees_with_and_without_lines_follow_each_other(lines_first):
 
 def test_it_stops_early_by_all_scores():
     X, y = rows(2)
-    given = {"n_iter_no_change": 5, "gain": 0.5, "max_cells": None}
+    given = {
+        "early_stopping": pb.EarlyStopping(n_iter_no_change=5),
+        "gain": 0.5,
+        "weak_learner": pb.Table(max_cells=None),
+    }
     more = {"X_val": X[800:], "y_val": y[800:]}
     whole = pb.ProperBoostClassifier(n_estimators=200, **given).fit(X[:800], y[:800], **more)
     part = pb.ProperBoostClassifier(n_estimators=3, **given).fit(X[:800], y[:800], **more)
@@ -193,7 +203,7 @@ def test_the_first_fit_is_a_plain_one():
     [
         ({"interactions": 1}, {}, "warm_start must be False with interactions"),
         (
-            {"weak_learner": "tree", "subsample": 0.5, "n_draws": 2},
+            {"weak_learner": pb.Tree(subsample=0.5, n_draws=2)},
             {},
             "warm_start must be False with n_draws above 1",
         ),
@@ -203,8 +213,16 @@ def test_the_first_fit_is_a_plain_one():
             {},
             "warm_start must be False with step='totally_corrective': its steps are solved for",
         ),
-        ({"slope": 0.9}, {}, "warm_start must be False with a slope, intercept or temperature"),
-        ({"intercept": 0.1}, {}, "warm_start must be False with a slope, intercept or temperature"),
+        (
+            {"calibration": pb.Calibration(slope=0.9)},
+            {},
+            "warm_start must be False with a slope, intercept or temperature",
+        ),
+        (
+            {"calibration": pb.Calibration(intercept=0.1)},
+            {},
+            "warm_start must be False with a slope, intercept or temperature",
+        ),
         ({}, {"outer_bags": 4}, "warm_start must be False with outer_bags"),
         ({}, {"gain": 3.0}, "loss and gain must stay"),
         ({}, {"loss": "savage"}, "loss and gain must stay"),
@@ -226,7 +244,9 @@ def test_what_is_refused(first, then, message):
 
 def test_other_classes_columns_and_models_made_monotone_are_refused():
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=4, max_cells=None).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=4, weak_learner=pb.Table(max_cells=None)).fit(
+        X, y
+    )
     model.set_params(warm_start=True, n_estimators=6)
     with pytest.raises(ValueError, match=r"y must hold the classes \[0, 1\] of the model"):
         model.fit(X, np.arange(len(y)) % 3)
@@ -250,9 +270,9 @@ def test_an_init_score_is_given_to_both_fits_or_to_neither():
 
 def test_a_calibrated_model_of_a_search_is_refused():
     X, y = rows(2)
-    search = pb.ProperBoostClassifierCV(effort=None, gains=[0.5], cv=3).fit(X, y)
+    search = pb.ProperBoostClassifierCV(effort=None, space={"gain": [0.5]}, cv=3).fit(X, y)
     best = search.best_estimator_
-    assert not isinstance(best.slope, str)
+    assert not isinstance(best.calibration.slope, str)
     best.set_params(warm_start=True, n_estimators=best.n_estimators + 1)
     with pytest.raises(ValueError, match="a slope, intercept or temperature that is a number"):
         best.fit(X, y)

@@ -129,7 +129,7 @@ def test_bounds_are_those_of_values_and_of_places():
     assert number.places(np.array([True, False, True, True, False])) == [(0, 1), (2, 4)]
 
 
-@pytest.mark.parametrize("learner", ["tree", "monomial"])
+@pytest.mark.parametrize("learner", ["tree", "rule"])
 def test_fitted_trees(learner):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 2))

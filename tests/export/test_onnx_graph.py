@@ -43,7 +43,7 @@ def test_raw_predictions_have_the_bits(name, n_classes):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{}, {"weak_learner": "tree"}, {"weak_learner": "tree", "linear_leaves": True}]
+    "parameters", [{}, {"weak_learner": "tree"}, {"weak_learner": pb.Tree(linear_leaves=True)}]
 )
 def test_one_vs_rest(parameters):
     model, X = fit(3, multiclass="one_vs_rest", **parameters)
@@ -71,7 +71,7 @@ def test_other_estimators():
 
 
 def test_more_trees_than_are_summed_in_one_thread():
-    model, X = fit(2, weak_learner="tree", max_leaf_nodes=3, n_estimators=120)
+    model, X = fit(2, weak_learner=pb.Tree(max_leaf_nodes=3), n_estimators=120)
     for n in (1, 30, len(X)):
         check(model, X[:n])
 
@@ -208,7 +208,7 @@ values = st.floats(allow_nan=True, allow_infinity=True, width=64)
 def test_any_rows(rows, trees):
     X = np.array(rows)
     y = np.arange(len(X)) % 2
-    parameters = [{}, {"weak_learner": "tree", "min_child_weight": 1.0}][trees]
+    parameters = [{}, {"weak_learner": pb.Tree(min_child_weight=1.0)}][trees]
     model = pb.ProperBoostClassifier(n_estimators=4, rows_per_bin=None, **parameters).fit(X, y)
     check(model, np.concatenate([X, -X, X[:, ::-1]]))
 
@@ -240,12 +240,20 @@ def test_numbers_that_are_others_in_single_precision():
     check(small, X)
     check(*fit(2, gain=1.0 + 2.0**-26, n_estimators=30))
     # No class has a probability above 0 against the rest, so that all have the same.
-    check(*fit(3, loss="tangent", slope=128, multiclass="one_vs_rest", n_estimators=5))
+    check(
+        *fit(
+            3,
+            loss="tangent",
+            calibration=pb.Calibration(slope=128),
+            multiclass="one_vs_rest",
+            n_estimators=5,
+        )
+    )
 
 
 def test_lines_of_leaves_that_rise_with_no_feature():
     table, y, new = make_frame()
-    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=3)
+    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), n_estimators=3)
     model.fit(table[["town"]], y)
     assert not describe(model).has_lines
     check(model, new[["town"]], feed(new[["town"]]))

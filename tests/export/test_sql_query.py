@@ -385,7 +385,7 @@ def test_categories_of_more_places_than_a_small_integer_has_bits(dialect):
     table = pd.DataFrame({"c": pd.Categorical(texts * 8, categories=texts)})
     y = ~np.isin(np.arange(360) % 45, [1, 4, 9, 11])
     model = pb.ProperBoostClassifier(
-        weak_learner="tree", n_estimators=2, max_leaf_nodes=2, min_child_weight=0.0
+        weak_learner=pb.Tree(max_leaf_nodes=2, min_child_weight=0.0), n_estimators=2
     ).fit(table, y)
     (bits,) = set(re.findall(r"\(\(([0-9]+)\S* >> x0\) & 1\) = 1", to_sql(model, dialect=dialect)))
     assert int(bits) < 2**31  # of 32 bits, where nobody says otherwise
@@ -480,7 +480,7 @@ def test_a_subclass_of_strings_is_its_text():
 def test_deep_trees_and_many_terms():
     X, y = make_rows(2, 60)
     model = pb.ProperBoostClassifier(
-        weak_learner="tree", n_estimators=205, max_leaf_nodes=30, min_child_weight=0.0
+        weak_learner=pb.Tree(max_leaf_nodes=30, min_child_weight=0.0), n_estimators=205
     ).fit(X, y)
     assert max(measure_depth(term.decision) for term in describe(model).terms) > 12
     check(model, X, "sqlite")
@@ -512,7 +512,7 @@ def test_what_is_too_large_for_a_database_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=words):
         to_sql(fit_chain(30)[0], dialect="sqlite")
     monkeypatch.undo()
-    model, X = fit(3, weak_learner="tree", min_child_weight=0.0)
+    model, X = fit(3, weak_learner=pb.Tree(min_child_weight=0.0))
     for own, widest in (("postgres", 20), ("duckdb", 8)):
         monkeypatch.setitem(dialects, own, replace(dialects[own], widest=widest))
     check(model, X, "postgres")  # fewer terms at once, in more stages

@@ -46,7 +46,7 @@ def start_children(method: str, children: int, busy_threads: int = 2) -> int:
 
     def fit_on() -> None:
         while not over.is_set():
-            fit_and_predict("histogram")
+            fit_and_predict("table")
 
     threads = [threading.Thread(target=fit_on) for _ in range(busy_threads)]
     for thread in threads:

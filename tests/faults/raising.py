@@ -60,13 +60,13 @@ def make_cases(
         "loss, search": (
             weight,
             pb.ProperBoostClassifierCV(
-                loss=loss, max_estimators=2, gains=[1.0], cv=2, n_jobs=2, effort=None
+                space={"loss": loss, "gain": [1.0]}, max_estimators=2, cv=2, n_jobs=2, effort=None
             ),
         ),
         "scorer": (
             scorer,
             pb.ProperBoostClassifierCV(
-                scoring=scorer, max_estimators=4, gains=[1.0], n_jobs=2, effort=None
+                scoring=scorer, max_estimators=4, space={"gain": [1.0]}, n_jobs=2, effort=None
             ),
         ),
     }

@@ -121,7 +121,7 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
         "AR-Boost": pb.ARBoostClassifier(n_estimators=3, n_jobs=2),
         "rados": pb.RadoBoostClassifier(n_estimators=5, n_rados=50, n_jobs=2),
         "search": pb.ProperBoostClassifierCV(
-            max_estimators=3, gains=[0.5, 1.0], cv=2, n_jobs=2, effort=None
+            max_estimators=3, space={"gain": [0.5, 1.0]}, cv=2, n_jobs=2, effort=None
         ),
     }
     # Rados have no missing values.

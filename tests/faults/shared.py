@@ -27,7 +27,7 @@ def make_models() -> dict[str, Callable[[], object]]:
         "rados": lambda: pb.RadoBoostClassifier(n_estimators=5, n_rados=40, n_jobs=2),
         "ULS": lambda: pb.ULSClassifier(n_estimators=5, n_jobs=2),
         "search": lambda: pb.ProperBoostClassifierCV(
-            max_estimators=2, gains=[1.0], cv=2, n_jobs=2, effort=None
+            max_estimators=2, space={"gain": [1.0]}, cv=2, n_jobs=2, effort=None
         ),
     }
 

@@ -36,7 +36,7 @@ def see(model, labels=y, X=X, **named):
     digest.update(model.decision_function(X).tobytes())
     digest.update(np.asarray(model.predict_proba(X)).tobytes())
 
-for learner in ("histogram", "stump", "monomial", "tree"):
+for learner in ("table", "stump", "rule", "tree"):
     for response in ("real", "newton"):
         see(boost(weak_learner=learner, response=response))
     see(boost(weak_learner=learner), sample_weight=weight)
@@ -46,8 +46,8 @@ for learner in ("histogram", "stump", "monomial", "tree"):
 see(pb.SAMME(n_estimators=3, n_jobs=n_jobs), classes)
 see(boost(interactions=2))
 see(boost(outer_bags=4))
-see(boost(weak_learner="tree", grow_policy="symmetric"))
-see(boost(weak_learner="tree", linear_leaves=True))
+see(boost(weak_learner=pb.Tree(grow_policy="symmetric")))
+see(boost(weak_learner=pb.Tree(linear_leaves=True)))
 see(boost(step="totally_corrective"))
 see(boost(loss=losses.from_functions(lambda u: 1 / (1 + np.exp(u)), name="mine", tabulate=False)))
 see(boost(loss=losses.from_functions(lambda u: 1 / (1 + np.exp(u)), name="table")))
@@ -57,7 +57,7 @@ see(pb.ARBoostClassifier(n_estimators=3, n_jobs=n_jobs), classes)
 digest.update(rado.make_rados(full, y, 40, n_jobs=n_jobs).values.tobytes())
 search = {"max_estimators": 2, "cv": 3, "n_jobs": n_jobs, "effort": None}
 see(pb.ProperBoostClassifierCV(**search))
-see(pb.ProperBoostClassifierCV(**search, weak_learner="tree"), classes)
+see(pb.ProperBoostClassifierCV({"weak_learner": "tree"}, **search), classes)
 print(digest.hexdigest())
 """
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import properboost as pb
 from properboost.data.labels import read_rows
 from properboost.fitting.bag_assignment import deal, design_for
 from properboost.models.bag_design import LEVELS, design
@@ -43,11 +44,11 @@ def test_parts_go_by_row_number_class_and_seed_alone():
 
 
 def test_bags_of_trees_leave_out_one_part_each():
-    for weak_learner in ("tree", "monomial"):
-        bags = design_for(weak_learner, 16)
+    for learner in (pb.Tree(), pb.Rule()):
+        bags = design_for(learner, 16)
         assert (bags.kept == ~np.eye(16, dtype=bool)).all()
         assert bags.share == 15 / 16
-    assert design_for("stump", 16) is design(16)
+    assert design_for(pb.Stump(), 16) is design(16)
 
 
 def test_rows_of_weight_0_do_not_count():

@@ -10,7 +10,7 @@ from helpers.models import LEARNERS
 KINDS = {
     **LEARNERS,
     "totally corrective": {"step": "totally_corrective"},
-    "cells, solved": {"step": "leveraging", "max_cells": 3},
+    "cells, solved": {"step": "leveraging", "weak_learner": pb.Table(max_cells=3)},
 }
 
 
@@ -24,7 +24,9 @@ def several_classes():
 
 def fit(rows, **given):
     X, y = rows()
-    return pb.ProperBoostClassifier(outer_bags=4, intercept=None, **given).fit(X, y), X
+    return pb.ProperBoostClassifier(
+        outer_bags=4, calibration=pb.Calibration(intercept=None)
+    ).set_params(**given).fit(X, y), X
 
 
 @pytest.mark.parametrize("rows", [two_classes, several_classes])
@@ -43,11 +45,11 @@ def test_a_stage_is_the_whole_of_a_shorter_fit(learner, rows):
 @pytest.mark.parametrize("learner", ["pairs", "pairs, cyclic", "pairs of stumps"])
 def test_the_stages_of_pairs_follow_those_of_features(learner, rows):
     given = LEARNERS[learner]
-    model, X = fit(rows, n_estimators=6, interaction_estimators=3, **given)
+    model, X = fit(rows, n_estimators=6, interactions__n_estimators=3, **given)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_iter_ == 9
     alone, _ = fit(rows, n_estimators=6, **given | {"interactions": 0})
-    short, _ = fit(rows, n_estimators=6, interaction_estimators=2, **given)
+    short, _ = fit(rows, n_estimators=6, interactions__n_estimators=2, **given)
     np.testing.assert_allclose(stages[5], alone.decision_function(X), atol=1e-11)
     np.testing.assert_allclose(stages[7], short.decision_function(X), atol=1e-11)
     np.testing.assert_allclose(stages[8], model.decision_function(X), atol=1e-11)
@@ -75,7 +77,10 @@ def test_a_bag_that_stops_early_stays_as_it_is():
     x = rng.integers(0, 2, 60).astype(float)
     y = (rng.random(60) < 0.3 + 0.4 * x).astype(int)
     model = pb.ProperBoostClassifier(
-        outer_bags=4, n_estimators=50, step="leveraging", learning_rate=1.0, intercept=None
+        outer_bags=4,
+        n_estimators=50,
+        step="leveraging",
+        calibration=pb.Calibration(intercept=None),
     ).fit(x[:, None], y)
     rows = np.array([[0.0], [1.0]])
     raws = model.ensemble_.spread.raw_predictions(*model._open(rows))

@@ -11,7 +11,7 @@ from helpers.models import same_model
 from properboost.fitting import boost as boosting
 from properboost.fitting.boost import boost
 
-FEW_CELLS = {"selection": "unbiased", "max_cells": 3}
+FEW_CELLS = {"selection": "unbiased", "weak_learner": pb.Table(max_cells=3)}
 """Tables of few cells are fitted slowly: some models end before others."""
 
 
@@ -54,13 +54,21 @@ def check_raw(training, kept, stage, gain):
     multiclass=st.sampled_from(["auto", "one_vs_rest"]),
     outer_bags=st.sampled_from([0, 4, 8, 17]),
     n_estimators=st.sampled_from([None, None, 130]),
-    tables=st.sampled_from([{}, FEW_CELLS, {"selection": "cyclic"}, {"weak_learner": "stump"}]),
-    careful=st.sampled_from([{}, {}, {"min_saving": 1.0}]),
+    tables=st.sampled_from(
+        [
+            {},
+            FEW_CELLS,
+            {"selection": "cyclic"},
+            {"weak_learner": "stump"},
+            {"weak_learner": pb.Table(min_saving=1.0)},
+            FEW_CELLS | {"weak_learner": pb.Table(max_cells=3, min_saving=1.0)},
+        ]
+    ),
     early_stopping=st.sampled_from([None, True, False]),
 )
 @settings(max_examples=25)
 def test_pairs_begin_with_what_features_say(
-    seed, n_rows, n_classes, multiclass, outer_bags, n_estimators, tables, careful, early_stopping
+    seed, n_rows, n_classes, multiclass, outer_bags, n_estimators, tables, early_stopping
 ):
     noise = 10.0 ** -(seed % 3)
     X, y = make_flags(n_rows, n_classes=n_classes, noise=noise, seed=seed)
@@ -70,8 +78,9 @@ def test_pairs_begin_with_what_features_say(
         rows += make_flags(200, n_classes=n_classes, noise=noise, seed=seed + 1)
         tables = tables | {"early_stopping": early_stopping}
     model, *found = fit_and_see(
-        *rows, interactions=1, multiclass=multiclass, outer_bags=outer_bags,
-        n_estimators=n_estimators, interaction_estimators=1, **tables, **careful,
+        *rows, interactions=pb.Interactions(1, n_estimators=1), multiclass=multiclass,
+        outer_bags=outer_bags,
+        n_estimators=n_estimators, **tables,
     )  # fmt: skip
     check_raw(*found, model.loss_.gain)
 
@@ -115,7 +124,12 @@ def test_models_that_end_within_a_block_keep_what_they_predict():
     """Watched models of several batches advance one by one, and some have nothing left to learn."""
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 30, 50, 20], axis=0)
     y = (np.random.default_rng(1).random(len(X)) < 0.2 + 0.5 * X[:, 0]).astype(int)
-    given = {"interactions": 1, "outer_bags": 17, "n_estimators": 100, "min_saving": 1.0}
+    given = {
+        "interactions": 1,
+        "outer_bags": 17,
+        "n_estimators": 100,
+        "weak_learner": pb.Table(min_saving=1.0),
+    }
     model, *found = fit_and_see(X, y, X, y, early_stopping=False, gain=1.0, **given)
     assert len({len(rounds) for fit in found[-1].fits for rounds in fit}) > 1
     check_raw(*found, model.loss_.gain)

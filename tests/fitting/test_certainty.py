@@ -52,7 +52,7 @@ def test_validation_rows_are_looked_at_too():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "monomial", "tree"])
+@pytest.mark.parametrize("weak_learner", ["table", "stump", "rule", "tree"])
 def test_a_plain_fit_is_better_than_the_share_without_a_word(weak_learner, seed):
     X, y = make_noisy(seed=seed)
     model = pb.ProperBoostClassifier("tangent", weak_learner=weak_learner).fit(X, y)

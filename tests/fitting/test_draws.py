@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine, make_classification
 
 import properboost as pb
 
-TREES = {"weak_learner": "tree", "max_features": 0.5, "n_estimators": 6}
+TREES = {"weak_learner": pb.Tree(max_features=0.5), "n_estimators": 6}
 
 
 def two_classes():
@@ -17,20 +18,41 @@ def two_classes():
     "given",
     [
         TREES,
-        TREES | {"grow_policy": "symmetric", "linear_leaves": True, "response": "newton"},
-        TREES | {"subsample": 0.7, "slope": 0.5, "intercept": 0.25},
-        TREES | {"max_features": 1.0, "subsample": 0.5, "linear_leaves": True},
-        {"weak_learner": "monomial", "max_features": 0.5, "n_estimators": 6},
+        TREES
+        | {
+            "weak_learner__grow_policy": "symmetric",
+            "weak_learner__linear_leaves": True,
+            "response": "newton",
+        },
+        TREES
+        | {
+            "weak_learner__subsample": 0.7,
+            "calibration": pb.Calibration(slope=0.5, intercept=0.25),
+        },
+        TREES
+        | {
+            "weak_learner__max_features": 1.0,
+            "weak_learner__subsample": 0.5,
+            "weak_learner__linear_leaves": True,
+        },
+        {"weak_learner": pb.Rule(max_features=0.5), "n_estimators": 6},
     ],
 )
 @pytest.mark.parametrize("rows", [two_classes, lambda: load_wine(return_X_y=True)])
 def test_draws_are_averaged(given, rows):
     X, y = rows()
-    if len(np.unique(y)) > 2 and "intercept" in given:
-        given = {**given, "intercept": None}
-    model = pb.ProperBoostClassifier(**given, n_draws=3, random_state=7).fit(X, y)
+    if len(np.unique(y)) > 2 and "calibration" in given:
+        given = {**given, "calibration": pb.Calibration(slope=0.5, intercept=None)}
+    model = (
+        pb.ProperBoostClassifier(random_state=7)
+        .set_params(weak_learner__n_draws=3, **given)
+        .fit(X, y)
+    )
     alone = [
-        pb.ProperBoostClassifier(**given, random_state=7 + draw).fit(X, y).decision_function(X)
+        pb.ProperBoostClassifier(random_state=7 + draw)
+        .set_params(**given)
+        .fit(X, y)
+        .decision_function(X)
         for draw in range(3)
     ]
     assert np.ptp(alone, axis=0).max() > 1e-3
@@ -39,8 +61,14 @@ def test_draws_are_averaged(given, rows):
 
 def test_a_stage_is_the_mean_of_shorter_fits():
     X, y = two_classes()
-    model = pb.ProperBoostClassifier(**TREES, n_draws=2, intercept=None).fit(X, y)
-    short = pb.ProperBoostClassifier(**TREES | {"n_estimators": 2}, n_draws=2, intercept=None)
+    model = (
+        pb.ProperBoostClassifier(**TREES, calibration=pb.Calibration(intercept=None))
+        .set_params(weak_learner__n_draws=2)
+        .fit(X, y)
+    )
+    short = pb.ProperBoostClassifier(
+        **TREES | {"n_estimators": 2}, calibration=pb.Calibration(intercept=None)
+    ).set_params(weak_learner__n_draws=2)
     short.fit(X, y)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_iter_ == 6
@@ -51,44 +79,65 @@ def test_a_stage_is_the_mean_of_shorter_fits():
 def test_rows_are_drawn_by_their_places_in_the_table(linear):
     """So neither labels nor folds, by which the engine sorts rows, change what is drawn."""
     X, y = two_classes()
-    given = TREES | {"subsample": 0.5, "linear_leaves": linear, "random_state": 2, "gain": 1.0}
-    F = pb.ProperBoostClassifier(**given, intercept=None).fit(X, y).decision_function(X)
-    flipped = pb.ProperBoostClassifier(**given, intercept=None).fit(X, 1 - y)
+    given = TREES | {
+        "weak_learner__subsample": 0.5,
+        "weak_learner__linear_leaves": linear,
+        "random_state": 2,
+        "gain": 1.0,
+    }
+    F = (
+        pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=None))
+        .set_params(**given)
+        .fit(X, y)
+        .decision_function(X)
+    )
+    flipped = (
+        pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=None))
+        .set_params(**given)
+        .fit(X, 1 - y)
+    )
     np.testing.assert_array_equal(flipped.decision_function(X), -F)
     search = pb.ProperBoostClassifierCV(
-        effort=None, cv=3, weak_learner="tree", gains=[1.0], n_estimators=6, calibrate=False,
-        subsample=0.5, linear_leaves=linear, random_state=2,
+        effort=None, cv=3, space={"weak_learner": "tree", "gain": [1.0], "n_estimators": 6,
+            "weak_learner__subsample": 0.5, "weak_learner__linear_leaves": linear}, calibrate=False,
+        random_state=2,
     ).fit(X, y)  # fmt: skip
-    alone = pb.ProperBoostClassifier(**search.best_estimator_.get_params()).fit(X, y)
+    alone = clone(search.best_estimator_).fit(X, y)
     np.testing.assert_array_equal(search.decision_function(X), alone.decision_function(X))
 
 
-def test_one_draw_is_a_plain_fit_and_so_are_many_where_nothing_is_drawn():
+def test_one_draw_is_a_plain_fit_and_many_are_refused_where_nothing_is_drawn():
     X, y = two_classes()
     plain = pb.ProperBoostClassifier(**TREES).fit(X, y)
-    one = pb.ProperBoostClassifier(**TREES, n_draws=1).fit(X, y)
+    one = pb.ProperBoostClassifier(**TREES).set_params(weak_learner__n_draws=1).fit(X, y)
     np.testing.assert_array_equal(one.decision_function(X), plain.decision_function(X))
-    for given in (TREES | {"max_features": 1.0}, {"n_estimators": 6}):
-        plain = pb.ProperBoostClassifier(**given).fit(X, y)
-        many = pb.ProperBoostClassifier(**given, n_draws=5).fit(X, y)
-        assert many.n_iter_ == plain.n_iter_
-        np.testing.assert_array_equal(many.decision_function(X), plain.decision_function(X))
+    nothing = pb.ProperBoostClassifier(weak_learner=pb.Tree(max_features=1.0, n_draws=5))
+    with pytest.raises(ValueError, match=r"n_draws must be 1 with max_features=1\.0"):
+        nothing.fit(X, y)
 
 
 def test_small_integers_of_numpy_are_numbers():
     X, y = load_wine(return_X_y=True)
-    model = pb.ProperBoostClassifier(**TREES | {"n_estimators": 50}, n_draws=np.int8(3)).fit(X, y)
+    model = (
+        pb.ProperBoostClassifier(**TREES | {"n_estimators": 50})
+        .set_params(weak_learner__n_draws=np.int8(3))
+        .fit(X, y)
+    )
     assert model.n_iter_ == 50
     assert len(model.history_["step"]) == 150 * 3
 
 
 def test_files_contributions_and_threads(tmp_path):
     X, y = two_classes()
-    model = pb.ProperBoostClassifier(**TREES, n_draws=4, n_jobs=1).fit(X, y)
+    model = (
+        pb.ProperBoostClassifier(**TREES, n_jobs=1).set_params(weak_learner__n_draws=4).fit(X, y)
+    )
     model.save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    other = pb.ProperBoostClassifier(**TREES, n_draws=4, n_jobs=3).fit(X, y)
+    other = (
+        pb.ProperBoostClassifier(**TREES, n_jobs=3).set_params(weak_learner__n_draws=4).fit(X, y)
+    )
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
     found = model.contributions(X[:5])
     total = found.values.sum(axis=1) + found.baseline
@@ -99,4 +148,4 @@ def test_files_contributions_and_threads(tmp_path):
 def test_a_wrong_number_is_refused(wrong, error):
     X, y = two_classes()
     with pytest.raises(error, match=r"n_draws must be .*between 1 and 1000"):
-        pb.ProperBoostClassifier(**TREES, n_draws=wrong).fit(X, y)
+        pb.ProperBoostClassifier(**TREES).set_params(weak_learner__n_draws=wrong).fit(X, y)

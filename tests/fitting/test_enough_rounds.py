@@ -97,7 +97,7 @@ def test_chance_lowers_the_deviance_by_the_degrees_of_freedom():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 3, (2000, 6)), rng.integers(0, 2, 2000)
-        model = fit(X, y, gain=1.0, slope=1.0, n_estimators=400)
+        model = fit(X, y, gain=1.0, calibration=pb.Calibration(slope=1.0), n_estimators=400)
         falls.append(2 * len(y) * (np.log(2) - model.history_["risk"][-1]))
     error = np.std(falls) / np.sqrt(len(falls))
     assert abs(np.mean(falls) - 12) < 4 * error < 6
@@ -107,7 +107,7 @@ def test_chance_lowers_the_deviance_by_the_degrees_of_freedom():
     "settings",
     [
         {"weak_learner": "tree"},
-        {"weak_learner": "monomial"},
+        {"weak_learner": "rule"},
         {"step": "totally_corrective", "response": "sign"},
     ],
     ids=str,
@@ -154,7 +154,7 @@ def test_pairs_too():
     model = fit(X, y, interactions=2)
     alone = fit(X, y)
     assert model.n_iter_ >= alone.n_iter_ + 100
-    given = fit(X, y, interactions=2, interaction_estimators=7)
+    given = fit(X, y, interactions=pb.Interactions(2, n_estimators=7))
     assert given.n_iter_ == alone.n_iter_ + 7
 
 
@@ -176,7 +176,11 @@ def test_several_cohorts_that_are_watched_go_on():
     """More models than are boosted together, of which the watched ones advance one by one."""
     X, y = make_flags(1500, noise=0.1)
     y = 2 * y + (X[:, 0] > 0)
-    settings = {"multiclass": "one_vs_rest", "outer_bags": 8, "intercept": None}
+    settings = {
+        "multiclass": "one_vs_rest",
+        "outer_bags": 8,
+        "calibration": pb.Calibration(intercept=None),
+    }
     plain = fit(X, y, **settings)
     watched = pb.ProperBoostClassifier(
         categorical_features=np.arange(X.shape[1]), early_stopping=False, **settings

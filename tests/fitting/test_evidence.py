@@ -8,15 +8,16 @@ from sklearn.metrics import log_loss
 import properboost as pb
 from properboost import _core
 from properboost.fitting.evidence import ENOUGH, LEAST
+from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
 LEARNERS = [
     {},
-    {"max_cells": None},
+    {"weak_learner": pb.Table(max_cells=None)},
     {"weak_learner": "stump"},
     {"weak_learner": "tree"},
-    {"weak_learner": "monomial"},
+    {"weak_learner": "rule"},
     {"interactions": 2},
 ]
 
@@ -113,7 +114,9 @@ def test_drawn_labels_teach_nothing(learner):
         assert model.predict_proba(X[:600])[:, 1].mean() == pytest.approx(share[0], abs=1e-6)
     assert np.mean(ratios) < 1.01
     assert np.median(shrunk) < 0.3
-    as_it_is = pb.ProperBoostClassifier(**learner, n_estimators=30, random_state=0, slope=1.0)
+    as_it_is = pb.ProperBoostClassifier(
+        **learner, n_estimators=30, random_state=0, calibration=pb.Calibration(slope=1.0)
+    )
     p = as_it_is.fit(X[:600], y[:600]).predict_proba(X[600:])
     assert log_loss(y[600:], p) > log_loss(y[600:], model.predict_proba(X[600:]))
 
@@ -127,7 +130,7 @@ def test_what_says_something_is_left_as_it_is(learner):
     model = pb.ProperBoostClassifier(**own).fit(X, y)
     assert model.slope_ == 1.0
     assert model.intercept_ == 0.0
-    one = pb.ProperBoostClassifier(**own, slope=1.0).fit(X, y)
+    one = pb.ProperBoostClassifier(**own, calibration=pb.Calibration(slope=1.0)).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), one.decision_function(X))
 
 
@@ -137,10 +140,7 @@ def test_pairs_are_evidence_for_models_that_have_them():
     y = rng.random(1500) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))
     for learner in LEARNERS:
         model = pb.ProperBoostClassifier(**learner, n_estimators=5, random_state=0).fit(X, y)
-        uses_pairs = "interactions" in learner or learner.get("weak_learner") in (
-            "tree",
-            "monomial",
-        )
+        uses_pairs = "interactions" in learner or make_learner(model.weak_learner).is_grown
         assert model.slope_ == 1.0 if uses_pairs else model.slope_ < 0.9
 
 

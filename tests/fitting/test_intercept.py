@@ -11,6 +11,7 @@ from helpers.models import LEARNERS, assert_same, document_of, load_document
 from properboost import _core, losses
 from properboost.fitting.intercept import find_intercepts
 from properboost.losses.probabilities import Link
+from properboost.parameters.learners import make_learner
 
 LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1 + np.exp(u)))]
 FEW = {"n_estimators": 6, "max_bins": 12}
@@ -46,8 +47,10 @@ def rows(request, binary):
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_the_mean_is_the_share(rows, loss):
     X, y, weight, own = rows
-    for learner in ("histogram", "tree"):
-        model = pb.ProperBoostClassifier(loss, intercept="share", **FEW, **own, **LEARNERS[learner])
+    for learner in ("table", "tree"):
+        model = pb.ProperBoostClassifier(
+            loss, calibration=pb.Calibration(intercept="share"), **FEW, **own, **LEARNERS[learner]
+        )
         model.fit(X, y, weight)
         counted = np.ones(len(y)) if weight is None else weight
         if own:
@@ -74,13 +77,22 @@ def test_several_classes_have_their_shares(iris, multiclass, learner, temperatur
     if temperature is not None and multiclass != "one_vs_rest":
         return
     weight = np.random.default_rng(1).uniform(0.2, 2.0, len(y))
-    own = {"multiclass": multiclass, "temperature": temperature, **FEW, **LEARNERS[learner]}
-    model = pb.ProperBoostClassifier(intercept="share", **own).fit(X, y, weight)
+    own = {
+        "multiclass": multiclass,
+        "calibration__temperature": temperature,
+        **FEW,
+        **LEARNERS[learner],
+    }
+    model = (
+        pb.ProperBoostClassifier()
+        .set_params(calibration__intercept="share", **own)
+        .fit(X, y, weight)
+    )
     assert excess(model, X, y, weight) < 1e-9
     assert model.intercept_.shape == (3,)
     if multiclass != "one_vs_rest" or temperature is not None:
         assert abs(model.intercept_.sum()) < 1e-9
-    plain = clone(model).set_params(intercept=None).fit(X, y, weight)
+    plain = clone(model).set_params(calibration__intercept=None).fit(X, y, weight)
     assert excess(plain, X, y, weight) > 1e-9
     np.testing.assert_array_equal(plain.intercept_, 0.0)
 
@@ -88,7 +100,9 @@ def test_several_classes_have_their_shares(iris, multiclass, learner, temperatur
 @pytest.mark.parametrize("loss", ["ggauss", "glaplacian", "gboost"])
 def test_joint_forms_of_other_losses(iris, loss):
     X, y = iris
-    model = pb.ProperBoostClassifier(loss, intercept="share", **FEW).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        loss, calibration=pb.Calibration(intercept="share"), **FEW
+    ).fit(X, y)
     assert model.multiclass_ == "canonical"
     assert excess(model, X, y) < 1e-9
 
@@ -97,8 +111,8 @@ def test_auto_is_for_losses_that_are_not_canonical(binary):
     X, y = binary
     for loss in LOSSES:
         auto = pb.ProperBoostClassifier(loss, **FEW).fit(X, y)
-        asked = clone(auto).set_params(intercept="share").fit(X, y)
-        none = clone(auto).set_params(intercept=None).fit(X, y)
+        asked = clone(auto).set_params(calibration__intercept="share").fit(X, y)
+        none = clone(auto).set_params(calibration__intercept=None).fit(X, y)
         biased = loss in ("exponential", "savage", "alpha")
         expected = asked if biased else none
         np.testing.assert_array_equal(auto.predict_proba(X), expected.predict_proba(X))
@@ -113,8 +127,10 @@ def test_auto_is_for_losses_that_are_not_canonical(binary):
 def test_all_that_is_made_of_raw_predictions_has_it(problem, learner, request, tmp_path):
     X, y = request.getfixturevalue(problem)
     own = 0.7 if problem == "binary" else [0.7, -0.2, -0.5]
-    plain = pb.ProperBoostClassifier(intercept=None, **FEW, **LEARNERS[learner]).fit(X, y)
-    model = clone(plain).set_params(intercept=own).fit(X, y)
+    plain = pb.ProperBoostClassifier(
+        calibration=pb.Calibration(intercept=None), **FEW, **LEARNERS[learner]
+    ).fit(X, y)
+    model = clone(plain).set_params(calibration__intercept=own).fit(X, y)
     np.testing.assert_array_equal(model.intercept_, own)
     F = model.decision_function(X)
     np.testing.assert_array_equal(F, plain.decision_function(X) + own)
@@ -126,7 +142,7 @@ def test_all_that_is_made_of_raw_predictions_has_it(problem, learner, request, t
         np.testing.assert_allclose(one, other + own, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(one, F, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(model.feature_importances_, plain.feature_importances_)
-    if LEARNERS[learner].get("weak_learner") not in ("tree", "monomial"):
+    if not make_learner(model.weak_learner).is_grown:
         for k, label in enumerate(model.classes_):
             ours, theirs = model.contributions(X, label), plain.contributions(X, label)
             np.testing.assert_array_equal(ours.values, theirs.values)
@@ -144,15 +160,17 @@ def test_a_slope_multiplies_what_rounds_add(problem, learner, request):
     X, y = request.getfixturevalue(problem)
     plain = pb.ProperBoostClassifier(**FEW, **LEARNERS[learner]).fit(X, y)
     own = 0.5 if problem == "binary" else [0.5, -0.5, 0.0]
-    model = clone(plain).set_params(slope=0.25, intercept=own).fit(X, y)
+    model = clone(plain).set_params(calibration__slope=0.25, calibration__intercept=own).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X) / 4 + own)
     np.testing.assert_array_equal(model.history_["step"], plain.history_["step"] / 4)
 
 
 def test_no_number_of_threads_changes_a_bit(binary, iris):
     for X, y in (binary, iris):
-        for learner in ("histogram", "tree"):
-            model = pb.ProperBoostClassifier(intercept="share", **FEW, **LEARNERS[learner])
+        for learner in ("table", "tree"):
+            model = pb.ProperBoostClassifier(
+                calibration=pb.Calibration(intercept="share"), **FEW, **LEARNERS[learner]
+            )
             found = [clone(model).set_params(n_jobs=n).fit(X, y).intercept_ for n in (1, 2, 3)]
             np.testing.assert_array_equal(found[0], found[1])
             np.testing.assert_array_equal(found[0], found[2])
@@ -162,51 +180,56 @@ def test_weights_are_frequencies(binary):
     X, y = binary
     weight = np.random.default_rng(3).integers(0, 4, len(y))
     twice = np.repeat(np.arange(len(y)), weight)
-    model = pb.ProperBoostClassifier("savage", intercept="share", **FEW)
+    model = pb.ProperBoostClassifier("savage", calibration=pb.Calibration(intercept="share"), **FEW)
     counted = clone(model).fit(X, y, weight).intercept_
     assert counted == pytest.approx(clone(model).fit(X[twice], y[twice]).intercept_, rel=1e-3)
 
 
 def test_files_without_it_load(binary, tmp_path):
     X, y = binary
-    plain = pb.ProperBoostClassifier("savage", intercept=None, **FEW).fit(X, y)
+    plain = pb.ProperBoostClassifier(
+        "savage", calibration=pb.Calibration(intercept=None), **FEW
+    ).fit(X, y)
     document = document_of(plain, tmp_path)
     assert document["intercepts"] == []
-    own = {name: document["parameters"][name] for name in document["parameters"]}
-    new = {**document, "parameters": own.copy()}
-    for name in ("intercept", "slope"):
-        del own[name]
     old = {name: document[name] for name in document if name not in ("intercepts", "slopes")}
-    old = load_document({**old, "parameters": own}, tmp_path)
-    assert (old.intercept, old.slope, old.intercept_) == (None, 1.0, 0.0)
+    parameters = {"loss": "savage", "gain": None, **FEW}
+    old = load_document({**old, "format_version": 8, "parameters": parameters}, tmp_path)
+    assert old.calibration in (None, pb.Calibration(slope=1.0, intercept=None))
+    assert old.intercept_ == 0.0
     np.testing.assert_array_equal(old.predict_proba(X), plain.predict_proba(X))
     for wrong in (1.0, None, ["a"], [0.0, 1.0], [1e308]):
         with pytest.raises(ValueError, match=r"intercepts"):
-            load_document({**new, "intercepts": wrong}, tmp_path)
+            load_document({**document, "intercepts": wrong}, tmp_path)
 
 
 @pytest.mark.parametrize("slope", [1e305, np.finfo(float).max])
 def test_slopes_beyond_the_range_are_refused(binary, slope):
     with pytest.raises(ValueError, match=r"make raw predictions beyond 1e\+300: make the slope"):
-        pb.ProperBoostClassifier(slope=slope, **FEW).fit(*binary)
+        pb.ProperBoostClassifier(calibration=pb.Calibration(slope=slope), **FEW).fit(*binary)
 
 
 @pytest.mark.parametrize("value", ["mean", True, np.nan, np.inf, [np.inf], [], "1"])
 def test_it_is_a_name_or_numbers(binary, value):
     with pytest.raises((ValueError, TypeError), match="intercept"):
-        pb.ProperBoostClassifier(intercept=value).fit(*binary)
+        pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=value)).fit(*binary)
 
 
 def test_there_is_one_for_each_model(binary, iris):
     for (X, y), own in ((binary, [0.1, 0.2]), (iris, 0.1), (iris, [0.1, 0.2])):
         with pytest.raises(ValueError, match=r"intercept must be .*; got "):
-            pb.ProperBoostClassifier(intercept=own).fit(X, y)
-    for own in ({"slope": 1e307}, {"intercept": 1e301}):
+            pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=own)).fit(X, y)
+    for own in (
+        {"calibration": pb.Calibration(slope=1e307)},
+        {"calibration": pb.Calibration(intercept=1e301)},
+    ):
         with pytest.raises(ValueError, match=r"slope=.* and intercept=.* make raw predictions"):
             pb.ProperBoostClassifier(**own).fit(*binary)
 
 
 def test_slopes_beyond_the_range_leave_no_constant() -> None:
     X, y = np.zeros((3, 1)), np.array([0, 1, 2])
-    model = pb.ProperBoostClassifier(loss="exponential", temperature=5e-324).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        loss="exponential", calibration=pb.Calibration(temperature=5e-324)
+    ).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()

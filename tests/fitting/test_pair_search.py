@@ -40,7 +40,7 @@ def interactions():
 
 def test_the_strongest_pairs_are_found(interactions):
     X, y = interactions
-    settings = {"interactions": 2, "interaction_rate": 1.0, "n_estimators": 50}
+    settings = {"interactions": pb.Interactions(2, learning_rate=1.0), "n_estimators": 50}
     model = pb.ProperBoostClassifier(**settings).fit(X, y)
     assert model.pairs_ == [(1, 4), (2, 5)]
     assert model.pair_importances_[0] > model.pair_importances_[1] > 0.1
@@ -74,8 +74,9 @@ def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
     sure = np.zeros((len(X), 1))
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]
     model = pb.ProperBoostClassifier(
-        "exponential", gain=0.02, interactions=2, n_estimators=300, step="unit",
-        learning_rate=0.02, max_cells=None, interaction_rate=0.02, selection="greedy",
+        "exponential", gain=0.02, interactions=pb.Interactions(2, learning_rate=0.02),
+        n_estimators=300, step="unit",
+        learning_rate=0.02, weak_learner=pb.Table(max_cells=None), selection="greedy",
     ).fit(np.hstack([X, sure]), y)  # fmt: skip
     assert np.abs(model.decision_function(np.hstack([X, sure]))).max() / 0.02 > 45
     assert set(model.pairs_) == {(1, 4), (2, 5)}

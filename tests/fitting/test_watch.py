@@ -158,9 +158,11 @@ def test_pairs_follow_all_features_while_no_score_is_defined():
     """Nothing says which of them to keep."""
     X = np.random.default_rng(0).integers(0, 2, (300, 3))
     y = X[:, 0] ^ X[:, 1]
-    given = {"interactions": 1, "n_estimators": 4, "max_cells": None}
+    given = {"interactions": 1, "n_estimators": 4, "weak_learner": pb.Table(max_cells=None)}
     scores = [np.nan] * 4 + [0.1, 0.3, 0.2, np.nan]
-    model = pb.ProperBoostClassifier(scoring=score_by(scores), **given)
+    model = pb.ProperBoostClassifier(
+        early_stopping=pb.EarlyStopping(scoring=score_by(scores)), **given
+    )
     with pytest.warns(UserWarning, match="after 5 of 8 estimators"):
         model.fit(X, y, X_val=X, y_val=y)
     assert (model.history_["feature"] >= 3).tolist() == [False] * 4 + [True] * 2
@@ -176,7 +178,7 @@ RARE = make_scorer(precision_score, zero_division=np.nan)
         {},
         {"weak_learner": "tree"},
         {"outer_bags": 4},
-        {"step": "totally_corrective", "n_estimators": 9},
+        {"step": "totally_corrective", "n_estimators": 9, "learning_rate": None},
         {"selection": "cyclic", "n_estimators": 200},
     ],
     ids=str,
@@ -186,8 +188,13 @@ def test_a_score_may_be_undefined_at_first(learner):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = (X[:, 0] + 0.7 * rng.normal(size=3000) > 1.8).astype(int)
-    given = {"n_estimators": 60, "gain": 8.0, "learning_rate": 0.3, "intercept": None} | learner
-    model = pb.ProperBoostClassifier(scoring=RARE, **given)
+    given = {
+        "n_estimators": 60,
+        "gain": 8.0,
+        "learning_rate": 0.3,
+        "calibration": pb.Calibration(intercept=None),
+    } | learner
+    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring=RARE), **given)
     with pytest.warns(UserWarning, match=r"scoring=make_scorer\(precision_score"):
         model.fit(X[:1500], y[:1500], X_val=X[1500:], y_val=y[1500:])
     scores = model.validation_scores_
@@ -201,17 +208,21 @@ def test_scores_that_are_never_defined_are_refused(classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2))
     y = np.arange(90) % classes
-    model = pb.ProperBoostClassifier(n_estimators=3, scoring=lambda *_: -np.inf)
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, early_stopping=pb.EarlyStopping(scoring=lambda *_: -np.inf)
+    )
     with pytest.raises(ValueError, match="gave no finite score of the validation rows after any"):
         model.fit(X, y, X_val=X, y_val=y)
     assert not hasattr(model, "classes_")
-    model.set_params(early_stopping=False)
+    model.set_params(early_stopping__n_iter_no_change=None)
     with pytest.warns(UserWarning, match="after 3 of 3 estimators$"):
         model.fit(X, y, X_val=X, y_val=y)
     assert model.n_iter_ == 3
     if classes == 2:
         with pytest.raises(ValueError, match=r"^scoring='roc_auc' gave no finite score"):
-            pb.ProperBoostClassifier(scoring="roc_auc").fit(X, y, X_val=X[::2], y_val=y[::2])
+            pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring="roc_auc")).fit(
+                X, y, X_val=X[::2], y_val=y[::2]
+            )
 
 
 def test_what_separates_rows_is_scored_once():

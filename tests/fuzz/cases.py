@@ -4,16 +4,17 @@ Whatever needs code to be made (a layout, a column's type, a loss) is kept as an
 case can be sent to another process, made smaller, and printed as the lines that make it.
 """
 
+import ast
 import functools
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIRST", "Case", "Column", "Made", "evaluate"]
+__all__ = ["FIRST", "Case", "Column", "Made", "evaluate", "make_model"]
 
 IMPORTS = {
     "np": "import numpy as np",
@@ -93,6 +94,14 @@ def evaluate(expression: str, **names: Any) -> Any:
     return eval(expression, _scope() | names)
 
 
+def make_model(estimator: str, values: Mapping[str, Any]) -> Any:
+    """Return an estimator; nested names are set once it is there, as its constructor has none."""
+    flat = {name: value for name, value in values.items() if "__" not in name}
+    first = [flat.pop(FIRST)] if FIRST in flat else []
+    model = getattr(importlib.import_module("properboost"), estimator)(*first, **flat)
+    return model.set_params(**{name: value for name, value in values.items() if "__" in name})
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of a table; `wrap` is an expression over its values, the array ``c``."""
@@ -118,6 +127,7 @@ class Made:
 class Case:
     """An estimator's name, its parameters as expressions, and what it is fitted to.
 
+    Names of parameters may be nested, as `set_params` takes them.
     `frame` is a table library of `FRAMES`; without one the columns, of one type, are an array of
     the layout `layout`.  `seed` decides which checks are made.
     """
@@ -135,11 +145,14 @@ class Case:
     def n_rows(self) -> int:
         return len(self.y)
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters as objects."""
+        return {name: evaluate(text) for name, text in self.params.items()}
+
     def make(self) -> Made:
         """Make the estimator, the table, labels and weights."""
-        given = {name: evaluate(text) for name, text in self.params.items()}
-        first = [given.pop(FIRST)] if FIRST in given else []
-        model = getattr(importlib.import_module("properboost"), self.estimator)(*first, **given)
+        model = make_model(self.estimator, self.values)
         return Made(model, self.make_table(), self.y.copy(), _copy(self.weight))
 
     def make_table(self) -> Any:
@@ -213,13 +226,20 @@ class Case:
     def show(self) -> list[str]:
         """Return the lines that make it, imports first."""
         weight = "" if self.weight is None else ", weight"
-        given = ", ".join(
-            text if name == FIRST else f"{name}={text}" for name, text in self.params.items()
+        flat, nested = (
+            [
+                text if name == FIRST else f"{name}={text}"
+                for name, text in self.params.items()
+                if ("__" in name) == is_nested
+            ]
+            for is_nested in (False, True)
         )
+        fields = f".set_params({', '.join(nested)})" if nested else ""
         lines = [*self._show_table(), f"y = {_show_array(self.y)}"]
         if self.weight is not None:
             lines.append(f"weight = {_show_array(self.weight)}")
-        lines.append(f"model = pb.{self.estimator}({given}).fit(X, y{weight})")
+        made = f"pb.{self.estimator}({', '.join(flat)}){fields}"
+        lines.append(f"model = {made}.fit(X, y{weight})")
         text = "\n".join(lines)
         used = [line for name, line in IMPORTS.items() if f"{name}." in text]
         return [*used, "", *lines]
@@ -264,22 +284,50 @@ def _show_values(values: Any) -> str:
 
 
 def _simpler_values(text: str) -> Iterator[str]:
-    """Yield numbers of fewer digits, and lists of fewer entries."""
+    """Yield expressions with fewer entries or fields, and numbers of fewer digits."""
+    yield from map(ast.unparse, _simplify(ast.parse(text, mode="eval").body))
+
+
+def _simplify(node: Any) -> Iterator[Any]:
     try:
-        value = eval(text, {"np": np, "inf": np.inf, "nan": np.nan})
-    except Exception:
-        return
-    if isinstance(value, list) and len(value) > 1:
-        for k in range(len(value)):
-            yield repr(value[:k] + value[k + 1 :])
-    elif isinstance(value, bool):
-        return
-    elif isinstance(value, int) and value > 1:
-        yield from (repr(v) for v in dict.fromkeys((1, 2, value // 2, value - 1)) if v < value)
+        value = ast.literal_eval(node)
+    except ValueError:
+        value = None
+    if isinstance(node, ast.Dict):
+        for k in range(len(node.keys)):
+            yield ast.Dict(_leave_out(node.keys, k), _leave_out(node.values, k))
+        for k, entry in enumerate(node.values):
+            for simple in _simplify(entry):
+                yield ast.Dict(node.keys, _put_in(node.values, k, simple))
+    elif isinstance(node, ast.List):
+        for k in range(len(node.elts) if len(node.elts) > 1 else 0):
+            yield ast.List(_leave_out(node.elts, k), ast.Load())
+        for k, entry in enumerate(node.elts):
+            for simple in _simplify(entry):
+                yield ast.List(_put_in(node.elts, k, simple), ast.Load())
+    elif isinstance(node, ast.Call):
+        for k in range(len(node.keywords)):
+            yield ast.Call(node.func, node.args, _leave_out(node.keywords, k))
+        for k, field in enumerate(node.keywords):
+            for simple in _simplify(field.value):
+                simpler = ast.keyword(field.arg, simple)
+                yield ast.Call(node.func, node.args, _put_in(node.keywords, k, simpler))
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
+        for number in dict.fromkeys((1, 2, value // 2, value - 1)):
+            if number < value:
+                yield ast.Constant(number)
     elif isinstance(value, float) and np.isfinite(value) and value:
         for digits in (1, 2, 3):
             if (shorter := float(f"{value:.{digits - 1}e}")) != value:
-                yield repr(shorter)
+                yield ast.Constant(shorter)
+
+
+def _leave_out(entries: list[Any], k: int) -> list[Any]:
+    return [*entries[:k], *entries[k + 1 :]]
+
+
+def _put_in(entries: list[Any], k: int, entry: Any) -> list[Any]:
+    return [*entries[:k], entry, *entries[k + 1 :]]
 
 
 def _simpler_columns(values: NDArray[Any]) -> Iterator[NDArray[Any]]:

@@ -19,8 +19,16 @@ from fuzz.cases import Case, Made
 from fuzz.invariants import Fit, Invariant, digest, list_chosen
 from fuzz.invariants.bags import count_fewest
 from fuzz.outcomes import Broken, Outcome
-from fuzz.parameters import Shape, draw_estimator, draw_parameters, list_estimators
+from fuzz.parameters import (
+    Shape,
+    draw_estimator,
+    draw_parameters,
+    list_classes,
+    list_estimators,
+)
 from fuzz.tables import draw_frame, draw_labels, draw_size, draw_table, draw_weights
+from properboost import ProperBoostClassifier
+from properboost.parameters.declare import declared
 
 __all__ = ["Fits", "names_any", "no_foreign_warnings", "phase"]
 
@@ -90,8 +98,7 @@ class Fits:
                 self.check_refusal(case, error)
                 if "outer_bags must be 0 where" in str(error):
                     fewest = count_fewest(made.model, made.y, made.weight)
-                    stops = made.model.get_params().get("early_stopping")
-                    held_out = stops not in (None, False, "auto")
+                    held_out = Fit(made.model, made.X, made.y, made.weight).holds_out
                     enough = f"{fewest} rows of each class are enough for bags"
                     assert fewest == 1 or held_out, enough
                 return Outcome("refused", f"{type(error).__name__}: {error}")
@@ -116,6 +123,9 @@ class Fits:
         if isinstance(error, MemoryError):
             return
         names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys() | {"rho"}
+        if "space" in names:
+            names |= declared(ProperBoostClassifier).keys()
+        names |= {f for name in [*names] for cls in list_classes(name) for f in declared(cls)}
         text = str(error)
         if not names_any(text, names) and not any(part in text for part in OTHERS):
             raise AssertionError(f"an error that names no argument: {type(error).__name__}: {text}")

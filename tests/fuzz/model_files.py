@@ -45,10 +45,21 @@ HANG = 60.0
 
 def make_models(pb):
     """Return an unfitted model of every kind, and more where kinds hold different things."""
-    quick = {"gains": [0.5, 2.0], "cv": 2, "n_estimators": 2, "max_bins": 4, "rows_per_bin": None}
+    quick = {"cv": 2, "max_bins": 4, "rows_per_bin": None, "effort": None}
+    space = {"gain": [0.5, 2.0], "n_estimators": 2}
+    stopping = pb.EarlyStopping(validation_fraction=0.2, n_iter_no_change=3)
+    scale = pb.Calibration(slope=0.9, intercept="share", temperature=1.5)
+    pairs = pb.Interactions(1, n_estimators=2, learning_rate=0.5)
     few = {"n_estimators": 2, "max_bins": 4, "rows_per_bin": None}
     return {
-        "histogram": pb.ProperBoostClassifier("gboost", **few, class_weight={"a": 1.0, "b": 2.0}),
+        "table": pb.ProperBoostClassifier("gboost", **few, class_weight={"a": 1.0, "b": 2.0}),
+        "objects": pb.ProperBoostClassifier(
+            **few,
+            weak_learner=pb.Table(max_cells=3, smoothing=0.2),
+            interactions=pairs,
+            early_stopping=stopping,
+            calibration=scale,
+        ),
         "cyclic": pb.ProperBoostClassifier(**few, selection="cyclic", interactions=2),
         "classes": pb.ProperBoostClassifier("savage", **few, weak_learner="stump"),
         "pairs": pb.ProperBoostClassifier(**few, interactions=[[0, 1], ["town", 2]]),
@@ -56,25 +67,27 @@ def make_models(pb):
             **few, outer_bags=4, interactions=1, loss="savage", random_state=1
         ),
         "edited": pb.ProperBoostClassifier(**few, outer_bags=4, interactions=[["town", "age"]]),
-        "bags classes": pb.ProperBoostClassifier(**few, outer_bags=4, bag_tables=False),
+        "bags classes": pb.ProperBoostClassifier(**few, outer_bags=pb.Bags(4, tables=False)),
         "tree": pb.ProperBoostClassifier(
-            **few, weak_learner="tree", max_leaf_nodes=3, monotonic_cst={"size": 1}
+            **few, weak_learner=pb.Tree(max_leaf_nodes=3), monotonic_cst={"size": 1}
         ),
-        "tree classes": pb.ProperBoostClassifier(**few, weak_learner="tree", max_leaf_nodes=3),
-        "monomial": pb.ProperBoostClassifier(**few, weak_learner="monomial", max_literals=2),
+        "tree classes": pb.ProperBoostClassifier(**few, weak_learner=pb.Tree(max_leaf_nodes=3)),
+        "rule": pb.ProperBoostClassifier(**few, weak_learner="rule"),
         "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=4),
         "votes": pb.ARBoostClassifier(**few, damping=0.1),
         "votes classes": pb.ARBoostClassifier(**few, multiclass="one_vs_rest"),
         "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, **few),
-        "gains": pb.ProperBoostClassifierCV(
-            ["glog", "alpha"],
-            alphas=[0.2],
+        "spaces": pb.ProperBoostClassifierCV(
+            {
+                **space,
+                "loss": ["glog", pb.losses.get_loss("alpha", alpha=0.2)],
+                "weak_learner": ["stump", pb.Table(max_cells=None, smoothing=0.5)],
+                "interactions": [0, 1],
+                "interactions__learning_rate": [1.0],
+            },
             **quick,
-            interactions=[0, 1],
-            interaction_rate=[1.0],
-            effort=None,
         ),
-        "no refit": pb.ProperBoostClassifierCV(**quick, refit=False, effort=None),
+        "no refit": pb.ProperBoostClassifierCV(space, **quick, refit=False),
         "rados": pb.RadoBoostClassifier({"ridge": 1.0}, n_estimators=3, n_rados=9),
         "uls": pb.ULSClassifier("mu", 2, n_estimators=3),
     }

@@ -161,7 +161,7 @@ class Pages:
             if rng.random() < 0.5:
                 params["outer_bags"] = 4
         elif rng.random() < 0.2:
-            params["weak_learner"] = ["tree", "monomial"][rng.integers(2)]
+            params["weak_learner"] = ["tree", "rule"][rng.integers(2)]
         return PageCase(
             params,
             tuple(names),
@@ -279,7 +279,7 @@ def _squeeze(text: str) -> str:
 def _check_pieces(fitted: tuple[Any, Any, Any]) -> None:
     model, X, _ = fitted
     pieces = [model.contributions(X[:2])] if hasattr(model, "contributions") else []
-    if model.weak_learner == "histogram":
+    if model.weak_learner == "table":
         label = model.classes_[0]
         pieces += [model.shape_function(j, label) for j in (0, X.shape[1] - 1)]
         pieces += [model.pair_function(*pair, label) for pair in model.pairs_]
@@ -303,7 +303,7 @@ def _check_plots(case: PageCase, fitted: tuple[Any, Any, Any]) -> None:
 
     model, X, _ = fitted
     drawn = [lambda: pb.plots.plot_history(model)] if len(case.classes) > 2 else []
-    if model.weak_learner == "histogram":
+    if model.weak_learner == "table":
         drawn += [lambda: pb.plots.plot_shape_function(model, X.shape[1] - 1)]
         drawn += [lambda: pb.plots.plot_contributions(model.contributions(X[:1]))]
         drawn += [partial(pb.plots.plot_pair_function, model, *pair) for pair in model.pairs_]
@@ -346,7 +346,7 @@ def _check_terminal(fitted: tuple[Any, Any, Any], folder: Path) -> None:
     texts = [told.getvalue()]
     if model.weak_learner == "tree":
         texts.append(model.describe_tree(1, model.classes_[-1]))
-    if model.weak_learner == "monomial":
+    if model.weak_learner == "rule":
         texts += map(str, model.rules(model.classes_[-1]))
     try:
         model.predict(X.iloc[:, :-1])

@@ -1,8 +1,9 @@
 """The kind of input that sets two parameters of an estimator, and leaves all others as they are.
 
-Every two parameters must go together: a small table is fitted, predicted, written and read, or the
-fit is refused by the name of one of the two.  Parameters and values come from the declarations, so
-that pairs follow when these change.
+Fields of the objects that parameters may be are among them.  What one of the two needs to have an
+effect is set besides.  Every two parameters must go together: a small table is fitted, predicted,
+written and read, or the fit is refused by the name of one of the two.  Parameters and values come
+from the declarations, so that pairs follow when these change.
 
     python -m fuzz.pairs                          # all pairs of all estimators, four times each
     python -m fuzz.pairs ProperBoostClassifier    # of one estimator
@@ -30,7 +31,8 @@ from sklearn.utils.validation import has_fit_parameter
 from fuzz.cases import Case, Column
 from fuzz.fits import Fits, names_any
 from fuzz.invariants import INVARIANTS, Invariant
-from fuzz.parameters import Shape, draw_other, list_estimators, list_parameters
+from fuzz.parameters import Shape, draw_others, list_classes, list_estimators, list_names
+from properboost.parameters.declare import Component, declared
 
 __all__ = ["Pairs", "list_pairs"]
 
@@ -56,9 +58,20 @@ def list_pairs() -> tuple[tuple[str, str, str], ...]:
     pairs = [
         (estimator, *two)
         for estimator in list_estimators()
-        for two in itertools.combinations(list_parameters(estimator), 2)
+        for two in itertools.combinations(list_names(estimator), 2)
+        if _are_apart(*two)
     ]
     return tuple(sorted(pairs, key=lambda pair: crc32(repr(pair).encode())))
+
+
+def _are_apart(one: str, other: str) -> bool:
+    """Whether two names are neither an object and its field, nor fields of no common object."""
+    owner, field = one.partition("__")[::2]
+    other_owner, other_field = other.partition("__")[::2]
+    if owner != other_owner:
+        return True
+    both = {field, other_field}
+    return "" not in both and any(both <= {*declared(cls)} for cls in list_classes(owner))
 
 
 class Pairs(Fits):
@@ -84,7 +97,7 @@ class Pairs(Fits):
         if has_fit_parameter(model, "sample_weight") and rng.random() < 0.3:
             weight = rng.integers(1, 4, n).astype(float)
         shape = Shape(n, d, [repr(label) for label in labels])
-        params = {name: draw_other(rng, estimator, name, shape) for name in names}
+        params = draw_others(rng, estimator, names, shape)
         return Case(estimator, params, columns, y, weight, frame, seed=seed)
 
     def list_invariants(self, case: Case, only: str | None) -> Iterable[tuple[str, Invariant]]:
@@ -93,9 +106,13 @@ class Pairs(Fits):
 
     def check_refusal(self, case: Case, error: BaseException) -> None:
         """See that a refusal names one of the two, or what a preset sets besides."""
-        plain = list_estimators()[case.estimator]().get_params()
-        preset = case.make().model.get_params()
-        names = {name for name in plain if repr(plain[name]) != repr(preset[name])}
+        model = case.make().model
+        plain = list_estimators()[case.estimator]().get_params(deep=False)
+        names = {name for name, value in plain.items() if repr(value) != repr(getattr(model, name))}
+        parts = [getattr(model, name) for name in names]
+        for part in (part for part in parts if isinstance(part, Component)):
+            known = declared(type(part)).items()
+            names |= {name for name, entry in known if getattr(part, name) != entry.default}
         text = f"{type(error).__name__}: {error}"
         if isinstance(error, MemoryError) or not names_any(text, names):
             raise AssertionError(f"an error that names neither of the two: {text}")

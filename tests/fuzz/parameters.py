@@ -7,7 +7,7 @@ whose values depend on the table, and those that cost time, have a line here.
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
@@ -16,20 +16,32 @@ import numpy as np
 from numpy.random import Generator
 
 import properboost as pb
-from fuzz.cases import FIRST, evaluate
+from fuzz.cases import FIRST, evaluate, make_model
 from properboost import _core, losses
-from properboost.engine.options import find_coupling
 from properboost.estimators import presets
-from properboost.losses.registry import get_loss
-from properboost.parameters.declare import Parameter, declared
-from properboost.parameters.shared import MOST_LEVELS
+from properboost.estimators.arboost import check_voting
+from properboost.estimators.properboost_parameters import check_parameters
+from properboost.model_selection.families import check_search
+from properboost.parameters.declare import (
+    Component,
+    Parameter,
+    check_component,
+    check_declared,
+    declared,
+)
+from properboost.parameters.flat import COMPONENTS
+from properboost.parameters.learners import LEARNERS
+from properboost.parameters.words import OBJECTS
 
 __all__ = [
     "Shape",
+    "check_model",
     "draw_estimator",
-    "draw_other",
+    "draw_others",
     "draw_parameters",
+    "list_classes",
     "list_estimators",
+    "list_names",
     "list_parameters",
 ]
 
@@ -44,6 +56,9 @@ class Shape:
 
 
 Draw: TypeAlias = Callable[[Generator, Shape], str]
+
+Texts: TypeAlias = dict[str, str]
+"""Expressions by the names of parameters, nested ones among them."""
 
 
 @functools.cache
@@ -65,6 +80,45 @@ def draw_estimator(rng: Generator) -> str:
     return str(rng.choice(list(known), p=share / share.sum()))
 
 
+def list_classes(name: str) -> tuple[type[Component], ...]:
+    """Return the classes of the objects that a parameter may be."""
+    return tuple(COMPONENTS[cls] for cls in OBJECTS.get(name, ()))
+
+
+@functools.cache
+def list_names(estimator: str) -> tuple[str, ...]:
+    """Return the parameters of an estimator, and the nested names of the objects that they are."""
+    known = declared(list_estimators()[estimator])
+    names = list_parameters(estimator)
+    fields = [
+        f"{name}__{field}"
+        for name in names
+        if name in known and known[name].component is not None
+        for cls in list_classes(name)
+        for field in declared(cls)
+    ]
+    return (*names, *dict.fromkeys(fields))
+
+
+def check_model(model: Any) -> None:
+    """Check what parameters hold without data, as a fit does first."""
+    checks = {
+        pb.ProperBoostClassifier: check_parameters,
+        pb.ProperBoostClassifierCV: check_search,
+        pb.ARBoostClassifier: check_voting,
+    }
+    checks.get(type(model), check_declared)(model)
+
+
+def _goes(estimator: str, texts: Texts) -> bool:
+    """Whether parameters go together, whatever the data."""
+    try:
+        check_model(make_model(estimator, {name: evaluate(text) for name, text in texts.items()}))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 # -- what declarations allow ----------------------------------------------------------------------
 
 INTEGERS = [-1, 0, 1, 2, 3, 5, 8, 31, 100, 127, 128, 254, 255, 256, 2**31 - 1, 2**31, 10**30]
@@ -79,10 +133,16 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@functools.cache
-def allowed(kind: type, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+Sorted: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+def allowed(kind: type, name: str) -> Sorted:
     """Return the ordinary values of a parameter, the extreme ones, and those it refuses."""
-    entry = declared(kind)[name]
+    return _sort(declared(kind)[name])
+
+
+@functools.cache
+def _sort(entry: Parameter) -> Sorted:
     known = [repr(value) for value in _list_names(entry.annotation)]
     ordinary, extreme, refused = list(known), [], []
     for text in dict.fromkeys([*map(repr, [*INTEGERS, *FLOATS]), *OTHERS]):
@@ -111,7 +171,9 @@ def _is_ordinary(text: str) -> bool:
 
 
 def _list_names(annotation: Any) -> list[str]:
-    """Return every name that a type allows."""
+    """Return every name that a type allows; where it is any text, those of weak learners."""
+    if annotation is str:
+        return [*LEARNERS]
     if get_origin(annotation) is Literal:
         return [name for name in get_args(annotation) if isinstance(name, str)]
     if get_origin(annotation) in (Union, UnionType):
@@ -140,12 +202,6 @@ def _draw_loss(rng: Generator, shape: Shape) -> str:
     if rng.random() < 0.7:
         return repr(str(rng.choice(list(losses.LOSSES))))
     return str(rng.choice(own if rng.random() < 0.5 else custom))
-
-
-def _draw_losses(rng: Generator, shape: Shape) -> str:
-    count = 1 if rng.random() < 0.7 else 2
-    drawn = [_draw_loss(rng, shape) for _ in range(count)]
-    return drawn[0] if count == 1 else f"[{', '.join(drawn)}]"
 
 
 def _draw_directions(rng: Generator, shape: Shape) -> str:
@@ -213,16 +269,19 @@ OF_TABLE: dict[str, Draw] = {
     "loss": _draw_loss,
     "monotonic_cst": _draw_directions,
     "interactions": _draw_pairs,
+    "pairs": _draw_pairs,
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,
     "intercept": _draw_intercept,
     "outer_bags": _draw_bags,
+    "n_bags": _draw_bags,
     "ridge_matrix": _draw_matrix,
     "regularizer": _draw_regularizer,
     "random_state": _one("0", "1", "4294967295", "None"),
     "n_jobs": _one("1", "2", "-1", "None", "3"),
     "verbose": _one("0"),
     "time_limit": _one("None", "1e6"),  # what is found until a time is over depends on the machine
+    "n_draws": _one("1", "2", "3", "16"),
     "q": _one("0.05", "0.5", "1e-9", "1.0", "0.0"),
     "l1_ratio": _one("0.0", "0.5", "1.0", "-1.0"),
     "cv": _draw_splits,
@@ -232,11 +291,6 @@ OF_TABLE: dict[str, Draw] = {
     ),
 }  # fmt: skip
 
-OF_SEARCH: dict[str, Draw] = {
-    "loss": _draw_losses,
-    "interactions": _one("0", "1", "[0, 2]"),
-}
-
 OTHER_THAN_DEFAULT: dict[str, Draw] = {
     "verbose": _one("1"),
     "time_limit": _one("1e6"),
@@ -244,53 +298,273 @@ OTHER_THAN_DEFAULT: dict[str, Draw] = {
 }
 """Parameters of which most inputs have the default alone, or that time is proportional to."""
 
-MOST = {"n_estimators": 12, "max_estimators": 12, "interaction_estimators": 4, "n_rados": 200}
+MOST = {"n_estimators": 12, "max_estimators": 12, "n_rados": 200}
 """Parameters that time is proportional to, and the largest value that is drawn."""
+
+OF_FINAL_MODEL = (
+    "n_estimators", "outer_bags", "calibration", "weak_learner__n_draws",
+    "interactions__n_estimators",
+)  # fmt: skip
+"""Parameters of which a search takes no list."""
+
+NEEDED = {"n_draws": {"max_features": "0.5"}, "min_saving": {"max_cells": "4"}}
+"""Fields that have an effect beside such others, in presets, too."""
+
+MOST_COMBINATIONS = 8
+"""The most combinations of a space's lists."""
+
+WRONG_SPACES = [
+    "[]", "'gain'", "{1: 2}", "{'gain': []}", "{'gain': [1.0, 'two']}", "{'n_estimators': [1, 2]}",
+    "{'outer_bags': [0, 4]}", "{'early_stopping': True}", "{'warm_start': False}",
+    "{'max_bins': [8, 16]}", "{'max_depth': 3}", "{'histogram': 1}", "{'weak_learner__depth': 3}",
+    "{'weak_learner': 'stump', 'weak_learner__max_depth': 3}", "{'gain__max_depth': 3}",
+    "{'monotonic_cst': [1, 0]}", "{'interactions': [[0, 1]]}", "{'n_estimators': None}",
+    "{'weak_learner': pb.Tree(max_depth=3), 'weak_learner__max_depth': 4}",
+    "{'loss': losses.Savage(2.0), 'gain': [1.0, 3.0]}", "{'l2': [0.0, 0.1], 'response': 'real'}",
+    "{'weak_learner': ['table', 'tree'], 'interactions': 2}",
+]  # fmt: skip
+"""Spaces that are refused, or hold a value that goes with none of the others."""
 
 
 # -- drawing --------------------------------------------------------------------------------------
 
 
-def draw_parameters(rng: Generator, estimator: str, shape: Shape) -> dict[str, str]:
+def draw_parameters(rng: Generator, estimator: str, shape: Shape) -> Texts:
     """Return some parameters as expressions; most are left at their defaults."""
-    kind = list_estimators()[estimator]
-    known = declared(kind)
-    boldness = rng.choice([0.03, 0.12, 0.35])
-    wild = rng.random() < 0.25
-    drawn: dict[str, str] = {}
-    for name in list_parameters(estimator):
-        if name == FIRST:
-            if rng.random() < 0.5:
-                drawn[FIRST] = _draw_first(rng, estimator)
-            continue
-        if name in MOST:
+    boldness = float(rng.choice([0.03, 0.12, 0.35]))
+    drawer = _Drawer(rng, shape, boldness, wild=rng.random() < 0.25, repairs=rng.random() < 0.9)
+    return drawer.draw(estimator)
+
+
+@dataclass(frozen=True)
+class _Drawer:
+    """Draws parameters: each with a chance of `boldness`, of extreme values if it is wild."""
+
+    rng: Generator
+    shape: Shape
+    boldness: float
+    wild: bool
+    repairs: bool
+    """Whether what would be refused beside the others is left out."""
+
+    def draw(self, estimator: str) -> Texts:
+        """Return parameters of an estimator."""
+        rng, kind = self.rng, list_estimators()[estimator]
+        known = declared(kind)
+        drawn: Texts = {}
+        for name in list_parameters(estimator):
+            if name == FIRST:
+                if rng.random() < 0.5:
+                    drawn[FIRST] = _draw_first(rng, estimator)
+            elif name in MOST:
+                drawn[name] = _draw_count(rng, name)
+            elif name == "space":
+                if rng.random() < 0.7:
+                    drawn[name] = self.draw_space()
+            elif list_classes(name):
+                if rng.random() < max(self.boldness, 0.25):
+                    drawn |= self.draw_part(known[name])
+            elif rng.random() < self._find_chance(known[name]):
+                drawn[name] = self.draw_value(known[name])
+        if rng.random() < 0.02:
+            name = str(rng.choice(list(known)))
+            if refused := WRONG_SPACES if name == "space" else allowed(kind, name)[2]:
+                return drawn | {name: str(rng.choice(refused))}
+        if not self.repairs:
+            return drawn
+        self._add_needed(estimator, drawn)
+        return self._keep(drawn, functools.partial(_goes, estimator))
+
+    def draw_value(self, entry: Parameter) -> str:
+        """Return a value of a parameter or field."""
+        return _draw_value(self.rng, entry, self.shape, self.wild)
+
+    def draw_part(self, entry: Parameter) -> Texts:
+        """Return what stands for an object, or an object, with fields by nested names or in it."""
+        rng, name = self.rng, entry.name
+        classes = list_classes(name)
+        cls = classes[rng.integers(len(classes))]
+        plain = self.draw_value(entry) if len(classes) == 1 else repr(cls.name)
+        way = rng.random()
+        if way < 0.35:
+            return {name: plain}
+        fields = self.draw_fields(cls)
+        # Votes have names that stand for no object: their fields are flat.
+        if way < 0.65 and entry.component is not None:
+            return {name: plain} | {f"{name}__{field}": text for field, text in fields.items()}
+        return {name: f"pb.{cls.__name__}({', '.join(f'{f}={t}' for f, t in fields.items())})"}
+
+    def draw_fields(self, cls: type[Component]) -> Texts:
+        """Return fields of an object."""
+        drawn = {
+            field: _draw_count(self.rng, field) if field in MOST else self.draw_value(entry)
+            for field, entry in declared(cls).items()
+            if self.rng.random() < self._find_chance(entry)
+        }
+        return self._keep(drawn, functools.partial(_fields_go, cls)) if self.repairs else drawn
+
+    def draw_space(self) -> str:
+        """Return a space: parameters of a classifier that go together, and lists of others."""
+        rng = self.rng
+        texts = self.draw("ProperBoostClassifier")
+        of_search = declared(pb.ProperBoostClassifierCV)
+        texts = {name: text for name, text in texts.items() if _is_of_space(name, of_search)}
+        if rng.random() < 0.7:
+            texts.pop("n_estimators")
+        space: Texts = {}
+        most = MOST_COMBINATIONS
+        for name, text in texts.items():
+            values = [text]
+            while name not in OF_FINAL_MODEL and len(values) < most and rng.random() < 0.4:
+                values += self._draw_besides(texts, name)
+            different = list(dict.fromkeys(values))
+            is_list = text.startswith("[")
+            most //= len(different)
+            listed = len(different) > 1 or is_list or rng.random() < 0.2
+            listed &= name not in OF_FINAL_MODEL
+            space[name] = f"[{', '.join(different)}]" if listed else text
+        if self.repairs:
+            space = self._keep(space, _space_goes)
+        return _show_space(space)
+
+    def _draw_besides(self, texts: Texts, name: str) -> list[str]:
+        """Return another value of a name that goes with the others, if one is drawn."""
+        owner, _, field = name.partition("__")
+        entry = declared(pb.ProperBoostClassifier)[owner]
+        if field:
+            having = [cls for cls in list_classes(owner) if field in declared(cls)]
+            text = self.draw_value(declared(having[0])[field])
+        elif list_classes(owner):
+            text = self.draw_part(entry)[owner]
+        else:
+            text = self.draw_value(entry)
+        return [text] if _goes("ProperBoostClassifier", texts | {name: text}) else []
+
+    def _find_chance(self, entry: Parameter) -> float:
+        return max(self.boldness, 0.3) if _list_names(entry.annotation) else self.boldness
+
+    def _add_needed(self, estimator: str, drawn: Texts) -> None:
+        """Add what parameters need to have an effect, now and then."""
+        for name in [*drawn]:
+            if self.rng.random() < 0.5:
+                drawn |= _find_needed(estimator, name, drawn)
+
+    def _keep(self, drawn: Texts, go: Callable[[Texts], bool]) -> Texts:
+        """Return what goes together of what was drawn; which of two that do not is by lot."""
+        if go(drawn):
+            return drawn
+        taken: Texts = {}
+        for _ in range(2):  # one may need another that comes after it
+            order = [name for name in self.rng.permutation([*drawn]) if name not in taken]
+            for name in map(str, order):
+                if go(taken | {name: drawn[name]}):
+                    taken[name] = drawn[name]
+        return {name: text for name, text in drawn.items() if name in taken}
+
+
+def _fields_go(cls: type[Component], texts: Texts) -> bool:
+    try:
+        check_component(cls(**{name: evaluate(text) for name, text in texts.items()}))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _space_goes(texts: Texts) -> bool:
+    return _goes("ProperBoostClassifierCV", {"space": _show_space(texts), "effort": "None"})
+
+
+def _show_space(texts: Texts) -> str:
+    return f"{{{', '.join(f'{name!r}: {text}' for name, text in texts.items())}}}"
+
+
+def _is_of_space(name: str, of_search: Mapping[str, Parameter]) -> bool:
+    return name.partition("__")[0] not in {*of_search, "early_stopping", "warm_start"}
+
+
+def _find_needed(estimator: str, name: str, drawn: Texts) -> Texts:
+    """Return a value of the parameter beside which another one has no effect, if there is any."""
+    known = declared(list_estimators()[estimator])
+    values = getattr(pb, estimator)().get_params(deep=False)
+    owner, _, field = name.partition("__")
+    within = f"{owner}__" if field else ""
+    if field:
+        known = next(declared(c) for c in list_classes(owner) if field in declared(c))
+        values = {other: entry.default for other, entry in known.items()}
+    if field in NEEDED and not any(f"{within}{other}" in drawn for other in NEEDED[field]):
+        return {f"{within}{other}": text for other, text in NEEDED[field].items()}
+    entry = known.get(field or name)
+    if entry is None or entry.only_with is None:
+        return {}
+
+    def find(other: str) -> object:
+        text = drawn.get(f"{within}{other}")
+        return values[other] if text is None else evaluate(text)
+
+    obstacle = entry.find_obstacle(find)
+    is_free = within or obstacle in list_parameters(estimator)
+    if obstacle is None or f"{within}{obstacle}" in drawn or not is_free:
+        return {}
+    return {f"{within}{obstacle}": repr(entry.only_with[obstacle][0])}
+
+
+def draw_others(rng: Generator, estimator: str, names: Sequence[str], shape: Shape) -> Texts:
+    """Return values of parameters that are not their defaults, and what these need beside them.
+
+    Where they do not go together others are drawn, a few times.
+    """
+    for _ in range(3):
+        drawn = _draw_others(rng, estimator, names, shape)
+        if _goes(estimator, drawn):
+            break
+    return drawn
+
+
+def _draw_others(rng: Generator, estimator: str, names: Sequence[str], shape: Shape) -> Texts:
+    drawer = _Drawer(rng, shape, 0.1, wild=rng.random() < 0.15, repairs=True)
+    defaults = inspect.signature(getattr(pb, estimator)).parameters
+    known = declared(list_estimators()[estimator])
+    drawn: Texts = {}
+    for name in names:
+        owner, _, field = name.partition("__")
+        if field:
+            fields = [n.partition("__")[2] for n in names if n.startswith(f"{owner}__")]
+            classes = [c for c in list_classes(owner) if {*fields} <= {*declared(c)}]
+            cls = classes[rng.integers(len(classes))]
+            drawn.setdefault(owner, STAND_FOR.get(cls) or repr(cls.name))
+            entry = declared(cls)[field]
+            drawn[name] = _draw_other(drawer, entry, repr(entry.default))
+        elif name == FIRST:
+            drawn[name] = _draw_first(rng, estimator)
+        elif name in MOST:
             drawn[name] = _draw_count(rng, name)
-            continue
-        is_choice = bool(_list_names(known[name].annotation))
-        if rng.random() < (max(boldness, 0.3) if is_choice else boldness):
-            drawn[name] = _draw_value(rng, kind, name, shape, wild)
-    if rng.random() < 0.02:
-        name = str(rng.choice(list(known)))
-        if refused := allowed(kind, name)[2]:
-            drawn[name] = str(rng.choice(refused))
-    return drawn if rng.random() < 0.1 else _keep_promises(estimator, drawn)
+        else:
+            drawn[name] = _draw_other(drawer, known[name], repr(defaults[name].default))
+    for name in names:
+        drawn |= _find_needed(estimator, name, drawn)
+    return drawn
 
 
-def draw_other(rng: Generator, estimator: str, name: str, shape: Shape) -> str:
-    """Return a value of one parameter that is not its default."""
-    if name == FIRST:
-        return _draw_first(rng, estimator)
-    if name in MOST:
-        return _draw_count(rng, name)
-    if name in OTHER_THAN_DEFAULT:
-        return OTHER_THAN_DEFAULT[name](rng, shape)
-    default = repr(inspect.signature(getattr(pb, estimator)).parameters[name].default)
-    wild = rng.random() < 0.15
+STAND_FOR: dict[type[Component], str] = {
+    pb.Interactions: "2", pb.Calibration: "'auto'", pb.EarlyStopping: "True", pb.Bags: "4",
+}  # fmt: skip
+"""Values that stand for objects whose fields have an effect."""
+
+
+def _draw_other(drawer: _Drawer, entry: Parameter, default: str) -> str:
+    """Return a value of one parameter or field that is not its default."""
+    if entry.name in OTHER_THAN_DEFAULT:
+        return OTHER_THAN_DEFAULT[entry.name](drawer.rng, drawer.shape)
     for _ in range(1000):
-        text = _draw_value(rng, list_estimators()[estimator], name, shape, wild)
+        if entry.name == "space":
+            text = drawer.draw_space()
+        elif list_classes(entry.name):
+            text = drawer.draw_part(entry)[entry.name]
+        else:
+            text = drawer.draw_value(entry)
         if not _shows(text, default):
             return text
-    raise AssertionError(f"{name} must have a value to draw besides {default}")
+    raise AssertionError(f"{entry.name} must have a value to draw besides {default}")
 
 
 def _shows(text: str, shown: str) -> bool:
@@ -319,62 +593,19 @@ def _draw_count(rng: Generator, name: str) -> str:
     return repr(int(rng.integers(1, MOST[name] + 1)))
 
 
-def _keep_promises(estimator: str, drawn: dict[str, str]) -> dict[str, str]:
-    """Leave out what would be refused beside the other parameters."""
-    known = declared(list_estimators()[estimator])
-    defaults = inspect.signature(getattr(pb, estimator)).parameters
-
-    def find(name: str) -> object:
-        return evaluate(drawn[name]) if name in drawn else defaults[name].default
-
-    broken = [
-        name for name in drawn if name in known and known[name].promise
-        and known[name].find_obstacle(find) is not None
-    ]  # fmt: skip
-    kept = {name: text for name, text in drawn.items() if name not in broken}
-    if "multiclass" in kept and "step" in known and not _can_couple(find):
-        del kept["multiclass"]
-    if "max_depth" in kept and "grow_policy" in known and not _can_grow(find):
-        del kept["max_depth"]
-    if "linear_leaves" in kept and find("monotonic_cst") is not None:
-        del kept["linear_leaves"]
-    return kept
-
-
-def _can_grow(find: Callable[[str], object]) -> bool:
-    """Whether the tree has no more levels than it may."""
-    depths, policies = find("max_depth"), find("grow_policy")
-    # A value that is refused may be of any type.
-    numbers = [d for d in np.ravel(np.array(depths, object)) if isinstance(d, int | np.integer)]
-    deepest = max(numbers, default=0)
-    return deepest <= MOST_LEVELS or "symmetric" not in np.atleast_1d(policies)
-
-
-def _can_couple(find: Callable[[str], object]) -> bool:
-    """Whether the loss and the step have the coupling of classes."""
-    try:
-        find_coupling(find("multiclass"), get_loss(find("loss")), find("step"))
-    except (ValueError, TypeError):
-        return False
-    return True
-
-
-def _draw_value(rng: Generator, kind: type, name: str, shape: Shape, wild: bool) -> str:
-    is_search = any(entry.takes_lists for entry in declared(kind).values())
-    special = (OF_SEARCH.get(name) if is_search else None) or OF_TABLE.get(name)
-    if special is not None:
-        return special(rng, shape)
-    ordinary, extreme, _ = allowed(kind, name)
+def _draw_value(rng: Generator, entry: Parameter, shape: Shape, wild: bool) -> str:
+    if entry.name in OF_TABLE:
+        return OF_TABLE[entry.name](rng, shape)
+    ordinary, extreme, _ = _sort(entry)
     if wild and extreme and rng.random() < 0.6:
         return str(rng.choice(extreme))
     if not ordinary:
-        return repr(declared(kind)[name].default)
+        return repr(entry.default)
     text = str(rng.choice(ordinary))
     lists = [t for t in ordinary if t.startswith("[")]
     if len(lists) > 1 and text.startswith("["):
-        some = rng.permutation(lists)[: rng.integers(1, 4)]
-        return f"[{', '.join(t[1:-1] for t in some)}]"
-    entry = declared(kind)[name]
+        chosen = rng.permutation(lists)[: rng.integers(1, 4)]
+        return f"[{', '.join(t[1:-1] for t in chosen)}]"
     if not text.startswith("[") and "." in text and rng.random() < 0.5:
         anything = repr(float(10.0 ** rng.uniform(-2, 2)))
         return anything if _takes(entry, anything) else text

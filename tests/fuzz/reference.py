@@ -11,8 +11,8 @@ from fuzz.cases import Case, Column, evaluate
 from fuzz.fits import no_foreign_warnings, phase
 from fuzz.outcomes import Outcome
 from helpers.engine import SINGLE
+from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import read
-from properboost.parameters.shared import BoostingOptions, rate_of
 
 __all__ = ["Reference"]
 
@@ -40,7 +40,7 @@ class Reference:
         params = _draw_params(rng)
         # Neighbouring splits of trees tie often, and classes in a bin, unless weights differ.
         weights = [None, rng.integers(0, 4, n) * 1.0, rng.exponential(size=n)]
-        ties = "max_leaf_nodes" in params or params["response"] == "'sign'"
+        ties = params["weak_learner"] == "'tree'" or params["response"] == "'sign'"
         weight = weights[2 if ties else rng.integers(3)]
         if weight is not None and min(weight[y == 0].sum(), weight[y == 1].sum()) == 0.0:
             weight = None
@@ -48,7 +48,7 @@ class Reference:
 
     def check(self, case: Case, only: str | None = None) -> Outcome:
         made = case.make()
-        given = {name: evaluate(text) for name, text in case.params.items()}
+        values = case.values
         with phase("fit"), no_foreign_warnings():
             made.model.fit(made.X, made.y, made.weight)
         with phase("the engine equals the reference"):
@@ -56,21 +56,21 @@ class Reference:
             kept = np.flatnonzero(count)[np.argsort(case.y[count], kind="stable")]
             weight = None if case.weight is None else case.weight[kept]
             edges = [
-                ref.quantile_edges(x[kept], weight, given.get("max_bins", 255)) for x in made.X.T
+                ref.quantile_edges(x[kept], weight, values.get("max_bins", 255)) for x in made.X.T
             ]
             for ours, theirs in zip(made.model.ensemble_.binning.features, edges, strict=True):
                 np.testing.assert_array_equal(ours.edges, theirs)
             codes = np.stack([ref.encode(x, e) for x, e in zip(made.X.T, edges, strict=True)])
             loss = made.model.loss_
-            rate = rate_of(read(BoostingOptions, made.model), loss.rate_factor)
+            rate = read(BoostingOptions, made.model).find_rate(loss.rate_factor)
             rounds = ref.fit(
                 codes[:, kept],
                 [ref.FeatureBins.numeric(e) for e in edges],
                 np.where(case.y[kept] > 0, 1.0, -1.0),
                 weight,
-                **_settings(given | {"learning_rate": rate}, kept),
+                **_settings(values | {"learning_rate": rate}, kept),
             )
-            draws = float(given.get("subsample", 1.0)) < 1.0
+            draws = float(values.get("weak_learner__subsample", 1.0)) < 1.0
             _compare(made.model.ensemble_.models[0], rounds, rate, draws)
         return Outcome("fitted")
 
@@ -79,8 +79,8 @@ class Reference:
 
     def smaller(self, case: Case) -> Iterator[Case]:
         for simple in case.smaller():
-            kept = {"rows_per_bin", "n_estimators", "gain", "slope"} <= simple.params.keys()
-            if kept and len(np.unique(simple.y)) == 2:
+            needed = {"rows_per_bin", "n_estimators", "gain", "calibration"}
+            if needed <= simple.params.keys() and len(np.unique(simple.y)) == 2:
                 yield simple
 
     def show(self, case: Case, broken: str) -> str:
@@ -111,76 +111,75 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         "loss": one("glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha"),
         # Small gains lead to weights that underflow in single precision only.
         "gain": one(1.0, float(rng.uniform(0.5, 10.0))),
-        "weak_learner": one("histogram", "stump", "tree"),
+        "weak_learner": one("table", "stump", "tree"),
         "response": one("real", "sign", "newton", "exact"),
         "step": one("unit", "guarded", "line_search"),
         "learning_rate": one(1.0, float(rng.uniform(0.05, 1.0))),
         "n_estimators": int(rng.integers(1, 5)),
-        "slope": 1.0,
+        "calibration": None,
         "rows_per_bin": None,
         "max_bins": one(255, int(rng.integers(2, 12))),
     }
+    response = drawn["response"]
     if drawn["weak_learner"] == "tree":
+        policy = one("best_first", "symmetric")
         drawn |= {
             "n_estimators": int(rng.integers(1, 3)),
             # Rows whose weight is below 2^-60 of all are in the reference's trees only.
             "gain": one(1.0, float(rng.uniform(1.0, 10.0))),
-            "max_leaf_nodes": int(rng.integers(2, 8)),
-            "min_child_weight": one(0.0, float(rng.uniform(0.0, 4.0))),
-            "max_features": one(1.0, 0.6),
+            "weak_learner__grow_policy": policy,
+            "weak_learner__min_child_weight": one(0.0, float(rng.uniform(0.0, 4.0))),
+            "weak_learner__max_features": one(1.0, 0.6),
             # A line search leaves all rows in balance: whether a tree of some helps is by chance.
-            "subsample": one(1.0, 0.7 if drawn["step"] != "line_search" else 1.0),
+            "weak_learner__subsample": one(1.0, 0.7 if drawn["step"] != "line_search" else 1.0),
             "random_state": int(rng.integers(5)),
             "selection": one("greedy", "unbiased"),
         }
+        if policy == "best_first":
+            drawn["weak_learner__max_leaf_nodes"] = int(rng.integers(2, 8))
         if rng.random() < 0.3:
-            drawn["max_depth"] = int(rng.integers(1, 4))
-        drawn["grow_policy"] = one("best_first", "symmetric")
-        drawn["screening"] = one(None, int(rng.integers(2, 40)))
+            drawn["weak_learner__max_depth"] = int(rng.integers(1, 4))
     else:
         drawn["selection"] = one("greedy", "cyclic", "unbiased")
-        drawn["screening"] = one(None, int(rng.integers(2, 40)))
-        if drawn["weak_learner"] == "histogram":
-            most = 0.25 if drawn["response"] == "exact" else 20.0
+        if drawn["weak_learner"] == "table":
+            most = 0.25 if response == "exact" else 20.0
             narrow, wide = rng.uniform(0.0, 0.25), rng.uniform(0.0, most)
-            drawn["smoothing"] = one(0.0, float(narrow), float(wide))
-            drawn["max_cells"] = one(None, 3, int(rng.integers(2, 7)))
-            drawn["min_saving"] = one(0.0, float(rng.uniform(0.0, 2.0)))
-    if drawn["response"] in ("real", "exact"):
+            cells = one(None, 3, int(rng.integers(2, 7)))
+            drawn["weak_learner__smoothing"] = one(0.0, float(narrow), float(wide))
+            drawn["weak_learner__max_cells"] = cells
+            if cells is not None and response != "sign":
+                drawn["weak_learner__min_saving"] = one(0.0, float(rng.uniform(0.0, 2.0)))
+    if response in ("real", "exact"):
         drawn["prior"] = one(None, 1e-3)
-    if drawn["response"] == "sign":  # later rounds find classes of equal weight in many bins
+    if response == "sign":  # later rounds find classes of equal weight in many bins
         drawn |= {"n_estimators": 1, "selection": "greedy"}
-    if drawn["response"] == "newton":
+    if response == "newton":
         drawn["l2"] = one(0.0, 2.0)
+    if drawn["selection"] == "unbiased" and drawn.get("weak_learner__subsample", 1.0) == 1.0:
+        drawn["screening"] = one(None, int(rng.integers(2, 40)))
     return {name: repr(value) for name, value in drawn.items()}
 
 
-def _settings(given: dict[str, Any], numbers: Any) -> dict[str, Any]:
+def _settings(values: dict[str, Any], numbers: Any) -> dict[str, Any]:
     """Return the same parameters as the reference takes them, for rows of these numbers."""
-    own = dict(given)
-    name, gain = own.pop("loss", "glog"), own.pop("gain", 1.0)
-    learner = own.pop("weak_learner", "histogram")
-    depth = own.pop("max_depth", None)
-    by_level = own.pop("grow_policy", "best_first") == "symmetric"
-    if by_level and depth is None:
-        depth = 4  # the default's for so few rows
-    tree = ref.TreeSettings(
-        by_level=by_level,
-        max_leaves=own.pop("max_leaf_nodes", 31),
-        max_depth=np.inf if depth is None else depth,
-        min_child_weight=own.pop("min_child_weight", 1.0),
-        max_features=own.pop("max_features", 1.0),
-        subsample=own.pop("subsample", 1.0),
-        numbers=tuple(numbers.tolist()),
-        seed=own.pop("random_state", 0),
-    )
-    own.setdefault("selection", "unbiased")
-    own.setdefault("max_cells", 3)  # the default's for so few rows
-    own.setdefault("smoothing", 0.1)
-    for unused in ("rows_per_bin", "max_bins", "slope"):
-        own.pop(unused, None)
+    rest = {name.removeprefix("weak_learner__"): value for name, value in values.items()}
+    name, gain = rest.pop("loss", "glog"), rest.pop("gain", 1.0)
+    learner = rest.pop("weak_learner", "table")
+    names = ("grow_policy", "max_leaf_nodes", "max_depth", "min_child_weight", "max_features",
+             "subsample")  # fmt: skip
+    of_trees = {name: rest.pop(name) for name in names if name in rest}
+    if of_trees.get("grow_policy") == "symmetric":
+        of_trees.setdefault("max_depth", 4)  # the default's for so few rows
+    of_trees.setdefault("min_child_weight", 1.0)
+    seed = rest.pop("random_state", 0)
+    tree = ref.TreeSettings(**of_trees, numbers=tuple(numbers.tolist()), seed=seed)
+    rest.setdefault("selection", "unbiased")
+    rest.setdefault("max_cells", 3)  # the default's for so few rows
+    rest.setdefault("smoothing", 0.1)
+    for unused in ("rows_per_bin", "max_bins", "calibration"):
+        rest.pop(unused, None)
     alpha = {"alpha": evaluate("losses.Alpha()").alpha} if name == "alpha" else {}
-    return {"loss": ref.make_loss(name, gain, **alpha), "learner": learner, "tree": tree, **own}
+    return {"loss": ref.make_loss(name, gain, **alpha), "learner": learner, "tree": tree, **rest}
 
 
 def _compare(ours: Any, theirs: list[ref.Round], rate: float, draws: bool) -> None:

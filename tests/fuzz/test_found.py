@@ -40,7 +40,7 @@ def test_trees_of_some_rows_are_not_compared_once_all_rows_are_in_balance():
     parameters = {"weak_learner": "'tree'", "n_estimators": "2", "rows_per_bin": "None"}
     case = Case(
         "ProperBoostClassifier",
-        parameters | {"subsample": "0.7", "learning_rate": "1.0"},
+        parameters | {"weak_learner__subsample": "0.7", "learning_rate": "1.0"},
         (Column(x),),
         np.array([1, 0, 1, 1, 1, 0]),
         np.array(weight),
@@ -54,7 +54,7 @@ def test_features_of_objects_are_checked_in_their_order():
     x[[1, 5]] = -1.0, 0.0
     X = np.stack([np.ones(17), x], axis=1).astype(object)
     y = np.array([1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1])
-    model = pb.LogitBoost(loss="tangent", weak_learner="tree", monotonic_cst=[0, 1]).fit(X, y)
+    model = pb.ProperBoostClassifier("tangent", weak_learner="tree", monotonic_cst=[0, 1]).fit(X, y)
     hold(model, X, y, only="raw predictions rise or fall with the features that must")
 
 
@@ -84,7 +84,9 @@ def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():
 def test_the_least_gain_leaves_no_step_to_look_for_an_intercept():
     """Its search went on for ever."""
     X, y = np.arange(12.0).reshape(-1, 1), np.arange(12) % 4 // 3
-    model = pb.RealBoost(gain=5e-324, n_estimators=1, intercept="share").fit(X, y)
+    model = pb.RealBoost(
+        gain=5e-324, n_estimators=1, calibration=pb.Calibration(slope=1.0, intercept="share")
+    ).fit(X, y)
     hold(model, X, y, only="probabilities are finite, in [0, 1] and add up to 1")
 
 
@@ -99,7 +101,12 @@ def test_log_odds_of_a_class_that_is_all_but_certain():
 def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
     X, rng = np.arange(80.0).reshape(-1, 1), np.random.default_rng(0)
     y = (rng.random(80) < np.arange(80) / 80).astype(int)
-    given = {"gain": 1e290, "n_estimators": 2, "step": "line_search", "slope": 1.0}
+    given = {
+        "gain": 1e290,
+        "n_estimators": 2,
+        "step": "line_search",
+        "calibration": pb.Calibration(slope=1.0),
+    }
     model = pb.ProperBoostClassifier(outer_bags=4, **given).fit(X, y)
     assert model.ensemble_.spread.errors(0).max() > 1e200
     hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
@@ -108,14 +115,18 @@ def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
 def test_bags_of_opposite_signs_may_add_up_to_little():
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
     model = pb.ProperBoostClassifier(
-        outer_bags=5, step="totally_corrective", n_estimators=4, max_cells=None
+        outer_bags=5,
+        step="totally_corrective",
+        n_estimators=4,
+        weak_learner=pb.Table(max_cells=None),
     ).fit(X, y)
     hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
 
 
 def test_bags_lose_the_digits_that_their_intercepts_do_not_have():
     X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([1, 0, 0, 1])
-    model = pb.AdaBoost(intercept="share", learning_rate=1e-100, outer_bags=9).fit(X, y)
+    scale = pb.Calibration(slope=1.0, intercept="share")
+    model = pb.AdaBoost(calibration=scale, learning_rate=1e-100, outer_bags=9).fit(X, y)
     hold(model, X, y, only="the mean of the bags is the model, but for intercepts")
 
 
@@ -138,7 +149,9 @@ def test_a_search_may_choose_to_have_no_bags():
 def test_densities_of_a_gain_next_to_0_lead_nowhere():
     """They were infinite, and 0 times that was warned of."""
     X = np.array([[0.0], [0.0], [0.0], [0.0]], dtype="<f4")
-    model = pb.ProperBoostClassifierCV(gains=[1e-310], outer_bags=0).fit(X, [0, 1, 1, 0])
+    model = pb.ProperBoostClassifierCV(space={"gain": [1e-310], "outer_bags": 0}).fit(
+        X, [0, 1, 1, 0]
+    )
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -160,7 +173,7 @@ def test_lines_in_features_without_limits_are_saved():
     X[:, 4] = [3.4e38, most, -most, most, most, 3.4e38]
     X[:, 1] = [3.0, 0.0, 2.0, 1.0, 5.0, 4.0]
     y, weight = np.array([0, 0, 1, 0, 0, 0]), np.array([2.0, 2.0, 2.0, 1.0, 3.0, 2.0])
-    model = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True).fit(X, y, weight)
+    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True)).fit(X, y, weight)
     hold(model, X, y, weight, only="a file holds the same model")
     hold(model, X, y, weight, only="a compact file predicts the same bits")
 
@@ -179,8 +192,8 @@ def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
     [
         {"screening": 20},
         {"screening": 20, "weak_learner": "tree"},
-        {"subsample": 0.5, "weak_learner": "tree"},
-        {"subsample": 0.5, "weak_learner": "monomial"},
+        {"weak_learner": pb.Tree(subsample=0.5)},
+        {"weak_learner": pb.Rule(subsample=0.5)},
     ],
     ids=str,
 )
@@ -205,11 +218,12 @@ def test_links_of_the_least_gain_are_rounded_to_0():
 def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
     """PostgreSQL ends queries at products and quotients that are rounded to 0."""
     skip_without(dialect)
-    x = np.arange(60.0)
+    x, scale = np.arange(60.0), pb.Calibration(slope=1e-300, intercept=None)
     models = [
-        pb.ULS(slope=1e-300, n_estimators=3).fit(x[:, None], x > 20.0),
+        pb.ULS(calibration=scale, n_estimators=3).fit(x[:, None], x > 20.0),
         pb.ProperBoostClassifier(
-            multiclass="one_vs_rest", gain=2.0, learning_rate=1e-310, temperature=1.7e308,
+            multiclass="one_vs_rest", gain=2.0, learning_rate=1e-310,
+            calibration=pb.Calibration(temperature=1.7e308),
             n_estimators=3,
         ).fit(x[:, None], np.arange(60) // 20),
     ]  # fmt: skip
@@ -230,7 +244,7 @@ def test_a_temperature_is_sought_no_farther_than_numbers_go():
     """Heavy rows without an error ask for ever smaller ones; numpy warned of infinity times 0."""
     X, y = np.zeros((5, 1)), np.array([0, 0, 2, 1, 1])
     weight = np.array([1e300, 1e300, 1.0, 1e300, 1e300])
-    search = pb.ProperBoostClassifierCV(response="conditional")
+    search = pb.ProperBoostClassifierCV(space={"response": "conditional"})
     with pytest.warns(UserWarning, match="sample_weight has a mean of|least populated class"):
         search.fit(X, y, weight)
     assert np.isfinite(search.predict_proba(X)).all()
@@ -238,8 +252,8 @@ def test_a_temperature_is_sought_no_farther_than_numbers_go():
 
 def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
     X, y = np.array([[0.0], [2.0], [3.0], [1.0]]), np.array([1, 1, 0, 0])
-    with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
-        pb.ProperBoostClassifierCV(gains=[1e-300]).fit(X, y)
+    with pytest.raises(ValueError, match=r"the gain larger"):
+        pb.ProperBoostClassifierCV(space={"gain": [1e-300]}).fit(X, y)
 
 
 def test_bags_under_the_largest_of_gains_are_saved(tmp_path):
@@ -254,34 +268,46 @@ def test_bags_whose_steps_overflow_are_refused():
     """NumPy warned of infinity times 0 while they were averaged."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     with pytest.raises(ValueError, match="make raw predictions beyond"):
-        pb.AdaBoost(slope=1.79e308, outer_bags=16, n_estimators=3).fit(X, X[:, 0] > 0.0)
+        pb.AdaBoost(
+            calibration=pb.Calibration(slope=1.79e308, intercept=None),
+            outer_bags=16,
+            n_estimators=3,
+        ).fit(X, X[:, 0] > 0.0)
 
 
 def test_steps_that_overflow_are_refused_before_they_are_scored():
     """NumPy warned while raw predictions of the validation rows were added up."""
     X = np.arange(40.0)[:, None]
     with pytest.raises(ValueError, match=r"^slope=.* make raw predictions beyond"):
-        pb.ProperBoostClassifier(slope=1.79e308, early_stopping=True).fit(X, X[:, 0] > 9.0)
+        pb.ProperBoostClassifier(
+            calibration=pb.Calibration(slope=1.79e308), early_stopping=True
+        ).fit(X, X[:, 0] > 9.0)
 
 
 def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
     """The error named y_val, which nobody had given."""
     X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])
-    model = pb.ProperBoostClassifier(early_stopping=True, validation_fraction=0.4, random_state=0)
-    with pytest.raises(ValueError, match="early_stopping=True cannot score the rows it holds out"):
+    model = pb.ProperBoostClassifier(
+        early_stopping=pb.EarlyStopping(validation_fraction=0.4), random_state=0
+    )
+    with pytest.raises(ValueError, match="early_stopping cannot score the rows it holds out"):
         model.fit(X, y, np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0]))
 
 
 def test_a_gain_next_to_0_is_calibrated_without_a_word():
     """NumPy warned of the overflow of a density."""
-    search = pb.ProperBoostClassifierCV(gains=[1e-300]).fit(np.zeros((4, 1)), [1, 0, 0, 1])
+    search = pb.ProperBoostClassifierCV(space={"gain": [1e-300]}).fit(
+        np.zeros((4, 1)), [1, 0, 0, 1]
+    )
     assert np.isfinite(search.predict_proba(np.zeros((1, 1)))).all()
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_the_least_of_gains_has_no_information_to_invert():
     """NumPy found no eigenvalues of NaN."""
-    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100], max_cells="auto")
+    space = {"gain": [5e-324], "weak_learner__smoothing": [1e-100]}
+    space["weak_learner__max_cells"] = "auto"
+    search = pb.ProperBoostClassifierCV(space, effort=None)
     search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
     assert search.calibration_["slope"] == 1.0
 
@@ -289,8 +315,10 @@ def test_the_least_of_gains_has_no_information_to_invert():
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_paces_under_the_least_of_gains_are_compared():
     """They were infinite, and their quotient no number of estimators."""
-    search = pb.ProperBoostClassifierCV(gains=[5e-324], smoothings=[1e-100])
-    with pytest.raises(ValueError, match=r"the gain \(of a search: gains\) larger"):
+    search = pb.ProperBoostClassifierCV(
+        space={"gain": [5e-324], "weak_learner__smoothing": [1e-100]}
+    )
+    with pytest.raises(ValueError, match=r"the gain larger"):
         search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
 
 
@@ -298,7 +326,9 @@ def test_paces_under_the_least_of_gains_are_compared():
 def test_the_largest_of_priors_leaves_the_share(response):
     """It overflowed, and the error spoke of the learning rate."""
     X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([0, 1, 0, 1])
-    search = pb.ProperBoostClassifierCV(response=response, priors=[1.7976931348623157e308])
+    search = pb.ProperBoostClassifierCV(
+        space={"response": response, "prior": [1.7976931348623157e308]}
+    )
     np.testing.assert_allclose(search.fit(X, y).predict_proba(X), 0.5, atol=1e-6)
 
 
@@ -307,7 +337,7 @@ def test_a_search_that_compares_features_by_two_rows_draws_them():
     """`screening` may be an integer of NumPy's, and rows of weight 0 have numbers, too."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (13, 4)).astype(float), np.arange(13) % 3
-    model = pb.ProperBoostClassifierCV(screening=np.int8(2)).fit(X, y)
+    model = pb.ProperBoostClassifierCV(space={"screening": np.int8(2)}).fit(X, y)
     hold(model, X, y, only="a row of weight 0 is no row")
 
 
@@ -315,7 +345,9 @@ def test_a_search_that_compares_features_by_two_rows_draws_them():
 def test_scores_with_the_intercept_are_no_scores_to_stop_by():
     """A score that is drawn may be better the second time."""
     X, y = np.arange(8.0)[:, None], np.arange(8) % 3
-    model = pb.ProperBoostClassifier(intercept="auto", n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        calibration=pb.Calibration(intercept="auto"), n_estimators=3
+    ).fit(X, y)
     hold(model, X, y, only="estimators whose score is undefined are never the best", seed=5)
 
 
@@ -334,7 +366,9 @@ def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
     """The square of the gain overflowed."""
     X, y = np.zeros((4, 1)), np.array([2, 1, 0, 0])
     found = [
-        pb.ProperBoostClassifierCV(gains=[gain], multiclass=multiclass).fit(X, y).calibration_
+        pb.ProperBoostClassifierCV(space={"gain": [gain], "multiclass": multiclass})
+        .fit(X, y)
+        .calibration_
         for gain in (1e100, 1e300)
     ]
     small, large = (np.array(own["intercept"]) for own in found)
@@ -352,8 +386,12 @@ def test_cuts_of_a_cell_are_ties_by_what_the_cell_costs():
             "121213121311313323123322113222211332323313232112111",
         )
     )
-    parameters = {"gain": "1.0", "step": "'line_search'", "n_estimators": "3", "slope": "1.0"}
-    parameters |= {"rows_per_bin": "None", "smoothing": "0.16009405955980294", "max_cells": "5"}
+    parameters = {"gain": "1.0", "step": "'line_search'", "n_estimators": "3"}
+    parameters |= {"calibration": "None", "rows_per_bin": "None", "weak_learner": "'table'"}
+    parameters |= {
+        "weak_learner__smoothing": "0.16009405955980294",
+        "weak_learner__max_cells": "5",
+    }
     case = Case("ProperBoostClassifier", parameters, (Column(x),), y.astype(int), weight)
     assert Reference().check(case).kind == "fitted"
 
@@ -381,11 +419,12 @@ def test_a_cell_is_cut_between_its_own_bins():
     ]  # fmt: skip
     weight = [0.9057973307964404, 0.12137841138150579, 0.712535149881632, 5.179531853589326,
               0.379760554870834, 0.37076277595557205]  # fmt: skip
-    parameters = {"loss": "'ggauss'", "gain": "1.0", "step": "'line_search'", "slope": "1.0"}
+    parameters = {"loss": "'ggauss'", "gain": "1.0", "step": "'line_search'"}
     parameters |= {"n_estimators": "2", "rows_per_bin": "None", "selection": "'cyclic'"}
+    parameters |= {"calibration": "None", "weak_learner": "'table'"}
     case = Case(
         "ProperBoostClassifier",
-        parameters | {"smoothing": "0.0", "max_cells": "4"},
+        parameters | {"weak_learner__smoothing": "0.0", "weak_learner__max_cells": "4"},
         tuple(Column(np.array(x)) for x in X),
         np.array([0, 0, 1, 1, 1, 0]),
         np.array(weight),

@@ -7,17 +7,28 @@ import pytest
 
 import properboost as pb
 from fuzz.__main__ import main
-from fuzz.cases import Case, Column
+from fuzz.cases import Case, Column, _simpler_values
 from fuzz.fits import Fits
+from fuzz.invariants import hold
 from fuzz.kinds import COMMANDS, KINDS, Command
 from fuzz.outcomes import Broken
-from fuzz.parameters import _can_grow, allowed, list_estimators
+from fuzz.parameters import (
+    Shape,
+    _Drawer,
+    allowed,
+    check_model,
+    draw_parameters,
+    list_estimators,
+)
 from fuzz.queries import Queries
 from fuzz.shrink import shrink
 from fuzz.workers import ENDED, HANGS, Bench, Worker
 from helpers.models import same_bits
 from properboost.export import sql_query
 from properboost.parameters.declare import declared
+from properboost.parameters.flat import COMPONENTS, PLACES
+from properboost.parameters.learners import LEARNERS
+from properboost.parameters.words import OBJECTS
 
 pytest.importorskip("pandas")
 
@@ -58,18 +69,77 @@ def test_values_are_what_declarations_allow(name):
     assert "1e+300" in allowed(pb.ProperBoostClassifier, "gain")[1]
     assert "-1.0" in allowed(pb.ProperBoostClassifier, "gain")[2]
     assert "'cyclic'" in allowed(pb.ProperBoostClassifier, "selection")[0]
-    assert "[0.5]" in allowed(pb.ProperBoostClassifierCV, "gains")[0]
+    assert "'tree'" in allowed(pb.ProperBoostClassifier, "weak_learner")[0]
+    assert "128" in allowed(pb.Tree, "max_leaf_nodes")[0]
+    assert "[0.5]" in allowed(pb.ARBoostClassifierCV, "rhos")[0]
+
+
+def draw_many(estimator, n=300):
+    rng = np.random.default_rng(0)
+    return [draw_parameters(rng, estimator, Shape(200, 4, ["0", "1"])) for _ in range(n)]
+
+
+def test_fields_of_every_object_are_drawn_by_nested_names_and_in_objects():
+    rng, shape = np.random.default_rng(0), Shape(200, 4, ["0", "1"])
+    drawer = _Drawer(rng, shape, boldness=0.35, wild=False, repairs=True)
+    known = declared(pb.ProperBoostClassifier)
+    drawn = [drawer.draw_part(known[name]) for name in OBJECTS for _ in range(200)]
+    nested = {name for texts in drawn for name in texts if "__" in name}
+    positional = {"interactions__pairs", "outer_bags__n_bags"}
+    assert nested == {place.nested for place in PLACES.values()} | positional
+    objects = " ".join(text for texts in drawn for text in texts.values() if "pb." in text)
+    for name, kind in COMPONENTS.items():
+        assert f"pb.{name}(" in objects
+        assert all(f"{field}=" in objects for field in declared(kind))
+
+
+def test_spaces_have_values_lists_nested_names_and_objects():
+    spaces = [texts["space"] for texts in draw_many("ProperBoostClassifierCV") if "space" in texts]
+    pieces = ["'gain': [", "'weak_learner': 'tree'", "'weak_learner__", "'weak_learner': pb."]
+    pieces += ["'interactions': [", "'calibration': ", "'monotonic_cst': [[", ", pb."]
+    for piece in pieces:
+        assert any(piece in space for space in spaces), piece
+
+
+@pytest.mark.parametrize("name", ["ProperBoostClassifier", "ProperBoostClassifierCV", "AdaBoost"])
+def test_most_of_what_is_drawn_goes_together(name):
+    drawn = draw_many(name, 60)
+    refused = 0
+    for texts in drawn:
+        try:
+            check_model(make_case(4, name, texts).make().model)
+        except (TypeError, ValueError):
+            refused += 1
+    assert 0 < refused < 12
+
+
+def test_objects_and_spaces_are_made_smaller_field_by_field():
+    simple = [*_simpler_values("{'gain': [1.0, 2.5], 'weak_learner': pb.Tree(max_depth=3)}")]
+    for text in (
+        "{'weak_learner': pb.Tree(max_depth=3)}",
+        "{'gain': [2.5], 'weak_learner': pb.Tree(max_depth=3)}",
+        "{'gain': [1.0, 2.5], 'weak_learner': pb.Tree()}",
+        "{'gain': [1.0, 2.5], 'weak_learner': pb.Tree(max_depth=1)}",
+    ):
+        assert text in simple
 
 
 # -- what is found --------------------------------------------------------------------------------
 
 
-def make_case(n=200):
+DEEP = {
+    "n_estimators": "3",
+    "gain": "2.5",
+    "weak_learner": "'tree'",
+    "weak_learner__max_depth": "4",
+}
+
+
+def make_case(n=200, estimator="ProperBoostClassifier", params=DEEP):
     rng = np.random.default_rng(0)
     columns = tuple(Column(rng.normal(size=n)) for _ in range(4))
-    params = {"n_estimators": "3", "gain": "2.5", "weak_learner": "'tree'", "max_depth": "4"}
     y = (columns[0].values + rng.normal(size=n) > 0).astype(int)
-    return Case("ProperBoostClassifier", params, columns, y, rng.exponential(size=n), layout="X")
+    return Case(estimator, params, columns, y, rng.exponential(size=n), layout="X")
 
 
 def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
@@ -77,7 +147,7 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
     right = pb.ProperBoostClassifier.decision_function
 
     def wrong(model, X, init_score=None):
-        deep = model.weak_learner == "tree" and model.max_depth is not None
+        deep = getattr(model.weak_learner, "max_depth", None) is not None
         return right(model, X, init_score) * (np.nan if deep else 1.0)
 
     monkeypatch.setattr(pb.ProperBoostClassifier, "decision_function", wrong)
@@ -93,7 +163,7 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
     found = find(make_case())
     small = shrink(make_case(), kind.smaller, lambda case: find(case) is not None)
     assert found.invariant == find(small).invariant
-    assert set(small.params) == {"weak_learner", "max_depth"}
+    assert set(small.params) == {"weak_learner", "weak_learner__max_depth"}
     assert (small.n_rows, len(small.columns), small.weight) == (2, 1, None)
     shown = kind.show(small, found.invariant)
     assert len(shown.splitlines()) < 15
@@ -108,8 +178,8 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
 
 def test_a_query_that_answers_where_it_must_fail_is_found_and_shrunk(monkeypatch):
     """Texts that are no numbers would be 0 in SQLite."""
-    own = sql_query.DIALECTS["sqlite"]
-    monkeypatch.setitem(sql_query.DIALECTS, "sqlite", replace(own, casts_fail=True))
+    right = sql_query.DIALECTS["sqlite"]
+    monkeypatch.setitem(sql_query.DIALECTS, "sqlite", replace(right, casts_fail=True))
     kind, system = Queries(), "sqlite gives what the model gives"
 
     def fails(case):
@@ -131,6 +201,49 @@ def test_a_query_that_answers_where_it_must_fail_is_found_and_shrunk(monkeypatch
         scope["test_found"]()
     monkeypatch.undo()
     scope["test_found"]()
+
+
+def test_a_value_that_a_search_replaces_is_found():
+    X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 2
+    space = {"gain": [1.0, 2.0], "weak_learner": pb.Tree(max_depth=3), "loss": "savage"}
+    search = pb.ProperBoostClassifierCV(space, max_estimators=2, cv=2, refit=False).fit(X, y)
+    only = "what a space has is in the best parameters"
+    hold(search, X, y, only=only)
+    for name, value in (("gain", 4.0), ("weak_learner", pb.Tree()), ("loss", "glog")):
+        best = search.best_params_
+        search.best_params_ = best | {name: value}
+        with pytest.raises(AssertionError, match=f"^{name}="):
+            hold(search, X, y, only=only)
+        search.best_params_ = best
+
+
+def test_a_name_that_is_another_model_than_its_object_is_found(monkeypatch):
+    X, y = np.arange(60.0)[:, None] % 7, np.arange(60) % 5 < 2
+    model = pb.ProperBoostClassifier(weak_learner="stump", n_estimators=3).fit(X, y)
+    only = "a name and its object make the same bits"
+    hold(model, X, y, only=only)
+    monkeypatch.setitem(LEARNERS, "stump", pb.Tree)
+    with pytest.raises(AssertionError):
+        hold(model, X, y, only=only)
+
+
+def test_an_object_that_is_changed_where_others_hold_it_is_found(monkeypatch):
+    X, y = np.arange(60.0)[:, None] % 7, np.arange(60) % 5 < 2
+    tree = pb.Tree(max_depth=2)
+    model = pb.ProperBoostClassifier(weak_learner=tree, n_estimators=2).fit(X, y)
+    only = "parameters may be set in any order"
+    hold(model, X, y, only=only)
+    assert tree == pb.Tree(max_depth=2)
+    right = pb.ProperBoostClassifier.set_params
+
+    def write_into(model, **params):
+        if isinstance(model.weak_learner, pb.Tree) and "weak_learner__max_depth" in params:
+            model.weak_learner.max_depth = params["weak_learner__max_depth"]
+        return right(model, **params)
+
+    monkeypatch.setattr(pb.ProperBoostClassifier, "set_params", write_into)
+    with pytest.raises(AssertionError):
+        hold(model, X, y, only=only)
 
 
 def test_a_crash_and_a_hang_are_failures():
@@ -161,13 +274,6 @@ def test_a_bench_goes_on_after_a_crash():
 def test_an_input_that_cannot_be_drawn_is_a_failure(capfd, tmp_path):
     assert main(["--replay", "fits:-1", "--keep", str(tmp_path)]) == 1
     assert "an input is drawn: ValueError: expected non-negative" in capfd.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("depth", "grows"), [("none", True), (["none", 99], False), (3, True), ([2, 99], False)]
-)
-def test_depths_that_are_refused_are_drawn_beside_a_way_to_grow(depth, grows):
-    assert _can_grow({"max_depth": depth, "grow_policy": "symmetric"}.get) is grows
 
 
 def test_a_run_reports_what_it_tried(capfd, tmp_path):

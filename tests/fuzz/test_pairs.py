@@ -1,16 +1,18 @@
 """Two parameters away from their defaults: a part of all pairs, by lot; `fuzz.pairs` tries all."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 import properboost as pb
-from fuzz.cases import evaluate
+from fuzz.cases import make_model
 from fuzz.outcomes import Broken
 from fuzz.pairs import Pairs, list_pairs, main
-from fuzz.parameters import list_parameters
+from fuzz.parameters import list_names
 from properboost.estimators import presets
 from properboost.parameters.declare import declared
+from properboost.parameters.flat import PLACES
 
 pytest.importorskip("pandas")
 
@@ -39,19 +41,29 @@ def test_pairs_of_parameters_fit_or_are_refused_by_name(estimator):
 
 
 def test_all_pairs_are_there_once():
-    names = [*declared(pb.ProperBoostClassifier)]
-    drawn = [frozenset(pair) for name, *pair in list_pairs() if name == "ProperBoostClassifier"]
-    assert sorted(map(sorted, drawn)) == sorted(map(sorted, itertools.combinations(names, 2)))
+    flat, nested = declared(pb.ProperBoostClassifier), {place.nested for place in PLACES.values()}
+    drawn = [tuple(pair) for name, *pair in list_pairs() if name == "ProperBoostClassifier"]
+    assert {*flat, *nested} <= {*itertools.chain(*drawn)} == {*list_names("ProperBoostClassifier")}
+    assert len({frozenset(pair) for pair in drawn}) == len(drawn)
+    assert {*itertools.combinations(flat, 2)} <= {*drawn}
+    # No learner has both, and a field makes its object.
+    fields = ("weak_learner__max_cells", "weak_learner__max_depth", "weak_learner__max_features")
+    apart = [pair for pair in itertools.combinations(fields, 2) if pair in drawn]
+    assert apart == [fields[1:]]
+    assert not any(pair[1].startswith(f"{pair[0]}__") for pair in drawn)
     assert {name for name, *_ in list_pairs()} >= {*TRIED, *presets.__all__}
 
 
 def test_both_are_away_from_their_defaults():
-    defaults = pb.ProperBoostClassifier().get_params()
     for number in list_numbers("ProperBoostClassifier")[:300]:
-        case = Pairs().draw(number)
-        assert {*case.params} == {*list_pairs()[number][1:]}
-        for name, text in case.params.items():
-            assert repr(evaluate(text)) != repr(defaults[name])
+        case, names = Pairs().draw(number), list_pairs()[number][1:]
+        assert {*names} <= {*case.params}
+        model = make_model(case.estimator, case.values)
+        for name in names:
+            owner, _, field = name.partition("__")
+            part = getattr(model, owner) if field else model
+            default = declared(type(part))[field or name].default
+            assert repr(getattr(part, field or name)) != repr(default)
 
 
 def test_values_are_others_from_one_round_to_the_next():
@@ -77,9 +89,11 @@ def test_an_error_that_names_neither_is_found(monkeypatch):
     monkeypatch.setattr(pb.ProperBoostClassifier, "fit", fail)
     with pytest.raises(Broken, match="names neither"):
         Pairs().check(find_fitted())
-    names = dict.fromkeys(["gain", "max_bins"], "2")
-    case = find_fitted()
-    assert Pairs().check(type(case)(**{**case.__dict__, "params": names})).kind == "refused"
+    case = replace(find_fitted(), params={"gain": "2", "max_bins": "2"})
+    assert Pairs().check(case).kind == "refused"
+    nested = {"weak_learner": "'tree'", "weak_learner__max_depth": "2"}
+    with pytest.raises(Broken, match="names neither"):
+        Pairs().check(replace(case, params=nested))
 
 
 def test_another_error_and_other_bits_are_found(monkeypatch):
@@ -93,7 +107,9 @@ def test_another_error_and_other_bits_are_found(monkeypatch):
         with pytest.raises(Broken, match="IndexError"):
             Pairs().check(find_fitted())
     right = pb.load_model
-    monkeypatch.setattr(pb, "load_model", lambda path: right(path).set_params(slope=0.5))
+    monkeypatch.setattr(
+        pb, "load_model", lambda path: right(path).set_params(calibration__slope=0.5)
+    )
     with pytest.raises(Broken) as broken:
         Pairs().check(find_fitted())
     assert broken.value.invariant == "a file holds the same model"
@@ -108,4 +124,4 @@ def test_the_command_counts_pairs(capfd, tmp_path):
     assert row[1:3] == [str(tried)] * 2
     assert row[5] == "0"
     assert sum(map(int, row[3:6])) == tried
-    assert len(list_parameters("UDTClassifier")) * 11 == 2 * tried
+    assert len(list_names("UDTClassifier")) * 11 == 2 * tried

@@ -27,29 +27,46 @@ OPTIONS = {
     "l2": 0.0,
 }
 
-TREES = {
-    "max_leaves", "max_depth", "min_child_weight", "max_features", "directions", "subsample",
-    "seed", "max_cells", "min_saving", "by_level", "linear_leaves", "linear_l2", "linear_rows",
+GROWN = {"min_child_weight": 0.0, "max_features": 1.0, "subsample": 1.0}
+
+LEARNERS = {
+    "table": {"max_cells": 0, "min_saving": 0.0, "smoothing": 0.0},
+    "stump": {},
+    "tree": {
+        **GROWN, "grow_policy": "best_first", "max_leaf_nodes": 31, "max_depth": 0,
+        "linear_leaves": False, "linear_l2": 0.0,
+    },
+    "rule": {**GROWN, "max_conditions": 2},
 }  # fmt: skip
+"""The fields of weak learners.  They restrain little and draw nothing, where tests do not say."""
+
+OF_ALL = {"seed", "directions", "criterion", "allows_for_chance", "min_relative_decrease"}
+
+
+def describe_learner(name="table", **fields):
+    """What `_core.WeakLearner` takes."""
+    return {"name": name, **LEARNERS.get(name, {}), **fields}
 
 
 def make_boosting(codes, features, segments, roles, losses, weight=None, **settings):
-    """Models over codes in segment order; what is of a model's own: one for all, or one each.
+    """Models over codes in segment order; what differs by model: one for all, or one each.
 
     `features` are what `_core.Bins` takes, or a tuple of those and the means of bins.
-
-    Whatever the settings of a tree, they are the weak learner's.
     """
-    own = {"gain": 1.0, "learning_rate": 1.0, "prior": 0.0, "smoothing": 0.0}
-    for name, default in own.items():
-        given = settings.pop(name, None)
-        own[name] = np.full(len(losses), default if given is None else given, dtype=float)
-    kind = settings.pop("weak_learner", "histogram")
-    options = {name: settings.pop(name) for name in TREES & settings.keys()}
-    if kind in ("tree", "monomial"):
+    of_models = {"gain": 1.0, "learning_rate": 1.0, "prior": 0.0, "smoothing": 0.0}
+    for name, default in of_models.items():
+        value = settings.pop(name, None)
+        of_models[name] = np.full(len(losses), default if value is None else value, dtype=float)
+    smoothings = of_models.pop("smoothing")
+    kind = settings.pop("weak_learner", "table")
+    known = OF_ALL | LEARNERS.get(kind, {}).keys()
+    options = {name: settings.pop(name) for name in known & settings.keys()}
+    if kind in ("tree", "rule"):
         options["allows_for_chance"] = settings.get("selection", "greedy") != "greedy"
-    smoothings = own.pop("smoothing")
-    learners = {h: _core.WeakLearner(kind, smoothing=h, **options) for h in set(smoothings)}
+    learners = {}
+    for h in set(smoothings):
+        smoothing = {} if kind != "table" and h == 0.0 else {"smoothing": h}
+        learners[h] = _core.WeakLearner(describe_learner(kind, **options, **smoothing))
     n_threads = settings.pop("n_threads", 1)
     rows = _core.Rows(
         np.ascontiguousarray(codes, dtype=np.uint8),
@@ -66,14 +83,13 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
             loss,
             learners[smoothings[m]],
             np.asarray(roles[m], dtype=np.int8),
-            **{name: values[m] for name, values in own.items()},
+            **{name: values[m] for name, values in of_models.items()},
         )
         for m, loss in enumerate(losses)
     ]
-    kept = {"keep_rounds": settings.pop("keep_rounds", True)}
-    kept["risk_of_tables"] = settings.pop("risk_of_tables", True)
+    told = {name: settings.pop(name, True) for name in ("keep_rounds", "risk_of_tables")}
     algorithm = _core.AdditiveBoosting(**(OPTIONS | settings))
-    return _core.Boosting(rows, models, algorithm, **kept, n_threads=n_threads)
+    return _core.Boosting(rows, models, algorithm, **told, n_threads=n_threads)
 
 
 def train(codes, features, y, weight=None, *, loss="glog", n_estimators=20, **settings):

@@ -12,10 +12,10 @@ MODELS = {
     "tables": {},
     "pairs": {"interactions": 3},
     "bags": {"outer_bags": 4},
-    "trees": {"weak_learner": "tree", "max_leaf_nodes": 8},
-    "symmetric": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 3},
-    "lines": {"weak_learner": "tree", "linear_leaves": True, "max_leaf_nodes": 4},
-    "rules": {"weak_learner": "monomial"},
+    "trees": {"weak_learner": pb.Tree(max_leaf_nodes=8)},
+    "symmetric": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
+    "lines": {"weak_learner": pb.Tree(linear_leaves=True, max_leaf_nodes=4)},
+    "rules": {"weak_learner": "rule"},
 }
 
 

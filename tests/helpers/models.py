@@ -7,18 +7,22 @@ import json
 import numpy as np
 
 import properboost as pb
-from properboost.parameters.shared import GROWN
+from properboost.parameters.learners import make_learner
 
 LEARNERS = {
-    "histogram": {},
-    "histogram, cyclic": {"selection": "cyclic"},
+    "table": {},
+    "table, cyclic": {"selection": "cyclic"},
     "stump": {"weak_learner": "stump"},
     "stump, cyclic": {"weak_learner": "stump", "selection": "cyclic"},
-    "tree": {"weak_learner": "tree", "max_leaf_nodes": 6},
-    "symmetric tree": {"weak_learner": "tree", "grow_policy": "symmetric", "max_depth": 3},
-    "monomial": {"weak_learner": "monomial"},
+    "tree": {"weak_learner": pb.Tree(max_leaf_nodes=6)},
+    "symmetric tree": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
+    "rule": {"weak_learner": "rule"},
     "pairs": {"interactions": 3},
-    "pairs, cyclic": {"interactions": 3, "selection": "cyclic", "max_cells": None},
+    "pairs, cyclic": {
+        "interactions": 3,
+        "selection": "cyclic",
+        "weak_learner": pb.Table(max_cells=None),
+    },
     "pairs of stumps": {"interactions": 2, "weak_learner": "stump"},
 }
 """Every weak learner, with each selection that makes a difference to it, and pairs."""
@@ -58,7 +62,7 @@ def assert_same(a, b, X):
     for key in a.history_:
         np.testing.assert_array_equal(a.history_[key], b.history_[key])
     assert same_model(a, b)
-    if a.weak_learner in GROWN:
+    if make_learner(getattr(a, "best_estimator_", a).weak_learner).is_grown:
         return
     assert a.pairs_ == b.pairs_
     for pair in a.pairs_:
@@ -86,18 +90,18 @@ def assert_same_bits(ours, theirs, about=""):
 
 
 AS_PUBLISHED = {
-    "max_cells": None, "gain": 1.0, "selection": "greedy", "smoothing": 0.0, "intercept": None,
-    "slope": 1.0, "n_estimators": 100,
+    "weak_learner": pb.Table(max_cells=None, smoothing=0.0), "gain": 1.0, "selection": "greedy",
+    "calibration": None, "n_estimators": 100,
 }  # fmt: skip
 """What the papers' look-up tables have; defaults are others."""
 
 
-def monomials(**settings):
+def rules(max_conditions=2, **settings):
     settings = {
-        "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0,
-        "selection": "greedy", "intercept": None, "slope": 1.0, **settings,
+        "gain": 1.0, "rows_per_bin": None, "selection": "greedy", "calibration": None, **settings,
     }  # fmt: skip
-    return pb.ProperBoostClassifier(weak_learner="monomial", **settings)
+    rule = pb.Rule(max_conditions=max_conditions, min_child_weight=0.0, max_features=1.0)
+    return pb.ProperBoostClassifier(weak_learner=rule, **settings)
 
 
 def document_of(model, folder):

@@ -1,8 +1,6 @@
-"""Rows whose class depends on products of features, and searches that are soon over."""
+"""Rows whose class depends on products of features."""
 
 import numpy as np
-
-import properboost as pb
 
 
 def make_rows(n=300, seed=0):
@@ -19,7 +17,3 @@ def make_interactions(n=3000, seed=0):
     X = random.uniform(-1, 1, (n, 6))
     F = X[:, 0] + 3 * X[:, 1] * X[:, 4] + 0.7 * np.sign(X[:, 2]) * np.sign(X[:, 5])
     return X, np.where(random.random(n) < 1 / (1 + np.exp(-2 * F)), "yes", "no")
-
-
-def search(**given):
-    return pb.ProperBoostClassifierCV(**{"cv": 3, "max_estimators": 40, "n_draws": 2} | given)

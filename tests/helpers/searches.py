@@ -5,10 +5,29 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
+import properboost as pb
+
 # Small, for all searches that need not say otherwise.
-QUICK = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": 6}
+QUICK = {"space": {"gain": [0.5, 2.0], "n_estimators": 6}, "cv": 3}
 
 KINDS = ["numpy", "pandas", "polars", "pyarrow"]
+
+
+# A classifier with what candidates have where no families are compared.
+PLAIN = {
+    "weak_learner": pb.Table(max_cells=10, min_saving=0.5),
+    "calibration": pb.Calibration(slope=1.0),
+}
+
+
+def quick(**space):
+    """Return small settings with more in the space."""
+    return QUICK | {"space": QUICK["space"] | space}
+
+
+def search_soon(space=None, **settings):
+    """Return a search that is soon over."""
+    return pb.ProperBoostClassifierCV(space, **{"cv": 3, "max_estimators": 40} | settings)
 
 
 def integers(n=240, n_classes=2, seed=0):
@@ -26,9 +45,15 @@ def assert_same_scores(ours, theirs):
     assert columns == [k for k in theirs if k.startswith("split") and k.endswith("_test_score")]
     assert len(ours["params"]) == len(theirs["params"])
     for i, params in enumerate(theirs["params"]):
-        (j,) = [j for j, p in enumerate(ours["params"]) if p.items() >= params.items()]
+        (j,) = [j for j, p in enumerate(ours["params"]) if has_params(p, params)]
         for key in [*columns, "mean_test_score", "std_test_score"]:
             assert ours[key][j] == pytest.approx(theirs[key][i], rel=1e-4, abs=1e-6), (params, key)
+
+
+def has_params(chosen, params):
+    """Whether a classifier that was chosen has these parameters, nested ones included."""
+    own = pb.ProperBoostClassifier(**chosen).get_params()
+    return all(own[name] == value for name, value in params.items())
 
 
 def as_kind(kind, frame):

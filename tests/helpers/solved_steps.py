@@ -10,10 +10,10 @@ import properboost as pb
 pd = pytest.importorskip("pandas")
 
 LEARNERS = {
-    "stump": {},
-    "histogram": {},
-    "monomial": {"max_literals": 2, "min_child_weight": 0.1},
-    "tree": {"max_leaf_nodes": 4, "min_child_weight": 0.1},
+    "stump": pb.Stump(),
+    "table": pb.Table(max_cells=None, smoothing=0.0),
+    "rule": pb.Rule(max_conditions=2, min_child_weight=0.1),
+    "tree": pb.Tree(max_leaf_nodes=4, min_child_weight=0.1),
 }
 LOSSES = {
     "glog": pb.losses.GLog(),
@@ -65,14 +65,9 @@ def sides(y):
 
 def fit(step, loss="glog", learner="stump", n=8, data=None, **settings):
     X, y, s = noisy() if data is None else data
-    settings = (
-        {"selection": "greedy", "smoothing": 0.0, "max_cells": None}
-        | LEARNERS[learner]
-        | {"response": "sign"}
-        | settings
-    )
+    settings = {"selection": "greedy", "response": "sign", **settings}
     model = pb.ProperBoostClassifier(
-        LOSSES[loss], weak_learner=learner, step=step, n_estimators=n, n_jobs=1,
+        LOSSES[loss], weak_learner=LEARNERS[learner], step=step, n_estimators=n, n_jobs=1,
         rows_per_bin=None, **settings,
     )  # fmt: skip
     return model.fit(X, y, s)

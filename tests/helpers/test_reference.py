@@ -378,7 +378,7 @@ def test_where_the_gain_cannot_matter(name, response, step):
 
 
 @pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 @pytest.mark.parametrize("step", ["guarded", "line_search"])
 def test_weight_two_is_the_row_twice(response, learner, step):
     codes, bins, y = small_problem(1, n=200)

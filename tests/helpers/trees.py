@@ -1,8 +1,9 @@
-"""Models of trees that public classes fit, and rows for them."""
+"""Models of trees and of rules that public classes fit, and rows for them."""
 
 import numpy as np
 
 import properboost as pb
+from properboost.parameters.declare import declared
 
 
 def noisy(n=300, d=5, seed=0):
@@ -13,11 +14,27 @@ def noisy(n=300, d=5, seed=0):
 
 
 def fit_tree(X, y, weight=None, **settings):
-    settings = {
-        "weak_learner": "tree", "n_estimators": 5, "max_leaf_nodes": 6, "max_features": 1.0,
-        "selection": "greedy", **settings,
+    """A model of trees; fields of `pb.Tree` stand beside the classifier's parameters."""
+    defaults = {
+        "n_estimators": 5, "max_leaf_nodes": 6, "max_features": 1.0, "selection": "greedy",
     }  # fmt: skip
-    return pb.ProperBoostClassifier(**settings).fit(X, y, weight)
+    if "symmetric" in (settings.get("grow_policy"), settings.get("weak_learner__grow_policy")):
+        del defaults["max_leaf_nodes"]
+    return _make(pb.Tree, defaults | settings).fit(X, y, weight)
+
+
+def make_rules(**settings):
+    """A classifier of rules; fields of `pb.Rule` stand beside its parameters."""
+    defaults = {
+        "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0,
+        "selection": "greedy", "calibration": None,
+    }  # fmt: skip
+    return _make(pb.Rule, defaults | settings)
+
+
+def _make(learner, settings):
+    fields = {name: settings.pop(name) for name in declared(learner) if name in settings}
+    return pb.ProperBoostClassifier(weak_learner=learner(**fields)).set_params(**settings)
 
 
 def held_by_nodes(theirs, y, weight):

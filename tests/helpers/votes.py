@@ -33,7 +33,7 @@ KINDS = [
     (AR(1.5, n_estimators=6), 3),
     (AR(2.0, n_estimators=6, weak_learner="tree", max_leaf_nodes=5), 2),
     (AR(2.0, n_estimators=6, weak_learner="tree", max_leaf_nodes=5), 4),
-    (AR(n_estimators=6, weak_learner="histogram", criterion="error"), 3),
+    (AR(n_estimators=6, weak_learner="table", criterion="error"), 3),
     (pb.AdaBoostMH(n_estimators=6, weak_learner="tree", max_leaf_nodes=4), 3),
     (pb.WeightBoost(0.7, n_estimators=6), 2),
     (pb.WeightBoost(0.7, n_estimators=6, weak_learner="tree"), 2),

@@ -14,9 +14,7 @@ pd = pytest.importorskip("pandas")
 
 # Not importorskip: shap warns while it is imported, and warnings are errors here.
 needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
-either_kind = pytest.mark.parametrize(
-    "learner", ["histogram", pytest.param("tree", marks=needs_shap)]
-)
+either_kind = pytest.mark.parametrize("learner", ["table", pytest.param("tree", marks=needs_shap)])
 
 
 # -- tables and trees -----------------------------------------------------------------------------
@@ -89,7 +87,7 @@ def test_a_fit_comes_first(iris):
 
 
 @pytest.mark.parametrize("selection", ["greedy", "cyclic"])
-@pytest.mark.parametrize("learner", ["histogram", "stump"])
+@pytest.mark.parametrize("learner", ["table", "stump"])
 def test_of_tables_they_are_shape_functions_about_their_means(mixed, learner, selection):
     X, y, weight = mixed
     model = fit(X, y, learner, weight, selection=selection)
@@ -102,9 +100,9 @@ def test_of_tables_they_are_shape_functions_about_their_means(mixed, learner, se
 
 def test_a_search_has_them_too(mixed):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(gains=[1.0, 4.0], n_estimators=5, cv=3, effort=None).fit(
-        X, y
-    )
+    search = pb.ProperBoostClassifierCV(
+        {"gain": [1.0, 4.0], "n_estimators": 5}, cv=3, effort=None
+    ).fit(X, y)
     check_sum(search.contributions(X), search.decision_function(X))
 
 

@@ -107,7 +107,9 @@ def test_logistic_effects_are_raw_ones_divided_by_a_constant(rows):
 
 def test_a_softmax_with_a_temperature_adds_up(rows):
     X, _ = rows
-    model = fit(rows, "savage", 3, multiclass="one_vs_rest", temperature=1.7)
+    model = fit(
+        rows, "savage", 3, multiclass="one_vs_rest", calibration=pb.Calibration(temperature=1.7)
+    )
     assert model.temperature_ == 1.7
     found = model.contributions(X, scale="log_odds")
     own, p = of_own_class(model, X, found)

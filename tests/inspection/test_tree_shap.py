@@ -8,6 +8,7 @@ from math import factorial
 import numpy as np
 import pytest
 
+import properboost as pb
 from helpers.contributions import check_sum, fit
 from properboost.data.frames import open_table
 from properboost.inspection.tree_shap import ShapTree
@@ -80,17 +81,17 @@ def strangers(frame):
 
 @needs_shap
 @pytest.mark.parametrize(
-    "settings",
+    ("tree", "settings"),
     [
-        {"max_leaf_nodes": 12},
-        {"max_leaf_nodes": 31, "response": "newton", "learning_rate": 0.3},
-        {"max_leaf_nodes": 12, "subsample": 0.5, "monotonic_cst": {"number": 1}},
-        {"grow_policy": "symmetric", "max_depth": 4},
+        (pb.Tree(max_leaf_nodes=12), {}),
+        (pb.Tree(max_leaf_nodes=31), {"response": "newton", "learning_rate": 0.3}),
+        (pb.Tree(max_leaf_nodes=12, subsample=0.5), {"monotonic_cst": {"number": 1}}),
+        (pb.Tree(grow_policy="symmetric", max_depth=4), {}),
     ],
 )
-def test_of_trees_they_are_shapley_values(settings):
+def test_of_trees_they_are_shapley_values(tree, settings):
     X, y, weight = interacting()
-    model = fit(X, y, "tree", weight, n_estimators=2, **settings)
+    model = fit(X, y, tree, weight, n_estimators=2, **settings)
     rows = strangers(X)
     found = model.contributions(rows)
     check_sum(found, model.decision_function(rows))
@@ -175,7 +176,7 @@ def test_sides_without_weight(weights):
 def test_trees_stay_small_where_categories_are_many():
     """A copy of a branch for every run of a set of codes would be thousands of nodes."""
     X, y, _ = interacting()
-    model = fit(X, y, "tree", max_leaf_nodes=31)
+    model = fit(X, y, pb.Tree(max_leaf_nodes=31))
     rounds = model.ensemble_.models[0]
     widths = [feature.width for feature in model.ensemble_.binning.features]
     for t in range(len(rounds)):

@@ -39,7 +39,9 @@ def test_words_of_every_kind_of_split():
 
 def test_trees_are_told_with_their_lines():
     X, y = noisy(n=800, d=3)
-    model = fit_tree(X, y, linear_leaves=True, max_leaf_nodes=2, learning_rate=1.0)
+    model = fit_tree(
+        X, y, weak_learner__linear_leaves=True, weak_learner__max_leaf_nodes=2, learning_rate=1.0
+    )
     words = model.describe_tree(1).splitlines()
     rounds, bins = model.ensemble_.models[0], model.ensemble_.binning.features
     lines, ends = rounds.lines_of(0), iter(words[1::2])
@@ -54,7 +56,7 @@ def test_trees_are_told_with_their_lines():
         assert next(ends).endswith(expected)
     other = model.describe_tree(1, class_=False).splitlines()
     assert other[1] != words[1]
-    plain = fit_tree(X, y, max_leaf_nodes=2)
+    plain = fit_tree(X, y, weak_learner__max_leaf_nodes=2)
     assert " (" not in plain.describe_tree(1)
 
 
@@ -72,9 +74,9 @@ def test_names_stay_on_their_line_and_are_not_obeyed(mixed):
     X = frame.rename(columns={name: f"{name}\x1b[31m\n" for name in frame})
     labels = np.array([f"{label}\x1b\n" for label in y], dtype=object)
     tree = pb.UDTClassifier(max_leaf_nodes=6).fit(X, labels)
-    monomials = pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=3).fit(X, y)
-    lines = pb.ProperBoostClassifier(weak_learner="tree", linear_leaves=True, n_estimators=2)
-    words = [tree.describe(), lines.fit(X, y).describe_tree(1), *map(str, monomials.rules())]
+    rules = pb.ProperBoostClassifier(weak_learner="rule", n_estimators=3).fit(X, y)
+    lines = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), n_estimators=2)
+    words = [tree.describe(), lines.fit(X, y).describe_tree(1), *map(str, rules.rules())]
     for text in words:
         assert all(line.isprintable() for line in text.split("\n"))
     assert r"\x1b[31m\n" in words[0]

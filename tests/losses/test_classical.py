@@ -108,7 +108,7 @@ def test_the_risk_of_modified_least_squares_never_rises(rows, response, selectio
     X, y = rows
     model = pb.ProperBoostClassifier(
         ModifiedLeastSquares(), response=response, step="guarded", selection=selection,
-        n_estimators=40, intercept=None,
+        n_estimators=40, calibration=pb.Calibration(intercept=None),
     ).fit(X, y)  # fmt: skip
     risk = np.concatenate([[1.0], model.history_["risk"]])
     assert np.all(np.diff(risk) <= 1e-6)

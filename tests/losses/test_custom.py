@@ -313,7 +313,9 @@ def test_what_a_loss_refers_to_goes_with_it(tabulate, keeps, rows):
     owner = Owner()
     loss = from_functions(owner.weight, name="mine", tabulate=tabulate)
     model = fit(loss, rows)
-    search = pb.ProperBoostClassifierCV(loss, gains=[1.0, 2.0], cv=2, n_estimators=3, effort=None)
+    search = pb.ProperBoostClassifierCV(
+        {"loss": loss, "gain": [1.0, 2.0], "n_estimators": 3}, cv=2, effort=None
+    )
     search.fit(*rows)
     if keeps:
         owner.loss, owner.model = loss, (model, search)
@@ -340,9 +342,10 @@ def test_what_a_native_function_refers_to_goes_with_it(rows):
 
 def test_python_functions_in_a_search(rows):
     called = from_functions(logistic_weight, name="mine", tabulate=False)
-    settings = {"gains": [1.0, 3.0], "cv": 2, "n_estimators": 10, "n_jobs": 2}
+    settings = {"cv": 2, "n_jobs": 2}
+    space = {"gain": [1.0, 3.0], "n_estimators": 10}
     own, known = (
-        pb.ProperBoostClassifierCV(loss, **settings, effort=None).fit(*rows)
+        pb.ProperBoostClassifierCV({**space, "loss": loss}, **settings, effort=None).fit(*rows)
         for loss in (called, "glog")
     )
     np.testing.assert_allclose(own.best_score_, known.best_score_, atol=1e-5)
@@ -477,12 +480,13 @@ def test_native_losses_say_that_they_cannot_be_pickled():
 def test_searches_take_losses_of_ones_own(rows):
     own = from_pdf(stats.logistic())
     other = from_pdf(stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi)), name="logistic")
-    settings = {"cv": 3, "n_estimators": 30, "gains": [0.5, 2.0, 50.0], "random_state": 0}
-    settings["smoothings"] = [0.0]
-    a = pb.ProperBoostClassifierCV([own, other, "tangent"], **settings, effort=None).fit(*rows)
-    b = pb.ProperBoostClassifierCV(["glog", "ggauss", "tangent"], **settings, effort=None).fit(
-        *rows
-    )
+    space = {"n_estimators": 30, "gain": [0.5, 2.0, 50.0], "weak_learner__smoothing": 0.0}
+    settings = {"cv": 3, "random_state": 0, "effort": None}
+
+    def choose(*losses):
+        return pb.ProperBoostClassifierCV(space | {"loss": [*losses]}, **settings).fit(*rows)
+
+    a, b = choose(own, other, "tangent"), choose("glog", "ggauss", "tangent")
     scores = [search.cv_results_["mean_test_score"] for search in (a, b)]
     assert len(scores[0]) == 9
     np.testing.assert_allclose(*scores, atol=1e-5)

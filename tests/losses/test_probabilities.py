@@ -23,7 +23,9 @@ def test_probabilities_go_through_the_loss(binary, loss):
 
 def test_small_probabilities_keep_their_digits(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(n_estimators=60, rows_per_bin=None, max_cells=None)
+    model = pb.ProperBoostClassifier(
+        n_estimators=60, rows_per_bin=None, weak_learner=pb.Table(max_cells=None)
+    )
     p = model.fit(X, y).predict_proba(X)
     assert 0.0 < p.min() < 1e-17
 

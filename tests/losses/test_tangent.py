@@ -66,7 +66,7 @@ def standard_error(y, weight=None):
     return math.sqrt(rows.prod() / rows.sum() ** 3)
 
 
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree", "monomial"])
+@pytest.mark.parametrize("weak_learner", ["table", "stump", "tree", "rule"])
 def test_a_plain_fit_is_no_surer_than_chance_among_its_rows(rows, weak_learner):
     X, y = rows
     model = pb.ProperBoostClassifier("tangent", weak_learner=weak_learner).fit(X, y)
@@ -95,7 +95,9 @@ def test_rows_count_by_weight(rows):
 def test_a_rare_class_is_not_too_rare_to_be_predicted():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 2)), (np.arange(4000) < 8).astype(int)
-    model = pb.ProperBoostClassifier("tangent", intercept="share").fit(X, y)
+    model = pb.ProperBoostClassifier("tangent", calibration=pb.Calibration(intercept="share")).fit(
+        X, y
+    )
     assert model.loss_.least_probability < y.mean() / 2.0
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=1e-3)
 

@@ -8,14 +8,14 @@ from sklearn.metrics import log_loss
 
 import properboost as pb
 from helpers.models import document_of, load_document
-from helpers.searches import QUICK, integers
+from helpers.searches import integers, quick
 from properboost import losses
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.model_selection import search_run
 from properboost.model_selection.calibration import (
     PRIOR_ROWS,
-    Calibration,
+    FittedCalibration,
     calibrate,
     make_scaled,
 )
@@ -154,15 +154,17 @@ def test_any_raw_predictions_have_some(loss):
 
 # -- in a search ----------------------------------------------------------------------------------
 
-HARSH = {"gains": [0.05], "smoothings": [0.0], "n_estimators": 60, "cv": 4}
-"""What learns the training rows by heart."""
+HARSH = {"gain": 0.05, "n_estimators": 60}
+BY_HEART = pb.Table(max_cells=None, smoothing=0.0)
+"""The settings that learn the training rows by heart."""
 
 
-def overfitted(n_classes=2, **given):
+def overfitted(n_classes=2, space=None, **settings):
     X, y = integers(900, n_classes)
     X = np.column_stack([X, np.random.default_rng(5).normal(size=(900, 3)).round(1)])
-    settings = {**HARSH, "rows_per_bin": 5.0, "max_cells": None, **given}
-    search = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X[:600], y[:600])
+    space = {**HARSH, "weak_learner": BY_HEART, **(space or {})}
+    search = pb.ProperBoostClassifierCV(space, effort=None, cv=4, rows_per_bin=5.0, **settings)
+    search.fit(X[:600], y[:600])
     return search, clone(search).set_params(calibrate=False).fit(X[:600], y[:600]), X, y
 
 
@@ -170,8 +172,8 @@ def overfitted(n_classes=2, **given):
     ("n_classes", "own"),
     [
         (2, {}),
-        (2, {"weak_learner": "tree", "max_leaf_nodes": 8}),
-        (2, {"weak_learner": "monomial"}),
+        (2, {"weak_learner": pb.Tree(max_leaf_nodes=8)}),
+        (2, {"weak_learner": "rule"}),
         (2, {"interactions": [2]}),
         (2, {"loss": "savage"}),
         (3, {"multiclass": "softmax"}),
@@ -181,7 +183,7 @@ def overfitted(n_classes=2, **given):
     ids=str,
 )
 def test_an_overfitted_model_gets_less_sure(n_classes, own):
-    search, plain, X, y = overfitted(n_classes, **own)
+    search, plain, X, y = overfitted(n_classes, own)
     found = search.calibration_
     assert plain.calibration_ is None
     assert search.best_score_ == plain.best_score_
@@ -189,8 +191,8 @@ def test_an_overfitted_model_gets_less_sure(n_classes, own):
     before, after = (log_loss(y[600:], m.predict_proba(X[600:])) for m in (plain, search))
     if own.get("multiclass") == "one_vs_rest":
         # The search had a temperature already.
-        taken = found if found["kept"] else plain.best_params_
-        assert search.temperature_ == taken["temperature"]
+        before_that = plain.best_params_["calibration"].temperature
+        assert search.temperature_ == (found["temperature"] if found["kept"] else before_that)
         assert after < before + 0.01
     else:
         assert found["kept"]
@@ -198,23 +200,22 @@ def test_an_overfitted_model_gets_less_sure(n_classes, own):
         assert found["slope"] < 0.9
         assert after < before - 0.02
         # Rows keep their order.
-        assert search.best_params_["slope"] == search.best_estimator_.slope == found["slope"]
+        assert search.best_params_["calibration"].slope == found["slope"]
+        assert search.best_estimator_.calibration == search.best_params_["calibration"]
         np.testing.assert_allclose(search.intercept_, found["intercept"], rtol=1e-12)
         F, G = (m.decision_function(X) for m in (plain, search))
         expected = found["slope"] * F + np.asarray(found["intercept"])
         np.testing.assert_allclose(G, expected, rtol=1e-9, atol=1e-9 * np.abs(F).max())
-    shared = {name: own[name] for name in ("weak_learner", "max_leaf_nodes") if name in own}
-    shared |= {"learning_rate": 1.0, "rows_per_bin": 5.0}
-    twin = pb.ProperBoostClassifier(**search.best_params_, **shared)
+    twin = pb.ProperBoostClassifier(**search.best_params_, rows_per_bin=5.0)
     twin.fit(X[:600], y[:600])
     np.testing.assert_allclose(twin.predict_proba(X), search.predict_proba(X), rtol=1e-3, atol=1e-4)
 
 
 def test_one_against_the_rest_has_the_slope_as_its_temperature(monkeypatch):
     """(F + b / s) / T is s F + b, where T is 1 / s."""
-    known = Calibration(0.5, (0.3, -0.4, 0.1), gain=1.0, error=0.0)
+    known = FittedCalibration(0.5, (0.3, -0.4, 0.1), gain=1.0, error=0.0)
     monkeypatch.setattr(search_run, "calibrate", lambda *_: known)
-    search, plain, X, _ = overfitted(3, multiclass="one_vs_rest")
+    search, plain, X, _ = overfitted(3, {"multiclass": "one_vs_rest"})
     assert search.temperature_ == 2.0
     scaled = make_scaled(Link(plain.loss_, "one_vs_rest", 1, 1.0))
     expected = scaled.probabilities(known.apply(plain.decision_function(X)))
@@ -255,7 +256,7 @@ def test_it_comes_back(n_classes, tmp_path):
     old = document_of(plain, tmp_path)
     del old["calibration"], old["parameters"]["calibrate"]
     loaded = load_document(old, tmp_path)
-    assert not loaded.calibrate
+    assert loaded.calibration_ is None
     np.testing.assert_array_equal(loaded.predict_proba(X), plain.predict_proba(X))
     with pytest.raises(ValueError, match="calibration"):
         load_document({**old, "calibration": 3}, tmp_path)
@@ -264,9 +265,7 @@ def test_it_comes_back(n_classes, tmp_path):
 def test_the_classes_factors_count():
     X, y = integers(400)
     y = np.where((np.arange(400) % 3 == 0) & (y == 1), 0, y)
-    search = pb.ProperBoostClassifierCV(
-        **QUICK | {"gains": [0.02]}, class_weight="balanced", effort=None
-    )
+    search = pb.ProperBoostClassifierCV(**quick(gain=0.02), class_weight="balanced", effort=None)
     search.fit(X, y)
     found = search.calibration_
     F = (search.decision_function(X) - search.intercept_) / search.best_params_.get("slope", 1.0)

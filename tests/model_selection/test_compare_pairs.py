@@ -1,5 +1,7 @@
 """Searches for pairs: how many, with which parameters, on top of what, and for how long."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,7 +10,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from helpers.products import make_interactions, make_rows, search
+from helpers.products import make_interactions, make_rows
+from helpers.searches import PLAIN
+from helpers.searches import search_soon as search
 from properboost.model_selection import search_run
 from properboost.model_selection.compare_pairs import ComparedPairs, Winner
 from properboost.model_selection.deadline import Deadline
@@ -18,17 +22,18 @@ def test_the_first_of_the_best_is_taken():
     found = ComparedPairs()
     for n, score in enumerate([-0.5, -0.4, -0.4, -0.6]):
         tried = Winner(0, None, 10, [], np.array([score]), score)
-        found.add({"interactions": n, "interaction_rate": 0.5} if n else {"interactions": 0}, tried)
+        rate = {"interactions__learning_rate": 0.5} if n else {}
+        found.add({"interactions": n, **rate}, tried)
     assert found.find_best() == 1
     columns = found.columns
     assert columns["interactions"].tolist() == [0, 1, 2, 3]
-    np.testing.assert_array_equal(columns["interaction_rate"], [np.nan, 0.5, 0.5, 0.5])
+    np.testing.assert_array_equal(columns["interactions__learning_rate"], [np.nan, 0.5, 0.5, 0.5])
     np.testing.assert_array_equal(columns["mean_test_score"], [-0.5, -0.4, -0.4, -0.6])
 
 
 def test_one_feature_has_no_pairs():
     X, y = make_rows()
-    found = search(effort=None, gains=[1.0], interactions=[1, 2]).fit(X[:, 2:3], y)
+    found = search({"gain": 1.0, "interactions": [1, 2]}, effort=None).fit(X[:, 2:3], y)
     assert found.interaction_results_["interactions"].tolist() == [0]
     assert found.best_score_ == found.cv_results_["mean_test_score"].max()
     assert found.best_params_["interactions"] == 0
@@ -44,21 +49,28 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
     y = (X[:, 0] * X[:, 1] + 2 * X[:, 2] + random.normal(size=400) * 3).astype(int)
     y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
     cv = StratifiedKFold(3)
-    search = pb.ProperBoostClassifierCV(
-        gains=[1.0], n_estimators=8, selection="greedy", rows_per_bin=None, cv=cv,
-        interactions=[0, 2], interaction_rate=[0.5], interaction_smoothing=[0.1],
-        multiclass=multiclass, effort=None
-    ).fit(X, y)  # fmt: skip
+    shared = {"gain": 1.0, "n_estimators": 8, "selection": "greedy", "multiclass": multiclass}
+    space = {
+        **shared, "interactions": [0, 2], "interactions__learning_rate": 0.5,
+        "interactions__smoothing": 0.1,
+    }  # fmt: skip
+    if n_classes == 2:
+        del space["multiclass"]
+    search = pb.ProperBoostClassifierCV(space, rows_per_bin=None, cv=cv, effort=None).fit(X, y)
     results = search.interaction_results_
     assert results["interactions"].tolist() == [0, 2]
     scores = []
-    temperature = results["temperature"][1] if multiclass == "one_vs_rest" else np.nan
+    calibration = PLAIN["calibration"]
+    if multiclass == "one_vs_rest":
+        temperature = results["calibration__temperature"][1]
+        calibration = calibration.replace(
+            temperature=None if np.isnan(temperature) else temperature
+        )
     for train, test in cv.split(X, y):
         model = pb.ProperBoostClassifier(
-            n_estimators=8, rows_per_bin=None, interactions=2, interaction_rate=0.5, gain=1.0,
-            interaction_smoothing=0.1, multiclass=multiclass, selection="greedy",
-            max_cells=10, min_saving=0.5, slope=1.0,
-            temperature=None if np.isnan(temperature) else temperature,
+            **shared, rows_per_bin=None, weak_learner=PLAIN["weak_learner"],
+            interactions=pb.Interactions(2, learning_rate=0.5, smoothing=0.1),
+            calibration=calibration,
         ).fit(X[train], y[train])  # fmt: skip
         p = model.predict_proba(X[test])[np.arange(len(test)), y[test]]
         scores.append(np.log(p).mean())
@@ -69,9 +81,9 @@ def test_the_search_is_that_of_models_alone(n_classes, multiclass):
 def test_the_search_chooses_and_refits():
     X, y = make_interactions()
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0, 4.0], interactions=[0, 1, 2], cv=3, max_estimators=20, effort=None
+        {"gain": [1.0, 4.0], "interactions": [0, 1, 2]}, cv=3, max_estimators=20, effort=None
     ).fit(X, y)
-    assert search.best_params_["interactions"] == 2
+    assert search.best_params_["interactions"].pairs == 2
     assert search.pairs_ == [(1, 4), (2, 5)]
     assert search.best_score_ == search.interaction_results_["mean_test_score"].max()
     assert search.best_score_ > search.cv_results_["mean_test_score"].max() + 0.05
@@ -82,9 +94,8 @@ def test_the_search_chooses_and_refits():
 def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
     X, y = make_rows()
     X = np.sign(X)  # so that every split finds the bins of all rows
-    given = {"effort": 2, "readable": True, "interactions": [1], "calibrate": False}
-    given |= {"interaction_rate": [0.1], "interaction_smoothing": [0.2]}
-    model = search(**given).fit(X, y)
+    space = {"interactions": [pb.Interactions(1), 0]}
+    model = search(space, effort=2, readable=True, calibrate=False).fit(X, y)
     assert model.family_ == "pairs"
     results, own = model.family_results_, model.cv_results_
     of_pairs = []
@@ -112,16 +123,56 @@ def test_a_time_limit_ends_the_search(monkeypatch):
     monkeypatch.setattr(search_run, "Deadline", Clock)
     boost = search_run.SearchRun._boost
 
-    def boost_and_see(run, candidates, split_rows, what):
+    def boost_and_see(run, candidates, split_rows, what, *fixed):
         if what.endswith("pairs"):
             begun.append(what)
             assert run._race is not None
-        return boost(run, candidates, split_rows, what)
+        return boost(run, candidates, split_rows, what, *fixed)
 
     monkeypatch.setattr(search_run.SearchRun, "_boost", boost_and_see)
     with pytest.warns(UserWarning, match="time_limit of 1000.0 seconds is over"):
-        model = search(readable=True, interactions=[1, 2], time_limit=1000.0).fit(X, y)
+        model = search({"interactions": [0, 1, 2]}, readable=True, time_limit=1000.0).fit(X, y)
     assert begun == ["1 pairs"]
     assert model.ended_ == "time_limit"
     assert {*model.interaction_results_["interactions"].tolist()} == {0, 1}
     assert model.predict_proba(X).shape == (len(X), 2)
+
+
+def test_pairs_of_the_space_are_in_the_model_even_where_others_score_better():
+    X, y = make_rows(120)
+    y = np.random.default_rng(0).permutation(y)
+    for settings in ({"effort": None}, {"effort": 2}, {"effort": 3, "time_limit": 1e-6}):
+        with warnings.catch_warnings(action="ignore"):
+            model = search({"interactions": 2}, **settings).fit(X, y)
+        assert model.best_params_["interactions"].pairs == 2
+        assert len(model.pairs_) == 2
+
+
+def test_an_object_is_boosted_with_all_of_its_fields():
+    X, y = make_rows()
+    wanted = pb.Interactions(2, n_estimators=7, learning_rate=0.3, smoothing=0.05)
+    model = search({"interactions": wanted}, effort=1).fit(X, y)
+    assert model.best_params_["interactions"] == wanted
+    results = model.interaction_results_
+    assert results["interactions__n_estimators"].tolist() == [7]
+    assert results["interactions__learning_rate"].tolist() == [0.3]
+    # Without a number they have as many estimators as the features.
+    model = search({"interactions": pb.Interactions(2), "gain": 2.0}, effort=None).fit(X, y)
+    assert model.best_params_["interactions"] == pb.Interactions(2)
+    assert model.interaction_results_["interactions__n_estimators"] == [model.n_estimators_]
+
+
+def test_known_pairs_are_compared_with_the_strongest():
+    X, y = make_interactions(1000)
+    listed = [[(1, 4), (2, 5)], [(0, 3)], 2]
+    space = {"gain": 1.0, "interactions": listed, "interactions__smoothing": 0.0}
+    model = search(space, effort=None).fit(X, y)
+    results = model.interaction_results_
+    assert results["interactions"].tolist() == [1, 1, 2, 2, 2, 2]
+    scores = results["mean_test_score"]
+    assert scores[2:4].tolist() == scores[4:].tolist()  # these are the strongest
+    assert scores[2:].min() > scores[:2].max()
+    assert model.pairs_ == [(1, 4), (2, 5)]
+    alone = search(space | {"interactions": [[(0, 3)]]}, effort=None).fit(X, y)
+    assert alone.pairs_ == [(0, 3)]
+    assert alone.best_score_ == scores[:2].max()

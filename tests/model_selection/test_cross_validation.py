@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 
 import properboost as pb
-from helpers.searches import integers
+from helpers.searches import PLAIN, integers
 from properboost.model_selection import cross_validation
 from properboost.model_selection.fits import Fits
 
@@ -25,15 +25,16 @@ GROUPS = np.arange(240) % 7
 
 # Each search as a function of the arguments that all have; bins are the same in every split.
 BOOST = pb.ProperBoostClassifier(
-    n_estimators=6, rows_per_bin=None, selection="cyclic", max_cells=10, min_saving=0.5
+    n_estimators=6, rows_per_bin=None, selection="cyclic", weak_learner=PLAIN["weak_learner"]
 )
 VOTE = pb.ARBoostClassifier(n_estimators=6)
 RADO = pb.RadoBoostClassifier("lasso", n_estimators=6, n_rados=50)
 
 
 def search_gains(X, y, groups=None, sample_weight=None, *, verbose=0, **cv):
-    own = {"n_estimators": 6, "rows_per_bin": None, "verbose": verbose}
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], **own, **cv, effort=None)
+    space = {"gain": [0.5, 2.0], "n_estimators": 6}
+    settings = {"rows_per_bin": None, "verbose": verbose, "effort": None}
+    search = pb.ProperBoostClassifierCV(space, **settings, **cv)
     return search.fit(X, y, sample_weight=sample_weight, groups=groups).cv_results_
 
 
@@ -57,15 +58,18 @@ SEARCHES = {
 @pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
 def test_scores_of_steps_that_are_solved_for(step):
     """Also where some candidates stop earlier than those that are fitted beside them."""
-    own = {"step": step, "weak_learner": "stump", "selection": "cyclic", "rows_per_bin": None}
+    shared = {"step": step, "weak_learner": "stump", "selection": "cyclic"}
     cv, priors = StratifiedKFold(3, shuffle=True, random_state=1), [None, 0.3, 0.1, 0.03, 0.01]
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0], priors=priors, n_estimators="auto", max_estimators=60, cv=cv,
-        scoring="roc_auc", refit=False, **own, effort=None
+        {"gain": 1.0, "prior": priors, **shared}, max_estimators=60, cv=cv, scoring="roc_auc",
+        refit=False, rows_per_bin=None, effort=None
     ).fit(X, Y)  # fmt: skip
     found = search.cv_results_
     for c, prior in enumerate(priors):
-        model = pb.ProperBoostClassifier(prior=prior, n_estimators=found["n_estimators"][c], **own)
+        n_estimators = found["n_estimators"][c]
+        model = pb.ProperBoostClassifier(
+            prior=prior, n_estimators=n_estimators, rows_per_bin=None, **shared
+        )
         for k, (train, test) in enumerate(cv.split(X, Y)):
             expected = get_scorer("roc_auc")(model.fit(X[train], Y[train]), X[test], Y[test])
             assert found[f"split{k}_test_score"][c] == pytest.approx(expected, rel=1e-4), (k, c)
@@ -222,6 +226,7 @@ def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selectio
     weight = np.full(len(X), size)
     weight[160:] = 1e-323
     cv = [(np.arange(160), np.arange(160, 240))]
-    search = pb.ProperBoostClassifierCV(selection=selection, max_estimators=3, cv=cv, effort=None)
+    space = {"selection": selection}
+    search = pb.ProperBoostClassifierCV(space, max_estimators=3, cv=cv, effort=None)
     with pytest.raises(ValueError, match=message):
         search.fit(X, Y, sample_weight=weight)

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 import properboost as pb
-from helpers.searches import KINDS, QUICK, as_kind, assert_same_scores, integers
+from helpers.searches import KINDS, PLAIN, QUICK, as_kind, assert_same_scores, integers
 from properboost.data.labels import read_rows
 from properboost.model_selection import cv_splits as splits
 
@@ -49,13 +49,13 @@ GROUPS = np.arange(240) % 7
 )
 def test_any_splitter(cv):
     X, y = integers()
-    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
+    shared = {"n_estimators": 5, "selection": "cyclic"}
     groups = GROUPS if "Group" in type(cv).__name__ else None
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=cv, **shared, effort=None).fit(
-        X, y, groups=groups
-    )
+    space = {"gain": [0.5, 2.0], **shared}
+    ours = pb.ProperBoostClassifierCV(space, cv=cv, rows_per_bin=None, effort=None)
+    ours.fit(X, y, groups=groups)
     theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **shared),
+        pb.ProperBoostClassifier(**PLAIN, **shared, rows_per_bin=None),
         {"gain": [0.5, 2.0]},
         cv=cv,
         scoring="neg_log_loss",
@@ -117,8 +117,7 @@ def test_a_class_that_a_split_does_not_train_on_has_probability_zero():
     search.fit(X, y)
     train, test = cv[0]
     two = pb.ProperBoostClassifier(
-        max_cells=10,
-        min_saving=0.5,
+        weak_learner=PLAIN["weak_learner"],
         n_estimators=6,
         gain=0.5,
         rows_per_bin=None,
@@ -138,7 +137,7 @@ def test_rows_in_any_order_within_their_splits(seed, shift):
     X, y = integers(120, seed=1)
     fold = (np.arange(120) + shift) % 3
     order = np.random.default_rng(seed).permutation(120)
-    model = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], n_estimators=4, effort=None)
+    model = pb.ProperBoostClassifierCV({"gain": [0.5, 2.0], "n_estimators": 4}, effort=None)
     a = clone(model).set_params(cv=PredefinedSplit(fold)).fit(X, y)
     b = clone(model).set_params(cv=PredefinedSplit(fold[order])).fit(X[order], y[order])
     np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-4)
@@ -157,12 +156,11 @@ def test_any_splits_give_what_fits_on_them_give(roles):
         role[:10] = 1  # all values and both classes: the bins of every fit are the same
         role[10] = 2
         cv.append((np.flatnonzero(role == 1), np.flatnonzero(role == 2)))
-    shared = {"n_estimators": 3, "rows_per_bin": None, "selection": "cyclic"}
-    search = pb.ProperBoostClassifierCV(gains=[1.0], cv=cv, **shared, effort=None).fit(X, y)
+    shared = {"gain": 1.0, "n_estimators": 3, "selection": "cyclic"}
+    search = pb.ProperBoostClassifierCV(shared, cv=cv, rows_per_bin=None, effort=None).fit(X, y)
     for k, (train, test) in enumerate(cv):
-        model = pb.ProperBoostClassifier(
-            gain=1.0, max_cells=10, min_saving=0.5, slope=1.0, **shared
-        ).fit(X[train], y[train])
+        model = pb.ProperBoostClassifier(**PLAIN, **shared, rows_per_bin=None)
+        model.fit(X[train], y[train])
         expected = -log_loss(y[test], model.predict_proba(X[test]), labels=[0, 1])
         assert search.validation_curves_[0, k, -1] == pytest.approx(expected, rel=1e-4)
 
@@ -225,10 +223,11 @@ def test_more_folds_than_rows_of_any_class_are_refused():
 def test_how_many_splits_there_are(counts, effort, expected):
     y = np.repeat([0, 1], counts)
     X = np.arange(len(y), dtype=float)[:, None] % 7
-    search = pb.ProperBoostClassifierCV(effort=effort, readable=True, max_estimators=1)
+    space = {"interactions": 0, "gain": 1.0}
+    search = pb.ProperBoostClassifierCV(space, effort=effort, readable=True, max_estimators=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # folds of a rare class
-        search.set_params(interactions=0, calibrate=False, gains=[1.0]).fit(X, y)
+        search.set_params(calibrate=False).fit(X, y)
     assert search.n_splits_ == expected
 
 

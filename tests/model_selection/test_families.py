@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_wine, make_classification
 
 import properboost as pb
-from helpers.products import make_rows, search
+from helpers.products import make_rows
+from helpers.searches import search_soon as search
 from properboost.model_selection import search_run
 from properboost.model_selection.families import FAMILIES
 
@@ -47,23 +48,38 @@ def test_the_report_has_a_line_for_each_family_the_best_first():
     assert next(line[:27].strip() for line in lines[1:]) == model.family_
     assert {line[:27].strip() for line in lines[1:]} == {*families_of(model)}
     with pytest.raises(ValueError, match="no families were compared"):
-        search(effort=None, gains=[1.0]).fit(X, y).describe_search()
+        search({"gain": 1.0}, effort=None).fit(X, y).describe_search()
+
+
+def test_the_report_ends_with_the_space_and_the_families_that_cannot_have_it():
+    X, y = make_rows(120)
+    space = {"weak_learner": "tree", "weak_learner__max_depth": [3, 6], "monotonic_cst": (0,) * 4}
+    lines = search(space, effort=2).fit(X, y).describe_search().splitlines()
+    assert lines[2:] == [
+        "kept: weak_learner='tree', weak_learner__max_depth=[3, 6], monotonic_cst=(0, 0, 0, 0)",
+        "left out: tables, stumps (weak_learner='tree')",
+        (
+            "left out: symmetric trees with lines (Tree.linear_leaves must be False with "
+            "monotonic_cst: a line falls or rises by itself)"
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
         ({"weak_learner": "tree"}, "trees"),
-        ({"weak_learner": "tree", "linear_leaves": True}, "lines"),
-        ({"weak_learner": "histogram"}, "tables"),
-        ({"max_cells": None, "weak_learner": "histogram"}, "smooth tables"),
+        ({"weak_learner__linear_leaves": True}, "lines"),
+        ({"weak_learner": pb.Tree(linear_leaves=True, max_depth=3)}, "trees with lines"),
+        ({"weak_learner": "table"}, "tables"),
+        ({"weak_learner__max_cells": None}, "smooth tables"),
         ({"weak_learner": "stump"}, "stumps"),
-        ({"readable": True, "interactions": [1, 2]}, "pairs"),
+        ({"interactions": [1, 2]}, "pairs"),
     ],
 )
 def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
     X, y = make_rows(150, seed=3)
-    model = search(**{"interactions": 0, "calibrate": False} | given).fit(X, y)
+    model = search({"interactions": 0} | given, calibrate=False).fit(X, y)
     assert expected in model.family_
     again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -88,76 +104,127 @@ def test_readable_models_are_additive():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"weak_learner": "tree", "effort": 2}, {"trees", "symmetric trees with lines"}),
+        ({"weak_learner": "tree"}, {name for name in NAMES if "trees" in name}),
         ({"weak_learner": "stump"}, {"stumps", "pairs"}),
-        ({"selection": "greedy", "interactions": 0}, {"tables", "smooth tables", "stumps"}),
-        ({"smoothings": [0.0], "interactions": 0}, {"tables", "smooth tables"}),
+        ({"selection": "cyclic", "interactions": 0}, {"tables", "smooth tables", "stumps"}),
+        ({"selection": ["cyclic", "greedy"], "interactions": 0}, {*NAMES}),
+        ({"weak_learner__smoothing": [0.0], "interactions": 0}, {"tables", "smooth tables"}),
         ({"interactions": 1}, ADDITIVE | {"pairs"}),
-        ({"grow_policy": "symmetric", "readable": False, "effort": 2, "interactions": 0},
-         {"tables", "stumps", "symmetric trees with lines"}),
+        ({"weak_learner__grow_policy": "symmetric"},
+         {"symmetric trees", "symmetric trees with lines"}),
+        ({"weak_learner__linear_leaves": [True, False], "weak_learner__max_leaf_nodes": 8},
+         {"trees", "trees with lines"}),
+        ({"weak_learner": [pb.Tree(max_depth=3), "table"], "interactions": 0},
+         {"trees", "tables", "smooth tables"}),
+        ({"response": "exact", "interactions": 0},
+         {"tables", "smooth tables", "stumps", "trees", "symmetric trees"}),
+        ({"outer_bags": pb.Bags(4, tables=False), "interactions": 0}, ADDITIVE),
     ],
+    ids=lambda value: str(sorted(value)) if isinstance(value, set) else str(value),
 )  # fmt: skip
-def test_a_value_given_restricts_the_search_to_it(given, expected):
+def test_a_value_restricts_the_search_to_the_families_that_have_it(given, expected):
     X, y = make_rows(120)
-    model = search(**given).fit(X, y)
+    model = search(given, max_estimators=10).fit(X, y)
     assert set(families_of(model)) == expected
 
 
 def test_what_no_family_has_is_searched_as_lists():
     X, y = make_rows(120)
-    model = search(weak_learner="monomial", gains=[2.0, 4.0], min_child_weight=0.1).fit(X, y)
+    space = {"weak_learner": "rule", "gain": [2.0, 4.0], "weak_learner__min_child_weight": 0.1}
+    model = search(space).fit(X, y)
     assert model.family_results_ is None
     assert model.family_ is None
     assert len(model.cv_results_["params"]) == 2
 
 
+def test_a_list_of_which_a_value_is_in_no_family_is_searched_as_one():
+    X, y = make_rows(120)
+    for learners in (["rule", "tree"], [pb.Rule(max_conditions=1), "table"]):
+        model = search({"weak_learner": learners, "gain": 2.0}).fit(X, y)
+        assert model.family_ is None
+        assert len(model.cv_results_["params"]) == 2
+
+
+def test_readable_models_are_no_trees():
+    X, y = make_rows(120)
+    for effort in (2, None):
+        with pytest.raises(ValueError, match="readable must be False with weak_learner='tree'"):
+            search({"weak_learner": "tree"}, readable=True, effort=effort).fit(X, y)
+
+
 def test_no_step_changes_what_is_given():
     X, y = make_rows(150)
-    model = search(weak_learner="tree", max_features=[0.5, 1.0], gains=[1.0]).fit(X, y)
-    columns = model.cv_results_
-    assert set(columns["param_max_features"]) == {0.5, 1.0}
+    space = {"weak_learner": "tree", "weak_learner__max_features": [0.5, 1.0], "gain": 1.0}
+    columns = search(space).fit(X, y).cv_results_
+    assert set(columns["param_weak_learner__max_features"]) == {0.5, 1.0}
     assert set(columns["param_gain"]) == {1.0}
-    assert len(set(columns["param_min_child_weight"])) > 1  # a step did
+    assert len(set(columns["param_weak_learner__min_child_weight"])) > 1  # a step did
+
+
+def test_no_step_changes_an_object():
+    X, y = make_rows(150)
+    trees = [pb.Tree(max_leaf_nodes=4), pb.Tree(max_leaf_nodes=8, max_features=1.0)]
+    model = search({"weak_learner": trees}).fit(X, y)
+    tried = [params["weak_learner"] for params in model.cv_results_["params"]]
+    assert all(tree in trees for tree in tried)
+    assert len(tried) > 4  # steps changed something else
+    assert model.best_params_["weak_learner"] in trees
+
+
+def test_trees_that_draw_nothing_are_fitted_once():
+    X, y = make_rows(150)
+    model = search({"weak_learner": "tree", "weak_learner__max_features": 1.0}).fit(X, y)
+    assert model.best_params_["weak_learner"].n_draws == 1
+    assert search({"weak_learner": "tree"}).fit(X, y).best_params_["weak_learner"].n_draws == 8
+    bags = search({"weak_learner": "tree", "outer_bags": 4}, effort=2).fit(X, y)
+    assert bags.best_params_["weak_learner"].n_draws == 1
+    space = {"weak_learner": "tree", "weak_learner__n_draws": 3}
+    model = search(space).fit(X, y)
+    assert {*model.cv_results_["param_weak_learner__n_draws"]} == {3}
+    assert 1.0 not in model.cv_results_["param_weak_learner__max_features"]
 
 
 def test_tables_are_tried_with_fewer_cells_and_with_newton_steps():
     X, y = make_rows(150)
-    tables = {"weak_learner": "histogram", "interactions": 0, "gains": [1.0]}
-    columns = search(**tables, learning_rate=[1.0]).fit(X, y).cv_results_
+    tables = {"weak_learner": "table", "interactions": 0, "gain": 1.0}
+    columns = search(tables | {"learning_rate": 1.0}).fit(X, y).cv_results_
     assert "param_response" not in columns
     assert set(columns["param_learning_rate"]) == {1.0}
-    columns = search(**tables, effort=4).fit(X, y).cv_results_
+    columns = search(tables, effort=4).fit(X, y).cv_results_
     tried = {name: columns[f"param_{name}"].tolist() for name in ("response", "learning_rate")}
-    real = {(None, 1.0), ("real", 1.0)}  # what is not changed, and steps back
-    assert {*zip(*tried.values(), strict=True)} - real == {("newton", 0.2)}
-    assert set(columns["param_max_cells"]) == {3, 10, None}
+    assert {*zip(*tried.values(), strict=True)} == {("real", 1.0), ("newton", 0.2)}
+    assert set(columns["param_weak_learner__max_cells"]) == {3, 10, None}
 
 
-@pytest.mark.parametrize("given", [{"l2": 20.0}, {"criterion": "gini"}])
+@pytest.mark.parametrize("given", [{"prior": 0.01}, {"criterion": "gini"}])
 def test_no_step_leads_to_newton_where_that_would_change_what_is_given(given):
     X, y = make_rows(150)
-    model = search(weak_learner="stump", interactions=0, gains=[1.0], **given).fit(X, y)
+    space = {"weak_learner": "stump", "interactions": 0, "gain": 1.0}
+    model = search(space | given).fit(X, y)
     assert "param_response" not in model.cv_results_
+    assert model.best_params_.items() >= given.items()
+    # Trees begin with another response then.
+    trees = search({"weak_learner": "tree", **given}, effort=2).fit(X, y)
+    assert "param_response" not in trees.cv_results_
+    assert trees.best_params_.items() >= given.items()
 
 
 def test_a_step_to_newton_has_the_score_and_the_model_of_its_parameters():
     X, y = make_rows(200)
-    model = search(weak_learner="stump", interactions=0, gains=[1.0], readable=True).fit(X, y)
-    columns = model.cv_results_
+    space = {"weak_learner": "stump", "interactions": 0, "gain": 1.0}
+    columns = search(space, readable=True).fit(X, y).cv_results_
     at = columns["param_response"].tolist().index("newton")
     names = ("response", "learning_rate", "l2", "selection")
-    again = search(
-        effort=None, weak_learner="stump", interactions=0, gains=[1.0], rows_per_bin=20.0,
-        **{name: columns["params"][at][name] for name in names},
-    ).fit(X, y)  # fmt: skip
+    space |= {name: columns["params"][at][name] for name in names}
+    again = search(space, effort=None, rows_per_bin=20.0).fit(X, y)
     assert again.best_score_ == pytest.approx(columns["mean_test_score"][at], rel=1e-9)
 
 
 def test_steps_go_beyond_the_ends_of_the_first_gains():
     X, y = make_rows(200)
     y = np.random.default_rng(1).permutation(y)
-    model = search(effort=3, weak_learner="stump", interactions=0, max_estimators=60).fit(X, y)
-    first = search(effort=2, weak_learner="stump", interactions=0, max_estimators=60).fit(X, y)
+    space = {"weak_learner": "stump", "interactions": 0}
+    model, first = (search(space, effort=n, max_estimators=60).fit(X, y) for n in (3, 2))
     assert model.best_score_ >= first.best_score_
     assert len(model.cv_results_["params"]) > len(first.cv_results_["params"])
     assert max(model.cv_results_["param_gain"]) > max(first.cv_results_["param_gain"])
@@ -173,18 +240,18 @@ class Patient(search_run.Race):
         return False
 
 
-@pytest.mark.parametrize("given", [{}, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
+@pytest.mark.parametrize("given", [None, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
 def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(given, monkeypatch):
     X, y = (
         make_rows(1000)
-        if not given
+        if given is None
         else make_classification(
             700, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0
         )
     )
-    racing = search(cv=5, **given).fit(X, y)
+    racing = search(given, cv=5).fit(X, y)
     monkeypatch.setattr(search_run, "Race", Patient)
-    patient = search(cv=5, **given).fit(X, y)
+    patient = search(given, cv=5).fit(X, y)
     assert not patient.cv_results_["dropped"].any()
     known = dict(zip(map(str, patient.cv_results_["params"]), range(10**6), strict=False))
     dropped = racing.cv_results_["dropped"]
@@ -264,7 +331,7 @@ def test_several_classes():
 def test_losses_and_weights_and_scorers_are_those_asked_for():
     X, y = make_rows(150)
     weight = np.linspace(0.5, 2.0, len(y))
-    model = search(loss=["gboost", "exponential"], scoring="roc_auc", effort=2)
+    model = search({"loss": ["gboost", "exponential"]}, scoring="roc_auc", effort=2)
     model.fit(X, y, sample_weight=weight)
     assert set(model.cv_results_["param_loss"]) == {"gboost", "exponential"}
     assert 0.5 < model.best_score_ <= 1.0
@@ -272,7 +339,7 @@ def test_losses_and_weights_and_scorers_are_those_asked_for():
 
 def test_the_simplest_family_within_one_standard_error():
     X, y = make_classification(200, 5, n_informative=2, n_redundant=0, random_state=2)
-    model = search(one_standard_error=True, interactions=0).fit(X, y)
+    model = search({"interactions": 0}, one_standard_error=True).fit(X, y)
     results = model.family_results_
     best = int(np.argmax(results["mean_test_score"]))
     least = results["mean_test_score"][best] - results["standard_error"][best]
@@ -295,9 +362,9 @@ def test_a_time_limit_leaves_the_best_so_far():
 
 def test_a_time_limit_counts_for_pairs():
     X, y = make_rows(100)
-    given = {"weak_learner": "stump", "gains": [2.0], "time_limit": 1e-6}
+    space = {"weak_learner": "stump", "gain": 2.0}
     with pytest.warns(UserWarning, match="time_limit"):
-        assert families_of(search(**given).fit(X, y)) == ["stumps"]
+        assert families_of(search(space, time_limit=1e-6).fit(X, y)) == ["stumps"]
 
 
 class Interrupted:
@@ -316,8 +383,8 @@ class Interrupted:
 def test_an_interrupt_leaves_the_best_so_far():
     X, y = make_rows(100)
     counted = Interrupted(10**9)
-    levels = {"grow_policy": "symmetric", "weak_learner": "tree"}
-    search(effort=2, **levels, calibrate=False, scoring=counted).fit(X, y)
+    levels = {"weak_learner__grow_policy": "symmetric"}
+    search(levels, effort=2, calibrate=False, scoring=counted).fit(X, y)
     of_the_first = 10**9 - counted.left
     with pytest.warns(UserWarning, match="the search was interrupted"):
         model = search(effort=2, scoring=Interrupted(of_the_first + 5)).fit(X, y)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.model_selection.families import find_grid
+from properboost.model_selection.families import check_search, list_plans
 from properboost.model_selection.one_standard_error import regularize
-from properboost.model_selection.search_space import list_candidates
 
 GAINS = [1.0, 2.0, 4.0]
 SPLITS = np.array([-0.02, 0.0, 0.02])  # a standard error of 0.0115
@@ -16,9 +15,9 @@ SPLITS = np.array([-0.02, 0.0, 0.02])  # a standard error of 0.0115
 
 def make_candidates(*families, losses=("glog",)):
     """Return candidates of each loss and gain, gains changing fastest, in each family."""
-    search = pb.ProperBoostClassifierCV(list(losses), gains=GAINS, effort=None)
-    own = list_candidates(find_grid(search), 100.0, 2)
-    return [dataclasses.replace(c, family=family) for family in families for c in own]
+    search = pb.ProperBoostClassifierCV({"loss": list(losses), "gain": GAINS}, effort=None)
+    (grid,) = list_plans(search, check_search(search), 100.0, np.array([50.0, 50.0]))
+    return [dataclasses.replace(c, family=name) for name in families for c in grid.candidates]
 
 
 def choose(candidates, means, families=(None,), *, any_number=True):

@@ -21,9 +21,9 @@ def visits(n_persons=50, each=40, seed=0):
     return X, y.astype(int)
 
 
-def search(X, y, **given):
-    own = {"max_estimators": 30, "n_draws": 1, "interactions": 0, "refit": False}
-    return pb.ProperBoostClassifierCV(**own | given).fit(X, y)
+def search(X, y, interactions=0, **settings):
+    settings = {"max_estimators": 30, "refit": False} | settings
+    return pb.ProperBoostClassifierCV({"interactions": interactions}, **settings).fit(X, y)
 
 
 def test_rows_sorted_by_person_are_told_of():
@@ -78,6 +78,6 @@ def test_an_interrupt_while_it_looks_leaves_out_what_would_come(monkeypatch):
     X, y = visits()
     assert search(X, y).ended_ is None  # all were compared
     with pytest.warns(UserWarning, match="the search was interrupted"):
-        model = search(X, y, interactions=[1])
+        model = search(X, y, interactions=[0, 1])
     assert model.ended_ == "interrupted"
     assert model.best_params_["n_estimators"] >= 1

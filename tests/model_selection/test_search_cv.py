@@ -23,7 +23,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
 from helpers.checks import run_check
-from helpers.searches import QUICK, assert_same_scores, integers, weighted_scores
+from helpers.searches import (
+    PLAIN,
+    QUICK,
+    assert_same_scores,
+    has_params,
+    integers,
+    quick,
+    weighted_scores,
+)
 from properboost import _core
 from properboost import progress as progress_module
 from properboost.fitting import patience
@@ -32,26 +40,25 @@ from properboost.model_selection import boosted_together, cross_validation
 pd = pytest.importorskip("pandas")
 
 CONFIGURATIONS = [
-    pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=2, max_estimators=8, effort=None),
+    pb.ProperBoostClassifierCV({"gain": [0.5, 2.0]}, cv=2, max_estimators=8, effort=None),
     pb.ProperBoostClassifierCV(
-        ["gboost", "alpha"],
-        gains=[1.0],
-        alphas=[0.2],
+        {"loss": ["gboost", pb.losses.Alpha(0.2)], "gain": 1.0, "n_estimators": 2},
         cv=2,
-        n_estimators=2,
         scoring="f1_macro",
         effort=None,
     ),
     pb.ProperBoostClassifierCV(
-        gains=[1.0],
+        {"gain": 1.0, "selection": "cyclic"},
         cv=2,
-        selection="cyclic",
         max_estimators=4,
         class_weight="balanced",
         effort=None,
     ),
     pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=2, weak_learner="tree", max_leaf_nodes=[3, 6], max_estimators=4, effort=None
+        {"gain": 1.0, "weak_learner": "tree", "weak_learner__max_leaf_nodes": [3, 6]},
+        cv=2,
+        max_estimators=4,
+        effort=None,
     ),
 ]
 
@@ -73,21 +80,17 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "neg_brier_score", "roc_auc"])
 def test_it_finds_what_grid_search_finds(binary, scoring, selection):
     X, y = binary
-    shared = {"rows_per_bin": None, "n_estimators": 7, "selection": selection}
+    shared = {"n_estimators": 7, "selection": selection}
+    grid = {
+        "loss": ["glog", "gboost"],
+        "weak_learner__smoothing": [0.0, 0.1],
+        "gain": [0.5, 1.0, 2.0],
+    }
     ours = pb.ProperBoostClassifierCV(
-        ["glog", "gboost"],
-        gains=[0.5, 1.0, 2.0],
-        smoothings=[0.0, 0.1],
-        scoring=scoring,
-        **shared,
-        effort=None,
+        grid | shared, scoring=scoring, rows_per_bin=None, effort=None
     )
-    grid = {"loss": ["glog", "gboost"], "smoothing": [0.0, 0.1], "gain": [0.5, 1.0, 2.0]}
-    theirs = GridSearchCV(
-        pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **shared),
-        grid,
-        scoring=scoring,
-    )
+    model = pb.ProperBoostClassifier(**PLAIN, **shared, rows_per_bin=None)
+    theirs = GridSearchCV(model, grid, scoring=scoring)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y)
@@ -99,7 +102,7 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
             np.sort(ours.cv_results_["rank_test_score"]),
             np.sort(theirs.cv_results_["rank_test_score"]),
         )
-        assert ours.best_params_.items() >= theirs.best_params_.items()
+        assert has_params(ours.best_params_, theirs.best_params_)
         np.testing.assert_allclose(
             ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-5, atol=1e-6
         )
@@ -111,22 +114,25 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
 def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     X, y = ternary
     shared = {
-        "rows_per_bin": None, "n_estimators": 5, "selection": "cyclic", "max_cells": None,
+        "loss": "ggauss", "n_estimators": 5, "selection": "cyclic",
+        "weak_learner": pb.Table(max_cells=None),
     }  # fmt: skip
+    space = shared | {"gain": [0.5, 2.0]}
     ours = pb.ProperBoostClassifierCV(
-        "ggauss", gains=[0.5, 2.0], cv=3, scoring=scoring, **shared, effort=None
-    )
-    model = pb.ProperBoostClassifier("ggauss", slope=1.0, **shared)
-    ours.fit(X, y)
+        space, cv=3, scoring=scoring, rows_per_bin=None, effort=None
+    ).fit(X, y)
+    model = pb.ProperBoostClassifier(**shared, calibration=PLAIN["calibration"], rows_per_bin=None)
     forms, gains = np.repeat(["canonical", "one_vs_rest"], 2).tolist(), [0.5, 2.0]
     assert ours.cv_results_["param_multiclass"].tolist() == forms
     grid = [{"multiclass": ["canonical"], "gain": gains}]
-    for gain, t in zip(gains, ours.cv_results_["param_temperature"][2:], strict=True):
-        grid.append({"multiclass": ["one_vs_rest"], "gain": [gain], "temperature": [t]})
+    temperatures = ours.cv_results_["param_calibration__temperature"][2:]
+    for gain, t in zip(gains, temperatures, strict=True):
+        alone = {"multiclass": ["one_vs_rest"], "gain": [gain]}
+        grid.append(alone | {"calibration__temperature": [t]})
     theirs = GridSearchCV(model, grid, cv=3, scoring=scoring).fit(X, y)
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
     if scoring == "neg_log_loss":  # no ties
-        assert ours.best_params_.items() >= theirs.best_params_.items()
+        assert has_params(ours.best_params_, theirs.best_params_)
         found, expected = ours.predict_proba(X), theirs.predict_proba(X)
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
@@ -134,17 +140,22 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
 def test_couplings_to_choose_from(ternary):
     X, y = ternary
     both = ["glog", "exponential"]
-    settings = {"gains": [1.0, 4.0], "cv": 2, "n_estimators": 4, "scoring": "neg_log_loss"}
+    settings = {"cv": 2, "scoring": "neg_log_loss", "effort": None}
+
+    def search(**space):
+        space = {"gain": [1.0, 4.0], "n_estimators": 4} | space
+        return pb.ProperBoostClassifierCV(space, **settings).fit(X, y)
+
     forms = ["softmax", "canonical", "one_vs_rest"]
-    usual = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
+    usual = search()
     assert usual.cv_results_["param_multiclass"].tolist() == np.repeat(forms[::2], 2).tolist()
-    every = pb.ProperBoostClassifierCV("glog", multiclass=forms, **settings, effort=None).fit(X, y)
-    several = pb.ProperBoostClassifierCV(both, **settings, effort=None).fit(X, y).cv_results_
+    every = search(multiclass=forms)
+    several = search(loss=both).cv_results_
     pairs = zip(several["param_loss"], several["param_multiclass"], strict=True)
     assert list(pairs) == [(loss, form) for form in forms[::2] for loss in both for _ in range(2)
                            if loss == "glog" or form == "one_vs_rest"]  # fmt: skip
     for form in forms:
-        one = pb.ProperBoostClassifierCV("glog", multiclass=form, **settings, effort=None).fit(X, y)
+        one = search(multiclass=form)
         assert one.multiclass_ == one.best_estimator_.multiclass_ == form
         own = every.cv_results_["param_multiclass"] == form
         own &= every.cv_results_["param_loss"] == "glog"
@@ -152,74 +163,74 @@ def test_couplings_to_choose_from(ternary):
             every.cv_results_["mean_test_score"][own], one.cv_results_["mean_test_score"]
         )
     assert every.multiclass_ == every.best_params_["multiclass"]
-    listed = pb.ProperBoostClassifierCV(
-        multiclass=["one_vs_rest", "softmax"], **settings, effort=None
-    ).fit(X, y)
+    listed = search(multiclass=["one_vs_rest", "softmax"])
     assert set(listed.cv_results_["param_multiclass"]) == {"one_vs_rest", "softmax"}
+    usual = search(multiclass="auto")
+    assert usual.multiclass_ == "softmax"
+    assert usual.best_params_["multiclass"] == "auto"
     with pytest.raises(
         ValueError, match="multiclass must not be 'softmax' with loss='exponential'"
     ):
-        pb.ProperBoostClassifierCV(both, multiclass="softmax", **settings, effort=None).fit(X, y)
-    with pytest.raises(ValueError, match=r"multiclass\[0\] must be one of"):
-        pb.ProperBoostClassifierCV(multiclass=["joint"], **settings, effort=None).fit(X, y)
+        search(loss=both, multiclass="softmax")
+    with pytest.raises(ValueError, match="multiclass must be one of"):
+        search(multiclass=["joint"])
 
 
 def test_two_classes_have_no_coupling(binary):
     X, y = binary
-    search = pb.ProperBoostClassifierCV(
-        **QUICK, multiclass=["softmax", "one_vs_rest"], effort=None
-    ).fit(X, y)
+    space = quick(multiclass=["softmax", "one_vs_rest"])
+    search = pb.ProperBoostClassifierCV(**space, effort=None).fit(X, y)
     assert search.multiclass_ is None
     assert "param_multiclass" not in search.cv_results_
-    assert "multiclass" not in search.best_params_
+    assert len(search.cv_results_["params"]) == 2  # which differ in their gains
+    assert search.best_params_["multiclass"] == "softmax"
 
 
 def test_a_class_that_a_fold_lacks_has_a_finite_score(ternary):
     X, y = ternary
     rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
-    settings = {"gains": [1.0], "n_estimators": 20, "cv": 3, "scoring": "neg_log_loss"}
+    space = {"gain": 1.0, "n_estimators": 20, "multiclass": ["softmax", "canonical"]}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
-        search = pb.ProperBoostClassifierCV(
-            multiclass=["softmax", "canonical"], **settings, effort=None
-        )
-        search.fit(X, rare)
+        search = pb.ProperBoostClassifierCV(space, cv=3, effort=None).fit(X, rare)
     scores = search.cv_results_["mean_test_score"]
     assert np.all(np.isfinite(scores))
     assert np.all(scores > np.log(np.finfo(float).eps) / len(y) * 2 - 1.0)
 
 
-@pytest.mark.parametrize("n_estimators", [8, "auto"])
-def test_selection_is_searched_too(binary, n_estimators):
+@pytest.mark.parametrize("few", [{"n_estimators": 8}, {}], ids=str)
+def test_selection_is_searched_too(binary, few):
     X, y = binary
-    settings = {"gains": [0.5, 2.0], "cv": 3, "n_estimators": n_estimators}
-    both = pb.ProperBoostClassifierCV(selection=["greedy", "cyclic"], **settings, effort=None).fit(
-        X, y
-    )
+    space = {"gain": [0.5, 2.0], **few}
+    settings = {"cv": 3, "effort": None}
+    listed = space | {"selection": ["greedy", "cyclic"]}
+    both = pb.ProperBoostClassifierCV(listed, **settings).fit(X, y)
     results = both.cv_results_
     assert results["param_selection"].tolist() == ["greedy", "greedy", "cyclic", "cyclic"]
     for k, selection in enumerate(["greedy", "cyclic"]):
-        one = pb.ProperBoostClassifierCV(selection=selection, **settings, effort=None).fit(X, y)
+        alone = space | {"selection": selection}
+        one = pb.ProperBoostClassifierCV(alone, **settings).fit(X, y)
         for name in ("mean_test_score", "n_estimators"):
             np.testing.assert_array_equal(
                 results[name][2 * k : 2 * k + 2], one.cv_results_[name], err_msg=name
             )
-        if both.selection_ == selection:
+        if both.best_params_["selection"] == selection:
             np.testing.assert_array_equal(both.predict_proba(X), one.predict_proba(X))
-    assert both.best_estimator_.selection == both.selection_ == both.best_params_["selection"]
+    assert both.best_estimator_.selection == both.best_params_["selection"]
 
 
 @pytest.mark.parametrize("problem", ["binary", "ternary"])
 def test_weights_count_in_training_and_in_scores(problem, request):
     X, y = request.getfixturevalue(problem)
     weight = np.random.default_rng(0).integers(1, 5, len(y)) / 2
-    shared = {"rows_per_bin": None, "n_estimators": 5, "selection": "cyclic"}
-    ours = pb.ProperBoostClassifierCV(gains=[0.5, 2.0], cv=3, **shared, effort=None).fit(
-        X, y, weight
-    )
+    shared = {"n_estimators": 5, "selection": "cyclic"}
+    space = shared | {"gain": [0.5, 2.0]}
+    ours = pb.ProperBoostClassifierCV(space, cv=3, rows_per_bin=None, effort=None)
+    ours.fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
-        own = {name: params[name] for name in {"gain", "multiclass", "temperature"} & params.keys()}
-        model = pb.ProperBoostClassifier(max_cells=10, min_saving=0.5, slope=1.0, **own, **shared)
+        own = {name: params[name] for name in {"gain", "multiclass"} & params.keys()}
+        model = pb.ProperBoostClassifier(**PLAIN, **own, **shared, rows_per_bin=None)
+        model.set_params(calibration__temperature=params["calibration"].temperature)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
         np.testing.assert_allclose(found, expected, rtol=1e-4)
@@ -254,11 +265,12 @@ def test_tables_with_categories_and_missing_values(mixed):
 @pytest.mark.parametrize("loss", ["glog", "savage", "ggauss"])
 def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
     X, y = binary
-    shared = {"rows_per_bin": None, "n_estimators": 9, "selection": selection}
+    shared = {"loss": loss, "n_estimators": 9, "selection": selection}
+    space = shared | {"gain": [0.5, 2.0]}
     cv = StratifiedKFold(3)
     curves = {
         scoring: pb.ProperBoostClassifierCV(
-            loss, gains=[0.5, 2.0], cv=cv, scoring=scoring, **shared, effort=None
+            space, cv=cv, scoring=scoring, rows_per_bin=None, effort=None
         )
         .fit(X, y)
         .validation_curves_
@@ -268,10 +280,10 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
         assert curve.shape == (2, 3, 9)
     for i, gain in enumerate([0.5, 2.0]):
         for k, (train, test) in enumerate(cv.split(X, y)):
-            own = {
-                "max_cells": 10, "min_saving": 0.5, "slope": 1.0, "intercept": None, **shared,
-            }  # fmt: skip
-            model = pb.ProperBoostClassifier(loss, gain=gain, **own).fit(X[train], y[train])
+            model = pb.ProperBoostClassifier(
+                **shared, gain=gain, weak_learner=PLAIN["weak_learner"], calibration=None,
+                rows_per_bin=None,
+            ).fit(X[train], y[train])  # fmt: skip
             for t, p in enumerate(model.staged_predict_proba(X[test])):
                 expected = {
                     "neg_log_loss": -log_loss(y[test], p),
@@ -288,7 +300,7 @@ def test_other_scores_are_looked_at_now_and_then(binary, ternary):
     assert list(cross_validation.make_schedule(20)) == looked_at
     for problem, scoring in ((binary, "roc_auc"), (ternary, "neg_log_loss")):
         search = pb.ProperBoostClassifierCV(
-            gains=[0.5, 2.0], cv=2, n_estimators=20, scoring=scoring, effort=None
+            {"gain": [0.5, 2.0], "n_estimators": 20}, cv=2, scoring=scoring, effort=None
         ).fit(*problem)
         known = ~np.isnan(search.validation_curves_)
         assert (np.flatnonzero(known.all(axis=(0, 1))) + 1).tolist() == looked_at
@@ -304,11 +316,11 @@ def test_a_model_that_learns_no_more_stays_as_it_is():
         ("neg_brier_score", -0.25),
     ):
         search = pb.ProperBoostClassifierCV(
-            gains=[0.5, 2.0], cv=2, n_estimators=4, scoring=scoring, effort=None
+            {"gain": [0.5, 2.0], "n_estimators": 4}, cv=2, scoring=scoring, effort=None
         )
         np.testing.assert_allclose(search.fit(X, y).validation_curves_, value)
         np.testing.assert_array_equal(search.predict_proba(X), 0.5)
-        search = clone(search).set_params(n_estimators="auto").fit(X, y)
+        search = clone(search).set_params(space={"gain": [0.5, 2.0]}).fit(X, y)
         assert search.n_estimators_ == 1
 
 
@@ -323,7 +335,8 @@ def noisy(n=300, seed=0):
 
 def test_the_number_of_estimators_is_that_of_the_best_mean():
     X, y = noisy()
-    search = pb.ProperBoostClassifierCV(gains=[0.5, 1.0, 8.0], max_cells=None, cv=3, effort=None)
+    space = {"gain": [0.5, 1.0, 8.0], "weak_learner__max_cells": None}
+    search = pb.ProperBoostClassifierCV(space, cv=3, effort=None)
     with warnings.catch_warnings(action="ignore"):
         search.fit(X, y)
     means = np.nan_to_num(search.validation_curves_.mean(axis=1), nan=-np.inf)
@@ -346,7 +359,7 @@ def test_the_number_of_estimators_is_that_of_the_best_mean():
 def test_a_configuration_stops_where_it_improves_no_more():
     X, y = noisy()
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 8.0], cv=3, max_estimators=1000, effort=None
+        {"gain": [0.5, 8.0]}, cv=3, max_estimators=1000, effort=None
     ).fit(X, y)
     run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
     best = search.cv_results_["n_estimators"]
@@ -363,7 +376,7 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
     X = rng.integers(0, 3, (1000, 2)).astype(float)
     y = (rng.random(1000) < np.where((X == 0).all(axis=1), 0.9, 0.1)).astype(int)
     search = pb.ProperBoostClassifierCV(
-        gains=[16.0], cv=2, scoring="accuracy", max_estimators=400, effort=None
+        {"gain": 16.0}, cv=2, scoring="accuracy", max_estimators=400, effort=None
     )
     mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
     assert np.flatnonzero(mean > mean[0])[0] > patience.FEWEST
@@ -373,12 +386,12 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
 def test_ties_go_to_the_least_log_loss(binary):
     X, y = binary
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 1.0, 4.0], cv=3, scoring="accuracy", max_estimators=60, effort=None
+        {"gain": [0.5, 1.0, 4.0]}, cv=3, scoring="accuracy", max_estimators=60, effort=None
     )
     with warnings.catch_warnings(action="ignore"):
         search.fit(X, y)
     log_losses = pb.ProperBoostClassifierCV(
-        gains=[0.5, 1.0, 4.0], cv=3, n_estimators=60, effort=None
+        {"gain": [0.5, 1.0, 4.0], "n_estimators": 60}, cv=3, effort=None
     )
     with warnings.catch_warnings(action="ignore"):
         curves = log_losses.fit(X, y).validation_curves_.mean(axis=1)
@@ -388,12 +401,12 @@ def test_ties_go_to_the_least_log_loss(binary):
     assert best == [search.best_index_, search.n_estimators_ - 1]
 
 
-@pytest.mark.parametrize("n_estimators", ["auto", 12])
-def test_one_standard_error(n_estimators):
+@pytest.mark.parametrize("few", [{}, {"n_estimators": 12}], ids=str)
+def test_one_standard_error(few):
     X, y = noisy()
-    settings = {"gains": [0.5, 1.0, 2.0, 4.0, 8.0], "cv": 5, "n_estimators": n_estimators}
+    space = {"loss": ["glog", "gboost"], "gain": [0.5, 1.0, 2.0, 4.0, 8.0], **few}
     with warnings.catch_warnings(action="ignore"):
-        plain = pb.ProperBoostClassifierCV(["glog", "gboost"], **settings, effort=None).fit(X, y)
+        plain = pb.ProperBoostClassifierCV(space, cv=5, effort=None).fit(X, y)
         careful = clone(plain).set_params(one_standard_error=True).fit(X, y)
     curves, n = plain.validation_curves_, plain.n_estimators_
     np.testing.assert_array_equal(curves, careful.validation_curves_)
@@ -406,7 +419,7 @@ def test_one_standard_error(n_estimators):
     for i, params in enumerate(plain.cv_results_["params"]):
         if params["loss"] == plain.loss_.name and params["gain"] > careful.gain_:
             assert plain.cv_results_["mean_test_score"][i] < least
-    if n_estimators == "auto":
+    if not few:
         assert np.all(means[careful.best_index_, : careful.n_estimators_ - 1] < least)
         assert careful.n_estimators_ < careful.cv_results_["n_estimators"][careful.best_index_]
     else:
@@ -420,7 +433,7 @@ def test_one_standard_error(n_estimators):
 @pytest.mark.parametrize("problem", ["binary", "ternary"])
 def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
     X, y = request.getfixturevalue(problem)
-    search = pb.ProperBoostClassifierCV(**QUICK, selection=selection, effort=None).fit(X, y)
+    search = pb.ProperBoostClassifierCV(**quick(selection=selection), effort=None).fit(X, y)
     model = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
     for method in ("decision_function", "predict_proba", "predict"):
         found, expected = (getattr(m, method)(X) for m in (search, model))
@@ -502,11 +515,11 @@ def test_threads_change_nothing(problem, request):
 
 def test_passes_change_nothing(binary, monkeypatch):
     X, y = binary
-    settings = {"gains": np.geomspace(0.5, 8, 5), "smoothings": [0, 0.1], "cv": 2}
+    space = {"gain": np.geomspace(0.5, 8, 5).tolist(), "weak_learner__smoothing": [0, 0.1]}
     with warnings.catch_warnings(action="ignore"):
-        a = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
+        a = pb.ProperBoostClassifierCV(space, cv=2, effort=None).fit(X, y)
         monkeypatch.setattr(boosted_together, "MARGIN_BYTES", 8 * 240 * 2 * 3)  # three
-        b = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
+        b = pb.ProperBoostClassifierCV(space, cv=2, effort=None).fit(X, y)
     np.testing.assert_allclose(a.validation_curves_, b.validation_curves_, rtol=1e-5)
     assert a.best_params_ == b.best_params_
 
@@ -521,7 +534,7 @@ def test_progress_of_the_whole_search(binary, bar, capsys, monkeypatch):
     else:
         pytest.importorskip("tqdm")
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 2.0], cv=3, max_estimators=50, verbose=1, effort=None
+        {"gain": [0.5, 2.0]}, cv=3, max_estimators=50, verbose=1, effort=None
     )
     search.fit(*binary)
     output = capsys.readouterr()
@@ -543,7 +556,7 @@ def test_an_interrupt_stops_the_search(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     X, y = noisy(20_000)
     search = pb.ProperBoostClassifierCV(
-        gains=[8.0], cv=2, n_estimators=100_000, verbose=1, effort=None
+        {"gain": 8.0, "n_estimators": 100_000}, cv=2, verbose=1, effort=None
     )
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
@@ -557,60 +570,83 @@ X0, Y0 = integers(60)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("space", "message"),
     [
+        ("gain", "space must be a mapping .*, or None; got 'gain'"),
+        ({3: [1.0]}, "space must have names as keys; got 3"),
+        ({"n_jobs": 2}, "space must not have 'n_jobs', which is a parameter of the search itself"),
+        ({"effort": [1, 2]}, "'effort', which is a parameter of the search itself"),
+        ({"early_stopping": True}, "space must not have 'early_stopping': cv="),
+        ({"warm_start": True}, "space must not have 'warm_start': every search begins anew"),
+        ({"callbacks": []}, "space must not have 'callbacks': "),
+        ({"num_leaves": 31}, r"has 'num_leaves', .*: LightGBM's .*max_leaf_nodes"),
+        ({"max_depth": 3}, r"has 'max_depth', .*: .*Tree\(max_depth"),
+        ({"gains": [1.0]}, r"has 'gains', .*: .*\"gain\""),
+        ({"weak_learner__depth": 3}, "has 'weak_learner__depth', which is no"),
+        ({"gain__factor": 3}, "has 'gain__factor', which is no"),
         ({"loss": "logistic"}, "loss must be one of"),
-        ({"loss": []}, "loss must not be an empty list"),
+        ({"loss": []}, "space must not have an empty list of 'loss'"),
         ({"loss": ["glog", 3]}, "loss must be one of .*, or a loss object"),
         ({"loss": pb.losses.GLog(2.0)}, r"GLog\(gain=2.0\) has its own gain.*\[2.0\]"),
-        ({"gains": "grid"}, "gains must be 'auto' or a list of numbers, or None; got 'grid'"),
-        ({"gains": 2.0}, r"gains must be 'auto' or a list of numbers, or None; got 2\.0"),
-        ({"gains": np.array(2.0)}, "gains must be 'auto' or a list of numbers, or None; got array"),
-        ({"gains": []}, "gains must not be empty"),
-        ({"gains": [1.0, 0.0]}, r"gains\[1\] must be above 0; got 0\.0"),
-        ({"gains": [1.0, "2"]}, r"gains\[1\] must be a finite number above 0; got '2'"),
-        ({"alphas": [0.1]}, r"alphas must be None unless loss is, or has, 'alpha'; got \[0\.1\]"),
-        ({"alphas": [0.1], "loss": pb.losses.Alpha()}, "alphas must be None unless loss is"),
-        ({"alphas": [0.6], "loss": "alpha"}, r"alphas\[0\] must be between 0 and 0\.5; got 0\.6"),
-        ({"smoothings": [0.0, -0.3]}, r"smoothings\[1\] must be between 0 and 10000"),
-        (
-            {"smoothings": [0.0, 0.3], "response": "exact"},
-            r"smoothings\[1\] must be at most 0\.25 with response='exact'; got 0\.3",
-        ),
-        ({"smoothings": 0.1}, "smoothings must be a list, or 'auto' or None; got 0.1"),
-        ({"priors": {0.1}}, r"priors must be a list, or None; got \{0.1\} \(set\)"),
-        ({"priors": [None, 0.0]}, r"priors\[1\] must be above 0, or None; got 0\.0"),
-        ({"n_estimators": "all"}, "n_estimators must be an integer .*, or 'auto'; got 'all'"),
+        ({"loss": pb.losses.GLog(2.0), "gain": 3.0}, r"GLog\(gain=2.0\) has its own gain"),
+        ({"gain": "grid"}, "gain must be a finite number above 0, or None; got 'grid'"),
+        ({"gain": [1.0, 0.0]}, r"gain must be above 0, or None; got 0\.0"),
+        ({"weak_learner": "histogram"}, "weak_learner='histogram' is 'table' now"),
+        ({"weak_learner": ["tree", "forest"]}, "weak_learner must be one of"),
+        ({"weak_learner__smoothing": [0.0, -0.3]}, r"Table.smoothing must be between 0 and 10000"),
+        ({"weak_learner__smoothing": [0.0, 0.3], "response": "exact"},
+         r"smoothing must be at most 0\.25 with response='exact'; got 0\.3"),
+        ({"weak_learner": pb.Tree(max_depth=3), "weak_learner__max_depth": [4]},
+         r"'weak_learner__max_depth' beside weak_learner=Tree\(max_depth=3\)"),
+        ({"interactions": 10, "interactions__pairs": 5}, "'interactions__pairs' beside"),
+        ({"calibration": None, "calibration__slope": 0.9}, "'calibration__slope' beside"),
+        ({"outer_bags": 8, "outer_bags__n_bags": 16}, "'outer_bags__n_bags' beside"),
+        ({"prior": {0.1}}, r"prior must be a finite number above 0, or None; got \{0.1\} \(set\)"),
+        ({"prior": [None, 0.0]}, r"prior must be above 0, or None; got 0\.0"),
+        ({"n_estimators": "all"}, "n_estimators must be an integer .*; got 'all'"),
+        ({"n_estimators": None}, "space must have an integer as 'n_estimators'"),
+        ({"n_estimators": [3]}, "space must have one value of 'n_estimators'"),
         ({"n_estimators": 0}, "n_estimators must be between 1 and"),
-        ({"n_estimators": 2.5}, "n_estimators must be an integer"),
-        ({"max_estimators": 0}, "max_estimators must be between 1 and"),
-        ({"max_estimators": "many"}, "max_estimators must be an integer"),
-        ({"one_standard_error": "yes"}, "one_standard_error must be True or False; got 'yes'"),
-        ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
-        (
-            {"selection": "random"},
-            "one of 'unbiased', 'greedy', 'cyclic', or 'auto', or a list of these; got 'random'",
-        ),
-        (
-            {"selection": ["greedy", 3]},
-            r"selection\[1\] must be one of 'unbiased', 'greedy', 'cyclic', or 'auto'; got 3",
-        ),
-        ({"selection": 3}, "selection must be one of .*; got 3"),
-        ({"selection": []}, "selection must not be empty"),
+        ({"selection": ["greedy", 3]}, "selection must be one of .*; got 3"),
+        ({"interactions": -1}, "interactions must be .*; got -1"),
         ({"l2": -1.0}, "l2 must be at least 0"),
-        ({"l2": "1"}, "l2 must be a finite number"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
     ],
     ids=str,
 )  # fmt: skip
+def test_bad_spaces(space, message):
+    for effort in (None, 2):
+        with pytest.raises((ValueError, TypeError), match=message):
+            pb.ProperBoostClassifierCV(space, effort=effort).fit(X0, Y0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_estimators": 0}, "max_estimators must be between 1 and"),
+        ({"max_estimators": "many"}, "max_estimators must be an integer"),
+        ({"one_standard_error": "yes"}, "one_standard_error must be True or False; got 'yes'"),
+        ({"refit": "accuracy"}, "refit must be True or False; got 'accuracy'"),
+        ({"effort": 6}, "effort must be between 1 and 5, or None; got 6"),
+    ],
+    ids=str,
+)
 def test_bad_parameters(settings, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifierCV(**{**QUICK, **settings}, effort=None).fit(X0, Y0)
+        pb.ProperBoostClassifierCV(**{**QUICK, "effort": None, **settings}).fit(X0, Y0)
+
+
+def test_an_unknown_keyword_is_answered_by_what_to_write():
+    with pytest.raises(TypeError, match=r"has no parameter 'gains': .*space={\"gain\""):
+        pb.ProperBoostClassifierCV(gains=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"has no parameter 'weak_learner': .*space="):
+        pb.ProperBoostClassifierCV().set_params(weak_learner="tree")
 
 
 def test_iris_without_a_number_tuned():
     X, y = load_iris(return_X_y=True)
-    search = pb.ProperBoostClassifierCV("gboost", cv=3, max_estimators=60, effort=None).fit(X, y)
+    space = {"loss": "gboost"}
+    search = pb.ProperBoostClassifierCV(space, cv=3, max_estimators=60, effort=None).fit(X, y)
 
     def score(model):
         return cross_val_score(model, X, y, cv=3, scoring="neg_log_loss").mean()

@@ -19,16 +19,19 @@ def rows():
     return X, (X[:, 0] + rng.logistic(size=120) > 0.0).astype(int)
 
 
-def search(**given):
-    settings = {"cv": 2, "max_estimators": 5, "gains": [0.5, 1.0, 2.0]}
-    return pb.ProperBoostClassifierCV(**settings | given)
+def search(space=None, **settings):
+    space = {"gain": [0.5, 1.0, 2.0]} | (space or {})
+    return pb.ProperBoostClassifierCV(space, **{"cv": 2, "max_estimators": 5} | settings)
 
 
 SEARCHES = {
     "families": {"effort": 1, "readable": True},
     "lists": {"effort": None},
     "one split": {"effort": None, "cv": [(np.arange(60), np.arange(60, 120))]},
-    "many": {"effort": None, "smoothings": [0.0, 0.1, 0.2], "priors": [None, 0.01]},
+    "many": {
+        "effort": None,
+        "space": {"weak_learner__smoothing": [0.0, 0.1, 0.2], "prior": [None, 0.01]},
+    },
     "scorer": {"effort": None, "scoring": lambda estimator, X, y: estimator.score(X, y)},
 }
 
@@ -58,15 +61,18 @@ def test_it_comes_back_from_files(name, rows, tmp_path):
 
 
 def test_what_was_chosen_has_values_as_files_hold_them(rows):
-    model = search(effort=None, loss=["savage", "glog"]).fit(*rows)
+    model = search({"loss": ["savage", "glog"]}, effort=None).fit(*rows)
     chosen = model.best_estimator_.search_["chosen"]
-    assert chosen.keys() == model.best_params_.keys()
-    for name, value in model.best_params_.items():
-        if value is None or isinstance(value, bool | int | float | str):
-            assert chosen[name] == value
-            assert isinstance(chosen[name], type(value))
+    params = model.best_estimator_.get_params()
+    for name, value in chosen.items():
+        if name == "weak_learner":
+            assert value == "table"
+        elif isinstance(value, bool | int | float | str) or value is None:
+            assert value == params[name]
+            assert isinstance(value, type(params[name]))
         else:
-            assert chosen[name] == (value if isinstance(value, list) else str(value))
+            assert value == (params[name] if isinstance(value, list) else str(params[name]))
+    assert {name.partition("__")[0] for name in chosen} == {*model.best_params_}
     assert chosen["gain"] == model.gain_
     assert json.loads(json.dumps(chosen)) == chosen
 

@@ -115,10 +115,13 @@ def test_scores_may_be_of_any_size(far):
 
 # -- searching ------------------------------------------------------------------------------------
 
-FEW = {
-    "gains": [1.0, 8.0], "cv": 3, "n_estimators": 8, "multiclass": "one_vs_rest", "max_cells": None,
+SPACE = {
+    "gain": [1.0, 8.0], "n_estimators": 8, "multiclass": "one_vs_rest",
+    "weak_learner__max_cells": None,
 }  # fmt: skip
+FEW = {"cv": 3, "effort": None}
 BINS = {"rows_per_bin": None}  # the same in every split
+COLUMN = "param_calibration__temperature"
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +138,8 @@ def quartiles(iris):
 
 def predict_held_out(search, params, X, y):
     """What each split's model predicts of the rows held out: pairs of rows and raw predictions."""
-    model = pb.ProperBoostClassifier(
-        **params | {"temperature": None}, n_estimators=search.n_estimators, **BINS
-    )
+    model = pb.ProperBoostClassifier(**params, n_estimators=search.space["n_estimators"], **BINS)
+    model.set_params(calibration__temperature=None)
     return [
         (test, clone(model).fit(X[train], y[train]).decision_function(X[test]))
         for train, test in StratifiedKFold(search.cv).split(X, y)
@@ -163,8 +165,8 @@ def find_scores(model, parts, X, y, scoring, temperature):
 @pytest.mark.parametrize("problem", ["letters", "quartiles"])
 def test_the_better_of_both_ways_is_taken(problem, scoring, request):
     X, y = request.getfixturevalue(problem)
-    settings = FEW if problem == "letters" else FEW | {"gains": [0.5, 4.0], "loss": "gboost"}
-    search = pb.ProperBoostClassifierCV(**settings, scoring=scoring, **BINS, effort=None).fit(X, y)
+    space = SPACE if problem == "letters" else SPACE | {"gain": [0.5, 4.0], "loss": "gboost"}
+    search = pb.ProperBoostClassifierCV(space, **FEW, scoring=scoring, **BINS).fit(X, y)
     found = search.cv_results_
     for c, params in enumerate(found["params"]):
         parts = predict_held_out(search, params, X, y)
@@ -174,21 +176,19 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
         temperature = fit_temperature(pooled, own)
         ways = {t: find_scores(model, parts, X, y, scoring, t) for t in (None, temperature)}
         means = {t: scores.mean() for t, scores in ways.items()}
-        if params["temperature"] is None:
-            taken = None
-        else:
-            taken = temperature
-            assert params["temperature"] == pytest.approx(temperature, rel=1e-3)
+        known = params["calibration"].temperature
+        taken = None if known is None else temperature
+        assert known is None or known == pytest.approx(temperature, rel=1e-3)
         for k, value in enumerate(ways[taken]):
             assert found[f"split{k}_test_score"][c] == pytest.approx(value, rel=1e-3, abs=1e-6)
         assert means[taken] >= max(means.values()) - 1e-9
     if problem == "quartiles":
-        assert None in (column := found["param_temperature"].tolist())
+        assert None in (column := found[COLUMN].tolist())
         assert column != [None, None]
-    assert search.temperature_ == search.best_params_["temperature"]
+    assert search.temperature_ == search.best_params_["calibration"].temperature
     assert search.temperature_ == search.best_estimator_.temperature_
-    assert search.temperature_ == search.best_estimator_.temperature
-    assert search.temperature_ == found["param_temperature"][search.best_index_]
+    assert search.temperature_ == search.best_estimator_.calibration.temperature
+    assert search.temperature_ == found[COLUMN][search.best_index_]
     raw = search.decision_function(X)
     expected = Link(search.loss_, "one_vs_rest", 1, search.temperature_).probabilities(raw)
     np.testing.assert_array_equal(search.predict_proba(X), expected)
@@ -196,17 +196,18 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
 
 def test_joint_models_and_two_classes_have_none():
     X, y = integers(n_classes=3)
-    search = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "auto"}, effort=None).fit(X, y)
+    both = {name: values for name, values in SPACE.items() if name != "multiclass"}
+    search = pb.ProperBoostClassifierCV(both, **FEW).fit(X, y)
     results = search.cv_results_
-    assert results["param_temperature"].mask.tolist() == [True, True, False, False]
+    assert results[COLUMN].mask.tolist() == [True, True, False, False]
     for params in results["params"]:
-        assert ("temperature" in params) == (params["multiclass"] == "one_vs_rest")
-    joint = pb.ProperBoostClassifierCV(**FEW | {"multiclass": "softmax"}, effort=None).fit(X, y)
-    two = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, y > 0)
+        assert params["multiclass"] != "softmax" or params["calibration"].temperature is None
+    joint = pb.ProperBoostClassifierCV(SPACE | {"multiclass": "softmax"}, **FEW).fit(X, y)
+    two = pb.ProperBoostClassifierCV(SPACE, **FEW).fit(X, y > 0)
     for other in (joint, two):
         assert other.temperature_ is None
-        assert "temperature" not in other.best_params_
-        assert "param_temperature" not in other.cv_results_
+        assert other.best_params_["calibration"].temperature is None
+        assert COLUMN not in other.cv_results_
 
 
 def test_weights_count_in_the_temperature():
@@ -217,12 +218,12 @@ def test_weights_count_in_the_temperature():
     repeated = [tuple(np.flatnonzero(rows[twice]) for rows in split) for split in splits]
     settings = FEW | {"class_weight": {0: 2.0, 1: 1.0, 2: 1.0}, **BINS}
     counted, spelt = (
-        pb.ProperBoostClassifierCV(**settings | {"cv": cv}, effort=None)
+        pb.ProperBoostClassifierCV(SPACE, **settings | {"cv": cv})
         for cv in (splits, repeated)
     )  # fmt: skip
     counted.fit(X, y, weight)
     spelt.fit(X[twice], y[twice])
-    found, expected = (s.cv_results_["param_temperature"].tolist() for s in (counted, spelt))
+    found, expected = (s.cv_results_[COLUMN].tolist() for s in (counted, spelt))
     assert None not in expected
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
@@ -232,12 +233,12 @@ def test_a_class_that_a_split_lacks_has_a_finite_score():
     rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
-        search = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, rare)
-        without = pb.ProperBoostClassifierCV(**FEW, effort=None).fit(X, y)
+        search = pb.ProperBoostClassifierCV(SPACE, **FEW).fit(X, rare)
+        without = pb.ProperBoostClassifierCV(SPACE, **FEW).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     least = np.log(np.finfo(float).eps) / len(y)  # what the row adds, once in all splits
     assert np.all(scores > without.cv_results_["mean_test_score"] + 1.5 * least)
-    found, expected = (s.cv_results_["param_temperature"].tolist() for s in (search, without))
+    found, expected = (s.cv_results_[COLUMN].tolist() for s in (search, without))
     np.testing.assert_allclose(found, expected, rtol=0.1)
 
 
@@ -250,12 +251,9 @@ def test_a_callable_sees_the_temperature():
         largest.setdefault(labels.tobytes(), []).append(p.max())
         return -log_loss(labels, p, labels=estimator.classes_)
 
-    ours = pb.ProperBoostClassifierCV(**FEW | {"gains": [8.0]}, scoring=score, effort=None).fit(
-        X, y
-    )
-    named = pb.ProperBoostClassifierCV(
-        **FEW | {"gains": [8.0]}, scoring="neg_log_loss", effort=None
-    ).fit(X, y)
+    space = SPACE | {"gain": [8.0]}
+    ours = pb.ProperBoostClassifierCV(space, **FEW, scoring=score).fit(X, y)
+    named = pb.ProperBoostClassifierCV(space, **FEW, scoring="neg_log_loss").fit(X, y)
     np.testing.assert_allclose(ours.validation_curves_, named.validation_curves_, rtol=1e-12)
     assert ours.temperature_ == named.temperature_ is not None
     assert all(len(set(values)) > len(values) / 2 for values in largest.values())
@@ -264,27 +262,28 @@ def test_a_callable_sees_the_temperature():
 def test_a_search_for_pairs_fits_its_own():
     X, y = integers(600, n_classes=3)
     y = np.where((X[:, 0] > 2) != (X[:, 1] > 2), 0, y)
-    search = pb.ProperBoostClassifierCV(
-        **FEW, interactions=[0, 1], interaction_rate=1.0, effort=None
-    ).fit(X, y)
+    pairs = {"interactions": [0, 1], "interactions__learning_rate": 1.0}
+    search = pb.ProperBoostClassifierCV(SPACE | pairs, **FEW).fit(X, y)
     results = search.interaction_results_
     best = int(np.argmax(results["mean_test_score"]))
     assert results["interactions"][best] == 1
-    assert search.temperature_ == results["temperature"][best]
-    assert search.temperature_ != results["temperature"][0]
-    assert search.temperature_ == search.best_params_["temperature"]
-    none = clone(search).set_params(interactions=0).fit(X, y)
-    assert none.temperature_ == results["temperature"][0]
+    assert search.temperature_ == results["calibration__temperature"][best]
+    assert search.temperature_ != results["calibration__temperature"][0]
+    assert search.temperature_ == search.best_params_["calibration"].temperature
+    none = pb.ProperBoostClassifierCV(SPACE | {"interactions": 0}, **FEW).fit(X, y)
+    assert none.temperature_ == results["calibration__temperature"][0]
 
 
 def test_the_one_of_fewer_estimators_has_its_own():
     X, y = integers(n_classes=3)
-    settings = FEW | {"gains": [8.0], "smoothings": [0.0]}
-    settings |= {"n_estimators": "auto", "max_estimators": 30}
-    best = pb.ProperBoostClassifierCV(**settings, effort=None).fit(X, y)
-    few = pb.ProperBoostClassifierCV(**settings, one_standard_error=True, effort=None).fit(X, y)
+    space = {
+        "gain": [8.0], "multiclass": "one_vs_rest", "weak_learner__max_cells": None,
+        "weak_learner__smoothing": [0.0],
+    }  # fmt: skip
+    settings = FEW | {"max_estimators": 30}
+    best = pb.ProperBoostClassifierCV(space, **settings).fit(X, y)
+    few = pb.ProperBoostClassifierCV(space, **settings, one_standard_error=True).fit(X, y)
     assert few.n_estimators_ < best.n_estimators_
-    alone = pb.ProperBoostClassifierCV(
-        **settings | {"n_estimators": few.n_estimators_}, effort=None
-    ).fit(X, y)
+    space |= {"n_estimators": few.n_estimators_}
+    alone = pb.ProperBoostClassifierCV(space, **settings).fit(X, y)
     assert few.temperature_ == alone.temperature_ != best.temperature_

@@ -11,11 +11,16 @@ from properboost.model_selection import search_run
 
 pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
 
-LISTS = {"effort": None, "gains": [0.02, 0.5, 2.0, 64.0], "n_estimators": 12, "cv": 3}
+GAINS = {"gain": [0.02, 0.5, 2.0, 64.0]}
+SPACE = GAINS | {"n_estimators": 12}
+TREES = {
+    "weak_learner": "tree", "weak_learner__max_leaf_nodes": [3, 6], "weak_learner__subsample": 0.7,
+}  # fmt: skip
+LISTS = {"space": SPACE, "effort": None, "cv": 3}
 SEARCHES = [
     LISTS,
-    LISTS | {"n_estimators": "auto", "max_estimators": 40, "interactions": [0, 1]},
-    LISTS | {"weak_learner": "tree", "max_leaf_nodes": [3, 6], "subsample": 0.7},
+    LISTS | {"space": GAINS | {"interactions": [0, 1]}, "max_estimators": 40},
+    LISTS | {"space": SPACE | TREES},
 ]
 
 
@@ -65,7 +70,7 @@ def test_families_of_workers_race_over_folds(monkeypatch):
     """They do not see each other's scores: some go on that would be dropped here."""
     X, y = two_classes()
     monkeypatch.setattr(search_run, "tell_enough", lambda _: True)
-    settings = {"effort": 3, "max_estimators": 20, "n_draws": 1, "interactions": 0, "cv": 5}
+    settings = {"space": {"interactions": 0}, "effort": 3, "max_estimators": 20, "cv": 5}
     with joblib.parallel_config("threading", n_jobs=2):
         there = pb.ProperBoostClassifierCV(**settings).fit(X, y)
     results = there.cv_results_
@@ -78,7 +83,8 @@ def test_families_of_workers_race_over_folds(monkeypatch):
 def test_processes_find_the_same_with_weights_and_several_classes():
     X, y = load_iris(return_X_y=True)
     weight = np.linspace(0.5, 2.0, len(y))
-    settings = LISTS | {"scoring": "accuracy", "multiclass": ["softmax", "one_vs_rest"]}
+    space = SPACE | {"multiclass": ["softmax", "one_vs_rest"]}
+    settings = LISTS | {"space": space, "scoring": "accuracy"}
     here = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)
     with joblib.parallel_config("loky", n_jobs=2):
         there = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)

@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 import properboost as pb
 from properboost.data.labels import read_rows
 from properboost.fitting.bag_assignment import deal, design_for
+from properboost.parameters.learners import LEARNERS
 
 N_BAGS = 8
 
@@ -25,9 +26,12 @@ def small(n_classes=2, n=700):
     return X, y
 
 
-def deal_to_bags(y, n_bags=N_BAGS, weak_learner="histogram", seed=0):
+TABLE = pb.Table()
+
+
+def deal_to_bags(y, n_bags=N_BAGS, learner=TABLE, seed=0):
     """Which rows each bag learns from."""
-    bags = design_for(weak_learner, n_bags)
+    bags = design_for(learner, n_bags)
     return bags.kept[:, deal(read_rows(y, len(y), None, None, False), bags, seed)]
 
 
@@ -41,10 +45,14 @@ FITS = [
     {},
     {"weak_learner": "stump"},
     {"selection": "cyclic", "n_estimators": 5},
-    {"selection": "greedy", "response": "newton", "l2": 4.0},
+    {"selection": "greedy", "response": "newton", "l2": 4.0, "prior": None},
     {"step": "line_search", "response": "sign", "selection": "greedy"},
-    {"loss": "savage", "gain": 1.0, "intercept": None},  # the mean has an intercept of its own
-    {"loss": "gboost", "gain": 2.0, "max_cells": 3, "min_saving": 0.5},
+    {
+        "loss": "savage",
+        "gain": 1.0,
+        "calibration": pb.Calibration(intercept=None),
+    },  # the mean has an intercept of its own
+    {"loss": "gboost", "gain": 2.0, "weak_learner": pb.Table(max_cells=3, min_saving=0.5)},
     {"interactions": [(0, 1), (1, 3)], "n_estimators": 10},
     {"step": "totally_corrective", "n_estimators": 4},
 ]
@@ -58,16 +66,19 @@ def test_a_bag_is_a_fit_to_its_rows(given, coupling):
         pytest.skip("these have no joint form, or another")
     X, y = small(n_classes)
     common = {
-        "gain": 4.0, "n_estimators": 20, "max_cells": None, "slope": 1.0, "smoothing": 0.1,
+        "gain": 4.0, "n_estimators": 20, "calibration": pb.Calibration(slope=1.0),
+        "weak_learner": pb.Table(max_cells=None, smoothing=0.1),
         "multiclass": coupling or "auto", "rows_per_bin": 1, "prior": 1e-3,
     } | given  # fmt: skip
     if given.get("response") in ("sign", "newton") or "step" in given:
-        common["smoothing"] = 0.0
-    model = pb.ProperBoostClassifier(**common, outer_bags=N_BAGS).fit(X, y)
+        common["weak_learner"] = pb.Table(max_cells=None, smoothing=0.0)
+    if given.get("response") == "sign":
+        common["prior"] = None
+    model = pb.ProperBoostClassifier(outer_bags=N_BAGS, **common).fit(X, y)
     of_bags = raw_of_bags(model, X)
-    own = common | {"l2": 0.75 * common.get("l2", 0.0)}
+    of_bag = common | {"l2": 0.75 * common.get("l2", 0.0)}
     for rows, raw in zip(deal_to_bags(y), of_bags, strict=True):
-        alone = pb.ProperBoostClassifier(**own).fit(X[rows], y[rows]).decision_function(X)
+        alone = pb.ProperBoostClassifier(**of_bag).fit(X[rows], y[rows]).decision_function(X)
         scale = np.abs(alone).max()
         np.testing.assert_allclose(raw.reshape(alone.shape), alone, atol=2e-4 * scale)
     scale = np.abs(of_bags).max()
@@ -75,15 +86,18 @@ def test_a_bag_is_a_fit_to_its_rows(given, coupling):
     np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("weak_learner", ["tree", "monomial"])
+@pytest.mark.parametrize("weak_learner", ["tree", "rule"])
 def test_trees_and_rules_are_averaged_over_bags(weak_learner):
     X, y = small()
-    given = {"weak_learner": weak_learner, "n_estimators": 5, "max_features": 1.0, "slope": 1.0}
-    model = pb.ProperBoostClassifier(**given, outer_bags=4, n_draws=3, gain=1.0).fit(X, y)
-    given["min_child_weight"] = 0.75 * model.min_child_weight  # 1 of 4 parts is left out
+    learner = LEARNERS[weak_learner](max_features=1.0)
+    given = {"gain": 1.0, "n_estimators": 5, "calibration": pb.Calibration(slope=1.0)}
+    model = pb.ProperBoostClassifier(outer_bags=4, weak_learner=learner, **given).fit(X, y)
+    of_bag = learner.replace(min_child_weight=0.75)  # 1 of 4 parts is left out
     alone = [
-        pb.ProperBoostClassifier(**given, gain=1.0).fit(X[rows], y[rows]).decision_function(X)
-        for rows in deal_to_bags(y, 4, weak_learner)
+        pb.ProperBoostClassifier(weak_learner=of_bag, **given)
+        .fit(X[rows], y[rows])
+        .decision_function(X)
+        for rows in deal_to_bags(y, 4, learner)
     ]
     np.testing.assert_allclose(model.decision_function(X), np.mean(alone, axis=0), atol=1e-9)
     assert not hasattr(model, "importance_errors_")
@@ -108,7 +122,9 @@ def test_standard_errors_are_of_centred_tables():
 def test_p_values_are_those_of_f_ratios_after_satterthwaite(n_bags, degrees):
     """Against the eigenvalues of the covariance of the bags' centred tables."""
     X, y = small(n=300)
-    model = pb.ProperBoostClassifier(outer_bags=n_bags, n_estimators=30, max_cells=None).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        outer_bags=n_bags, n_estimators=30, weak_learner=pb.Table(max_cells=None)
+    ).fit(X, y)
     numerators = []
     for j in range(3):
         shape = model.shape_function(j)
@@ -131,7 +147,9 @@ def test_what_says_nothing_is_within_noise():
     found = []
     for seed in range(40):
         noise = np.random.default_rng(seed).permutation(y)
-        model = pb.ProperBoostClassifier(outer_bags=16, slope=1.0, random_state=seed)
+        model = pb.ProperBoostClassifier(
+            outer_bags=16, calibration=pb.Calibration(slope=1.0), random_state=seed
+        )
         model.fit(X, noise)
         found += [model.shape_function(j).p_value for j in range(4)]
     assert 0.02 <= np.mean(np.array(found) <= 0.1) <= 0.13  # .07 in 600
@@ -172,7 +190,7 @@ def test_bags_can_be_summed_up(given):
     X, y = load_wine(return_X_y=True)
     given = {"n_estimators": 10, **given}
     whole, short = (
-        pb.ProperBoostClassifier(outer_bags=4, bag_tables=kept, **given).fit(X, y)
+        pb.ProperBoostClassifier(outer_bags=pb.Bags(4, tables=kept), **given).fit(X, y)
         for kept in (True, False)
     )
     assert np.array_equal(whole.decision_function(X), short.decision_function(X))
@@ -181,7 +199,7 @@ def test_bags_can_be_summed_up(given):
         a, b = whole.shape_function(j, class_=1), short.shape_function(j, class_=1)
         assert np.array_equal(a.standard_errors, b.standard_errors)
         assert a.p_value == b.p_value
-    with pytest.raises(ValueError, match="bag_tables=True"):
+    with pytest.raises(ValueError, match=r"Bags\(tables=True\)"):
         short.predict_interval(X)
     assert len(pickle.dumps(short)) < len(pickle.dumps(whole))
 
@@ -193,8 +211,8 @@ def test_monotonize_orders_every_bag():
     for bag in model.ensemble_.spread.bags:
         assert (np.diff(bag.table_of(0, 0)[:6]) >= -1e-12).all()
     assert np.isfinite(model.predict_interval(X)).all()
-    short = pb.ProperBoostClassifier(**given, bag_tables=False).fit(X, y)
-    with pytest.raises(ValueError, match="bag_tables=True"):
+    short = pb.ProperBoostClassifier(**given).set_params(outer_bags__tables=False).fit(X, y)
+    with pytest.raises(ValueError, match=r"Bags\(tables=True\)"):
         short.monotonize(1, 1)
 
 
@@ -210,7 +228,11 @@ def test_any_number_of_threads_makes_the_same_model(given):
 
 def test_a_loss_with_an_intercept_has_one_in_every_bag():
     X, y = small()
-    given = {"loss": "exponential", "outer_bags": N_BAGS, "intercept": "share"}
+    given = {
+        "loss": "exponential",
+        "outer_bags": N_BAGS,
+        "calibration": pb.Calibration(intercept="share"),
+    }
     model = pb.ProperBoostClassifier(**given, n_estimators=20).fit(X, y)
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
     for rows, raw in zip(deal_to_bags(y), raw_of_bags(model, X), strict=True):
@@ -220,29 +242,30 @@ def test_a_loss_with_an_intercept_has_one_in_every_bag():
 
 def test_a_search_fits_bags_with_what_it_chose():
     X, y = small()
-    search = pb.ProperBoostClassifierCV(outer_bags=4, effort=None, gains=[1.0, 4.0], cv=3)
+    search = pb.ProperBoostClassifierCV(
+        space={"outer_bags": 4, "gain": [1.0, 4.0]}, effort=None, cv=3
+    )
     search.fit(X, y)
-    again = pb.ProperBoostClassifier(**search.best_params_, outer_bags=4).fit(X, y)
+    again = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
     assert np.array_equal(search.decision_function(X), again.decision_function(X))
     assert np.array_equal(search.predict_interval(X), again.predict_interval(X))
 
 
 def test_a_search_has_bags_of_models_that_can_be_read():
     X, y = small()
-    for given in ({"readable": True}, {"weak_learner": "stump"}):
+    for given in ({"readable": True}, {"space": {"weak_learner": "stump"}}):
         search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
         assert search.best_params_["outer_bags"] == 16
         again = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
         assert np.array_equal(search.decision_function(X), again.decision_function(X))
     for given in (
         {"readable": True, "effort": 1},
-        {"readable": True, "outer_bags": 0},
+        {"readable": True, "space": {"outer_bags": 0}},
         {"effort": None},
-        {"weak_learner": "stump", "effort": 2},
-        {"weak_learner": "tree", "max_estimators": 20},
+        {"space": {"weak_learner": "stump"}, "effort": 2},
+        {"space": {"weak_learner": "tree"}, "max_estimators": 20},
     ):
         search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
-        assert "outer_bags" not in search.best_params_
         assert search.best_estimator_.outer_bags == 0
     # Rows that depend on each other, of which too few groups have a class.
     split = np.arange(500), np.arange(500, 700)

@@ -171,7 +171,7 @@ def test_staged_predictions_and_history(interactions):
     X, y = interactions
     for selection, per_main, per_pair in (("greedy", 1, 1), ("cyclic", 6, 2)):
         model = pb.ProperBoostClassifier(
-            interactions=2, n_estimators=5, interaction_estimators=7, selection=selection
+            interactions=pb.Interactions(2, n_estimators=7), n_estimators=5, selection=selection
         ).fit(X, y)
         stages = list(model.staged_decision_function(X))
         assert model.n_iter_ == len(stages) == 12
@@ -214,7 +214,7 @@ def test_a_weight_of_two_is_the_row_twice(interactions):
 @pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
 def test_every_response(interactions, response):
     X, y = interactions
-    for learner in ("histogram", "stump"):
+    for learner in ("table", "stump"):
         model = pb.ProperBoostClassifier(
             weak_learner=learner, response=response, step="line_search", learning_rate=0.3,
             interactions=[(1, 4)], n_estimators=30,
@@ -264,16 +264,25 @@ def test_pickled_and_saved(interactions, tmp_path):
         ({"interactions": [(0, 99)]}, r"interactions\[0\] must be between 0 and 5"),
         ({"interactions": [("a", "b")]}, r"interactions\[0\]: the name 'a' is unknown"),
         ({"interactions": 1, "weak_learner": "tree"}, "interactions must be 0 with weak_learner="),
-        ({"interaction_rate": 0.0}, "interaction_rate must be above 0"),
-        ({"interaction_smoothing": -0.3}, "interaction_smoothing must be between 0 and 10000"),
-        ({"interaction_estimators": 0}, "interaction_estimators must be"),
+        (
+            {"interactions": 2, "interactions__learning_rate": 0.0},
+            r"Interactions\.learning_rate must be above 0",
+        ),
+        (
+            {"interactions": 2, "interactions__smoothing": -0.3},
+            r"Interactions\.smoothing must be between 0 and 10000",
+        ),
+        (
+            {"interactions": 2, "interactions__n_estimators": 0},
+            r"Interactions\.n_estimators must be",
+        ),
     ],
     ids=str,
 )
 def test_wrong_settings(interactions, settings, message):
     X, y = interactions
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifier(**settings).fit(X, y)
+        pb.ProperBoostClassifier().set_params(**settings).fit(X, y)
 
 
 def test_unknown_pairs_are_refused(interactions):
@@ -281,19 +290,22 @@ def test_unknown_pairs_are_refused(interactions):
     model = pb.ProperBoostClassifier(interactions=1, n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match="no look-up table for 0 and 1; see pairs_"):
         model.pair_function(0, 1)
-    for cls, wrong in ((pb.ProperBoostClassifierCV, [0, 2]), (pb.ProperBoostClassifier, 2)):
-        for learner in ("tree", "monomial"):
+    for learner in ("tree", "rule"):
+        refused = {"interactions": 2, "weak_learner": learner}
+        for model in (
+            pb.ProperBoostClassifierCV(refused, effort=None), pb.ProperBoostClassifier(**refused)
+        ):  # fmt: skip
             with pytest.raises(ValueError, match=f"be 0 with weak_learner='{learner}'"):
-                cls(interactions=wrong, weak_learner=learner).fit(X, y)
-    with pytest.raises(TypeError, match=r"interactions\[0\] must be an integer"):
-        pb.ProperBoostClassifierCV(interactions=[(0, 1)], effort=None).fit(X, y)
+                model.fit(X, y)
     with pytest.raises(TypeError, match=r"^interactions must be an integer"):
-        pb.ProperBoostClassifierCV(interactions=1.5, effort=None).fit(X, y)
+        pb.ProperBoostClassifierCV(space={"interactions": 1.5}, effort=None).fit(X, y)
 
 
 def test_a_search_on_one_feature_finds_no_pair(interactions):
     X, y = interactions
-    search = pb.ProperBoostClassifierCV(interactions=[0, 5], max_estimators=3, cv=2, effort=None)
+    search = pb.ProperBoostClassifierCV(
+        space={"interactions": [0, 5]}, max_estimators=3, cv=2, effort=None
+    )
     search.fit(X[:, :1], y)
     assert search.best_params_["interactions"] == 0
     assert search.pairs_ == []
@@ -324,9 +336,9 @@ def test_rates_of_pairs_are_named_where_they_are_too_large():
         "savage", gain=1e4, response="sign", step="unit", n_estimators=5, interactions=1
     )
     with pytest.raises(
-        ValueError, match=r"interaction_rate=1e\+304 make .* interaction_rate small"
+        ValueError, match=r"interactions__learning_rate=1e\+304 make .* that of interactions small"
     ):
-        model.set_params(interaction_rate=1e304).fit(X, y)
-    model.set_params(loss="glog", interaction_rate=1.0).fit(X, y)
-    with pytest.raises(ValueError, match=r"for pairs interaction_rate\) must be smaller"):
-        model.set_params(interaction_rate=1e304).fit(X, y)
+        model.set_params(interactions__learning_rate=1e304).fit(X, y)
+    model.set_params(loss="glog", interactions__learning_rate=1.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"for pairs, that of interactions\) must be smaller"):
+        model.set_params(interactions__learning_rate=1e304).fit(X, y)

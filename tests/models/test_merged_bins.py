@@ -14,9 +14,9 @@ from properboost.models.merged_bins import MOST_BINS, merge_bins
 
 KINDS = {
     "tables": {},
-    "tables of every bin": {"max_cells": None},
+    "tables of every bin": {"weak_learner": pb.Table(max_cells=None)},
     "trees": {"weak_learner": "tree"},
-    "monomials": {"weak_learner": "monomial"},
+    "monomials": {"weak_learner": "rule"},
 }
 
 
@@ -43,7 +43,9 @@ def frame(seed, n=500, towns=("Bonn", "Kiel", "Ulm"), shift=0.0):
 def test_earlier_rounds_say_what_they_said(name, towns):
     first, y = frame(0)
     other, labels = frame(1, towns=towns, shift=1.5)
-    model = pb.ProperBoostClassifier(n_estimators=15, slope=1.0, **KINDS[name]).fit(first, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=15, calibration=pb.Calibration(slope=1.0), **KINDS[name]
+    ).fit(first, y)
     later = clone(model).set_params(n_estimators=40).fit(other, labels)
     found = later.ensemble_.binning.features
     binning, models = merge_bins(model.ensemble_.binning, model.ensemble_.models, found)

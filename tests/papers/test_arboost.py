@@ -264,13 +264,14 @@ def test_turns_of_several_classes_are_those_of_yes_and_no():
 
 
 @pytest.mark.filterwarnings(TURNS)
-@pytest.mark.parametrize("weak_learner", ["stump", "tree", "histogram"])
+@pytest.mark.parametrize("weak_learner", ["stump", "tree", "table"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("rho", [0.8, 1.0, 1.4, 3.0])
 def test_its_error_on_the_next_weights_is_the_one_allowed(rho, n_classes, weak_learner):
     X, y = make_rows(n_classes)
     own = y[:, None] == np.arange(n_classes)
-    model = AR(rho, n_estimators=12, weak_learner=weak_learner, max_leaf_nodes=4).fit(X, y)
+    size = {"max_leaf_nodes": 4} if weak_learner == "tree" else {}
+    model = AR(rho, n_estimators=12, weak_learner=weak_learner, **size).fit(X, y)
     allowed = rho * (n_classes - 1) / (rho * (n_classes - 1) + 1)
     before = np.zeros((len(y), n_classes))
     for raw in model.staged_decision_function(X):
@@ -302,7 +303,7 @@ def test_eq_4_bounds_errors_and_need_not_bound_products():
 @given(
     seed=st.integers(0, 2**16),
     rho=st.floats(0.7, 4.0),
-    weak_learner=st.sampled_from(["stump", "histogram"]),
+    weak_learner=st.sampled_from(["stump", "table"]),
 )
 @settings(max_examples=25)
 @pytest.mark.filterwarnings(TURNS)
@@ -371,7 +372,7 @@ def test_adaboost_mh_is_adaboost_of_rows_and_labels():
     # AdaBoost of two classes over bins.
     X, y = make_rows(3, n=150, d=3, n_values=6)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))  # no bin is tied
-    kind = {"n_estimators": 10, "weak_learner": "histogram", "rows_per_bin": None}
+    kind = {"n_estimators": 10, "weak_learner": "table", "rows_per_bin": None}
     model = pb.AdaBoostMH(**kind).fit(X, y, sample_weight=weight)
     labels = np.repeat(np.arange(3), len(y))
     crossed = np.tile(X - X.min(axis=0), (3, 1)) + 100.0 * labels[:, None]

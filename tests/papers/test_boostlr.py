@@ -34,6 +34,7 @@ def test_the_classifier_makes_the_errors_of_the_traces(letter, trace):
     assert loss == pytest.approx(trace["test_log_loss"], abs=2e-4)
 
 
+@pytest.mark.filterwarnings("ignore:the training risk still falls")
 @pytest.mark.parametrize("part", ["p1", "p2"])
 @pytest.mark.parametrize("gain", [4.0, 10.0])
 def test_the_link_of_the_tuned_loss_is_the_calibrated_one(letter, part, gain):
@@ -60,7 +61,7 @@ def test_adult():
     X, y = pb.datasets.load_adult(subset="train", return_X_y=True)
     X_test, y_test = pb.datasets.load_adult(subset="test", return_X_y=True)
     assert (len(X), len(X_test)) == (30_162, 15_060)
-    settings = {"n_estimators": 100, "max_cells": None}
+    settings = {"n_estimators": 100, "weak_learner": pb.Table(max_cells=None)}
     model = pb.ProperBoostClassifier(loss="glog", gain=2, **settings).fit(X, y)
     assert int((model.predict(X_test) != y_test).sum()) <= 2_060
     assert log_loss(y_test, model.predict_proba(X_test)[:, 1]) <= 0.292

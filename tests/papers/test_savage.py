@@ -66,16 +66,17 @@ def test_a_search_for_the_gain_is_one_for_the_learning_rate(binary, loss, respon
     """BoostLR, section 6.4: shrinkage is a loss."""
     X, y = binary
     settings = {
-        "selection": "greedy",
-        "response": response,
-        "step": step,
-        "n_estimators": 10,
         "cv": 3,
         "refit": False,
     }
-    by_gain = pb.ProperBoostClassifierCV(loss, gains=[1.0, 4.0], **settings, effort=None).fit(X, y)
+    settings_space = {"selection": "greedy", "response": response, "step": step, "n_estimators": 10}
+    by_gain = pb.ProperBoostClassifierCV(
+        {**settings_space, "loss": loss, "gain": [1.0, 4.0]}, **settings, effort=None
+    ).fit(X, y)
     by_rate = pb.ProperBoostClassifierCV(
-        loss, gains=[1.0], learning_rate=[1.0, 0.25], **settings, effort=None
+        {**settings_space, "loss": loss, "gain": [1.0], "learning_rate": [1.0, 0.25]},
+        **settings,
+        effort=None,
     )
     by_rate.fit(X, y)
     np.testing.assert_allclose(by_gain.validation_curves_, by_rate.validation_curves_, rtol=1e-5)
@@ -105,18 +106,27 @@ def test_alphas_and_gains_are_searched_together(binary):
     alphas, gains, cv = [0.0, 0.25, 0.5], [0.5, 2.0], StratifiedKFold(3)
     settings = {"selection": "greedy", "n_estimators": 8}
     search = pb.ProperBoostClassifierCV(
-        "alpha", alphas=alphas, gains=gains, cv=cv, **settings, effort=None
+        {
+            **settings,
+            "loss": [pb.losses.get_loss("alpha", alpha=alpha) for alpha in alphas],
+            "gain": gains,
+        },
+        cv=cv,
+        effort=None,
     )
     search.fit(X, y)
     curves = search.validation_curves_.reshape(3, 2, 3, 8)
     for i, alpha in enumerate(alphas):
         alone = pb.ProperBoostClassifierCV(
-            pb.losses.Alpha(alpha), gains=gains, cv=cv, refit=False, **settings, effort=None
+            {**settings, "loss": pb.losses.Alpha(alpha), "gain": gains},
+            cv=cv,
+            refit=False,
+            effort=None,
         ).fit(X, y)
         np.testing.assert_allclose(curves[i], alone.validation_curves_, rtol=1e-5)
     means = curves[..., -1].mean(axis=2)
     i, j = np.unravel_index(means.argmax(), means.shape)
-    assert (search.alpha_, search.gain_) == (alphas[i], gains[j])
+    assert search.gain_ == gains[j]
     assert search.loss_ == pb.losses.Alpha(alphas[i], gains[j])
     assert search.best_score_ == pytest.approx(means.max())
     for value in alphas:

@@ -9,8 +9,8 @@ from sklearn.base import clone
 import properboost as pb
 from helpers.solved_steps import LEARNERS, MU, features_of, noisy, sides
 from properboost.losses import PermissibleFunction, get_loss
-from properboost.parameters.kinds import Criterion
-from properboost.parameters.shared import SOLVED
+from properboost.parameters.kinds import SOLVED, Criterion
+from properboost.parameters.learners import make_learner
 
 PHIS = ("entropy", "matsushita", "mu")
 
@@ -28,7 +28,7 @@ def loss_of(model):
 
 
 @pytest.mark.parametrize("step", SOLVED)
-@pytest.mark.parametrize("weak_learner", ["stump", "monomial"])
+@pytest.mark.parametrize("weak_learner", ["stump", "rule"])
 @pytest.mark.parametrize("phi", PHIS)
 def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
     X, y, _ = noisy(4)
@@ -91,7 +91,7 @@ def test_losses_are_the_surrogates_of_table_1():
 
 
 @pytest.mark.filterwarnings("ignore:step=")  # ten rules separate some rows
-@pytest.mark.parametrize("weak_learner", ["stump", "monomial", "histogram"])
+@pytest.mark.parametrize("weak_learner", ["stump", "rule", "table"])
 @pytest.mark.parametrize("step", SOLVED)
 def test_mu_is_matsushita_with_exact_steps(weak_learner, step):
     X, y, s = noisy(5)
@@ -125,7 +125,7 @@ def test_other_permissible_functions_are_refused(phi, error, message):
 
 def test_rules_are_grown_by_phi_and_stumps_have_the_largest_edge():
     for learner in LEARNERS:
-        grown = learner in ("monomial", "tree")
+        grown = make_learner(learner).is_grown
         for phi in PHIS:
             criterion = {"entropy": "entropy"}.get(phi, "matsushita") if grown else None
             assert pb.ULS(phi, weak_learner=learner).criterion == criterion
@@ -186,8 +186,8 @@ def test_a_first_stump_is_that_of_least_impurity(criterion):
 
 def test_matsushita_is_the_cost_of_the_real_response():
     X, y, s = noisy(7)
-    for learner, options in LEARNERS.items():
-        settings = {"weak_learner": learner, "n_estimators": 5, **options}
+    for learner in LEARNERS.values():
+        settings = {"weak_learner": learner, "n_estimators": 5}
         with_criterion, without = (
             pb.ProperBoostClassifier(criterion=c, **settings).fit(X, y, s)
             for c in ("matsushita", None)
@@ -202,7 +202,7 @@ def test_rules_by_impurity_do_not_stand_still_on_plateaus():
     rng = np.random.default_rng(8)
     X = rng.integers(0, 4, (500, 3)).astype(float)
     y = rng.random(500) < np.where((X[:, 0] > 1) & (X[:, 1] > 1), 0.45, 0.05)
-    settings = {"weak_learner": "monomial", "response": "sign", "n_estimators": 1}
+    settings = {"weak_learner": "rule", "response": "sign", "n_estimators": 1}
     for criterion in (None, *get_args(Criterion)):
         model = pb.ProperBoostClassifier(criterion=criterion, **settings).fit(X, y)
         (rule,) = model.rules()

@@ -12,7 +12,7 @@ from helpers.documents import change
 from helpers.models import LEARNERS, assert_same, same_bits, same_model
 from properboost.models.bag_tables import BagTables
 from properboost.models.standard_errors import TableSpread
-from properboost.parameters.shared import GROWN
+from properboost.parameters.declare import read_parameter
 
 
 def two_classes():
@@ -26,7 +26,7 @@ def three_classes():
 
 def fit(rows, **given):
     settings = {"outer_bags": 5, "n_estimators": 4, "max_bins": 6} | given
-    return pb.ProperBoostClassifier(**settings).fit(*rows())
+    return pb.ProperBoostClassifier().set_params(**settings).fit(*rows())
 
 
 def round_trip(model, tmp_path):
@@ -64,7 +64,7 @@ def test_every_model_comes_back(learner, rows, tmp_path):
     loaded = round_trip(model, tmp_path)
     assert_same(model, loaded, X)
     assert loaded.n_iter_ == model.n_iter_
-    if model.weak_learner in GROWN:
+    if read_parameter(model, "weak_learner").is_grown:
         assert not hasattr(loaded.ensemble_, "spread")
     else:
         assert_as_sure(model, loaded, X)
@@ -74,12 +74,12 @@ def test_every_model_comes_back(learner, rows, tmp_path):
 @pytest.mark.parametrize(
     "given",
     [
-        {"bag_tables": False},
-        {"bag_tables": False, "interactions": 1},
-        {"intercept": "share", "outer_bags": 16},
+        {"outer_bags__tables": False},
+        {"outer_bags__tables": False, "interactions": 1},
+        {"calibration": pb.Calibration(intercept="share"), "outer_bags": 16},
         {"loss": "savage"},
         {"multiclass": "one_vs_rest"},
-        {"slope": 0.5, "outer_bags": 64},
+        {"calibration": pb.Calibration(slope=0.5), "outer_bags": 64},
     ],
     ids=str,
 )
@@ -88,7 +88,8 @@ def test_bags_and_standard_errors_come_back(given, rows, tmp_path):
     model = fit(rows, **given)
     loaded = round_trip(model, tmp_path)
     assert_same(model, loaded, X)
-    assert isinstance(loaded.ensemble_.spread, TableSpread if "bag_tables" in given else BagTables)
+    whole = read_parameter(model, "outer_bags").tables
+    assert isinstance(loaded.ensemble_.spread, BagTables if whole else TableSpread)
     assert_as_sure(model, loaded, X)
     again = loaded.fit(X, y)
     assert same_model(again, model)
@@ -105,7 +106,7 @@ def test_a_bag_has_the_features_that_it_was_boosted_with(tmp_path):
 def test_a_monotonized_model_comes_back(tmp_path):
     X, _ = two_classes()
     for kept in (True, False):
-        model = fit(two_classes, bag_tables=kept).monotonize(0)
+        model = fit(two_classes, outer_bags__tables=kept).monotonize(0)
         loaded = round_trip(model, tmp_path)
         assert_same(model, loaded, X)
         assert_as_sure(model, loaded, X)
@@ -113,7 +114,7 @@ def test_a_monotonized_model_comes_back(tmp_path):
 
 def test_parameters_set_since_the_fit_leave_the_bags(tmp_path):
     X, _ = two_classes()
-    model = fit(two_classes).set_params(outer_bags=0, bag_tables=False)
+    model = fit(two_classes).set_params(outer_bags=0)
     loaded = round_trip(model, tmp_path)
     assert loaded.outer_bags == 0
     assert_as_sure(model, loaded, X)
@@ -122,7 +123,10 @@ def test_parameters_set_since_the_fit_leave_the_bags(tmp_path):
 def test_searches_come_back(tmp_path):
     X, y = two_classes()
     search = pb.ProperBoostClassifierCV(
-        gains=[0.5, 2.0], cv=2, n_estimators=4, max_bins=6, effort=None, outer_bags=4
+        space={"gain": [0.5, 2.0], "n_estimators": 4, "outer_bags": 4},
+        cv=2,
+        max_bins=6,
+        effort=None,
     ).fit(X, y)
     loaded = round_trip(search, tmp_path)
     assert loaded.get_params() == search.get_params()
@@ -131,17 +135,16 @@ def test_searches_come_back(tmp_path):
     assert loaded.best_estimator_.ensemble_.spread is loaded.ensemble_.spread
 
 
-def test_a_model_without_bags_tells_two_parameters_more(tmp_path):
+def test_a_model_without_bags_tells_a_parameter_more(tmp_path):
     model = fit(two_classes, outer_bags=0)
     model.save_model(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     assert not {"bags", "standard_errors"} & document.keys()
     assert "estimator" not in document["models"][0]
-    for name in ("outer_bags", "bag_tables"):
-        del document["parameters"][name]
+    del document["parameters"]["outer_bags"]
     (tmp_path / "old.json").write_text(json.dumps(document))
     loaded = pb.load_model(tmp_path / "old.json")
-    assert (loaded.outer_bags, loaded.bag_tables, loaded.ensemble_.spread) == (0, True, None)
+    assert (loaded.outer_bags, loaded.ensemble_.spread) == (0, None)
     assert_same(model, loaded, two_classes()[0])
 
 
@@ -150,8 +153,8 @@ def documents(tmp_path_factory):
     path = tmp_path_factory.mktemp("bags") / "model.json"
     found = {}
     for name, given in {
-        "bags": {"intercept": "share", "interactions": 1},
-        "errors": {"bag_tables": False},
+        "bags": {"calibration": pb.Calibration(intercept="share"), "interactions": 1},
+        "errors": {"outer_bags__tables": False},
         "cyclic": {"selection": "cyclic", "n_estimators": 2},
         "tree": {"weak_learner": "tree"},
     }.items():
@@ -192,7 +195,11 @@ ROUNDS = (*BAG, "models", 0)
         ("bags", (*ROUNDS, "tables", 0, 0), -2e300, r"bags\[1\] must not add up to raw"),
         ("bags", ERRORS, {}, "standard_errors must not stand beside bags"),
         ("bags", ("parameters", "outer_bags"), 3, "outer_bags must be between 4 and 64, or 0"),
-        ("bags", ("parameters", "bag_tables"), 1, "bag_tables must be True or False"),
+        (
+            "bags", ("parameters", "outer_bags"), {"Bags": {"n_bags": 4, "tables": 1}},
+            "Bags.tables must be True or False",
+        ),
+        ("bags", ("parameters", "outer_bags"), {"Bags": {"n": 4}}, "Bags has an unknown field 'n'"),
         ("errors", ERRORS, [], "standard_errors must be an object"),
         ("errors", (*ERRORS, "n_bags"), 3, r"n_bags must be an integer from 4 to 64"),
         ("errors", (*ERRORS, "n_bags"), 65, r"n_bags must be an integer from 4 to 64"),
@@ -220,7 +227,7 @@ ROUNDS = (*BAG, "models", 0)
         ("classes", ("bags", 2, "models"), [], "models must have 3 entries; it has 0"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_every_field_is_checked(name, place, value, message, documents, tmp_path):
     changed = change(documents[name], place, value)
     with pytest.raises(ValueError, match=rf"(?s)model\.json: .*{message}"):
@@ -230,7 +237,7 @@ def test_every_field_is_checked(name, place, value, message, documents, tmp_path
 def test_files_of_before_bags_have_none(documents, tmp_path):
     for name in ("bags", "errors"):
         changed = copy.deepcopy(documents[name])
-        del changed["parameters"]["outer_bags"], changed["parameters"]["bag_tables"]
+        del changed["parameters"]["outer_bags"]
         with pytest.raises(ValueError, match=r"has an unknown field '(bags|standard_errors)'"):
             load(changed, tmp_path)
 

@@ -14,32 +14,44 @@ from helpers.models import LEARNERS, document_of, load_document
 pd = pytest.importorskip("pandas")
 
 FEW = {"n_estimators": 8, "max_bins": 6}
-SEARCH = {"gains": [0.5, 2.0], "cv": 2, "n_estimators": 5, "max_bins": 6, "effort": None}
+SPACE = {"gain": [0.5, 2.0], "n_estimators": 5}
+SEARCH = {"cv": 2, "max_bins": 6, "effort": None}
 
 MODELS = {
     **{name: pb.ProperBoostClassifier(**FEW, **settings) for name, settings in LEARNERS.items()},
-    "draws": pb.ProperBoostClassifier(**FEW, weak_learner="tree", n_draws=3),
+    "tables": pb.ProperBoostClassifier(**FEW),
+    "rules": pb.ProperBoostClassifier(**FEW, weak_learner="rule"),
+    "draws": pb.ProperBoostClassifier(**FEW, weak_learner=pb.Tree(n_draws=3)),
     "lines": pb.ProperBoostClassifier(
-        n_estimators=4, weak_learner="tree", linear_leaves=True, max_leaf_nodes=3
+        n_estimators=4, weak_learner=pb.Tree(linear_leaves=True, max_leaf_nodes=3)
     ),
     "bags": pb.ProperBoostClassifier(**FEW, outer_bags=4, interactions=1, loss="savage"),
-    "errors": pb.ProperBoostClassifier(**FEW, outer_bags=4, bag_tables=False),
-    "slope and intercept": pb.ProperBoostClassifier(**FEW, slope=0.3, intercept="share"),
+    "errors": pb.ProperBoostClassifier(**FEW, outer_bags=pb.Bags(4, tables=False)),
+    "slope and intercept": pb.ProperBoostClassifier(
+        **FEW, calibration=pb.Calibration(slope=0.3, intercept="share")
+    ),
     "totally corrective": pb.ProperBoostClassifier(**FEW, step="totally_corrective"),
     "votes": pb.ARBoostClassifier(n_estimators=8),
     "votes of trees": pb.ARBoostClassifier(n_estimators=8, weak_learner="tree"),
     "damped votes": pb.WeightBoost(n_estimators=8),
     "damped trees": pb.ARBoostClassifier(n_estimators=4, weak_learner="tree", damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=4),
-    "search": pb.ProperBoostClassifierCV(**SEARCH, interactions=1),
+    "search": pb.ProperBoostClassifierCV({**SPACE, "interactions": 1}, **SEARCH),
     "udt": pb.UDTClassifier(max_leaf_nodes=7),
     "rados": pb.RadoBoostClassifier(n_estimators=30, n_rados=40),
     "uls": pb.ULSClassifier(n_estimators=30),
 }
 OF_TWO = {"damped votes", "damped trees", "udt", "rados", "uls"}
-ADDITIVE = {
-    name for name in MODELS if not {"tree", "trees", "monomial", "draws", "lines"} & {*name.split()}
-} - {"damped votes", "udt", "rados", "uls"}
+
+
+def is_grown(model):
+    learner = getattr(model, "weak_learner", "table")
+    return getattr(learner, "name", learner) in ("tree", "rule")
+
+
+ADDITIVE = {name for name, model in MODELS.items() if not is_grown(model)} - {
+    "damped votes", "udt", "rados", "uls",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +127,7 @@ def test_trees_explain_the_same(rows, tmp_path):
     np.testing.assert_array_equal(
         loaded.contributions(rows[0], "b").values, model.contributions(rows[0], "b").values
     )
-    model = fit("monomial", rows, several=False)
+    model = fit("rules", rows, several=False)
     loaded = round_trip(model, tmp_path / "compact.json", compact=True)
     assert [*map(str, loaded.rules())] == [*map(str, model.rules())]
 
@@ -168,7 +180,7 @@ def test_copies_stay_compact(name, rows, tmp_path):
 
 
 def test_a_new_fit_is_complete(rows, tmp_path):
-    for name in ("histogram", "search", "udt", "rados", "rhos"):
+    for name in ("tables", "search", "udt", "rados", "rhos"):
         loaded = round_trip(fit(name, rows, several=False), tmp_path / "m.json", compact=True)
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             loaded.fit(rows[0], rows[1])
@@ -177,7 +189,7 @@ def test_a_new_fit_is_complete(rows, tmp_path):
 
 
 def test_a_search_without_a_refit(rows, tmp_path):
-    search = pb.ProperBoostClassifierCV(**SEARCH, refit=False).fit(rows[0], rows[1])
+    search = pb.ProperBoostClassifierCV(SPACE, **SEARCH, refit=False).fit(rows[0], rows[1])
     loaded = round_trip(search, tmp_path / "compact.json", compact=True)
     assert loaded.best_params_ == search.best_params_
     with pytest.raises(AttributeError, match="validation_curves_ is not available"):
@@ -185,7 +197,7 @@ def test_a_search_without_a_refit(rows, tmp_path):
 
 
 def test_a_table_can_be_put_in_order(rows, tmp_path):
-    loaded = round_trip(fit("histogram", rows, several=False), tmp_path / "m.json", compact=True)
+    loaded = round_trip(fit("tables", rows, several=False), tmp_path / "m.json", compact=True)
     values = loaded.monotonize("size").shape_function("size").values
     assert (np.diff(values) <= 0.0).all() or (np.diff(values) >= 0.0).all()
     again = round_trip(loaded, tmp_path / "m.json")
@@ -198,7 +210,7 @@ def test_compact_must_be_true_or_false(rows, tmp_path):
 
 
 def test_files_say_whether_they_are_compact(rows, tmp_path):
-    for name in ("histogram", "udt", "rados", "search"):
+    for name in ("tables", "udt", "rados", "search"):
         model = fit(name, rows, several=False)
         full = document_of(model, tmp_path)
         assert full["compact"] is False

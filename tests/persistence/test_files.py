@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import properboost as pb
 from helpers.documents import JSON, assert_predicts, change, places
 from helpers.models import AS_PUBLISHED, assert_same
-from properboost.parameters.declare import declared
+from properboost.parameters.flat import PLACES
 from properboost.persistence.files import VERSION
 
 pd = pytest.importorskip("pandas")
@@ -68,6 +68,8 @@ VALUES = st.floats(allow_nan=True, allow_infinity=True)
 def test_every_model_comes_back(tmp_path, labels, categories, values, names, settings):
     if isinstance(settings.get("loss"), pb.losses.MarginLoss):
         settings["gain"] = 1.0
+    if settings.get("weak_learner") == "tree":
+        settings.pop("selection", None)
     codes = np.arange(12) % (len(categories) + 1)
     column = np.array([*categories, None], dtype=object)[codes]
     X = pd.DataFrame(dict(zip(names, (values, column), strict=True)))
@@ -97,7 +99,8 @@ def table():
 
 @pytest.fixture(scope="module")
 def model(table):
-    settings = AS_PUBLISHED | {"n_estimators": 4, "max_bins": 3, "multiclass": "one_vs_rest"}
+    settings = {"n_estimators": 4, "max_bins": 3, "multiclass": "one_vs_rest", "calibration": None}
+    settings = AS_PUBLISHED | settings
     return pb.ProperBoostClassifier(**settings).fit(*table)
 
 
@@ -117,12 +120,12 @@ def document(model, tmp_path_factory):
         {"categorical_features": np.array([1])},
         {"categorical_features": ["infinite", 1]},
         {"n_jobs": 2, "verbose": 0, "random_state": np.int64(3)},
-        {"prior": 1e-3, "smoothing": 0.1, "learning_rate": np.float32(0.3)},
+        {"prior": 1e-3, "weak_learner": pb.Table(smoothing=0.1), "learning_rate": np.float32(0.3)},
         {"response": "newton", "l2": 0.5, "step": "unit"},
         {"selection": "cyclic"},
-        {"weak_learner": "tree", "max_leaf_nodes": np.int64(5), "max_depth": 3},
-        {"weak_learner": "tree", "grow_policy": "symmetric"},
-        {"weak_learner": "tree", "min_child_weight": 0.5, "max_features": 0.7, "subsample": 0.8},
+        {"weak_learner": pb.Tree(max_leaf_nodes=np.int64(5), max_depth=3)},
+        {"weak_learner": pb.Tree(grow_policy="symmetric")},
+        {"weak_learner": pb.Tree(min_child_weight=0.5, max_features=0.7, subsample=0.8)},
     ],
     ids=str,
 )
@@ -286,11 +289,30 @@ def test_newer_files_are_refused(document, tmp_path):
         load_text(json.dumps({**document, "format_version": newer}), tmp_path)
 
 
+def flatten(document):
+    """Return a document with flat parameters, as of format 11, and without a calibration."""
+    flat = {place.nested: name for name, place in PLACES.items()}
+    parameters = {}
+    for name, value in document["parameters"].items():
+        match value:
+            case {"Table": fields}:
+                parameters[name] = "histogram"
+                parameters |= {flat[f"{name}__{field}"]: own for field, own in fields.items()}
+            case "table":
+                parameters[name] = "histogram"
+            case _:
+                parameters[name] = value
+    del parameters["calibration"]
+    old = {**copy.deepcopy(document), "parameters": parameters, "format_version": 11}
+    del old["intercepts"], old["slopes"]
+    return old
+
+
 def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
-    old = copy.deepcopy(document)
+    old = flatten(document)
     old["format_version"] = 1
-    del old["compact"]
-    for name in ("selection", "multiclass", "temperature"):
+    del old["compact"], old["temperature"]
+    for name in ("selection", "multiclass"):
         del old[name], old["parameters"][name]
     del old["pairs"]
     del old["loss"]["table"]
@@ -304,19 +326,10 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
 
 
 def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
-    old = copy.deepcopy(document)
+    old = flatten(document)
     old["format_version"] = 2
-    del old["compact"]
-    for name in ("multiclass", "temperature"):
-        del old[name], old["parameters"][name]
-    learners = {
-        name: (p.only_with or {}).get("weak_learner", ())
-        for name, p in declared(pb.ProperBoostClassifier).items()
-    }
-    names = {name for name, known in learners.items() if {"tree", "monomial"} & {*known}}
-    names |= {name for name in old["parameters"] if name.startswith("interaction")}
-    for name in names:
-        del old["parameters"][name]
+    del old["compact"], old["temperature"]
+    del old["multiclass"], old["parameters"]["multiclass"], old["parameters"]["interactions"]
     del old["pairs"]
     del old["loss"]["table"]
     for rounds in old["models"]:
@@ -330,11 +343,14 @@ def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
 
 def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
     changed = copy.deepcopy(document)
-    del changed["parameters"]["smoothing"]
-    assert load_text(json.dumps(changed), tmp_path).smoothing is None
-    changed = copy.deepcopy(document)
-    del changed["parameters"]["max_cells"]
-    assert load_text(json.dumps(changed), tmp_path).max_cells is None  # which all tables had
+    del changed["parameters"]["prior"]
+    del changed["parameters"]["weak_learner"]["Table"]["smoothing"]
+    loaded = load_text(json.dumps(changed), tmp_path)
+    assert (loaded.prior, loaded.weak_learner) == (None, pb.Table(max_cells=None))
+    old = flatten(document)
+    del old["parameters"]["smoothing"], old["parameters"]["max_cells"]
+    loaded = load_text(json.dumps(old), tmp_path)
+    assert loaded.weak_learner == pb.Table(max_cells=None)  # which all tables had
 
 
 NUMERIC, TOWN = 0, 1
@@ -456,7 +472,7 @@ def test_every_field_is_checked(document, tmp_path, place, value, message):
 def tree_document(table, tmp_path_factory):
     X, y = table
     path = tmp_path_factory.mktemp("trees") / "model.json"
-    settings = {"weak_learner": "tree", "max_leaf_nodes": 3, "min_child_weight": 0.0}
+    settings = {"weak_learner": pb.Tree(max_leaf_nodes=3, min_child_weight=0.0)}
     pb.ProperBoostClassifier(n_estimators=2, max_bins=3, **settings).fit(X, y).save_model(path)
     document = json.loads(path.read_text())
     tree = document["models"][0]["trees"][0]
@@ -465,19 +481,22 @@ def tree_document(table, tmp_path_factory):
     return document
 
 
-FIRST = ("models", 0, "trees", 0)
+FIRST, TREE = ("models", 0, "trees", 0), ("parameters", "weak_learner", "Tree")
 
 
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("parameters", "max_leaf_nodes"), 1, "max_leaf_nodes must be between 2 and 128"),
-        (("parameters", "max_leaf_nodes"), 4.0, "max_leaf_nodes must be an integer"),
-        (("parameters", "max_depth"), 0, "max_depth must be between 1 and"),
-        (("parameters", "min_child_weight"), -1, "min_child_weight must be at least 0"),
-        (("parameters", "max_features"), 0, "max_features must be above 0"),
-        (("parameters", "subsample"), 2, "subsample must be between 0 and 1"),
+        ((*TREE, "max_leaf_nodes"), 1, "Tree.max_leaf_nodes must be between 2 and 128"),
+        ((*TREE, "max_leaf_nodes"), 4.0, "Tree.max_leaf_nodes must be an integer"),
+        ((*TREE, "max_depth"), 0, "Tree.max_depth must be between 1 and"),
+        ((*TREE, "min_child_weight"), -1, "Tree.min_child_weight must be at least 0"),
+        ((*TREE, "max_features"), 0, "Tree.max_features must be above 0"),
+        ((*TREE, "subsample"), 2, "Tree.subsample must be between 0 and 1"),
         (("parameters", "weak_learner"), "forest", "weak_learner must be one of"),
+        (("parameters", "weak_learner"), {"Tree": 3}, r"weak_learner\.Tree must be an object"),
+        (("parameters", "weak_learner"), {"Tree": {"leaves": 3}}, "unknown field 'leaves'"),
+        (("parameters", "weak_learner"), {"Bags": {}}, "weak_learner must be one of"),
         (("parameters", "monotonic_cst"), [2], r"parameters\.monotonic_cst must hold integers"),
         (("parameters", "monotonic_cst"), [0.0], r"parameters\.monotonic_cst must hold integers"),
         (("parameters", "monotonic_cst"), 1, r"parameters\.monotonic_cst must be a list"),

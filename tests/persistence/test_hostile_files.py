@@ -15,22 +15,24 @@ from helpers.documents import JSON, assert_predicts, change, places
 
 pd = pytest.importorskip("pandas")
 
-QUICK = {"gains": [0.5, 2.0], "cv": 2, "n_estimators": 2, "max_bins": 5}
+SPACE = {"gain": [0.5, 2.0], "n_estimators": 2}
+QUICK = {"cv": 2, "max_bins": 5, "effort": None}
 
 MODELS = {
     "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=5),
     "gains": pb.ProperBoostClassifierCV(
-        ["glog", "alpha"],
-        alphas=[0.2],
+        SPACE
+        | {
+            "loss": ["glog", pb.losses.get_loss("alpha", alpha=0.2)],
+            "interactions": [0, 1],
+            "interactions__learning_rate": [1.0],
+        },
         **QUICK,
-        interactions=[0, 1],
-        interaction_rate=[1.0],
-        effort=None,
     ),
     "pairs": pb.ProperBoostClassifier(
         n_estimators=2, max_bins=5, interactions=[[0, 1], ["town", 2]]
     ),
-    "no refit": pb.ProperBoostClassifierCV(**QUICK, refit=False, effort=None),
+    "no refit": pb.ProperBoostClassifierCV(SPACE, **QUICK, refit=False),
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
@@ -74,6 +76,8 @@ def load(document, tmp_path):
 
 
 PARAMS, CURVES, SCORE = "params", "validation_curves", "mean_test_score"
+GAIN = ("parameters", "space", "entries", "gain")
+LOSS = ("parameters", "space", "entries", "loss")
 
 
 @pytest.mark.parametrize(
@@ -155,16 +159,19 @@ def test_a_tree_without_nodes_is_refused(documents, tmp_path):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("parameters", "gains"), [0.0], r"parameters has a value .*gains\[0\] must be above 0"),
-        (("parameters", "gains"), [{}], r"parameters has a value .*gains\[0\] must be"),
+        ((*GAIN, "list"), [0.0], r"parameters has a value .*gain.* must be above 0"),
+        (GAIN, {"Tree": {}}, r"parameters has a value .*gain"),
+        (GAIN, {"Tree": {"leaves": 1}}, r"gain\.Tree has an unknown field 'leaves'"),
+        (GAIN, {"tuple": 1}, r"gain\.tuple must be a list"),
+        (GAIN, [1.0], r"gain must not be a list"),
+        (GAIN, {"pairs": [{"list": [1]}]}, r"gain\.pairs\[0\] must be a list of a name or a pos"),
+        (GAIN, {"pairs": [{"list": [1, 2]}] * 2}, r"gain\.pairs\[1\] must begin with another"),
+        (("parameters", "space"), 1, "parameters has a value .*space"),
+        (("parameters", "space"), {"entries": {"gains": 1}}, "parameters has a value .*gains"),
         (("parameters", "refit"), 1, "refit must be True or False"),
-        (
-            ("parameters", "loss"),
-            {"loss": 9, "gain": 1.0},
-            r"parameters\.loss\.loss must be an int",
-        ),
-        (("parameters", "loss"), [{"loss": 0}], r"parameters\.loss\[0\] lacks the field 'gain'"),
-        (("parameters", "loss"), {"loss": 0, "gain": 2.0}, "has its own gain"),
+        (LOSS, {"loss": 9, "gain": 1.0}, r"loss\.loss must be an integer from 0"),
+        ((*LOSS, "list", 0), {"loss": 0}, r"loss\.list\[0\] lacks the field 'gain'"),
+        (LOSS, {"loss": 0, "gain": 2.0}, "has its own gain"),
         (("parameters", "cv"), {"not saved": 1}, r"parameters\.cv\.not saved must be a string"),
         (("parameters", "cv"), [[[0], [1]]], r"parameters\.cv must be null, a string"),
         (("parameters", "scoring"), {"eval": "1"}, r"parameters\.scoring lacks the field"),
@@ -181,10 +188,7 @@ def test_a_tree_without_nodes_is_refused(documents, tmp_path):
         (("found",), {}, "found lacks the field 'gain'"),
         (("found", "gain"), 0, r"found\.gain must be a finite number above 0"),
         (("found", "gain"), None, r"found\.gain must be a number"),
-        (("found", "alpha"), "x", r"found\.alpha must be a number"),
-        (("found", "smoothing"), -1, r"found\.smoothing must be a finite number of at least 0"),
-        (("found", "prior"), 0.0, r"found\.prior must be a finite number above 0"),
-        (("found", "selection"), "any", r"found\.selection must be one of"),
+        (("found", "alpha"), None, "found has an unknown field 'alpha'"),
         (("found", "n_estimators"), 0, r"found\.n_estimators must be an integer from 1"),
         (("found", "best_index"), 4, r"found\.best_index must be below 4"),
         (("found", "best_index"), -1, r"found\.best_index must be an integer from 0"),
@@ -251,9 +255,10 @@ def test_fields_of_searches_for_rho_are_checked(place, value, message, documents
 
 def test_a_small_file_cannot_ask_for_many_candidates(documents, tmp_path):
     changed = copy.deepcopy(documents["gains"])
-    for name in ("gains", "smoothings", "priors", "learning_rate", "subsample"):
-        changed["parameters"][name] = [0.01 + k / 9999 for k in range(999)]
-    with pytest.raises(ValueError, match="parameters asks for more than 8192 candidates"):
+    for name in ("gain", "prior", "learning_rate", "weak_learner__smoothing"):
+        values = [0.01 + k / 9999 for k in range(999)]
+        changed["parameters"]["space"]["entries"][name] = {"list": values}
+    with pytest.raises(ValueError, match=r"parameters has a value .*more than 8192 candidates"):
         load(changed, tmp_path)
 
 
@@ -333,7 +338,7 @@ def test_any_change_gives_a_model_or_a_value_error(name, rows, documents, tmp_pa
 
 def test_losses_of_a_search_are_tables_without_code(rows, tmp_path):
     search = pb.ProperBoostClassifierCV(
-        [pb.losses.from_pdf(stats.cosine()), "glog"], **QUICK, effort=None
+        {"loss": [pb.losses.from_pdf(stats.cosine()), "glog"], **SPACE}, **QUICK
     )
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         search.fit(*rows).save_model(tmp_path / "model.json")

@@ -43,6 +43,7 @@ def test_there_are_as_many_as_were_written():
         9: 32,
         10: 32,
         11: 34,
+        12: 35,
     }
     assert FORMATS[-1] == VERSION
 

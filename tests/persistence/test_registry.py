@@ -125,7 +125,7 @@ def test_a_class_that_files_do_not_know_is_refused(tmp_path):
     "model",
     [
         pb.ProperBoostClassifier(n_estimators=2),
-        pb.ProperBoostClassifierCV(gains=[1.0], cv=2, n_estimators=2, effort=None),
+        pb.ProperBoostClassifierCV(space={"gain": [1.0], "n_estimators": 2}, cv=2, effort=None),
         pb.ARBoostClassifier(n_estimators=2),
         pb.ARBoostClassifierCV([1.0], cv=2, n_estimators=2),
         pb.UDTClassifier(max_leaf_nodes=5),

@@ -22,7 +22,7 @@ import properboost as pb
 def test_a_record_in_a_file_is_checked(change, message, tmp_path):
     path = tmp_path / "model.json"
     X = np.arange(40.0)[:, None] % 10
-    search = pb.ProperBoostClassifierCV(cv=2, gains=[1.0], n_estimators=2, effort=None)
+    search = pb.ProperBoostClassifierCV(cv=2, space={"gain": [1.0], "n_estimators": 2}, effort=None)
     search.fit(X, X[:, 0] > 4).best_estimator_.save_model(path)
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"search": document["search"] | change}))

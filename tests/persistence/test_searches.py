@@ -18,7 +18,9 @@ from properboost.persistence.parameters import NotSaved
 
 pd = pytest.importorskip("pandas")
 
-QUICK = {"gains": [0.5, 2.0], "cv": 3, "max_estimators": 5}
+SPACE = {"gain": [0.5, 2.0]}
+QUICK = {"cv": 3, "max_estimators": 5, "effort": None}
+ALPHAS = [losses.get_loss("alpha", alpha=alpha) for alpha in (0.1, 0.3)]
 
 
 def find_attributes(model):
@@ -45,8 +47,8 @@ def assert_same_search(a, b, X):
         found, expected = getattr(a, name, {}), getattr(b, name, {})
         assert list(found) == list(expected)
         assert all(same_column(found[key], expected[key]) for key in expected)
-    scalars = ("gain_", "alpha_", "smoothing_", "prior_", "selection_", "n_estimators_", "rho_")
-    for name in (*scalars, "best_params_", "best_index_", "best_score_"):
+    scalars = ("gain_", "n_estimators_", "rho_", "best_params_", "best_index_", "best_score_")
+    for name in scalars:
         assert getattr(a, name, None) == getattr(b, name, None)
     curves = (getattr(m, "validation_curves_", np.empty(0)) for m in (a, b))
     np.testing.assert_array_equal(*curves)
@@ -65,28 +67,45 @@ def round_trip(model, tmp_path):
 
 
 SEARCHES = {
-    "defaults": pb.ProperBoostClassifierCV(**QUICK, effort=None),
+    "defaults": pb.ProperBoostClassifierCV(SPACE, **QUICK),
     "alphas": pb.ProperBoostClassifierCV(
-        ["glog", "alpha"], alphas=[0.1, 0.3], **QUICK, class_weight="balanced", effort=None
+        {**SPACE, "loss": ["glog", *ALPHAS]}, **QUICK, class_weight="balanced"
     ),
     "everything": pb.ProperBoostClassifierCV(
-        ["glog", losses.GBoost()], gains=[0.5, 2.0], smoothings=[0, 0.1],
-        priors=[None, 1e-3], selection=["greedy", "cyclic"], cv=2, n_estimators=3,
-        learning_rate=[0.5, np.float64(1.0)], one_standard_error=True, effort=None
+        {
+            "loss": ["glog", losses.GBoost()], "gain": [0.5, 2.0], "prior": [None, 1e-3],
+            "weak_learner__smoothing": [0, 0.1], "selection": ["greedy", "cyclic"],
+            "n_estimators": 3, "learning_rate": [0.5, np.float64(1.0)],
+        },
+        cv=2, one_standard_error=True, effort=None
+    ),
+    "objects": pb.ProperBoostClassifierCV(
+        {
+            **SPACE, "weak_learner": [pb.Table(max_cells=4), pb.Table(max_cells=None)],
+            "calibration": pb.Calibration(intercept="share"), "outer_bags": pb.Bags(4),
+            "monotonic_cst": {0: 1, "visits": -1}, "interactions": pb.Interactions([["age", 2]]),
+        },
+        **QUICK
     ),
     "pairs": pb.ProperBoostClassifierCV(
-        **QUICK, interactions=[0, 1, 2], interaction_rate=0.5, effort=None
+        {**SPACE, "interactions": [0, 1, 2], "interactions__learning_rate": 0.5}, **QUICK
     ),
     "trees": pb.ProperBoostClassifierCV(
-        **QUICK, weak_learner="tree", max_leaf_nodes=[3, 5], subsample=0.8, random_state=3,
-        scoring="accuracy", effort=None
+        {
+            **SPACE, "weak_learner": "tree", "weak_learner__max_leaf_nodes": [3, 5],
+            "weak_learner__subsample": 0.8,
+        },
+        **QUICK, random_state=3, scoring="accuracy"
     ),
     "designed": pb.ProperBoostClassifierCV(
-        [losses.from_pdf(stats.cosine()), "savage"], **QUICK, scoring="roc_auc", effort=None
+        {**SPACE, "loss": [losses.from_pdf(stats.cosine()), "savage"]}, **QUICK, scoring="roc_auc"
     ),
     "votes": pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4),
     "votes, all rhos": pb.ARBoostClassifierCV(
         n_estimators=2, cv=2, scoring="neg_log_loss", weak_learner="tree", max_leaf_nodes=3
+    ),
+    "votes of an object": pb.ARBoostClassifierCV(
+        [1.0], n_estimators=2, weak_learner=pb.Tree(max_leaf_nodes=3, max_features=1.0)
     ),
 }  # fmt: skip
 
@@ -109,7 +128,7 @@ def test_a_search_comes_back(name, mixed, tmp_path):
 
 
 def test_several_classes_come_back(iris, tmp_path):
-    search = pb.ProperBoostClassifierCV(**QUICK, effort=None).fit(*iris)
+    search = pb.ProperBoostClassifierCV(SPACE, **QUICK).fit(*iris)
     assert_same_search(round_trip(search, tmp_path), search, iris[0])
     votes = pb.ARBoostClassifierCV([1.0, 3.0], multiclass="one_vs_rest", n_estimators=3).fit(*iris)
     assert_same_search(round_trip(votes, tmp_path), votes, iris[0])
@@ -134,7 +153,7 @@ def test_a_masked_alpha_stays_masked(mixed, tmp_path):
 def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
     X, y, _ = mixed
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=3, n_estimators=8, scoring="roc_auc", effort=None
+        {"gain": [1.0], "n_estimators": 8}, cv=3, scoring="roc_auc", effort=None
     )
     search.fit(X, y)
     assert np.isnan(search.validation_curves_[:, :, 6]).all()  # which nobody looked at
@@ -144,7 +163,7 @@ def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
 @pytest.mark.parametrize(
     "search",
     [
-        pb.ProperBoostClassifierCV(**QUICK, effort=None),
+        pb.ProperBoostClassifierCV(SPACE, **QUICK),
         pb.ARBoostClassifierCV([1.0], n_estimators=2),
     ],
     ids=["gains", "rhos"],
@@ -159,30 +178,31 @@ def test_an_infinite_score_comes_back(search, mixed, tmp_path):
     assert_same_search(loaded, search, X)
 
 
-def test_arrays_and_tuples_come_back_as_lists(mixed, tmp_path):
+def test_arrays_come_back_as_tuples(mixed, tmp_path):
     X, y, _ = mixed
     search = pb.ProperBoostClassifierCV(
-        ("glog", losses.GBoost()), gains=np.array([1, 2.0]), cv=2, effort=None
+        {"gain": [np.float32(1), 2.0], "monotonic_cst": np.array([1, 0, -1])}, cv=2, effort=None
     )
     loaded = round_trip(search.fit(X, y), tmp_path)
-    assert loaded.loss == ["glog", losses.GBoost()]
-    assert loaded.gains == [1.0, 2.0]
+    assert loaded.space == {"gain": [1.0, 2.0], "monotonic_cst": (1, 0, -1)}
     assert same_column(loaded.cv_results_["param_gain"], search.cv_results_["param_gain"])
 
 
 def test_a_loss_stands_once_in_the_file(mixed, tmp_path):
     X, y, _ = mixed
-    search = clone(SEARCHES["designed"]).set_params(smoothings=[0.0]).fit(X, y)
+    search = clone(SEARCHES["designed"])
+    search.space["weak_learner__smoothing"] = 0.0
+    search.fit(X, y)
     search.save_model(tmp_path / "search.json")
     assert (tmp_path / "search.json").read_text().count('"right_slope"') == 2  # and the model's
     loaded = pb.load_model(tmp_path / "search.json")
-    assert loaded.loss == search.loss
+    assert loaded.space == search.space
     assert loaded.cv_results_["params"] == search.cv_results_["params"]
 
 
 def test_results_without_a_model_are_saved(mixed, tmp_path):
     X, y, _ = mixed
-    search = pb.ProperBoostClassifierCV(**QUICK, refit=False, effort=None).fit(X, y)
+    search = pb.ProperBoostClassifierCV(SPACE, **QUICK, refit=False).fit(X, y)
     loaded = round_trip(search, tmp_path)
     assert_same_search(loaded, search, X)
     assert loaded.feature_names_in_.tolist() == list(X.columns)
@@ -230,7 +250,7 @@ class Splitter:
 def test_code_is_not_saved(search, settings, name, what, mixed, tmp_path):
     X, y, _ = mixed
     if search == "gains":
-        model = pb.ProperBoostClassifierCV(**{**QUICK, **settings}, effort=None)
+        model = pb.ProperBoostClassifierCV(SPACE, **(QUICK | settings))
     else:
         model = pb.ARBoostClassifierCV([1.0, 2.0], n_estimators=3, **settings)
     model.fit(X, y)
@@ -252,7 +272,7 @@ def test_a_generator_comes_back_as_the_seed_it_gave(mixed, tmp_path):
     seed = np.random.RandomState(5).randint(2**31)
     for refit in (True, False):
         search = pb.ProperBoostClassifierCV(
-            **QUICK, refit=refit, random_state=np.random.RandomState(5), effort=None
+            SPACE, **QUICK, refit=refit, random_state=np.random.RandomState(5)
         )
         assert round_trip(search.fit(X, y), tmp_path).random_state == seed
 
@@ -260,30 +280,32 @@ def test_a_generator_comes_back_as_the_seed_it_gave(mixed, tmp_path):
 def test_long_lists_with_one_value_are_no_candidates(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 300))
     search = pb.ProperBoostClassifierCV(
-        gains=[1.0], cv=2, n_estimators=1, weak_learner="tree",
-        monotonic_cst=[1] * 300, categorical_features=[False] * 300, effort=None
-    )  # fmt: skip
+        {"gain": 1.0, "n_estimators": 1, "weak_learner": "tree", "monotonic_cst": [[1] * 300]},
+        cv=2,
+        categorical_features=[False] * 300,
+        effort=None,
+    )
     assert_same_search(round_trip(search.fit(X, X[:, 0] > 0), tmp_path), search, X)
 
 
 def test_more_candidates_than_files_may_ask_for_are_not_saved(mixed, tmp_path):
     X, y, _ = mixed
     search = clone(SEARCHES["defaults"]).fit(X, y)
-    for settings in (
-        {"interaction_rate": np.linspace(0.1, 1.0, 300).tolist(),
-         "interaction_smoothing": np.linspace(0.0, 0.1, 300).tolist()},
-        {"gains": "auto", "smoothings": np.linspace(0.0, 0.1, 513).tolist()},
-        {"gains": np.linspace(0.1, 1.0, 2**13 + 1).tolist()},
+    for space in (
+        {"interactions__learning_rate": np.linspace(0.1, 1.0, 300).tolist(),
+         "interactions__smoothing": np.linspace(0.0, 0.1, 300).tolist()},
+        {"weak_learner__smoothing": np.linspace(0.0, 0.1, 513).tolist()},
+        {"gain": np.linspace(0.1, 1.0, 2**13 + 1).tolist()},
     ):  # fmt: skip
-        search.set_params(**settings)
+        search.set_params(space=space)
         with pytest.raises(ValueError, match="more than 8192 candidates cannot be saved"):
             search.save_model(tmp_path / "search.json")
 
 
 def test_parameters_set_since_the_fit_are_checked(mixed, tmp_path):
     X, y, _ = mixed
-    search = clone(SEARCHES["defaults"]).fit(X, y).set_params(gains=[-1.0])
-    with pytest.raises(ValueError, match=r"gains\[0\] must be above 0"):
+    search = clone(SEARCHES["defaults"]).fit(X, y).set_params(space={"gain": [-1.0]})
+    with pytest.raises(ValueError, match=r"gain.* must be above 0"):
         search.save_model(tmp_path / "search.json")
     votes = clone(SEARCHES["votes"]).fit(X, y).set_params(rhos=[0.0])
     with pytest.raises(ValueError, match=r"rhos\[0\] must be above 0"):

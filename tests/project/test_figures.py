@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from properboost import losses, rado
+from properboost import Table, losses, rado
 from properboost.models.bag_design import design
-from properboost.parameters.shared import gain_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def find_gain(rows, learner="histogram"):
+def find_gain(rows):
     """The gain that a plain fit finds with so many rows of the smaller of two classes."""
-    return gain_of(learner, np.array([rows, 5.0 * rows]), 1.0)
+    return Table().find_gain(np.array([rows, 5.0 * rows]), 1.0)
 
 
 BAGS = design(16)

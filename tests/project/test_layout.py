@@ -31,15 +31,23 @@ ELSEWHERE = {
     "test_scoring.py": ["data/lending.py"],
     "batches/test_quantized_table.py": ["batches/making.py"],
     "estimators/test_parameters.py": [
-        "estimators/properboost_parameters.py", "parameters/declare.py", "parameters/kinds.py",
-        "parameters/shared.py",
+        "estimators/properboost_parameters.py", "parameters/boosting.py", "parameters/declare.py",
+        "parameters/kinds.py", "parameters/rows.py", "parameters/voting.py",
     ],
+    "parameters/test_components.py": ["parameters/learners.py", "parameters/stages.py"],
     "inspection/test_html.py": ["inspection/drawn.py"],
     "model_selection/test_cross_validation.py": [
         "model_selection/boosted_together.py", "model_selection/split_rows.py",
     ],
     "model_selection/test_families.py": ["model_selection/compare_families.py"],
     "model_selection/test_search_cv.py": ["model_selection/search_run.py"],
+    "model_selection/test_written.py": [
+        "model_selection/combinations.py", "model_selection/space.py",
+    ],
+    "persistence/test_earlier_parameters.py": [
+        "estimators/earlier_parameters.py", "model_selection/earlier_search.py",
+        "parameters/flat.py",
+    ],
     "persistence/test_files.py": [
         "estimators/boosted_file.py", "estimators/properboost_file.py", "persistence/bins.py",
         "persistence/columns.py",

@@ -130,7 +130,9 @@ def test_values_of_few_training_rows_are_known(table):
     X = X.assign(hours=np.where(np.arange(500) % 80 == 0, 90, X["hours"]))
     X["town"] = X["town"].where((X["town"] != "Ulm") | (np.arange(500) % 50 == 0), "Hof")
     labels = (z > 0.0) | (X["hours"] == 90)
-    model = pb.ProperBoostClassifier(n_estimators=20, max_cells=None).fit(X, labels)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner=pb.Table(max_cells=None)).fit(
+        X, labels
+    )
     shape, few = model.shape_function("hours"), set()
     for row in tell(model, X, range(1, 101)):
         for change in (*row.counterfactuals.offered, *row.counterfactuals.protected):

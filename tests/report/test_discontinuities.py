@@ -23,7 +23,9 @@ def test_smooth_features_of_many_rows_are_none(max_cells):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(20_000, 3))
     z = 3.0 * np.sin(2.0 * X[:, 0]) + X[:, 1] + rng.logistic(size=20_000)
-    model = pb.ProperBoostClassifier(max_cells=max_cells).fit(X, (z > 0.0).astype(int))
+    model = pb.ProperBoostClassifier(weak_learner=pb.Table(max_cells=max_cells)).fit(
+        X, (z > 0.0).astype(int)
+    )
     told, effects = tell(model)
     assert told == []
     ups = [np.ptp(effect.log_odds.values) for effect in effects]
@@ -68,7 +70,9 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
     (told,), _ = tell(model)
     assert told.lines[1:] == ("and 1 smaller jump of feature 0",)
     # Where the spike is drawn back to what its rows can say, there is nothing to beware of.
-    restrained = pb.ProperBoostClassifier(max_cells=None, rows_per_bin=1).fit(X, y)
+    restrained = pb.ProperBoostClassifier(
+        weak_learner=pb.Table(max_cells=None), rows_per_bin=1
+    ).fit(X, y)
     assert tell(restrained)[0] == []
     assert restrained.shape_function(0, 1, scale="log_odds").values[k] > 2.0
 

@@ -61,12 +61,12 @@ def log_odds(share):
     return np.log(share / (1.0 - share))
 
 
-@pytest.mark.parametrize("learner", ["histogram", pytest.param("tree", marks=needs_shap)])
+@pytest.mark.parametrize("learner", ["table", pytest.param("tree", marks=needs_shap)])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_steps_lead_to_the_probability(table, n_classes, learner):
     X, y = table
     codes = np.minimum(y, n_classes - 1)
-    bags = {"outer_bags": 4} if learner == "histogram" else {}
+    bags = {"outer_bags": 4} if learner == "table" else {}
     model = pb.ProperBoostClassifier(n_estimators=30, weak_learner=learner, **bags)
     rows, probability = describe(model.fit(X, codes), X, codes)
     narrow = ["refused"] * 2 + ["granted"] * 2 if n_classes == 2 else ["unsure"] * 2
@@ -83,7 +83,7 @@ def test_steps_lead_to_the_probability(table, n_classes, learner):
             assert step.added == pytest.approx(log_odds(after) - log_odds(before), abs=1e-9)
             assert any(step.name.startswith(name) for name in names)
         assert row.additive == (n_classes == 2)
-        assert row.has_errors == (n_classes == 2 and learner == "histogram")
+        assert row.has_errors == (n_classes == 2 and learner == "table")
         if row.has_errors:
             assert row.interval[0] <= row.probability <= row.interval[1]
             assert all(step.low < step.added < step.high for step in row.steps)

@@ -63,7 +63,7 @@ def test_families(table):
 @pytest.mark.filterwarnings("ignore:the chosen gain")
 def test_candidates_where_no_families_are_compared(table):
     gains = [0.5, 1.0, 2.0]
-    search = pb.ProperBoostClassifierCV(effort=None, gains=gains, cv=3, max_estimators=10)
+    search = pb.ProperBoostClassifierCV({"gain": gains}, effort=None, cv=3, max_estimators=10)
     found = read_search(search.fit(*table))
     assert not found.by_family
     assert found.simpler == ()

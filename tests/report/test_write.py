@@ -242,15 +242,18 @@ def test_pages_of_wide_tables_are_bounded(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:the chosen gain")
 def test_a_search_and_edits_are_told(tmp_path):
     X, y = make_rows(200, 0)
-    search = pb.ProperBoostClassifierCV(effort=None, gains=[1.0, 2.0, 4.0], cv=2, max_estimators=5)
+    search = pb.ProperBoostClassifierCV(
+        {"gain": [1.0, 2.0, 4.0]}, effort=None, cv=2, max_estimators=5
+    )
     search.fit(X, y)
     search.remove_feature("age", reason=f"{NAME} says so")
     _, page = write(tmp_path / "r.html", search, X, y, max_features=0, max_rows=0)
     assert "3 candidates were compared. They were compared by log loss" in page.text
-    for name, value in search.best_params_.items():
+    chosen = search.best_estimator_.search_["chosen"]
+    for name, value in chosen.items():
         assert name in page.text
         assert html.unescape(str(value))[:4] in page.text
-    for name in ("effort", "gains", "cv", "max_estimators", *search.best_params_):
+    for name in ("effort", "space", "cv", "max_estimators", *chosen):
         assert f"{name}: " in page.text
         assert " ".join(describe_parameter(name, "").split()) in page.text
     assert "age removed; raw predictions moved by" in page.text
@@ -423,7 +426,7 @@ def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     assert page.text.count("the same of every row") == same > 0
 
 
-@pytest.mark.parametrize("learner", ["histogram", "tree"])
+@pytest.mark.parametrize("learner", ["table", "tree"])
 def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner):
     rows, labels = make_rows(400, 0)
     X, y = make_rows(100, 1)
@@ -431,7 +434,7 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     little = {"max_features": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "--train train.csv" in page.text
-    assert ("as it is: wrong" in page.text) == (learner == "histogram")
+    assert ("as it is: wrong" in page.text) == (learner == "table")
     assert "fitted again: wrong" not in page.text
     text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
     assert "--train train.csv" not in page.text

@@ -44,7 +44,7 @@ def test_every_parameter_is_pinned(name, monkeypatch):
     make = MAKERS[name]
     model = make()
     before = model.get_params()
-    init = type(model).__init__
+    init = inspect.unwrap(type(model).__init__)
     unlike = {p: before[p] if p in FREE else object() for p in declared(type(model))}
     positional = len(init.__defaults__ or ())
     monkeypatch.setattr(init, "__kwdefaults__", unlike)
@@ -78,7 +78,8 @@ def fit_one(name):
         model = MAKERS["tables"](loss=loss, gain=0.5, n_estimators=20, **setting.parameters)
         return model.fit(bins, y).decision_function(bins)[::8].tolist()
     if name == "search":
-        search = MAKERS["search"](gains=[0.5, 4.0], n_estimators=20, cv=3, refit=False)
+        space = {"gain": [0.5, 4.0], "n_estimators": 20}
+        search = MAKERS["search"](space, cv=3, refit=False)
         return search.fit(X, y).cv_results_["mean_test_score"].tolist()
     options = {"n_rados": 200, "random_state": 1} if name == "rados" else {}
     model = MAKERS[name](**options, n_estimators=20)

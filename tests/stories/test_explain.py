@@ -26,22 +26,19 @@ def test_a_prediction_is_a_sum_that_i_can_check(cancer):
 
 
 def test_which_features_matter(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier().fit(*cancer)
     ranked = sorted(zip(model.feature_importances_, model.feature_names_in_, strict=True))
     assert ranked[-1][1].startswith("worst")
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
 
 def test_what_a_value_adds(cancer):
-    X, y = cancer
-    shape = pb.ProperBoostClassifier().fit(X, y).shape_function("worst area")
+    shape = pb.ProperBoostClassifier().fit(*cancer).shape_function("worst area")
     assert shape(400.0) > shape(2000.0)  # small cells are benign, class 1
 
 
 def test_tables_are_not_jagged(census):
-    X, y = census
-    model = pb.ProperBoostClassifierCV(effort=None, gains=[4.0], cv=2).fit(X, y)
+    model = pb.ProperBoostClassifierCV({"gain": 4}, effort=None, cv=2).fit(*census)
     # The ups and downs of an EBM of three bags, in log-odds.
     of_an_ebm = {"age": 11.5, "hours-per-week": 6.4, "fnlwgt": 10.5, "capital-gain": 125.0}
     for feature, most in of_an_ebm.items():
@@ -50,16 +47,16 @@ def test_tables_are_not_jagged(census):
 
 
 def test_smoothing_makes_neighbours_alike(letters):
-    X, y = letters
-    rough = pb.ProperBoostClassifier(max_cells=None, smoothing=0.0).fit(X, y)
-    smooth = pb.ProperBoostClassifier(max_cells=None, smoothing=4.0).fit(X, y)
-    ups_and_downs = [np.abs(np.diff(m.shape_function(10).values)).sum() for m in (rough, smooth)]
+    ups_and_downs = []
+    for h in (0.0, 4.0):
+        table = pb.Table(max_cells=None, smoothing=h)
+        shape = pb.ProperBoostClassifier(weak_learner=table).fit(*letters).shape_function(10)
+        ups_and_downs.append(np.abs(np.diff(shape.values)).sum())
     assert ups_and_downs[1] < ups_and_downs[0]
 
 
 def test_how_sure_is_the_model_of_a_shape(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(outer_bags=8, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(outer_bags=8, n_estimators=20).fit(*cancer)
     shape = model.shape_function("worst area")
     low, high = shape.interval(0.9)
     assert np.all(low <= high)
@@ -75,14 +72,12 @@ def test_an_interval_around_a_probability(cancer):
 
 
 def test_more_income_must_never_lower_the_score(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(monotonic_cst={"worst area": -1}).fit(X, y)
+    model = pb.ProperBoostClassifier(monotonic_cst={"worst area": -1}).fit(*cancer)
     assert np.all(np.diff(model.shape_function("worst area").values) <= 0.0)
 
 
 def test_i_make_one_feature_monotone_after_the_fit(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier().fit(X, y).monotonize("mean texture")
+    model = pb.ProperBoostClassifier().fit(*cancer).monotonize("mean texture")
     steps = np.diff(model.shape_function("mean texture").values)
     assert np.all(steps <= 0.0) or np.all(steps >= 0.0)
 
@@ -106,9 +101,8 @@ def test_trees_are_explained_by_shapley_values(cancer):
 
 
 def test_one_tree_in_words(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(weak_learner="tree", max_features=1.0, n_estimators=2)
-    assert "worst" in model.fit(X, y).describe_tree(1)
+    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(max_features=1.0), n_estimators=2)
+    assert "worst" in model.fit(*cancer).describe_tree(1)
 
 
 def test_one_class_of_several_is_explained(iris):
@@ -120,8 +114,7 @@ def test_one_class_of_several_is_explained(iris):
 
 
 def test_i_draw_the_most_important_shapes(cancer):
-    X, y = cancer
-    figure = pb.plots.plot_shape_functions(pb.ProperBoostClassifier().fit(X, y), n_features=4)
+    figure = pb.plots.plot_shape_functions(pb.ProperBoostClassifier().fit(*cancer), n_features=4)
     assert len(figure.axes) >= 4
 
 
@@ -135,8 +128,7 @@ def test_i_draw_why_this_row(cancer):
 
 
 def test_i_draw_how_the_risk_fell(cancer):
-    X, y = cancer
-    assert pb.plots.plot_history(pb.ProperBoostClassifier(n_estimators=20).fit(X, y)).get_lines()
+    assert pb.plots.plot_history(pb.ProperBoostClassifier(n_estimators=20).fit(*cancer)).get_lines()
 
 
 def test_i_draw_whether_probabilities_are_right(halves):

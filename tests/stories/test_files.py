@@ -22,7 +22,7 @@ def test_i_save_and_load_and_no_bit_differs(cancer, tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
-        pb.ProperBoostClassifierCV(effort=None, gains=[1.0, 2.0]),
+        pb.ProperBoostClassifierCV({"gain": [1.0, 2.0]}, effort=None),
         pb.UDTClassifier(),
         pb.ARBoostClassifier(n_estimators=10),
         pb.RadoBoostClassifier(n_estimators=10),
@@ -42,8 +42,7 @@ def test_i_save_any_kind_of_model_whole_and_compact(model, cancer, tmp_path):
 
 
 def test_a_name_that_ends_with_gz_is_packed(cancer, tmp_path):
-    X, y = cancer
-    pb.ProperBoostClassifier().fit(X, y).save_model(tmp_path / "m.json.gz")
+    pb.ProperBoostClassifier().fit(*cancer).save_model(tmp_path / "m.json.gz")
     assert json.loads(gzip.decompress((tmp_path / "m.json.gz").read_bytes()))["format"]
 
 
@@ -66,40 +65,35 @@ def test_a_compact_model_does_not_go_on_and_says_so(cancer, tmp_path):
 
 
 def test_the_same_model_makes_the_same_bytes(cancer, tmp_path):
-    X, y = cancer
     for name in ("monday.json.gz", "tuesday.json.gz"):
-        pb.ProperBoostClassifier().fit(X, y).save_model(tmp_path / name)
+        pb.ProperBoostClassifier().fit(*cancer).save_model(tmp_path / name)
     assert (tmp_path / "monday.json.gz").read_bytes() == (tmp_path / "tuesday.json.gz").read_bytes()
 
 
 def test_a_file_is_json_that_any_program_reads(cancer, tmp_path):
-    X, y = cancer
-    pb.ProperBoostClassifier().fit(X, y).save_model(tmp_path / "model.json")
+    pb.ProperBoostClassifier().fit(*cancer).save_model(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     assert document["format"] == "properboost model"
     assert document["format_version"] >= 8
 
 
 def test_labels_and_categories_are_still_strings_after_loading(customers, tmp_path):
-    X, y = customers
-    pb.ProperBoostClassifier().fit(X, y).save_model(tmp_path / "model.json")
+    pb.ProperBoostClassifier().fit(*customers).save_model(tmp_path / "model.json")
     scorer = pb.load_model(tmp_path / "model.json").compile()
     assert scorer.predict([{"age": 23, "town": "Ulm", "visits": 0}]).tolist() == ["leaves"]
 
 
 def test_a_file_with_a_wrong_number_is_refused_by_name(cancer, tmp_path):
-    X, y = cancer
     path = tmp_path / "model.json"
-    pb.ProperBoostClassifier().fit(X, y).save_model(path)
+    pb.ProperBoostClassifier().fit(*cancer).save_model(path)
     path.write_text(re.sub(r'"gain": ?[0-9.]+', '"gain": -1.0', path.read_text()))
     with pytest.raises(ValueError, match=r"model\.json.*gain"):
         pb.load_model(path)
 
 
 def test_a_model_of_mine_replaces_the_file_whole_or_not_at_all(cancer, tmp_path):
-    X, y = cancer
     path = tmp_path / "model.json"
-    pb.ProperBoostClassifier(n_estimators=5).fit(X, y).save_model(path)
+    pb.ProperBoostClassifier(n_estimators=5).fit(*cancer).save_model(path)
     before = path.read_bytes()
     with pytest.raises(Exception, match="not fitted"):
         pb.ProperBoostClassifier().save_model(path)

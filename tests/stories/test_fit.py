@@ -48,8 +48,7 @@ def test_i_fit_what_the_search_chose_again(cancer):
 
 
 def test_i_want_a_model_that_i_can_read(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifierCV(readable=True, effort=1).fit(X, y)
+    model = pb.ProperBoostClassifierCV(readable=True, effort=1).fit(*cancer)
     assert model.family_ in ("tables", "stumps")
     assert len(model.shape_function("worst area").values) > 1
 
@@ -130,7 +129,7 @@ def test_my_rare_class_counts_as_much_as_the_other(letters):
 
 def test_the_seed_gives_me_the_same_trees_again(cancer):
     X, y = cancer
-    trees = {"weak_learner": "tree", "subsample": 0.5, "n_estimators": 10}
+    trees = {"weak_learner": pb.Tree(subsample=0.5), "n_estimators": 10}
     one = pb.ProperBoostClassifier(**trees, random_state=7).fit(X, y).predict_proba(X)
     same = pb.ProperBoostClassifier(**trees, random_state=7).fit(X, y).predict_proba(X)
     other = pb.ProperBoostClassifier(**trees, random_state=8).fit(X, y).predict_proba(X)
@@ -157,8 +156,7 @@ def test_i_grow_trees_where_features_interact():
 
 
 def test_i_read_the_model_as_rules(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="rule", n_estimators=5).fit(*cancer)
     assert any("worst" in str(rule) for rule in model.rules())
 
 
@@ -241,7 +239,7 @@ def test_weights_that_only_compare_rows(cancer):
 
 def test_would_more_rows_help(letters):
     X, y = letters
-    curve = pb.diagnostics.gain_curve(X[:800], y[:800], n_estimators=5, max_cells=None)
+    curve = pb.diagnostics.gain_curve(X[:800], y[:800], n_estimators=5)
     assert curve.answer in ("yes", "no", "unknown")
     assert "more rows help" in curve.reading
 

@@ -33,8 +33,7 @@ def test_strings_come_in_an_array_of_objects():
 
 
 def test_a_category_that_training_did_not_have_is_no_error(customers):
-    X, y = customers
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier().fit(*customers)
     p = model.predict_proba(pd.DataFrame({"age": [40], "town": ["Rome"], "visits": [3]}))
     assert np.isfinite(p).all()
 
@@ -49,15 +48,13 @@ def test_a_dict_in_and_probabilities_out(customers):
 
 
 def test_a_dict_of_a_web_request_has_other_keys_too(customers):
-    X, y = customers
-    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    scorer = pb.ProperBoostClassifier().fit(*customers).compile()
     row = {"visits": 3, "town": None, "age": None, "request": "a7"}
     assert scorer(row).shape == (2,)
 
 
 def test_a_list_of_dicts(customers):
-    X, y = customers
-    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    scorer = pb.ProperBoostClassifier().fit(*customers).compile()
     rows = [{"age": 23, "town": "Ulm", "visits": 0}, {"age": 61, "town": "Bonn", "visits": 11}]
     assert scorer.predict_proba(rows).shape == (2, 2)
     assert scorer.predict(rows).tolist() == ["leaves", "stays"]
@@ -82,7 +79,7 @@ def test_many_threads_share_one_scorer(customers):
 
 def test_i_serve_a_search(cancer):
     X, y = cancer
-    search = pb.ProperBoostClassifierCV(effort=None, gains=[2.0]).fit(X, y)
+    search = pb.ProperBoostClassifierCV({"gain": 2}, effort=None).fit(X, y)
     np.testing.assert_array_equal(search.compile()(X[:1]), search.predict_proba(X[:1])[0])
 
 
@@ -97,8 +94,7 @@ def test_a_scorer_does_not_change_when_the_model_is_fitted_again(customers):
 
 
 def test_i_count_what_training_had_not(customers):
-    X, y = customers
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier().fit(*customers)
     new = pd.DataFrame({"age": [19, 40], "town": ["Rome", "Ulm"], "visits": [99, None]})
     drift = pd.DataFrame(model.count_drift(new)).set_index("feature")
     assert drift.loc["age", "below"] == 1
@@ -125,7 +121,6 @@ def test_pickles_and_copies_predict_the_same(cancer):
 
 
 def test_a_scorer_goes_to_another_process(customers):
-    X, y = customers
-    scorer = pb.ProperBoostClassifier().fit(X, y).compile()
+    scorer = pb.ProperBoostClassifier().fit(*customers).compile()
     row = {"age": 40, "town": "Kiel", "visits": 2}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(scorer))(row), scorer(row))

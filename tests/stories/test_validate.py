@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GroupKFold, train_test_split
 from sklearn.utils.fixes import parse_version
 
@@ -39,39 +39,41 @@ def test_the_best_round_is_the_model_that_i_keep(cancer_parts):
 
 def test_i_say_how_long_to_wait(cancer_parts):
     X, X_val, y, y_val = cancer_parts
-    model = pb.ProperBoostClassifier(n_estimators=1000, n_iter_no_change=5, tol=0.0)
+    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(n_iter_no_change=5, tol=0))
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(model.validation_scores_) == model.n_iter_ + 5
 
 
 def test_i_stop_by_the_score_that_i_care_about(cancer_parts):
     X, X_val, y, y_val = cancer_parts
-    model = pb.ProperBoostClassifier(scoring="roc_auc").fit(X, y, X_val=X_val, y_val=y_val)
-    score = sklearn.metrics.roc_auc_score(y_val, model.predict_proba(X_val)[:, 1])
-    assert model.validation_scores_[model.n_iter_ - 1] == pytest.approx(score)
+    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring="roc_auc"))
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    score = roc_auc_score(y_val, model.predict_proba(X_val)[:, 1])
+    assert model.validation_scores_.max() == pytest.approx(score)
 
 
 def test_i_stop_by_a_cost_of_my_own(cancer_parts):
     X, X_val, y, y_val = cancer_parts
 
     def cost(estimator, X, y):
-        wrong = estimator.predict(X) != y
-        return -float(np.where(y == 0, 5.0, 1.0)[wrong].sum())
+        return -float(np.where(y == 0, 5.0, 1.0) @ (estimator.predict(X) != y))
 
-    model = pb.ProperBoostClassifier(scoring=cost).fit(X, y, X_val=X_val, y_val=y_val)
+    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring=cost))
+    model.fit(X, y, X_val=X_val, y_val=y_val)
     assert model.validation_scores_.max() == cost(model, X_val, y_val)
 
 
 def test_i_have_no_rows_to_spare_and_let_it_hold_some_out(cancer):
     X, y = cancer
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=500, tol=0.0).fit(X, y)
+    stopping = pb.EarlyStopping(tol=0.0)
+    model = pb.ProperBoostClassifier(early_stopping=stopping, n_estimators=500).fit(X, y)
     scores = model.validation_scores_
     assert model.n_iter_ == 1 + scores.argmax()
     waited = max(20, model.n_iter_ / 2)  # without improvement, "auto"
     assert len(scores) == model.n_iter_ + np.ceil(waited) < 500
     # A tenth of the rows is scored: one of them more or less is no log loss of the others.
-    everything = pb.ProperBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
-    assert log_loss(y, everything.predict_proba(X)) < log_loss(y, model.predict_proba(X))
+    whole = pb.ProperBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
+    assert log_loss(y, whole.predict_proba(X)) < log_loss(y, model.predict_proba(X))
 
 
 def test_i_only_want_to_see_the_curve(cancer_parts):
@@ -119,7 +121,7 @@ def test_validation_rows_count_by_their_weights(cancer_parts):
 )
 def test_whatever_i_fit_stops_early(what, cancer_parts):
     X, X_val, y, y_val = cancer_parts
-    model = pb.ProperBoostClassifier(**what, n_iter_no_change=5, gain=1.0)
+    model = pb.ProperBoostClassifier(**what, early_stopping=pb.EarlyStopping(n_iter_no_change=5))
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert model.n_iter_ == 1 + model.validation_scores_.argmax()
 
@@ -134,17 +136,16 @@ def test_many_classes_stop_early(digits):
 
 def test_the_search_waits_by_the_same_words(cancer):
     X, y = cancer
-    search = pb.ProperBoostClassifierCV(effort=None, gains=[1.0], n_iter_no_change=3, tol=0.01)
-    full = pb.ProperBoostClassifierCV(effort=None, gains=[1.0])
+    search = pb.ProperBoostClassifierCV({"gain": 1}, effort=None, n_iter_no_change=3, tol=0.01)
+    full = pb.ProperBoostClassifierCV({"gain": 1}, effort=None)
     assert search.fit(X, y).validation_curves_.shape[2] < full.fit(X, y).validation_curves_.shape[2]
 
 
 def test_area_under_the_curve_costs_what_log_loss_costs(cancer):
-    X, y = cancer
     n_scores = []
     for scoring in ("neg_log_loss", "roc_auc", "average_precision"):
-        search = pb.ProperBoostClassifierCV(effort=None, gains=[1.0, 4.0], scoring=scoring)
-        curves = search.fit(X, y).validation_curves_
+        search = pb.ProperBoostClassifierCV({"gain": [1.0, 4.0]}, effort=None, scoring=scoring)
+        curves = search.fit(*cancer).validation_curves_
         n_scores.append(np.count_nonzero(~np.isnan(curves)) / curves.shape[2])
     by_log_loss, by_area, by_precision = n_scores
     assert by_area < by_log_loss  # only after 1, 2, ..., 12, 15, ... estimators
@@ -154,7 +155,7 @@ def test_area_under_the_curve_costs_what_log_loss_costs(cancer):
 def test_cross_validation_keeps_my_groups_together(cancer):
     X, y = cancer
     patient = np.arange(len(y)) // 4
-    search = pb.ProperBoostClassifierCV(effort=None, gains=[2.0], cv=GroupKFold(3))
+    search = pb.ProperBoostClassifierCV({"gain": 2}, effort=None, cv=GroupKFold(3))
     assert search.fit(X, y, groups=patient).n_splits_ == 3
 
 
@@ -166,8 +167,7 @@ def test_i_see_a_progress_bar(cancer):
     pytest.importorskip("rich")
     from sklearn.callback import ProgressBar
 
-    X, y = cancer
-    model = pb.ProperBoostClassifier(n_estimators=5).set_callbacks(ProgressBar()).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5).set_callbacks(ProgressBar()).fit(*cancer)
     assert model.n_iter_ == 5
 
 
@@ -175,9 +175,8 @@ def test_i_see_a_progress_bar(cancer):
 def test_i_log_a_score_after_every_round(cancer):
     from sklearn.callback import ScoringMonitor
 
-    X, y = cancer
     monitor = ScoringMonitor(scoring="neg_log_loss")
-    pb.ProperBoostClassifier(n_estimators=5).set_callbacks(monitor).fit(X, y)
+    pb.ProperBoostClassifier(n_estimators=5).set_callbacks(monitor).fit(*cancer)
     scores = [entry["neg_log_loss"] for entry in monitor.get_logs().data]
     assert len(scores) == 6  # of the fit as a whole, too
 
@@ -210,8 +209,7 @@ class Alarm(StopAfterThree):
 
 @needs_callbacks
 def test_my_callback_ends_the_fit(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(n_estimators=50).set_callbacks(StopAfterThree()).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=50).set_callbacks(StopAfterThree()).fit(*cancer)
     assert model.n_iter_ == 3
 
 
@@ -228,7 +226,7 @@ def test_my_callback_raises_and_yesterdays_model_is_still_there(cancer):
 # -- going on -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weak_learner", ["histogram", "stump", "tree"])
+@pytest.mark.parametrize("weak_learner", ["table", "stump", "tree"])
 def test_fifty_rounds_and_fifty_more_are_a_hundred(weak_learner, cancer):
     X, y = cancer
     model = pb.ProperBoostClassifier(weak_learner=weak_learner, n_estimators=50).fit(X, y)
@@ -256,7 +254,7 @@ def test_i_add_todays_rows_to_yesterdays_model(letters):
 
 def test_todays_rows_reach_further_and_get_bins_of_their_own(letters):
     X, y = letters
-    model = pb.ProperBoostClassifier(n_estimators=30, warm_start=True, warm_start_bins="new")
+    model = pb.ProperBoostClassifier(n_estimators=30, warm_start="new_bins")
     model.fit(X[:2000], y[:2000])
     old, most, today = model.decision_function(X[:2000]), X[:2000].max(axis=0), X[2000:] + 5.0
     model.set_params(n_estimators=40).fit(today, y[2000:])

@@ -162,10 +162,10 @@ def test_class_weight_has_a_label_that_is_none(cancer):
         ({"n_jobs": 0}, "n_jobs must not be 0: None or -1 use every CPU"),
         ({"random_state": "x"}, "random_state must be None, an integer"),
         ({"multiclass": "ovr"}, "multiclass must be one of 'auto', 'softmax', .*; got 'ovr'"),
-        ({"weak_learner": "tree", "subsample": 1.5}, "subsample must be between 0 and 1; got 1.5"),
-        ({"outer_bags": 2}, "outer_bags must be between 4 and 64, or 0; got 2"),
-        ({"smoothing": -1.0}, "smoothing must be between 0 and 10000, or None; got -1.0"),
-        ({"linear_leaves": True}, "linear_leaves must be False with weak_learner='histogram'"),
+        ({"weak_learner": pb.Tree(subsample=1.5)}, "subsample must be between 0 and 1; got 1.5"),
+        ({"outer_bags": 2}, "outer_bags must be between 4 and 64, or 0"),
+        ({"weak_learner": pb.Table(smoothing=-1.0)}, "smoothing must be between"),
+        ({"linear_leaves": True}, r"pb\.Tree\(linear_leaves="),
         ({"weak_learner": "tree", "interactions": 3}, "interactions must be 0 with weak_learner"),
         ({"interactions": [("mean area", "x")]}, r"interactions\[0\]: the name 'x' is unknown"),
         ({"categorical_features": ["city"]}, "categorical_features: the name 'city' is unknown"),
@@ -173,9 +173,9 @@ def test_class_weight_has_a_label_that_is_none(cancer):
         ({"monotonic_cst": {"agee": 1}}, "monotonic_cst: the name 'agee' is unknown"),
         ({"monotonic_cst": {"mean area": 2}}, r"monotonic_cst\['mean area'\] must be between -1"),
         ({"monotonic_cst": [1]}, "monotonic_cst must have an entry for each of the 30 features"),
-        ({"early_stopping": True, "validation_fraction": 20}, "validation_fraction must be betwe"),
-        ({"early_stopping": True, "scoring": "auc"}, "scoring"),
-        ({"n_iter_no_change": 0}, "n_iter_no_change must be between 1"),
+        ({"early_stopping": pb.EarlyStopping(validation_fraction=20)}, "validation_fraction must"),
+        ({"early_stopping": pb.EarlyStopping(scoring="auc")}, "scoring"),
+        ({"early_stopping": pb.EarlyStopping(n_iter_no_change=0)}, "n_iter_no_change must"),
     ],
     ids=str,
 )
@@ -185,12 +185,12 @@ def test_a_parameter_is_wrong(typed, told, cancer):
 
 
 def test_a_parameter_of_another_library():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'num_leaves'"):
+    with pytest.raises(TypeError, match=r"pb\.Tree\(max_leaf_nodes"):
         pb.ProperBoostClassifier(num_leaves=31)
 
 
 def test_a_parameter_that_does_not_exist_is_set():
-    with pytest.raises(ValueError, match="Invalid parameter 'n_estimator'"):
+    with pytest.raises(ValueError, match="did you mean n_estimators"):
         pb.ProperBoostClassifier().set_params(n_estimator=50)
 
 
@@ -207,7 +207,7 @@ def test_a_loss_without_a_joint_form_is_asked_for_one(iris):
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ({"gains": []}, "gains must not be empty"),
+        ({"space": {"gain": []}}, "an empty list of 'gain'"),
         ({"cv": 1}, "cv must be at least 2, or a splitter or an iterable of splits; got 1"),
         ({"effort": 9}, "effort must be between 1 and 5, or None; got 9"),
         ({"scoring": "rocauc"}, "scoring"),
@@ -309,15 +309,13 @@ def test_categories_come_as_numbers(customers):
 
 
 def test_a_dict_lacks_a_key(customers):
-    X, y = customers
-    scorer = pb.ProperBoostClassifier(n_estimators=5).fit(X, y).compile()
+    scorer = pb.ProperBoostClassifier(n_estimators=5).fit(*customers).compile()
     with pytest.raises(ValueError, match=r"lacks 'town'.*: give None where a value is missing"):
         scorer({"age": 40, "visits": 3})
 
 
 def test_a_dict_has_text_for_a_number(customers):
-    X, y = customers
-    scorer = pb.ProperBoostClassifier(n_estimators=5).fit(X, y).compile()
+    scorer = pb.ProperBoostClassifier(n_estimators=5).fit(*customers).compile()
     with pytest.raises(ValueError, match="column 'age' must be a number; got '40'"):
         scorer({"age": "40", "town": "Ulm", "visits": 3})
 
@@ -330,15 +328,13 @@ def test_a_feature_is_misspelt(cancer):
 
 
 def test_a_class_is_none_of_the_models(iris):
-    X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(*iris)
     with pytest.raises(ValueError, match=r"class_ must be one of \[0, 1, 2\]; got 'setosa'"):
         model.shape_function(0, class_="setosa")
 
 
 def test_trees_have_no_shape_functions(cancer):
-    X, y = cancer
-    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(*cancer)
     with pytest.raises(ValueError, match="a model of trees has no shape functions"):
         model.shape_function(0)
 

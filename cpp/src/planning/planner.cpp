@@ -22,9 +22,8 @@ namespace properboost {
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
     throw std::invalid_argument(
-        std::string("learning_rate (or for pairs interaction_rate) must be smaller, or the gain ") +
-        "(of a search: gains) larger: the " + what + " of round " + std::to_string(round) +
-        " is not finite");
+        std::string("learning_rate (for pairs, that of interactions) must be smaller, or the ") +
+        "gain larger: the " + what + " of round " + std::to_string(round) + " is not finite");
   }
 }
 

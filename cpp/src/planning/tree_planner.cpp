@@ -28,17 +28,15 @@ class TreePlanner final : public Planner {
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
-        line_limits_(learner.lines),
         slots_(Slots::of_classes(at_.model(0).roles)),
         screens_(at_.rows, slots_, at_.algorithm.least_screen()) {
-    limits_.child_weight = at_.weights.scaled(limits_.child_weight);
     limits_.row_weight = at_.weights.scaled(limits_.row_weight);
-    line_limits_.l2 = at_.weights.scaled(line_limits_.l2);
-    line_limits_.least_rows = at_.weights.scaled(line_limits_.least_rows);
+    limits_.fields.min_child_weight = at_.weights.scaled(limits_.fields.min_child_weight);
+    limits_.fields.linear_l2 = at_.weights.scaled(limits_.fields.linear_l2);
     if (find_directions(learner).size() != limits_.directions.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
     }
-    if (learner.lines.any && !limits_.directions.empty()) {
+    if (limits_.fields.linear_leaves && !limits_.directions.empty()) {
       throw std::invalid_argument("directions must be none for trees whose leaves have lines");
     }
   }
@@ -67,13 +65,13 @@ class TreePlanner final : public Planner {
   std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
   RowWeights row_weights() const {
     const BatchMargins& margins = *at_.batch.margins;
-    return {margins.weight(),        margins.curvature(), at_.rows.sample_weight,
-            margins.cell_units()[0], learner_.subsample,  at_.rows.numbers};
+    return {margins.weight(),        margins.curvature(),      at_.rows.sample_weight,
+            margins.cell_units()[0], limits_.fields.subsample, at_.rows.numbers};
   }
 
   // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
   std::optional<Screen> find_screen(RowScreen& screens, Team& team) const {
-    if (learner_.subsample < 1.0) return std::nullopt;
+    if (limits_.fields.subsample < 1.0) return std::nullopt;
     return screens.screen(at_.round(0), 1, team);
   }
 
@@ -103,9 +101,9 @@ class TreePlanner final : public Planner {
     update.tree.cell =
         grower.weigh(update.tree, slots_, at_.rows.sample_weight, at_.rows.totals.all, team);
     average_inner_nodes(update, partition);
-    if (!limits_.directions.empty() && !limits_.only_left) constrain(update, partition);
-    if (learner_.lines.any) add_lines(update, grower, team);
-    const bool by_some = by_screen || learner_.subsample < 1.0;
+    if (!limits_.directions.empty() && !limits_.rule) constrain(update, partition);
+    if (limits_.fields.linear_leaves) add_lines(update, grower, team);
+    const bool by_some = by_screen || limits_.fields.subsample < 1.0;
     if (by_some || !limits_.directions.empty()) look_again(update, team);
     update.may_move_later = by_screen || learner_.draws(at_.rows.bins.size());
     return update;
@@ -128,7 +126,7 @@ class TreePlanner final : public Planner {
   }
 
   void add_lines(RoundUpdate& update, TreeGrower& grower, Team& team) {
-    const LeafLines lines = grower.lines(update.tree, line_limits_, team);
+    const LeafLines lines = grower.lines(update.tree, limits_, team);
     FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
                                    at_.batch.regularizers[0], update.table);
     require_finite(fitted.slope, "slope", at_.round(0));
@@ -173,7 +171,6 @@ class TreePlanner final : public Planner {
 
   const GrownLearner& learner_;
   TreeLimits limits_;
-  LineLimits line_limits_;
   const Slots slots_;
   RowScreen screens_;
   Aligned<std::uint8_t> nodes_;

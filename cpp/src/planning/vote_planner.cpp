@@ -237,7 +237,7 @@ class VoteFeaturePlanner final : public VotePlanner {
     const std::size_t features = at_.rows.bins.size();
     std::vector<std::uint8_t> allowed(features);
     const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
-    draw_features(learner_.limits, key, 0, features, allowed.data());
+    draw_features(learner_.max_features, key, 0, features, allowed.data());
     std::vector<double> costs(features, std::numeric_limits<double>::infinity());
     team.for_each(features, static_cast<double>(features * at_.rows.codes.rows),
                   [&](std::size_t f) {
@@ -276,7 +276,7 @@ class VoteFeaturePlanner final : public VotePlanner {
       const double unsplit = vote.cost(all);
       const auto& branch = split.branch;
       const bool in_two = std::count(branch.begin(), branch.end(), Split::kRight) > 0;
-      if (in_two && learner_.limits.is_enough(unsplit - split.cost, unsplit)) {
+      if (in_two && is_enough(unsplit - split.cost, unsplit, learner_.min_relative_decrease)) {
         return {split.cost, branch};
       }
       Deal whole{unsplit, {}};  // one cell for all codes, including those without training rows
@@ -305,14 +305,14 @@ class VoteTreePlanner final : public VotePlanner {
         learner_(learner),
         limits_(learner.limits),
         nodes_(at_.rows.codes.rows) {
-    limits_.child_weight = at_.weights.scaled(limits_.child_weight);
+    limits_.fields.min_child_weight = at_.weights.scaled(limits_.fields.min_child_weight);
   }
 
  private:
   void find_cells(RoundUpdate& update, const RowWeights& all, const std::function<void()>& progress,
                   Team& team) override {
     RowWeights rows = all;
-    rows.share = learner_.subsample;
+    rows.share = limits_.fields.subsample;
     rows.numbers = at_.rows.numbers;
     const TreeGrowers::Loan grower = at_.growers->borrow();
     const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));

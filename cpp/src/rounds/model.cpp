@@ -18,7 +18,7 @@ bool any_grows_trees(const std::vector<Model>& models) {
 bool has_lines(const Model& model) {
   const LearnerKind kind = model.weak_learner->kind();
   const auto* const grown = std::get_if<const GrownLearner*>(&kind);
-  return grown != nullptr && (*grown)->lines.any;
+  return grown != nullptr && (*grown)->limits.fields.linear_leaves;
 }
 
 }  // namespace properboost

@@ -51,7 +51,7 @@ X.head()
 
 import properboost as pb
 
-model = pb.ProperBoostClassifierCV(readable=True, effort=1, outer_bags=16)
+model = pb.ProperBoostClassifierCV({"outer_bags": 16}, readable=True, effort=1)
 model.fit(X[train], y[train])
 print(model.describe_search())
 

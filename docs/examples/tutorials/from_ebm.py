@@ -22,7 +22,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:, :10]
 X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
 
-model = pb.ProperBoostClassifierCV(readable=True, effort=1, outer_bags=16).fit(X, y)
+model = pb.ProperBoostClassifierCV({"outer_bags": 16}, readable=True, effort=1).fit(X, y)
 print(model.describe_search())
 print(f"log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
 

@@ -10,7 +10,8 @@ side.
 # %%
 # What differs first
 # ------------------
-# - A plain fit makes **look-up tables**, one per feature.  ``weak_learner="tree"`` makes trees.
+# - A plain fit makes **look-up tables**, one per feature.  ``weak_learner="tree"`` makes trees,
+#   and ``pb.Tree`` has the parameters that only trees have.
 # - **Steps are not small.**  What a small ``learning_rate`` does in LightGBM the ``gain`` does
 #   here, and a plain fit finds it from the number of rows.  So 100 rounds are often enough.
 # - **Probabilities are the aim**, so nothing balances classes by itself.
@@ -27,14 +28,23 @@ X, X_test, y, y_test = train_test_split(X, y, random_state=1, stratify=y)
 X, X_val, y, y_val = train_test_split(X, y, random_state=1, stratify=y)
 
 tables = pb.ProperBoostClassifier().fit(X, y)
-trees = pb.ProperBoostClassifier(weak_learner="tree", max_leaf_nodes=16).fit(X, y)
+trees = pb.ProperBoostClassifier(weak_learner=pb.Tree(max_leaf_nodes=16)).fit(X, y)
 for name, model in (("tables", tables), ("trees", trees)):
     print(f"{name}: log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
 
 # %%
-# ``num_leaves`` is ``max_leaf_nodes``; ``min_sum_hessian_in_leaf`` is ``min_child_weight``;
-# ``feature_fraction_bynode`` is ``max_features``.
-# Trees that grow level by level, as CatBoost's, are ``grow_policy="symmetric"``.
+# ``num_leaves`` is the field ``max_leaf_nodes`` of ``pb.Tree``; ``min_sum_hessian_in_leaf`` is its
+# ``min_child_weight``, and ``feature_fraction_bynode`` its ``max_features``.
+# Trees that grow level by level, as CatBoost's, have ``grow_policy="symmetric"``.
+# Any of LightGBM's words is answered by ours:
+
+try:
+    pb.ProperBoostClassifier(num_leaves=16)
+except TypeError as error:
+    print(error)
+
+# %%
+# In a grid of scikit-learn the field has the name ``weak_learner__max_leaf_nodes``.
 #
 # ``eval_set`` and early stopping
 # -------------------------------

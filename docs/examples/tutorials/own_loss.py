@@ -73,9 +73,8 @@ X, y = pb.datasets.load_letter("p1", subset="train", return_X_y=True)
 X_test, y_test = pb.datasets.load_letter("p1", subset="test", return_X_y=True)
 X_test, y_test = X_test[:4000], y_test[:4000]
 for loss in (losses.GLog(), heavy, mine):
-    search = pb.ProperBoostClassifierCV(
-        loss, effort=None, weak_learner="histogram", gains=[0.25, 1, 4, 16], max_estimators=100
-    ).fit(X, y)
+    space = {"loss": loss, "weak_learner": "table", "gain": [0.25, 1, 4, 16]}
+    search = pb.ProperBoostClassifierCV(space, effort=None, max_estimators=100).fit(X, y)
     score = log_loss(y_test, search.predict_proba(X_test))
     print(f"{loss.name:18s} gain {search.gain_:<4g} log loss {score:.4f}")
 

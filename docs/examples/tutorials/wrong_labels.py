@@ -45,10 +45,10 @@ for share in (0.0, 0.05, 0.2):
 # learnt by heart.
 
 noisy = flip(0.2)
-gains = [0.125, 0.5, 2, 8, 32]
-settings = {"effort": None, "weak_learner": "histogram", "gains": gains, "max_estimators": 100}
+space = {"weak_learner": "table", "gain": [0.125, 0.5, 2, 8, 32]}
+lists = {"effort": None, "max_estimators": 100}  # these gains alone
 for loss in ("glog", "exponential", "savage"):
-    search = pb.ProperBoostClassifierCV(loss, **settings).fit(X, noisy)
+    search = pb.ProperBoostClassifierCV({"loss": loss, **space}, **lists).fit(X, noisy)
     error = 1 - search.score(X_test, y_test)
     print(f"{loss:12s} gain {search.gain_:<5g} {error:.3f} errors")
 
@@ -76,7 +76,7 @@ plt.show()
 # Rows that the model finds unlikely are worth a look.
 # Here we know which labels we flipped, and can count how many we would find.
 
-search = pb.ProperBoostClassifierCV("glog", **settings).fit(X, noisy)
+search = pb.ProperBoostClassifierCV(space, **lists).fit(X, noisy)
 p = search.predict_proba(X)
 own = p[np.arange(len(y)), np.searchsorted(search.classes_, noisy)]
 suspects = np.argsort(own)[:100]
@@ -89,7 +89,7 @@ print(f"of the 100 most unlikely labels {np.sum(noisy[suspects] != y[suspects])}
 # above .8, and on clean rows it looks too cautious.
 
 for name, labels in (("clean", y), ("a fifth wrong", noisy)):
-    model = pb.ProperBoostClassifierCV("glog", **settings).fit(X, labels)
+    model = pb.ProperBoostClassifierCV(space, **lists).fit(X, labels)
     p = model.predict_proba(X_test)
     high = np.quantile(p, 0.99)
     print(f"{name:14s} log loss {log_loss(y_test, p):.3f}, 99% are below {high:.2f}")

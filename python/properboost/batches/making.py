@@ -24,7 +24,7 @@ from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_ro
 from properboost.data.table import CodedLabels, SomeColumns, Table
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
-from properboost.parameters.shared import BinningOptions
+from properboost.parameters.rows import BinningOptions
 
 __all__ = ["Batches", "cut", "cut_as"]
 

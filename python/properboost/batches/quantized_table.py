@@ -31,7 +31,8 @@ from properboost.engine.protocols import RowSource, TrainingRows, describe_rows
 from properboost.parameters import checks
 from properboost.parameters.declare import read
 from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, RandomState
-from properboost.parameters.shared import ROWS_PER_BIN, BinningOptions
+from properboost.parameters.learners import ROWS_PER_BIN
+from properboost.parameters.rows import BinningOptions
 from properboost.whole_file import AnyPath
 
 __all__ = ["QuantizedTable", "open_labelled", "open_rows", "open_training"]
@@ -425,7 +426,7 @@ class QuantizedTable(CodedTable, RowSource):
     def check_divisible(self) -> None:
         """Refuse: the bins were found on all rows."""
         raise ValueError(
-            "early_stopping=True cannot hold out rows of a QuantizedTable, whose bins were found "
+            "early_stopping cannot hold out rows of a QuantizedTable, whose bins were found "
             "on all of them: give X_val and y_val"
         )
 

@@ -36,6 +36,7 @@ from properboost.losses.registry import get_loss
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.notices import find_stderr, tell
 from properboost.parameters import checks
+from properboost.parameters.learners import Table
 from properboost.plots.canvas import import_matplotlib
 from properboost.reproduce.boostlr.large_sets_published import BEST_GAINS, ERRORS
 from properboost.reproduce.data import explain
@@ -64,8 +65,10 @@ N_FOLDS = 5
 
 # The demo shows the papers' boosting, whatever the defaults are.
 AS_PUBLISHED: dict[str, Any] = {
-    "max_cells": None, "selection": "greedy", "smoothing": 0.0, "intercept": None, "slope": 1.0,
-}  # fmt: skip
+    "weak_learner": Table(max_cells=None, smoothing=0.0),
+    "selection": "greedy",
+    "calibration": None,
+}
 TUNED = {"GLog": "glog", "GLaplacian": "glaplacian"}
 PRESETS = {"AdaBoost": AdaBoost, "LogitBoost": LogitBoost}
 SEARCH = "Search"
@@ -284,16 +287,13 @@ def _cross_validate(
 ) -> list[float]:
     """Return the cross-validated log loss of each gain."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    rounds = shared["n_estimators"]
     search = ProperBoostClassifierCV(
-        loss,
-        gains=gains,
-        smoothings=[0.0],
-        max_cells=None,
+        {"loss": loss, "gain": [*gains], "n_estimators": rounds, **AS_PUBLISHED},
         cv=folds,
-        selection="greedy",
         effort=None,
         refit=False,
-        **shared,
+        **{name: value for name, value in shared.items() if name != "n_estimators"},
     )
     with warnings.catch_warnings():
         # The picture shows whether the best gain is at an end of the list.

@@ -189,7 +189,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
     # A search is saved as the model that it chose, which has a record of what was compared.
-    chosen = getattr(model, "best_estimator_", model)
+    chosen: Any = getattr(model, "best_estimator_", model)
     chosen.spelling_ = spelling or PLAIN
     chosen.save_model(arguments.output, compact=arguments.compact)
     scores = [evaluate(model, rows, "training"), held_out]

@@ -28,6 +28,7 @@ from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import Reader
 from properboost.cli.shared_work import note
 from properboost.data.labels import TooFewRowsError
+from properboost.parameters.declare import read_parameter
 from properboost.progress import show_progress
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class _Rows:
         given = self._arguments
         known = estimator.get_params(deep=False)
         of_bins = ("max_bins", "rows_per_bin", "class_weight", "normalize_weights", "random_state")
-        means = "cv" in known or bool(known.get("linear_leaves"))
+        means = "cv" in known or read_parameter(estimator, "weak_learner").needs_means
         with self._progress(task, 2) as report:
             return QuantizedTable.from_batches(
                 lambda: self._read(choose, report),

@@ -151,7 +151,7 @@ def _describe_search(model: Model) -> list[str]:
     """Return the lines of the report that say what was chosen."""
     if not isinstance(model, ProperBoostClassifierCV):
         return []
-    unit = "cycles" if model.selection_ == "cyclic" else "rounds"
+    unit = "cycles" if model.ensemble_.selection == "cyclic" else "rounds"
     chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
     score = f"(log loss {-model.best_score_:.4f})"
     how = f"by {model.n_splits_}-fold cross-validation"

@@ -10,6 +10,8 @@ from properboost.cli.column_notes import name_options
 from properboost.cli.shared_arguments import add_model
 from properboost.cli.shared_work import show
 from properboost.data.spelling import PLAIN, Spelling
+from properboost.parameters.declare import Component
+from properboost.parameters.flat import take_apart
 from properboost.persistence.files import read
 from properboost.report.inventory import describe_edit, find_changed, list_contents
 from properboost.visible import make_printable
@@ -37,13 +39,18 @@ def run(arguments: argparse.Namespace, _parser: argparse.ArgumentParser) -> None
     """Tell what the file holds."""
     summary = _summarize(arguments.model)
     if arguments.json:
-        print(json.dumps(summary, indent=1, default=str))
+        print(json.dumps(summary, indent=1, default=_spell_out))
     else:
         show(_describe(summary))
 
 
+def _spell_out(value: Any) -> Any:
+    """Return an object that a parameter is by the name of its class and its fields; else a text."""
+    return dict([take_apart(value)]) if isinstance(value, Component) else str(value)
+
+
 def _summarize(path: str) -> dict[str, Any]:
-    """Return what a model file holds: values that JSON knows, or that `str` shows well."""
+    """Return what a model file holds: values that JSON knows, or that are spelled out."""
     file = read(path)
     model = file.model
     summary: dict[str, Any] = {

@@ -1,7 +1,8 @@
 """Options of `fit` that are parameters of a classifier, made from their declarations.
 
 A parameter whose declaration has an `option` text has an option of its name, which reads what its
-type says.  One that is not given leaves the default to the classifier.
+type says; so have the fields of objects that parameters may be, beside those to which they belong.
+One that is not given leaves the default to the classifier.
 """
 
 import argparse
@@ -17,6 +18,8 @@ from properboost.losses.registry import get_loss
 from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters.declare import Parameter, declared
+from properboost.parameters.flat import PLACES, find_learners, nest
+from properboost.parameters.learners import LEARNERS
 from properboost.rado.estimator import RadoBoostClassifier
 from properboost.rado.estimator import check_parameters as check_rado_parameters
 
@@ -28,6 +31,19 @@ Classifier: TypeAlias = ProperBoostClassifier | ProperBoostClassifierCV | RadoBo
 
 AUTO = "auto"
 """What leaves a parameter to cross-validation."""
+
+CHOSEN = (
+    "gain",
+    "n_estimators",
+    "weak_learner",
+    "smoothing",
+    "n_draws",
+    "response",
+    "selection",
+    "interactions",
+    "outer_bags",
+)
+"""What a search chooses by itself where its space says nothing, and what may be so named."""
 
 NONE = "none"
 """What None is called on the command line."""
@@ -70,6 +86,8 @@ def _make_reader(annotation: Any, *, auto: bool) -> Reader:
             number = kind
         elif kind is NoneType:
             words.append(NONE)
+        elif kind is str:
+            words += LEARNERS
         elif get_origin(kind) is Literal:
             words += get_args(kind)
     return Reader(number, tuple([*words, AUTO] if auto else words))
@@ -79,26 +97,12 @@ def _make_reader(annotation: Any, *, auto: bool) -> Reader:
 
 
 def _offer(owner: type) -> dict[str, Parameter]:
-    """Return the parameters that have options."""
-    return {name: entry for name, entry in declared(owner).items() if entry.option is not None}
-
-
-def _find_searched(name: str) -> str | None:
-    """Return what a search calls a parameter of the classifier; lists are called by the plural."""
-    known = declared(ProperBoostClassifierCV)
-    return next((called for called in (name, f"{name}s") if called in known), None)
-
-
-def _can_be_auto(name: str) -> bool:
-    """Whether "auto" tells a search to choose a parameter by itself, and says nothing else."""
-    called = _find_searched(name)
-    if called is None:
-        return False
-    known = declared(ProperBoostClassifier).get(name), declared(ProperBoostClassifierCV)[called]
-    of_one, of_search = (
-        p is not None and AUTO in _make_reader(p.annotation, auto=False).words for p in known
-    )
-    return of_search and not of_one
+    """Return the parameters that have options, and such fields of their objects, by flat names."""
+    offered: dict[str, Parameter] = {}
+    for name, entry in declared(owner).items():
+        fields = {flat: place.entry for flat, place in PLACES.items() if place.owner == name}
+        offered |= {name: entry} | (fields if entry.component is not None else {})
+    return {name: entry for name, entry in offered.items() if entry.option is not None}
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
@@ -106,42 +110,48 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     tables, search, rados = map(
         _offer, (ProperBoostClassifier, ProperBoostClassifierCV, RadoBoostClassifier)
     )
-    group = parser.add_argument_group("model")
+    groups: dict[str, Group] = {"": parser.add_argument_group("model")}
     for name, entry in tables.items():
-        others = {"in a search": declared(ProperBoostClassifierCV), "with --model rado": rados}
-        _add(group, entry, others, auto=_can_be_auto(name))
+        learners = " or ".join(find_learners(name))
+        if learners not in groups:
+            groups[learners] = parser.add_argument_group(f"with --weak-learner {learners}")
+        others: dict[str, object] = {"in a search": AUTO} if name in CHOSEN else {}
+        for when, known in {"in a search": search, "with --model rado": rados}.items():
+            others |= {when: known[name].default} if name in known else {}
+        _add(groups[learners], name, entry, others, auto=name in CHOSEN)
     group = parser.add_argument_group(
         f"search by cross-validation; with --effort none only for {_name_autos()}"
     )
     for name, entry in search.items():
         if name not in tables:
-            _add(group, entry)
+            _add(group, name, entry)
     shared = ", ".join(name_option(name) for name in rados if name in tables)
     group = parser.add_argument_group(f"model rado, besides {shared}")
     for name, entry in rados.items():
         if name not in tables:
-            _add(group, entry)
+            _add(group, name, entry)
 
 
 def _add(
     group: Group,
+    name: str,
     entry: Parameter,
-    others: Mapping[str, Mapping[str, Parameter]] | None = None,
+    others: Mapping[str, object] | None = None,
     *,
     auto: bool = False,
 ) -> None:
-    """Add an option; `others` are the models whose default may be another one."""
+    """Add an option; `others` are the models whose default may be another one, and theirs."""
     text = f"{entry.option}; {AUTO} chooses by cross-validation" if auto else entry.option
     defaults = [_show(entry.default)]
-    for when, known in (others or {}).items():
-        if entry.name in known and known[entry.name].default != entry.default:
-            defaults.append(f"{_show(known[entry.name].default)} {when}")
+    defaults += [
+        f"{_show(own)} {when}" for when, own in (others or {}).items() if own != entry.default
+    ]
     reading: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     if entry.annotation is not bool:
         reader = _make_reader(entry.annotation, auto=auto)
         reading = {"type": reader, "metavar": reader.metavar}
     group.add_argument(
-        name_option(entry.name),
+        name_option(name),
         default=argparse.SUPPRESS,
         help=f"{text} (default: {'; '.join(defaults)})".replace("%", "%%"),
         **reading,
@@ -155,8 +165,7 @@ def name_option(name: str) -> str:
 
 def _name_autos() -> str:
     """Return the options that start a search."""
-    names = [name for name in _offer(ProperBoostClassifier) if _can_be_auto(name)]
-    return " or ".join(f"{name_option(name)} {AUTO}" for name in names)
+    return " or ".join(f"{name_option(name)} {AUTO}" for name in CHOSEN)
 
 
 def _show(default: object) -> str:
@@ -179,50 +188,54 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
     tables, search, rados = map(
         _offer, (ProperBoostClassifier, ProperBoostClassifierCV, RadoBoostClassifier)
     )
-    given = {k: value for k, value in vars(arguments).items() if k in tables | search | rados}
-    foreign = given.keys() - (rados if arguments.model == "rado" else tables | search).keys()
+    named = {k: value for k, value in vars(arguments).items() if k in tables | search | rados}
+    foreign = named.keys() - (rados if arguments.model == "rado" else tables | search).keys()
     if arguments.model == "rado" and arguments.sample_weight is not None:
         foreign.add("sample_weight")
     if foreign:
         raise ValueError(f"{name_option(min(foreign))} is not for --model {arguments.model}")
-    given |= {"n_jobs": arguments.n_jobs, "verbose": arguments.verbose}
+    named |= {"n_jobs": arguments.n_jobs, "verbose": arguments.verbose}
     if arguments.model == "rado":
-        rado = RadoBoostClassifier(**given)
+        rado = RadoBoostClassifier(**named)
         check_rado_parameters(rado)
         return rado
-    effort = given.get("effort", declared(ProperBoostClassifierCV)["effort"].default)
-    if effort is not None or any(_can_be_auto(name) and given[name] == AUTO for name in given):
-        return _make_search(given)
-    given.pop("effort", None)
-    if of_search := given.keys() & (search.keys() - tables.keys()):
+    effort = named.setdefault("effort", declared(ProperBoostClassifierCV)["effort"].default)
+    _check_learner(named)
+    if effort is not None or any(named.get(name) == AUTO for name in CHOSEN):
+        return _make_search(named)
+    del named["effort"]
+    if of_search := named.keys() & (search.keys() - tables.keys()):
         raise ValueError(
             f"{name_option(min(of_search))} is for a search: leave out --effort none, or add "
             f"{_name_autos()}"
         )
-    model = ProperBoostClassifier(**given)
+    model = ProperBoostClassifier().set_params(**nest(named))
     check_parameters(model)
     return model
 
 
-def _make_search(given: dict[str, Any]) -> ProperBoostClassifierCV:
-    known = declared(ProperBoostClassifierCV)
-    chosen = [name for name in given if (_find_searched(name) or name) not in known]
-    if chosen:
-        raise ValueError(
-            f"{name_option(min(chosen))} is not for a search, which chooses it; --effort none fits "
-            "one model"
-        )
-    families = given.get("effort", known["effort"].default) is not None
-    if given.get("gain") is None and not (families and "gain" not in given):
-        # A search takes no None, and one of the rounds alone has the gain of the loss.
-        loss = given.get("loss", declared(ProperBoostClassifierCV)["loss"].default)
-        given["gain"] = get_loss(loss, None).gain
-    settings: dict[str, Any] = {}
-    for name, value in given.items():
-        called = _find_searched(name) or name
-        settings[called] = value if called == name or value == AUTO else [value]
-    search = ProperBoostClassifierCV(**settings)
+def _check_learner(named: Mapping[str, object]) -> None:
+    """Refuse options of weak learners that are not named; one fit has tables without a name."""
+    learner = named.get("weak_learner", AUTO)
+    if learner == AUTO and named["effort"] is None:
+        learner = declared(ProperBoostClassifier)["weak_learner"].default
+    for name, value in named.items():
+        learners = [] if value == AUTO and name in CHOSEN else find_learners(name)
+        if learners and learner not in learners:
+            raise ValueError(f"{name_option(name)} is for --weak-learner {' or '.join(learners)}")
+
+
+def _make_search(named: dict[str, Any]) -> ProperBoostClassifierCV:
+    families = named["effort"] is not None
+    if named.get("gain") is None and not (families and "gain" not in named):
+        # A search has gains, and one of the rounds alone has that of the loss.
+        loss = named.get("loss", declared(ProperBoostClassifier)["loss"].default)
+        named["gain"] = get_loss(loss, None).gain
+    left = {name for name in CHOSEN if named.get(name) == AUTO}
+    of_search = {name: named[name] for name in named.keys() & declared(ProperBoostClassifierCV)}
+    space = {name: named[name] for name in named if name not in left and name not in of_search}
+    search = ProperBoostClassifierCV(nest(space) or None, **of_search)
     check_search(search)
-    if given.get("cv", AUTO) != AUTO and given["cv"] < 2:
-        raise ValueError(f"--cv must be at least 2; got {given['cv']}")
+    if named.get("cv", AUTO) != AUTO and named["cv"] < 2:
+        raise ValueError(f"--cv must be at least 2; got {named['cv']}")
     return search

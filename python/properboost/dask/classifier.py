@@ -8,8 +8,10 @@ from properboost.dask.on_dask import OnDask
 from properboost.dask.partitions import is_collection, list_partitions
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
-from properboost.parameters.declare import estimator
-from properboost.parameters.shared import read_binning
+from properboost.parameters.declare import estimator, read_parameter
+from properboost.parameters.learners import Learner
+from properboost.parameters.rows import read_binning
+from properboost.parameters.stages import EarlyStopping
 
 __all__ = ["DaskProperBoostClassifier"]
 
@@ -109,10 +111,14 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         check_parameters(self)
         if self.warm_start:
             raise ValueError("warm_start must be False with Dask")
-        if self.early_stopping and self.early_stopping != "auto" and X_val is None:
-            raise ValueError("early_stopping=True needs X_val and y_val with Dask")
-        means = bool(self.linear_leaves)
-        with self._read(X, y, sample_weight, read_binning(self), means) as table:
+        stopping: EarlyStopping = read_parameter(self, "early_stopping")
+        if stopping.validation_fraction is not None and X_val is None:
+            raise ValueError(
+                f"early_stopping={self.early_stopping!r} needs X_val and y_val with Dask"
+            )
+        learner: Learner = read_parameter(self, "weak_learner")
+        options = read_binning(self, learner.rows_per_bin)
+        with self._read(X, y, sample_weight, options, learner.needs_means) as table:
             if is_collection(X_val):
                 names = ("X_val", "y_val", "sample_weight_val")
                 X_val = table.bring(list_partitions(X_val, y_val, sample_weight_val, names))

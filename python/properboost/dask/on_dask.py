@@ -20,7 +20,8 @@ from properboost.data.libraries import is_a
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, parameters
-from properboost.parameters.shared import SOLVED, BinningOptions
+from properboost.parameters.kinds import SOLVED
+from properboost.parameters.rows import BinningOptions
 
 __all__ = ["OnDask"]
 
@@ -75,10 +76,13 @@ class OnDask:
     )
 
     def _refuse_what_is_not_there(self) -> None:
-        model: Any = self
-        for own in model.step if checks.is_list(model.step) else [model.step]:
+        for own in self._list_values("step"):
             if own in SOLVED:
                 raise ValueError(f"step must not be {own!r} with Dask: all rows solve for it")
+
+    def _list_values(self, name: str) -> Sequence[Any]:
+        """Return the values of a parameter, of which a search has several."""
+        return [getattr(self, name)]
 
     @contextmanager
     def _read(
@@ -86,8 +90,7 @@ class OnDask:
     ) -> Iterator[TableInCluster]:
         """Read the rows to learn from; at the end, workers forget them."""
         model: Any = self
-        losses = model.loss if checks.is_list(model.loss) else [model.loss]
-        for loss in losses:
+        for loss in self._list_values("loss"):
             _check_sendable(loss)
         partitions = list_partitions(X, y, sample_weight, ("X", "y", "sample_weight"))
         with self._open_workers() as workers:

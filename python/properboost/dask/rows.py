@@ -14,7 +14,6 @@ from properboost.data.labels import SortedRows
 from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
-from properboost.parameters.shared import GROWN
 
 __all__ = ["ClusterRows"]
 
@@ -107,7 +106,7 @@ class ClusterBooster:
     def __init__(self, rows: ClusterRows, models: ModelSet) -> None:
         self._fleet, self._rows, self._models = rows.fleet, rows, models
         shared = models.options[0]
-        cyclic = shared.selection == "cyclic" and shared.weak_learner not in GROWN
+        cyclic = shared.selection == "cyclic"
         self._tables = len(rows.bins.widths) if cyclic else 1  # of an estimator
         self._repeated = models.n_repeated
         self._saved_rounds: list[Rounds] = []  # of each model, before a worker was lost

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from properboost.dask.on_dask import OnDask
-from properboost.model_selection.families import ROWS_PER_BIN, check_search, find_grid
+from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.parameters.declare import search
-from properboost.parameters.shared import read_binning
+from properboost.model_selection.space import read_space
+from properboost.parameters.declare import estimator
+from properboost.parameters.rows import read_binning
 
 __all__ = ["DaskProperBoostClassifierCV"]
 
 
-@search
+@estimator
 class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
     """`ProperBoostClassifierCV` of Dask arrays and data frames.
 
@@ -70,11 +72,11 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
             If distributed is missing.
         """
         self._refuse_what_is_not_there()
-        check_search(self)
-        if self.effort is None:
-            grid = find_grid(self)
-            options, lines = read_binning(grid), grid.linear_leaves
-        else:
-            options, lines = read_binning(self, ROWS_PER_BIN, ROWS_PER_BIN), True
-        with self._read(X, y, sample_weight, options, bool(lines)) as table:
+        settled = check_search(self)
+        options = read_binning(self, settled.rows_per_bin)
+        needs_means = any(learner.needs_means for learner in settled.learners)
+        with self._read(X, y, sample_weight, options, needs_means) as table:
             return super().fit(table, groups=groups)
+
+    def _list_values(self, name: str) -> Sequence[Any]:
+        return read_space(self).choices.get(name, ())

@@ -49,7 +49,7 @@ from properboost.engine.protocols import count_by_class, weigh_by_class
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
-from properboost.parameters.shared import BinningOptions
+from properboost.parameters.rows import BinningOptions
 
 __all__ = ["TableInCluster"]
 

@@ -1,8 +1,7 @@
 """The engine's weak learners, of an estimator's options."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,67 +11,53 @@ from properboost.data.binning import Binning, NumericBins
 from properboost.data.frames import find_feature
 from properboost.models.interactions import PairBins
 from properboost.parameters.kinds import MonotonicConstraints
-from properboost.parameters.shared import (
-    GROWN,
-    LINEAR_ROWS,
-    BoostingOptions,
-    cells_of,
-    depth_of,
-    leaves_of,
-    smoothing_of,
-)
+from properboost.parameters.learners import WeakLearner
 
-__all__ = ["make_learner"]
-
-P = ParamSpec("P")
-Made = TypeVar("Made")
+__all__ = ["find_directions", "make_learner"]
 
 
-def _remember(make: Callable[P, Made]) -> Callable[P, Made]:
-    """Return `lru_cache` of a function, which keeps the types of its arguments."""
-    return cast("Callable[P, Made]", lru_cache(maxsize=1024)(make))
-
-
-# The engine takes models of one weak learner to be the same but for their gains.
-_make = _remember(_core.WeakLearner)
+@lru_cache(maxsize=1024)
+def _make(fields: tuple[tuple[str, object], ...]) -> _core.WeakLearner:
+    # The engine takes models of one weak learner to be the same but for their gains.
+    return _core.WeakLearner(dict(fields))
 
 
 def make_learner(
-    options: BoostingOptions,
+    learner: WeakLearner,
+    *,
+    class_weights: NDArray[np.float64],
+    directions: Sequence[int],
+    seed: int,
+    criterion: str | None,
+    allows_for_chance: bool,
+) -> _core.WeakLearner:
+    """Return the engine's weak learner for rows whose classes have these weights.
+
+    `directions` are those of each feature, or of either feature of each pair.
+    """
+    fields = {
+        **learner.settle(class_weights).describe(),
+        "directions": tuple(directions),
+        "seed": seed,
+        "criterion": criterion,
+        "allows_for_chance": allows_for_chance and learner.is_grown,
+    }
+    return _make(tuple(fields.items()))
+
+
+def find_directions(
+    constraints: MonotonicConstraints,
     *,
     binning: Binning,
     names: Sequence[str] | None,
-    class_weights: NDArray[np.float64],
+    n_classes: int,
     pairs: Sequence[PairBins] | None,
-    seed: int,
-) -> _core.WeakLearner:
-    """Return the weak learner that these options describe, for features or `pairs` of them.
-
-    `class_weights` are the weights of the classes' training rows.
-    """
-    directions = _find_directions(options.monotonic_cst, binning, names, len(class_weights))
-    if pairs is not None and directions:
-        directions = tuple(directions[j] for pair in pairs for j in (pair.first, pair.second))
-    return _make(
-        options.weak_learner,
-        smoothing=smoothing_of(options, class_weights),
-        max_leaves=leaves_of(options, class_weights),
-        max_depth=depth_of(options, class_weights),
-        by_level=options.grow_policy == "symmetric",
-        max_cells=cells_of(options, class_weights) or 0,
-        min_saving=options.min_saving,
-        max_literals=options.max_literals,
-        min_child_weight=options.min_child_weight,
-        max_features=options.max_features,
-        directions=directions,
-        subsample=options.subsample,
-        seed=seed,
-        criterion=options.criterion,
-        allows_for_chance=options.weak_learner in GROWN and options.selection != "greedy",
-        linear_leaves=options.linear_leaves,
-        linear_l2=options.linear_l2,
-        linear_rows=LINEAR_ROWS,
-    )
+) -> tuple[int, ...]:
+    """Return the direction of each feature, or of either feature of each pair; () without any."""
+    directions = _find_directions(constraints, binning, names, n_classes)
+    if pairs is None or not directions:
+        return directions
+    return tuple(directions[j] for pair in pairs for j in (pair.first, pair.second))
 
 
 def _find_directions(

@@ -14,7 +14,7 @@ from properboost.data.frames import find_categorical, take_rows
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import Table
 from properboost.engine.available_memory import require_memory
-from properboost.engine.learners import make_learner
+from properboost.engine.learners import find_directions, make_learner
 from properboost.engine.protocols import (
     CodeWeights,
     ModelSet,
@@ -26,14 +26,10 @@ from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
 from properboost.parameters import checks
-from properboost.parameters.shared import (
-    LARGEST_INT,
-    BinningOptions,
-    BoostingOptions,
-    VotingOptions,
-    rate_of,
-    screening_of,
-)
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.learners import Tree
+from properboost.parameters.rows import BinningOptions
+from properboost.parameters.voting import VotingOptions
 
 __all__ = ["LocalBooster", "LocalRows", "Peers", "TableSource", "start_votes"]
 
@@ -232,7 +228,7 @@ class LocalRows(TrainingRows):
                 self._make_learner(options),
                 roles,
                 gain=loss.gain,
-                learning_rate=rate_of(options, loss.rate_factor),
+                learning_rate=options.find_rate(loss.rate_factor),
                 prior=0.0 if options.prior is None else options.prior,
             )
             for loss, options, roles in zip(
@@ -263,18 +259,25 @@ class LocalRows(TrainingRows):
         return LocalBooster(boosting)
 
     def _make_learner(self, options: BoostingOptions) -> _core.WeakLearner:
-        return make_learner(
-            options,
+        directions = find_directions(
+            options.monotonic_cst,
             binning=self.binning,
             names=self.names,
-            class_weights=self.class_weights,
+            n_classes=len(self.class_weights),
             pairs=self.pairs,
+        )
+        return make_learner(
+            options.weak_learner,
+            class_weights=self.class_weights,
+            directions=directions,
             seed=self.seed,
+            criterion=options.criterion,
+            allows_for_chance=options.selection != "greedy",
         )
 
     def _make_algorithm(self, models: ModelSet) -> _core.AdditiveBoosting:
         shared = models.options[0]
-        grows_shared = shared.multi_strategy == "multi_output_tree"
+        learner = shared.weak_learner
         return _core.AdditiveBoosting(
             selection=shared.selection,
             response=shared.response,
@@ -282,8 +285,8 @@ class LocalRows(TrainingRows):
             l2=shared.l2,
             classes=len(self.classes) if models.joint_loss else 1,
             joint_loss=models.joint_loss,
-            shared_trees=shared.weak_learner == "tree" and grows_shared,
-            screening=screening_of(shared, self.rows_of_class) or 0,
+            shared_trees=isinstance(learner, Tree) and learner.shares_classes,
+            screening=shared.find_screen(self.rows_of_class) or 0,
         )
 
     def _encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
@@ -318,12 +321,11 @@ def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _c
         weight = None if weight is None else np.tile(weight, n_classes)
     native = _core.Rows(codes, rows.bins, segments, weight=weight, n_threads=rows.n_threads)
     learner = _core.WeakLearner(
-        options.weak_learner,
-        max_leaves=options.max_leaf_nodes,
-        max_depth=options.max_depth or LARGEST_INT,
-        min_relative_decrease=options.min_relative_decrease,
-        max_features=options.max_features,
-        seed=rows.seed,
+        {
+            **options.describe_learner(rows.class_weights),
+            "min_relative_decrease": options.min_relative_decrease,
+            "seed": rows.seed,
+        }
     )
     model = _core.Model(
         loss.native, learner, roles, gain=loss.gain, learning_rate=options.learning_rate

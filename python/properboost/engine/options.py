@@ -1,17 +1,11 @@
 """Checks of which options go together, whatever the data."""
 
-from collections.abc import Collection
-
 from properboost.losses.builtin import MarginLoss
-from properboost.parameters.kinds import Coupling, GrowPolicy, MonotonicConstraints, Multiclass
-from properboost.parameters.shared import CONDITIONAL, MOST_LEVELS, SOLVED
+from properboost.parameters.kinds import CONDITIONAL, SOLVED, Coupling, Multiclass
 
 __all__ = [
     "CONDITIONAL",
-    "check_depth_of_policy",
-    "check_directions_of_lines",
     "check_loss_of_step",
-    "check_smoothing_of_response",
     "find_coupling",
     "gain_is_free",
     "list_couplings",
@@ -22,34 +16,6 @@ def check_loss_of_step(loss: MarginLoss, step: str) -> None:
     """Check that a step that is solved for has one solution."""
     if step in SOLVED and not loss.native.convex:
         raise ValueError(f"step must not be {step!r} with loss={loss.name!r}, which is not convex")
-
-
-def check_depth_of_policy(
-    name: str, max_depth: int | None, weak_learner: str, policies: Collection[GrowPolicy]
-) -> None:
-    """Check that a symmetric tree's nodes can be numbered."""
-    if max_depth is None or weak_learner != "tree" or "symmetric" not in policies:
-        return
-    if max_depth > MOST_LEVELS:
-        raise ValueError(
-            f"{name} must be at most {MOST_LEVELS} with grow_policy='symmetric'; got {max_depth!r}"
-        )
-
-
-def check_smoothing_of_response(
-    name: str, h: float | None, weak_learner: str, response: str
-) -> None:
-    """Check that a response that looks at rows knows in which cells they count."""
-    if h is not None and h > 0.25 and weak_learner == "histogram" and response == "exact":
-        raise ValueError(f"{name} must be at most 0.25 with response='exact'; got {h!r}")
-
-
-def check_directions_of_lines(directions: MonotonicConstraints, linear: Collection[bool]) -> None:
-    """Check that no leaf's line need be in order."""
-    if directions is not None and True in linear:
-        raise ValueError(
-            "linear_leaves must be False with monotonic_cst: a line falls or rises by itself"
-        )
 
 
 def list_couplings(loss: MarginLoss, step: str, response: str) -> tuple[Coupling, ...]:

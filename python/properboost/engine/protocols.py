@@ -21,7 +21,8 @@ from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
 from properboost.parameters import checks
-from properboost.parameters.shared import BinningOptions, BoostingOptions
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.rows import BinningOptions
 
 __all__ = [
     "Booster",

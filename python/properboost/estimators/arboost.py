@@ -21,20 +21,37 @@ from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.make_ensemble import make_ensemble
 from properboost.notices import warn
 from properboost.parameters import checks
-from properboost.parameters.declare import check_declared, estimator, parameter, parameters, read
-from properboost.parameters.kinds import CategoricalFeatures, RandomState, RowsPerBin
-from properboost.parameters.shared import (
+from properboost.parameters.declare import (
+    ComponentSupport,
+    check_declared,
+    estimator,
+    parameter,
+    parameters,
+    read,
+)
+from properboost.parameters.kinds import CategoricalFeatures, RandomState
+from properboost.parameters.learners import ROWS_PER_BIN_OF_EVERY
+from properboost.parameters.rows import (
     BinningParameters,
-    RhoParameters,
     SizeParameters,
     VerboseParameters,
+    read_binning,
+)
+from properboost.parameters.voting import (
+    RhoParameters,
     VotingOptions,
     VotingParameters,
-    read_binning,
+    refuse_flat_fields,
 )
 from properboost.progress import Report, show_progress
 
-__all__ = ["ARBoostClassifier", "Voting", "VotingClassifier", "check_voting"]
+__all__ = [
+    "ARBoostClassifier",
+    "Voting",
+    "VotingClassifier",
+    "check_voting",
+    "find_rows_per_bin",
+]
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,8 @@ class Voting:
 class VotingClassifier(
     VotingParameters,
     BinningParameters,
-    SizeParameters[RowsPerBin],
+    SizeParameters,
+    ComponentSupport,
     BoostedClassifier,
     EditingMixin,
     VerboseParameters,
@@ -280,7 +298,9 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
             )
             self._check_classes(rows)
-            training = TableSource(table).encode(read_binning(self, None), rows, rows.sort())
+            training = TableSource(table).encode(
+                read_binning(self, find_rows_per_bin(self)), rows, rows.sort()
+            )
             return self._fit_to(training)
 
     def _fit_to(self, training: LocalRows) -> Self:
@@ -339,9 +359,16 @@ def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) 
     return replace(ensemble, models=models)
 
 
+def find_rows_per_bin(model: VotingClassifier) -> float | None:
+    """Return the rows that "auto" gives a bin: votes of every bin need some, cuts none."""
+    is_table = getattr(model.weak_learner, "name", model.weak_learner) == "table"
+    return ROWS_PER_BIN_OF_EVERY if is_table else None
+
+
 def check_voting(model: ARBoostClassifier) -> None:
     """Check every parameter that does not depend on the data."""
     check_declared(model)
+    refuse_flat_fields(model)
     if model.mistrust > 0.0 and model.rho != 1.0:
         raise ValueError(f"rho must be 1 with mistrust={model.mistrust!r}; got {model.rho!r}")
     if model.mistrust > 0.0 and model.damping > 0.0:

@@ -24,10 +24,12 @@ _OLD_WORDS: Mapping[str, VotingMulticlass] = {"classes": "samme", "labels": "one
 
 
 def take_old_words(model: VotingClassifier) -> None:
-    """Give a model's `multiclass` the word for what it was called in older files."""
+    """Give a model's `multiclass` and weak learner the words for what older files call them."""
     for old, new in _OLD_WORDS.items():
         if model.multiclass == old:
             model.multiclass = new
+    if model.weak_learner == "histogram":
+        model.weak_learner = "table"
 
 
 @kind("ARBoostClassifier", ARBoostClassifier, since=4)

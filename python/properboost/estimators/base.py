@@ -19,7 +19,8 @@ from properboost.data.spelling import PLAIN, Spelling
 from properboost.data.table import Table
 from properboost.estimators.scorer import Scorer
 from properboost.parameters import checks
-from properboost.parameters.shared import RunParameters
+from properboost.parameters.flat import refuse_flat_state
+from properboost.parameters.rows import RunParameters
 from properboost.persistence import files
 from properboost.whole_file import AnyPath
 
@@ -44,6 +45,10 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
 
     def __sklearn_is_fitted__(self) -> bool:
         raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        refuse_flat_state(type(self), state)
+        super().__setstate__(state)
 
     @contextmanager
     def _restored_on_failure(self) -> Iterator[None]:
@@ -90,7 +95,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows.
         y : array-like of shape (n_rows,)
             Their labels, of any type that `fit` takes.
         sample_weight : array-like of shape (n_rows,), optional
@@ -115,19 +120,8 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         Returns
         -------
         Scorer
-            What predicts as the model does now, bit for bit.  It can be called from several threads
-            at once and pickled; later fits do not change it.  A search gives that of its
-            `best_estimator_`.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from properboost import ProperBoostClassifier
-        >>> X = pd.DataFrame({"age": [20, 30, 40, 50] * 9, "town": ["Ulm", "Bonn"] * 18})
-        >>> model = ProperBoostClassifier().fit(X.astype({"town": "category"}), X["age"] > 35)
-        >>> scorer = model.compile()
-        >>> scorer({"age": 30, "town": "Ulm"}) == model.predict_proba(X[1:2].assign(town="Ulm"))[0]
-        array([ True,  True])
+            It predicts as the model does now, bit for bit; later fits do not change it.  Threads
+            may share it, and you can pickle it.
         """
         self._check_fitted()
         features, _ = self._describe_training()
@@ -142,27 +136,16 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows.
 
         Returns
         -------
         dict of ndarray of shape (n_features,)
-            Ready for ``pandas.DataFrame``.  ``feature`` is a name, or a position where the model
-            was fitted without names.  The others are numbers of rows: ``unseen``, of categories
-            that training did not have; ``rare``, of those in the bin that rare categories share;
-            ``below`` and ``above``, of numbers beyond the training ones; ``missing``, of missing
-            values, where training had none (0 where it had some).  Rows of sample weight 0 do not
-            count as training.  What does not apply to a feature is 0, and what is not known NaN:
-            unseen categories where rare ones share a bin, numbers where the model is from an old
-            file, missing values of trees and linear models that are not boosted from bins.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> model = ProperBoostClassifier().fit([[1.0], [2.0], [3.0], [4.0]] * 9, [0, 0, 1, 1] * 9)
-        >>> drift = model.count_drift([[0.5], [2.5], [float("nan")]])
-        >>> drift["below"], drift["above"], drift["missing"]
-        (array([1.]), array([0.]), array([1.]))
+            Ready for ``pandas.DataFrame``.  ``feature`` is a name or a position; the others are
+            numbers of rows.  ``unseen`` counts categories that training did not have, ``rare``
+            those in the bin that rare categories share, ``below`` and ``above`` numbers beyond the
+            training ones, ``missing`` missing values where training had none.  Counts are 0 where
+            they do not apply, and NaN where they are not known.
         """
         table, _ = self._open(X)
         features, weights = self._describe_training()
@@ -177,46 +160,19 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         path : str, bytes or path
-            The file.  An existing one is replaced once the new one is complete and on the disk, and
-            keeps its mode; the link stays where it is a symbolic one.  Pipes and devices, as
-            ``/dev/stdout``, are written to.  A path that ends with ``.gz`` is packed by gzip.
+            The file.  An existing one stays until the new one is complete and on the disk.  A name
+            that ends with ``.gz`` is packed by gzip.
         compact : bool, default=False
-            Leave out what predictions do not need.  Look-up tables are added up, one for each
-            feature and pair; trees stay, but not what their splits saved; of a search, curves go.
-            The loaded model predicts and explains the same, bit for bit.  It has no `history_`, no
-            `staged_predict` and the like, no `validation_curves_`, of trees no
-            `feature_importances_`, and no fit can go on from it.  What was loaded from a compact
-            file is saved compact.
+            Leave out what predictions do not need.  The loaded model predicts and explains the
+            same, bit for bit.  It has no `history_`, no staged predictions, no `validation_curves_`
+            and, of trees, no `feature_importances_`; no fit can go on from it.
 
         Raises
         ------
         ValueError, TypeError
-            If a parameter is not allowed, or files cannot hold it; the message names it.  If gzip
-            makes the file so much smaller that `load_model` would refuse it.
+            If a parameter is not allowed, or files cannot hold it; the message names it.
         OSError
-            If the file cannot be written, which leaves the one before as it was.
-
-        Notes
-        -----
-        A model of a class derived from one of the package's is saved as that class, with the
-        parameters that it has, unless the derived class is registered (`persistence.kind`).
-
-        Files hold no code.  Where a search was given a splitter, ready-made splits or a function
-        that scores, the loaded search has their description in `cv` or `scoring`: set the parameter
-        before you fit again.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from properboost import ProperBoostClassifier, load_model
-        >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
-        >>> model = ProperBoostClassifier().fit(X, [0, 0, 1, 1] * 5)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save_model(Path(folder) / "model.json.gz", compact=True)
-        ...     loaded = load_model(Path(folder) / "model.json.gz")
-        >>> (loaded.predict_proba(X) == model.predict_proba(X)).all()
-        np.True_
+            If the file cannot be written; the one before stays.
         """
         self._check_can_be_saved()
         checks.boolean("compact", compact)

@@ -22,7 +22,7 @@ from properboost.fitting.plan import FitPlan
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
-from properboost.inspection.rules import Rule, list_rules
+from properboost.inspection.rules import FittedRule, list_rules
 from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
 from properboost.inspection.shape_functions import (
     PairFunction,
@@ -39,7 +39,7 @@ from properboost.models.interactions import PairBins
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
-from properboost.parameters.shared import ClassifierParameters
+from properboost.parameters.rows import ClassifierParameters
 
 __all__ = ["BoostedClassifier", "FittedModel"]
 
@@ -105,7 +105,7 @@ class FittedModel:
 
 
 class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
-    """What a boosted classifier can do once it is fitted."""
+    """A fitted boosted classifier: it predicts, explains itself, and can be saved."""
 
     validation_scores_: NDArray[np.float64]
     search_: dict[str, Any]
@@ -132,14 +132,14 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def intercept_(self) -> float | NDArray[np.float64]:
-        """What every raw prediction has besides the rounds: a number, or one for each class."""
+        """The number in every raw prediction besides the rounds, or one for each class."""
         self._check_fitted()
         intercept = self.ensemble_.intercept
         return float(intercept[0]) if len(intercept) == 1 and len(self.classes_) == 2 else intercept
 
     @property
     def slope_(self) -> float | NDArray[np.float64]:
-        """What all steps have been multiplied by: a number, or one for each class."""
+        """The number that all steps have been multiplied by, or one for each class."""
         self._check_fitted()
         slope = np.array(self.ensemble_.slopes or np.ones(len(self.ensemble_.models)))
         return float(slope[0]) if len(slope) == 1 and len(self.classes_) == 2 else slope
@@ -147,36 +147,26 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def predict_interval(self, X: Any, confidence_level: float = 0.9) -> NDArray[np.float64]:
         """Return an interval for each probability: how sure the model is of it.
 
-        The interval is about what fits to other rows of the same source would say, on average, and
-        not about what is true: see the page on error bars.  On the log-odds it reaches to either
-        side by as many standard errors of the bags as Student's t distribution says.
+        It is about the mean of fits to other rows of the same source, and not about the truth: see
+        the page on error bars.  In log-odds it has as many standard errors of the bags to either
+        side as Student's t distribution has.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows.
         confidence_level : float, default=0.9
             The share of such intervals that hold what they are about, in (0, 1).
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes, 2)
-            The ends of the intervals of the probabilities, which lie between them.
+            The ends of the intervals.
 
         Raises
         ------
         ValueError
-            If the model has no bags (`outer_bags`), is of trees, or has kept no `bag_tables`.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = ProperBoostClassifier(outer_bags=16).fit(X, y)
-        >>> low, high = model.predict_interval(X[:1])[0, 1]
-        >>> bool(low < model.predict_proba(X[:1])[0, 1] < high)
-        True
+            If the model has no bags (`outer_bags`), keeps no tables of theirs, or is of trees.
         """
         table, n_threads = self._open(X, coded=True)
         spread = self._tables().spread
@@ -205,16 +195,12 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+        """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``class`` is the label that the round's model predicts (``classes_[1]`` of two); ``round``
-        counts from 1, and a cycle has one round per feature; ``feature`` is a position, those of
-        `pairs_` following the features', or -1 for a tree; ``cost`` is what it was chosen by (the
-        papers' Z for the real and exact responses, the weighted correlation for sign, the reduction
-        of the risk for newton); ``step`` multiplies the round's look-up table; ``risk`` is the mean
-        training loss after the round.  The classes of a joint model share their risk: it is the
-        joint loss after the round of all of them.  After a fit with validation rows there is also
-        ``validation_score``, after the round's estimator.
+        ``class`` is the label that the round predicts, and ``round`` counts from 1.  ``feature`` is
+        a position; those of `pairs_` follow the features', and -1 is a tree.  ``cost`` chose it,
+        ``step`` multiplies its table, and ``risk`` is the mean training loss after it, of a joint
+        model the joint loss.  With validation rows there is ``validation_score``, too.
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
@@ -240,12 +226,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much each feature matters, adding up to 1 (or all 0).
 
-        For trees: the share of each feature's splits in what all splits saved of the risk that the
-        response estimates.  For look-up tables: how much the feature moves the raw prediction,
-        which is the mean, over the training rows by weight, of the absolute deviation of its shape
-        function from its mean (InterpretML's importance of a term), averaged over the classes.
-        Half of a pair's importance counts for either of its features.  Shape functions of joint
-        models are centred, as `shape_function` returns them.
+        For trees: its share in what all splits saved.  For look-up tables: how much it moves the
+        raw prediction, which is the mean absolute deviation of its shape function from its mean,
+        over the training rows by weight and the classes (InterpretML's importance of a term).
+        Either feature of a pair has half of the pair's.
         """
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
@@ -284,8 +268,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def pair_importances_(self) -> NDArray[np.float64]:
         """How much each of `pairs_` moves the raw prediction, on the scale of the features'.
 
-        The mean, over the training rows by weight, of its function's absolute value, averaged over
-        the classes and divided by the same of all features' and pairs'.
+        It is the mean absolute value of its function, as in `feature_importances_`, divided by the
+        same of all features and pairs.
         """
         if not self.pairs_:
             return np.empty(0)
@@ -307,21 +291,19 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         first, second : int or str
-            Positions or names of the features of one of `pairs_`.
-        class_ : label, optional
-            The class whose prediction is meant, as in `shape_function`.
-        scale : {"raw", "log_odds", "probability"}, default="raw"
-            The scale of the function, as in `shape_function`.
+            Positions or names of one of `pairs_`.
+        class_, scale
+            As in `shape_function`.
 
         Returns
         -------
         PairFunction
-            The function's values and training weights by the levels of both features.
+            Values and training weights by the levels of both features.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has no look-up table for this pair, or there is no such class or scale.
+            If the model has no table for this pair, or there is no such class or scale.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
@@ -391,46 +373,30 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def shape_function(
         self, feature: int | str, class_: Any = None, scale: Scale = "raw"
     ) -> ShapeFunction:
-        """Return what one feature adds to the prediction.  Trees have no such function.
+        """Return what one feature adds to the prediction.
 
         Parameters
         ----------
         feature : int or str
-            Position or name of the feature.
+            Position or name.
         class_ : label, optional
-            The class whose prediction is meant.  With two classes you may leave it out; it is then
-            ``classes_[1]``; on the raw scale the function of ``classes_[0]`` is its negative.  Of
-            more classes it is then the one whose raw prediction the feature moves most.
+            The class whose prediction is meant.  Without, ``classes_[1]`` of two, and of more the
+            one that the feature moves most.
         scale : {"raw", "log_odds", "probability"}, default="raw"
-            "raw" is what is added to the raw prediction F, in units of the loss's gain: what files
-            hold.  "log_odds" is what is added to the log-odds of the average row, and "probability"
-            is the probability of a row that is average otherwise: see Notes.
+            What is added to the raw prediction F, or to the log-odds of the average row, or the
+            probability of a row that is average otherwise.  The average row has the mean raw
+            predictions of training.
 
         Returns
         -------
         ShapeFunction
-            The function's values and training weights by bin; it can be called with values of
-            the feature.
+            Values and training weights by bin; you can call it with values of the feature.  In a
+            joint model, less the mean over the classes.
 
         Raises
         ------
         ValueError, TypeError
             If there is no such feature, class or scale, or the model is of trees.
-
-        Notes
-        -----
-        In a joint model (`multiclass_` is "softmax" or "canonical") the probabilities depend only
-        on how raw predictions differ between classes.  So functions are centred: the mean over the
-        classes, value by value, is subtracted from each.  They add up to the raw prediction less
-        its mean over the classes, which has the same probabilities.  `intercept_` is in none of
-        them.
-
-        The raw predictions of the *average row* are the means over the training rows.  Under a
-        logistic link (of `glog`, `exponential`, `savage` and `alpha` at 0) log-odds are raw
-        predictions divided by a constant, so effects add up.  So they do for a softmax, of which
-        the log-odds are those of the class against the geometric mean of the others, log p_k - mean
-        log p_j; with two classes that is log p / (1 - p).  Elsewhere the function is the change of
-        log p / (1 - p) that the feature alone makes to the average row, and it is not `additive`.
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
@@ -450,54 +416,34 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def contributions(self, X: Any, class_: Any = None, scale: Scale = "raw") -> Contributions:
         """Return what each feature, or pair of features, adds to the prediction of each row.
 
-        A model of look-up tables is additive: a feature adds the value of its shape function in the
-        row, less the function's mean over the training rows by weight; so do pairs.  For trees
-        these are the Shapley values [1]_ of the prediction: at a split on a feature that is not in
-        the coalition, both branches count, weighted by their training weight.  The library ``shap``
-        computes them.
+        A table adds its value in the row, less its mean over the training rows.  For trees these
+        are Shapley values [1]_.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows.
         class_ : label, optional
-            The class whose prediction is meant.  With two classes you may leave it out; it is then
-            ``classes_[1]``; contributions to ``classes_[0]`` are their negatives.  With more, each
-            row then speaks for the class that is predicted for it.
+            The class whose prediction is meant.  Without, ``classes_[1]`` of two, and of more the
+            one predicted for the row.
         scale : {"raw", "log_odds", "probability"}, default="raw"
-            In which units: of the raw prediction F, or what is added to the log-odds or to the
-            probability.  Where these do not add up, which `Contributions.additive` says, each is
-            the change that the term alone makes to the average row.  See `shape_function`.
+            The units, as in `shape_function`.
 
         Returns
         -------
         Contributions
-            Values of shape (n_rows, n_features), followed by those of `pairs_`, if any; the
-            baseline they are added to, of which `intercept_` is part, the names of what adds them,
-            and the rows' values.
-            ``baseline + values.sum(axis=1)`` is the raw prediction of the class, to about 1e-12 of
-            their size; in a joint model, less its mean over the classes (see `shape_function`),
-            for which trees of all classes are explained.
+            Values by rows and features, then `pairs_`, and the baseline.  All add up to the raw
+            prediction; in a joint model, less its mean over the classes.
 
         Raises
         ------
-        ValueError, TypeError
-            If `X` is not a table the model can read, or there is no such class or scale.
-        ImportError
-            If the model is of trees and shap is missing.
+        ValueError, TypeError, ImportError
+            If `X` cannot be read, there is no such class or scale, or trees need ``shap``, which is
+            missing.
 
         References
         ----------
-        .. [1] Lundberg et al. (2020). From local explanations to global understanding with
-           explainable AI for trees. Nature Machine Intelligence 2.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
-        >>> model = ProperBoostClassifier().fit(X, [0, 0, 1, 1] * 5)
-        >>> model.contributions(X[:1]).values[0] < 0  # only the first feature says anything
-        array([ True, False])
+        .. [1] Lundberg et al. (2020). Nature Machine Intelligence 2.
         """
         table, n_threads = self._open(X)
         each = class_ is None and len(self.classes_) > 2
@@ -571,15 +517,14 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         name : str, optional
-            What the dashboard calls it.
+            Its title.
         class_ : label, optional
-            The class whose log-odds are explained, as in `shape_function`.
+            As in `shape_function`.
 
         Returns
         -------
         interpret.api.templates.FeatureValueExplanation
-            How much each feature and pair matters, and their functions on the scale "log_odds",
-            with their intervals if the model has bags.
+            Importances, and functions in log-odds, with intervals if there are bags.
 
         Raises
         ------
@@ -603,23 +548,23 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows.
         y : array-like of shape (n_rows,), optional
-            Their labels, all among `classes_`; the dashboard shows them beside the predictions.
+            Their labels.
         name : str, optional
-            What the dashboard calls it.
+            Its title.
         class_ : label, optional
-            The class whose log-odds are explained, as in `contributions`.
+            As in `contributions`.
 
         Returns
         -------
         interpret.api.templates.FeatureValueExplanation
-            The contributions to each row on the scale "log_odds".
+            Contributions in log-odds.
 
         Raises
         ------
         ImportError
-            If interpret-core is missing, or shap, which contributions to trees need.
+            If interpret-core is missing, or shap, for trees.
         ValueError, TypeError
             If `X` or `y` cannot be read, or there is no such class.
         """
@@ -639,18 +584,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         number : int
-            The round, from 1 on, as in `history_`.
+            The round, from 1 on.
         class_ : label, optional
-            The class whose raw prediction is meant.  With two classes you may leave it out; it is
-            then ``classes_[1]``.
+            The class whose raw prediction is meant; without, ``classes_[1]`` of two.
 
         Returns
         -------
         str
-            One line per branch of a split and, below it, what follows.  Leaves show what they add
-            to the raw prediction of the class, steps included.  With `linear_leaves` they also show
-            what their lines add: a slope times a feature's distance from its mean over the leaf's
-            rows, where the feature's values are the means of its bins.
+            A line per branch and, below it, what follows.  Leaves show what they add to the raw
+            prediction, steps included: a number, and slopes times features' distances from their
+            means in the leaf.
 
         Raises
         ------
@@ -659,17 +602,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
         Examples
         --------
-        >>> from properboost import ProperBoostClassifier
+        >>> from properboost import ProperBoostClassifier, Tree
         >>> from sklearn.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = ProperBoostClassifier(
-        ...     weak_learner="tree", linear_leaves=True, max_leaf_nodes=2, max_features=1.0
-        ... ).fit(X, y)
-        >>> print(model.describe_tree(1))
+        >>> tree = Tree(max_leaf_nodes=2, max_features=1.0)
+        >>> print(ProperBoostClassifier(weak_learner=tree).fit(X, y).describe_tree(1))
         worst perimeter <= 106.1
-        |   +0.144 - 0.004724 (worst perimeter - 91.6355)
+        |   +0.144
         106.1 < worst perimeter
-        |   -0.09603 - 0.002422 (worst perimeter - 129.102)
+        |   -0.09603
         """
         self._check_fitted()
         _, model, sign = self._find_model(class_)
@@ -687,18 +628,17 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             ]
         return describe_tree(rounds.tree(number - 1), features, names, ends)
 
-    def rules(self, class_: Any = None) -> list[Rule]:
-        """Return the rules of a model of monomials, one per round.
+    def rules(self, class_: Any = None) -> list[FittedRule]:
+        """Return the rules of a model of rules, one per round.
 
         Parameters
         ----------
         class_ : label, optional
-            The class whose raw prediction is meant.  With two classes you may leave it out; it is
-            then ``classes_[1]``.
+            The class whose raw prediction is meant; without, ``classes_[1]`` of two.
 
         Returns
         -------
-        list of Rule
+        list of FittedRule
             In the order of the rounds.  The raw prediction is `intercept_` and the sum of what they
             add.
 
@@ -707,9 +647,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         >>> from properboost import ProperBoostClassifier
         >>> from sklearn.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = ProperBoostClassifier(weak_learner="monomial", response="sign").fit(X, y)
+        >>> model = ProperBoostClassifier(weak_learner="rule", response="sign").fit(X, y)
         >>> print(model.rules()[0])
-        105.85 < worst perimeter and 0.048405 < mean concave points: -1, otherwise +1
+        106.1 < worst perimeter and 20.44 < worst texture: -1, otherwise +1
         """
         self._check_fitted()
         label, model, sign = self._find_model(class_)

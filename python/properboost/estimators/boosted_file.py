@@ -24,7 +24,7 @@ from properboost.persistence.labels import (
 )
 from properboost.persistence.losses import describe_loss
 
-__all__ = ["describe_fitted", "find_fields", "restore", "restore_values"]
+__all__ = ["describe_fitted", "find_fields", "restore"]
 
 _FIELDS = {"parameters": 1, "loss": 1, "seed": 1, "classes": 1, "feature_names": 1}
 
@@ -68,24 +68,3 @@ def restore(
     n_features = len(ensemble.binning.features)
     model._set_features(n_features, build_names(fields["feature_names"], n_features))
     return model
-
-
-BEFORE = {
-    "calibrate": False,
-    "effort": None,
-    "intercept": None,
-    "linear_leaves": False,
-    "max_cells": None,
-    "min_saving": 0.0,
-    "outer_bags": 0,
-    "screening": None,
-    "slope": 1.0,
-}
-"""The values that models of older files had; today's defaults differ from them."""
-
-
-def restore_values(model: Any, parameters: Node) -> None:
-    """Give a model the values of parameters that its file was too old to name."""
-    for name, value in BEFORE.items():
-        if hasattr(model, name) and name not in parameters.mapping():
-            setattr(model, name, value)

@@ -12,7 +12,7 @@ try:
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """What stands for callbacks where scikit-learn has none."""
+        """A stand-in for callbacks, where scikit-learn has none."""
 
         def set_callbacks(self, *_: Any) -> Any:
             """Refuse: callbacks came with scikit-learn 1.9."""

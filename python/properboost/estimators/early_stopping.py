@@ -23,7 +23,7 @@ def hold_out(
         learns, held = next(splitter.split(np.empty((n_rows, 1)), labels, groups))
     except ValueError as error:
         raise ValueError(
-            f"early_stopping=True cannot hold out a share of {share:g} of {n_rows} rows: {error}"
+            f"early_stopping cannot hold out a share of {share:g} of {n_rows} rows: {error}"
         ) from error
     return np.sort(learns), np.sort(held)
 

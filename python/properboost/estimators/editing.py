@@ -19,7 +19,7 @@ __all__ = ["EditingMixin"]
 
 
 class EditingMixin:
-    """What can be changed in a fitted model of look-up tables."""
+    """Changes of a fitted model of look-up tables."""
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -36,13 +36,12 @@ class EditingMixin:
 
     @property
     def edits_(self) -> list[dict[str, Any]]:
-        """What was changed in the model by hand, in order; empty if nothing was.
+        """The changes that were made by hand, in order; empty if there were none.
 
         A dict has the `method`; the `feature`, by name or position; the `class` whose function was
-        set; a `direction`; the `reason` that was given; and by how much the function, less its mean
-        over the training rows, moved: the `largest_change` of a row's raw prediction and the
-        `mean_change` of all, without signs.  `merge_models` records the `weights`, and the `edits`
-        of every model.
+        set; a `direction`; the `reason`; and how far the function, less its mean over the training
+        rows, moved: the `largest_change` of a row, and the `mean_change`, without signs.
+        `merge_models` records `weights`, and the `edits` of every model.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
@@ -87,53 +86,33 @@ class EditingMixin:
     ) -> Self:
         """Make the raw prediction rise or fall with one feature, after the fit and in place.
 
-        The feature's shape function is replaced by its isotonic regression [1]_: the function in
-        order that is nearest to it, by squared difference and training weight.  Missing values keep
-        theirs.  A fit with `monotonic_cst` makes better models, as other features learn what this
-        one may not say; this needs no fit.
+        The feature gets the isotonic regression [1]_ of its shape function: the nearest one in
+        order, by squared difference and training weight.  A fit with `monotonic_cst` is better.
 
         Parameters
         ----------
         feature : int or str
             Position or name of a numeric feature that is in none of `pairs_`.
         direction : {"auto", 1, -1}, default="auto"
-            Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1) with
-            the feature; "auto" takes the direction that changes the shape function less.
+            Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1); "auto"
+            changes less.
         reason : str, optional
-            Why, for the record (`edits_`).
+            For the record (`edits_`).
 
         Returns
         -------
         self : object
-            The model itself, with which contributions, staged predictions and files agree: the sums
-            of the first rounds are in order, too.  If the function was in order already nothing is
-            changed.
+            The model; contributions, staged predictions and files agree with it.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has more than two classes or no shape functions, or if the feature is
+            If the model has more than two classes or no shape functions, or the feature is
             categorical or in a pair.
-
-        Notes
-        -----
-        In `history_`, `step` is 1 in the feature's rounds; `cost` and `risk` stay those of the fit.
-        A search changes its `best_estimator_`, too.  InterpretML has this method for its EBMs; its
-        "auto" goes by a rank correlation.
 
         References
         ----------
-        .. [1] Barlow, Bartholomew, Bremner and Brunk (1972). Statistical inference under order
-           restrictions. Wiley.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = ProperBoostClassifier().fit(X, y).monotonize(0)
-        >>> bool((model.shape_function(0).values[1:] <= model.shape_function(0).values[:-1]).all())
-        True
+        .. [1] Barlow et al. (1972). Statistical inference under order restrictions.
         """
         ensemble = self._tables()
         j = self._find_position(feature)
@@ -181,52 +160,27 @@ class EditingMixin:
         Parameters
         ----------
         feature : int or str
-            Position or name of the feature.
+            Position or name.
         values : array-like of shape (n_bins,)
-            What the feature adds in each bin of its `shape_function`, in units of the raw
-            prediction; what its pairs add beyond stays as it is.
+            What it adds in each bin of its `shape_function`, in units of F.
         missing_value : float, optional
             What it adds where it is missing; by default what it did.
         class_ : label, optional
-            The class whose function is set.  With two classes you may leave it out; it is then
-            ``classes_[1]``.
+            The class whose function is set; without, ``classes_[1]`` of two.
         reason : str, optional
-            Why, for the record (`edits_`).
+            For the record (`edits_`).
 
         Returns
         -------
         self : object
-            The model itself, with which probabilities, explanations and files agree.  It is compact
-            from then on: it has no `history_` and no staged predictions, and no fit can go on from
-            it.  A model with bags loses the feature's standard errors, those of importances, and
-            `predict_interval`.
+            The model, compact from then on: no `history_`, no staged predictions, no going on.  It
+            loses the feature's standard errors, those of importances, and `predict_interval`.
 
         Raises
         ------
         ValueError, TypeError
             If the model has no shape functions, there is no such feature or class, or the values
             are not finite numbers, one for each bin.
-
-        Notes
-        -----
-        The intercept stays: a function whose mean over the training rows differs from the one
-        before moves the mean prediction.  In a joint model (`multiclass_` is "softmax" or
-        "canonical") the other classes' functions move, too, as all are centred: they keep their
-        differences from each other.
-
-        Examples
-        --------
-        Beyond the 25th bin, the feature is to say no more than there:
-
-        >>> from properboost import ProperBoostClassifier
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = ProperBoostClassifier().fit(X, y)
-        >>> values = model.shape_function(0).values
-        >>> values[25:] = values[25]
-        >>> model = model.set_shape_function(0, values, reason="too few rows beyond")
-        >>> model.edits_[0]["method"], model.edits_[0]["reason"]
-        ('set_shape_function', 'too few rows beyond')
         """
         ensemble = self._tables()
         j = self._find_position(feature)
@@ -246,37 +200,26 @@ class EditingMixin:
     def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
         """Take a feature out of the model, in place: predictions depend on it no more.
 
-        Its shape function becomes 0, and the mean of what it was over the training rows goes to the
-        intercept.  Its pairs go, too; what they said about the other feature alone is part of that
-        one's shape function and stays.  `X` still has the column.  A fit without the feature makes
-        a better model, as other features learn what this one said; this needs no fit.
+        The mean of its shape function over the training rows goes to the intercept.  Its pairs go,
+        too.  `X` still has the column.  A fit without the feature is better.
 
         Parameters
         ----------
         feature : int or str
-            Position or name of the feature.
+            Position or name.
         reason : str, optional
-            Why, for the record (`edits_`).
+            For the record (`edits_`).
 
         Returns
         -------
         self : object
-            The model itself, compact from then on, as after `set_shape_function`.  Bags are edited
-            alike, so that standard errors and intervals are those of what is left.
+            The model, compact from then on, as after `set_shape_function`.  Standard errors and
+            intervals are those of the features that are left.
 
         Raises
         ------
         ValueError, TypeError
             If the model has no shape functions, or there is no such feature.
-
-        Examples
-        --------
-        >>> from properboost import ProperBoostClassifier
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = ProperBoostClassifier().fit(X, y).remove_feature(7, reason="not to be used")
-        >>> model.shape_function(7).values.any()
-        np.False_
         """
         ensemble = self._tables()
         j = self._find_position(feature)

@@ -13,9 +13,10 @@ from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, 
 from properboost.engine.protocols import RowSource
 from properboost.estimators.early_stopping import hold_out, take_entries
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
-from properboost.fitting.plan import BagPlan
+from properboost.models.bag_design import BagPlan
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
+from properboost.parameters.learners import Learner
 
 __all__ = ["LabelledRows"]
 
@@ -71,13 +72,13 @@ class LabelledRows:
         return rows
 
     def sort(
-        self, rows: Rows, weak_learner: str, n_bags: int, random_state: Any
+        self, rows: Rows, learner: Learner, n_bags: int, random_state: Any
     ) -> tuple[SortedRows, BagPlan | None]:
         """Return rows with these labels in the engine's order, and their bags if there are any."""
         groups = read_groups(self.groups, len(rows.codes))
         if n_bags == 0:
             return rows.sort(), None
-        design = design_for(weak_learner, n_bags)
+        design = design_for(learner, n_bags)
         return deal_to_bags(rows, design, checks.seed(random_state), groups)
 
     def take(self, table: Any, rows: NDArray[np.int64]) -> LabelledRows:

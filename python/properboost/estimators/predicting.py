@@ -21,7 +21,7 @@ __all__ = ["PredictingMixin"]
 
 
 class PredictingMixin:
-    """What a fitted boosted classifier predicts, also after its first estimators."""
+    """The predictions of a fitted boosted classifier, also after its first estimators."""
 
     classes_: NDArray[Any]
     loss_: MarginLoss
@@ -44,7 +44,7 @@ class PredictingMixin:
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+            The rows, with the columns of the fit.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
             The raw predictions that the rows begin with; needed if `fit` had such.
 
@@ -63,17 +63,15 @@ class PredictingMixin:
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            ``loss_.probability(F)`` (BoostLR, eq. 51).  With more than two classes, those of the
-            joint model; one against the rest, each class's divided by their sum, or
-            softmax(F / (2 sigma T)) with the temperature T.
+            ``loss_.probability(F)`` (BoostLR, eq. 51).  Several classes have those of their joint
+            model; one against the rest, each class's divided by their sum, or softmax(F / (2 sigma
+            T)) with the temperature T.
         """
         raw = self.decision_function(X, init_score)
         return self._link.probabilities(raw)
@@ -83,17 +81,15 @@ class PredictingMixin:
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            With joint models, with a temperature, and with two classes under canonical losses,
-            they are finite where probabilities are too small for a float64.  Elsewhere those of 0
-            are -inf.
+            They are finite also where a probability is too small for a float64: with joint models,
+            with a temperature, and with two classes under canonical losses.  Elsewhere that of 0 is
+            -inf.
         """
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
@@ -103,10 +99,8 @@ class PredictingMixin:
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Returns
         -------
@@ -118,16 +112,14 @@ class PredictingMixin:
     def staged_decision_function(
         self, X: Any, init_score: ArrayLike | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Yield what `decision_function` would return after one round or cycle, two, ....
+        """Yield `decision_function` after one round or cycle, two, ....
 
         All have the intercept of the whole model.
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Yields
         ------
@@ -143,14 +135,12 @@ class PredictingMixin:
     def staged_predict_proba(
         self, X: Any, init_score: ArrayLike | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Yield what `predict_proba` would return after one round or cycle, two, ....
+        """Yield `predict_proba` after one round or cycle, two, ....
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Yields
         ------
@@ -160,14 +150,12 @@ class PredictingMixin:
             yield self._link.probabilities(raw)
 
     def staged_predict(self, X: Any, init_score: ArrayLike | None = None) -> Iterator[NDArray[Any]]:
-        """Yield what `predict` would return after one round or cycle, two, ....
+        """Yield `predict` after one round or cycle, two, ....
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+        X, init_score
+            As in `decision_function`.
 
         Yields
         ------
@@ -188,28 +176,24 @@ class PredictingMixin:
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
+        X, init_score
+            As in `decision_function`.
         y : array-like of shape (n_rows,)
             Their labels, all among `classes_`.
         normalized : bool, default=False
-            Return the margins 2 [f*]^-1(y F(x)) - 1 of Nock and Nielsen (2009), eq. 27.  They are
-            the probability of the row's class minus that of the other, in [-1, 1] and comparable
-            between losses; y F(x) is in units of the loss's gain.
-        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+            Return 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen 2009, eq. 27), in [-1, 1] and comparable
+            between losses: the probability of the row's class minus that of the other.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            With two classes v = y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
-            With more, the raw prediction of the row's class minus the largest of the others'.  With
-            `normalized`, the same of probabilities.
+            With two classes y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
+            With more, the raw prediction of the row's class minus the largest of the others', or
+            the same of probabilities.
 
         See Also
         --------
         properboost.metrics.margin_distribution : The share of rows up to each margin.
-        properboost.metrics.normalized_margins : The same of any classifier's probabilities.
         """
         raw = self.decision_function(X, init_score)
         own = find_classes(y, len(raw), self.classes_)
@@ -233,7 +217,7 @@ class PredictingMixin:
 
     @property
     def _link(self) -> Link:
-        """What turns raw predictions into probabilities."""
+        """The link that turns raw predictions into probabilities."""
         n_threads = checks.count_threads(self.n_jobs)
         return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
 

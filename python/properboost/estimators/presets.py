@@ -5,17 +5,29 @@ Each pins every parameter that its results depend on.  Defaults may change; pres
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+import numpy as np
+
 from properboost.estimators.arboost import ARBoostClassifier
-from properboost.estimators.pinned_parameters import TABLES, TREE, VOTES
+from properboost.estimators.pinned_parameters import (
+    PINNED_BAGS,
+    PINNED_LEARNERS,
+    PINNED_PAIRS,
+    PINNED_STOPPING,
+    TABLES,
+    TREE,
+    VOTES,
+)
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters import checks
-from properboost.parameters.kinds import Permissible, WeakLearner
-from properboost.parameters.shared import GROWN
+from properboost.parameters.kinds import SOLVED, LearnerName, Permissible
+from properboost.parameters.learners import Learner, make_learner
+from properboost.parameters.stages import Interactions
+from properboost.parameters.words import advise
 
 __all__ = [
     "CART",
@@ -35,81 +47,118 @@ __all__ = [
 P = ParamSpec("P")
 Model = TypeVar("Model")
 Made = TypeVar("Made", covariant=True)
-Own = TypeVar("Own", contravariant=True)
+First = TypeVar("First", contravariant=True)
 
 CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
 """The criterion of each permissible function; that of mu makes the splits of Matsushita's."""
 
 
-class OfOne(Protocol[Own, P, Made]):
-    """A preset that has a parameter of its own, by position, before the estimator's."""
+class OfOne(Protocol[First, P, Made]):
+    """A preset with a parameter of its algorithm, by position, before the estimator's."""
 
-    def __call__(self, own: Own = ..., /, *args: P.args, **kwargs: P.kwargs) -> Made:
+    def __call__(self, first: First = ..., /, *args: P.args, **kwargs: P.kwargs) -> Made:
         """Return the estimator."""
 
 
 def preset(
-    make: Callable[P, Model], pinned: Mapping[str, Any]
+    make: Callable[P, Model], defaults: Mapping[str, Any]
 ) -> Callable[[Callable[[], Mapping[str, Any]]], Callable[P, Model]]:
-    """Make a preset of a function that returns what it pins besides `pinned`."""
+    """Make a preset of a function that returns what its algorithm pins.
+
+    `defaults` are those of all other parameters, which the preset takes by name.
+    """
 
     def decorate(choose: Callable[[], Mapping[str, Any]]) -> Callable[P, Model]:
-        signature = _sign(make, {**pinned, **choose()})
-
-        @wraps(choose)
-        def made(*args: P.args, **kwargs: P.kwargs) -> Model:
-            given = _bind(choose, signature, *args, **kwargs)
-            return make(**_merge({**pinned, **choose()}, given))  # type: ignore[call-arg]
-
-        made.__doc__ = _document(choose, make)
-        made.__signature__ = signature  # type: ignore[attr-defined]
-        return made
+        pinned = choose()
+        return _finish(choose, make, _sign(make, pinned, defaults), lambda _: pinned)
 
     return decorate
 
 
 def preset_of_one(
-    make: Callable[P, Model], pinned: Mapping[str, Any]
-) -> Callable[[Callable[Concatenate[Own, ...], Mapping[str, Any]]], OfOne[Own, P, Model]]:
-    """Make a preset of a function that returns what its own parameter pins besides `pinned`.
+    make: Callable[P, Model], defaults: Mapping[str, Any]
+) -> Callable[[Callable[Concatenate[First, ...], Mapping[str, Any]]], OfOne[First, P, Model]]:
+    """Make a preset of a function whose first parameter says what its algorithm pins.
 
-    Its other parameters are the estimator's: it is told what they are.
+    Its other parameters are the estimator's, which the preset takes by name, too.
     """
 
     def decorate(
-        choose: Callable[Concatenate[Own, ...], Mapping[str, Any]],
-    ) -> OfOne[Own, P, Model]:
-        own, *others = inspect.signature(choose).parameters.values()
+        choose: Callable[Concatenate[First, ...], Mapping[str, Any]],
+    ) -> OfOne[First, P, Model]:
+        first, *others = inspect.signature(choose).parameters.values()
 
-        def find(value: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-            told = {p.name: {**pinned, **given}[p.name] for p in others}
-            return _merge({**pinned, **choose(value, **told)}, given)
+        def pin(values: dict[str, Any]) -> Mapping[str, Any]:
+            value = values.pop(first.name, first.default)
+            return choose(value, **{p.name: {**defaults, **values}[p.name] for p in others})
 
-        signature = _sign(make, find(own.default, {}), own)
-
-        @wraps(choose)
-        def made(*args: Any, **kwargs: Any) -> Model:
-            given = _bind(choose, signature, *args, **kwargs)
-            value = given.pop(own.name, own.default)
-            return make(**find(value, given))  # type: ignore[call-arg]
-
-        made.__doc__ = _document(choose, make)
-        made.__signature__ = signature  # type: ignore[attr-defined]
-        return made
+        pinned = pin({}).keys() - {p.name for p in others}
+        return _finish(choose, make, _sign(make, pinned, defaults, first), pin)
 
     return decorate
 
 
+def _finish(
+    choose: Callable[..., Mapping[str, Any]],
+    make: Callable[..., Model],
+    signature: inspect.Signature,
+    pin: Callable[[dict[str, Any]], Mapping[str, Any]],
+) -> Callable[..., Model]:
+    """Return the preset: a function of its signature that makes the estimator."""
+    defaults = {
+        name: p.default
+        for name, p in signature.parameters.items()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+
+    @wraps(choose)
+    def made(*args: Any, **kwargs: Any) -> Model:
+        values = _bind(choose, make, signature, *args, **kwargs)
+        pinned = pin(values)
+        values = {**defaults, **values}
+        if "interactions" in values:  # votes have flat parameters, with defaults of their own
+            values = _pin_fields(values)
+        return make(**{**values, **pinned})
+
+    made.__doc__ = _document(choose, make)
+    made.__signature__ = signature  # type: ignore[attr-defined]
+    return made
+
+
+def _pin_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with pinned objects for plain values, whose fields may change."""
+    learner, pairs = values["weak_learner"], values["interactions"]
+    stopping, bags = values["early_stopping"], values["outer_bags"]
+    pinned: dict[str, Any] = {}
+    if isinstance(learner, str):
+        pinned["weak_learner"] = PINNED_LEARNERS.get(learner, learner)
+    if not isinstance(pairs, Interactions) and np.size(pairs) > 0 and not _is_zero(pairs):
+        pinned["interactions"] = PINNED_PAIRS.replace(pairs=pairs)
+    if isinstance(stopping, bool | np.bool_):
+        off: dict[str, Any] = {} if stopping else {"n_iter_no_change": None}
+        pinned["early_stopping"] = PINNED_STOPPING.replace(
+            validation_fraction=0.1 if stopping else None, **off
+        )
+    elif isinstance(stopping, str) and stopping == "auto":
+        pinned["early_stopping"] = PINNED_STOPPING
+    if checks.is_integer(bags) and bags != 0:
+        pinned["outer_bags"] = PINNED_BAGS.replace(n_bags=bags)
+    return {**values, **pinned}
+
+
+def _is_zero(value: object) -> bool:
+    return checks.is_integer(value) and value == 0
+
+
 def _document(choose: Callable[..., Any], make: Callable[..., Any]) -> str:
-    """Return a preset's documentation with what all presets of an estimator say."""
+    """Return a preset's documentation with what is common to presets of an estimator."""
     text = inspect.cleandoc(choose.__doc__ or "")
-    own, *others = re.split(r"\n\n(?=(?:Raises|Notes|References)\n---)", text, maxsplit=1)
-    heading = "" if "\nParameters\n---" in own else "\n\nParameters\n----------"
+    first, *others = re.split(r"\n\n(?=(?:Raises|Notes|References)\n---)", text, maxsplit=1)
+    heading = "" if "\nParameters\n---" in first else "\n\nParameters\n----------"
     name = make.__name__
-    shared = f"""{own}{heading}
+    shared = f"""{first}{heading}
 **parameters
-    Those of `{name}`, which may replace those that the preset pins (see its
-    signature).
+    Those of `{name}` that the preset does not pin: see its signature.
 
 Returns
 -------
@@ -118,35 +167,48 @@ Returns
 
 
 def _bind(
-    choose: Callable[..., Any], signature: inspect.Signature, *args: Any, **kwargs: Any
+    choose: Callable[..., Any],
+    make: Callable[..., Any],
+    signature: inspect.Signature,
+    *args: Any,
+    **kwargs: Any,
 ) -> dict[str, Any]:
-    """Return what was given, by name."""
+    """Return the arguments, by name."""
+    called = getattr(choose, "__name__", "preset")
+    for name in kwargs:
+        if name in signature.parameters:
+            continue
+        if name in inspect.signature(make).parameters:
+            raise TypeError(f"{called} pins {name}; {make.__name__} takes any")
+        advice = advise(name, signature.parameters)
+        raise TypeError(
+            f"{called}() got an unexpected keyword argument {name!r}"
+            + (f": {advice}" if advice else "")
+        )
     try:
-        return signature.bind(*args, **kwargs).arguments
+        return dict(signature.bind(*args, **kwargs).arguments)
     except TypeError as error:
-        raise TypeError(f"{getattr(choose, '__name__', 'preset')}() {error}") from None
-
-
-def _merge(pinned: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is pinned, but for what is given; a loss object brings a gain of its own."""
-    own_gain = "gain" not in given and not isinstance(given.get("loss", ""), str)
-    return {**pinned, **({"gain": None} if own_gain else {}), **given}
+        raise TypeError(f"{called}() {error}") from None
 
 
 def _sign(
-    make: Callable[..., Any], pinned: Mapping[str, Any], own: inspect.Parameter | None = None
+    make: Callable[..., Any],
+    pinned: Collection[str],
+    defaults: Mapping[str, Any],
+    first: inspect.Parameter | None = None,
 ) -> inspect.Signature:
-    """Return the signature of a preset: all by name, with what is pinned as defaults."""
+    """Return the signature of a preset: what it does not pin, by name."""
     signature = inspect.signature(make)
     shown = [
-        p.replace(default=pinned.get(name, p.default), kind=inspect.Parameter.KEYWORD_ONLY)
+        p.replace(default=defaults.get(name, p.default), kind=inspect.Parameter.KEYWORD_ONLY)
         for name, p in signature.parameters.items()
+        if name not in pinned
     ]
-    shown = shown if own is None else [own, *shown]
+    shown = shown if first is None else [first, *shown]
     return signature.replace(parameters=shown, return_annotation=make)
 
 
-@preset(ProperBoostClassifier, TABLES)
+@preset(ProperBoostClassifier, {**TABLES, "weak_learner": "stump"})
 def AdaBoost() -> dict[str, Any]:  # noqa: N802
     """Discrete AdaBoost with decision stumps [1]_.
 
@@ -159,9 +221,10 @@ def AdaBoost() -> dict[str, Any]:  # noqa: N802
     """
     return {
         "loss": "exponential",
-        "weak_learner": "stump",
         "response": "sign",
         "step": "line_search",
+        "l2": 0.0,
+        "prior": None,
     }
 
 
@@ -191,7 +254,7 @@ def LogitBoost() -> dict[str, Any]:  # noqa: N802
     return {"loss": "glog", "response": "newton", "step": "unit"}
 
 
-@preset(ProperBoostClassifier, TABLES)
+@preset(ProperBoostClassifier, {**TABLES, "response": "real"})
 def SavageBoost() -> dict[str, Any]:  # noqa: N802
     """Boosting of the bounded, outlier-resistant Savage loss over histograms [1]_.
 
@@ -204,7 +267,7 @@ def SavageBoost() -> dict[str, Any]:  # noqa: N802
     .. [1] Masnadi-Shirazi and Vasconcelos (2008). On the design of loss functions for
        classification: theory, robustness to outliers, and SavageBoost. NIPS 21.
     """
-    return {"loss": "savage", "response": "real", "step": "guarded"}
+    return {"loss": "savage", "step": "guarded"}
 
 
 @preset(ARBoostClassifier, VOTES)
@@ -313,13 +376,31 @@ def CART() -> dict[str, Any]:  # noqa: N802
     return {}
 
 
-@preset_of_one(ProperBoostClassifier, {**TABLES, "weak_learner": "stump", "step": "leveraging"})
-def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dict[str, Any]:  # noqa: N802
+@preset_of_one(
+    ProperBoostClassifier,
+    {
+        **TABLES,
+        "gain": None,
+        "criterion": "phi",
+        "learning_rate": None,
+        "weak_learner": "stump",
+        "step": "leveraging",
+    },
+)
+def ULS(  # noqa: N802
+    phi: Permissible = "matsushita",
+    /,
+    *,
+    weak_learner: LearnerName | Learner,
+    gain: float | None,
+    criterion: str | None,
+    step: str,
+) -> dict[str, Any]:
     """Universal linear separators: leveraged features under a permissible surrogate [1]_.
 
     Weights are 1 - P(the row's class), 1/2 at first.  A round takes a feature that says -1 or +1 in
     each of its cells, and solves for its coefficient (Fig. 4, eq. 35), so that it has no edge on
-    the next weights.  Stumps and histograms are those of largest edge (eq. 42); rules and trees are
+    the next weights.  Stumps and tables are those of largest edge (eq. 42); rules and trees are
     grown by the impurity of phi on the weights, as by UDT (eq. 49).
 
     Parameters
@@ -331,9 +412,14 @@ def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dic
         factor, 2, 1/log 2 and 2/(1-mu), which moves no minimum.  The gain only scales the raw
         prediction here, so "mu" makes Matsushita's features, probabilities and margins; for another
         mu give ``gain=(1 - mu) / 2``.
-    weak_learner : {"stump", "monomial", "histogram", "tree"}, default="stump"
-        The features: one cut; rules of at most `max_literals` literals (the paper's, where a cell
-        is "the rule holds" or "it does not"); a cell for each bin; the leaves of a tree.
+    weak_learner : {"stump", "rule", "table", "tree"} or object, default="stump"
+        The features: one cut; rules (the paper's monomials, where a cell is "the rule holds" or "it
+        does not"); a cell for each bin; the leaves of a tree.
+    gain : float or None, default=None
+        None is that of the surrogate.
+    criterion : {"phi", "gini", "entropy", "matsushita"} or None, default="phi"
+        The impurity by which features are compared; "phi" is that of phi for rules and trees, and
+        None, the edge, for stumps and tables.
     step : {"leveraging", "totally_corrective"}, default="leveraging"
         Solve for the coefficient of the newest feature (classical boosting), or for those of all
         features so far (totally corrective).
@@ -341,7 +427,7 @@ def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dic
     Raises
     ------
     ValueError, TypeError
-        If phi is not one of these.  Those whose link is bounded, "gini" and "zeta", have no
+        If phi or step is not one of these.  Those whose link is bounded, "gini" and "zeta", have no
         surrogate on all raw predictions (section 4.1 asks for im = R): they serve `UDTClassifier`.
 
     Notes
@@ -360,7 +446,7 @@ def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dic
     >>> from properboost import ULS
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = ULS("entropy", weak_learner="monomial", n_estimators=10).fit(X, y)
+    >>> model = ULS("entropy", weak_learner="rule", n_estimators=10).fit(X, y)
     >>> len(model.rules())
     10
     """
@@ -370,9 +456,15 @@ def ULS(phi: Permissible = "matsushita", /, *, weak_learner: WeakLearner) -> dic
             "phi must be one of 'matsushita', 'entropy', 'mu'"
         )
     checks.choice("phi", phi, ("matsushita", "entropy", "mu"))
+    checks.choice("step", step, SOLVED)
+    if criterion == "phi":
+        criterion = CRITERIA[phi] if make_learner(weak_learner).is_grown else None
     return {
         "loss": "glog" if phi == "entropy" else "gboost",
-        "gain": {"matsushita": 0.5, "entropy": 1.0, "mu": 0.25}[phi],
+        "gain": {"matsushita": 0.5, "entropy": 1.0, "mu": 0.25}[phi] if gain is None else gain,
         "response": "sign",
-        "criterion": None if weak_learner not in GROWN else CRITERIA[phi],
+        "criterion": criterion,
+        "step": step,
+        "l2": 0.0,
+        "prior": None,
     }

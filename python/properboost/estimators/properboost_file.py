@@ -1,13 +1,15 @@
 """What writes a `ProperBoostClassifier` to a file, and reads it back."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from properboost.estimators.boosted_file import (
-    describe_fitted,
-    find_fields,
-    restore,
-    restore_values,
+from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.estimators.earlier_parameters import (
+    BEFORE,
+    NESTED_SINCE,
+    find_earlier_forms,
+    make_earlier,
 )
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
@@ -27,7 +29,10 @@ from properboost.persistence.parameters import (
 from properboost.persistence.search_records import SEARCH, build_search, describe_search
 from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
 
-__all__ = ["ProperBoostFile"]
+__all__ = ["FORMS", "ProperBoostFile"]
+
+FORMS = find_earlier_forms(ProperBoostClassifier)
+"""The flat names of earlier formats, and in what form files have them."""
 
 _FITTED = "of the fitted loss"
 
@@ -66,7 +71,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
         # Files without the parameters have none.
-        others[INTERCEPTS] = others[SLOPES] = knows_parameter(node, "intercept")
+        with_calibration = version >= NESTED_SINCE or knows_parameter(node, "intercept")
+        others[INTERCEPTS] = others[SLOPES] = with_calibration
         with_bags = knows_parameter(node, "outer_bags")
         others |= {name: with_bags and name in node.mapping() for name in SPREADS}
         others |= {name: name in node.mapping() for name in (SCORES, OFFSET, SEARCH)}
@@ -79,18 +85,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             as_fitted = isinstance(fitted, CustomLoss) and entry.value.get("table") == _FITTED
             return fitted if as_fitted else build_loss(entry, version)
 
-        def check(model: ProperBoostClassifier) -> None:
-            own = model.loss.gain if isinstance(model.loss, MarginLoss) else 1.0
-            if version <= 4 and own != 1.0 and model.gain == 1.0:
-                model.gain = None  # 1 was the default, which left it to the loss
-            if version <= 1:
-                model.selection = "greedy"  # which all models had
-            restore_values(model, fields["parameters"])
-            if version <= 5:
-                model.multiclass = "one_vs_rest"  # which all models were
-            check_parameters(model)
-
-        model = build_estimator(fields["parameters"], ProperBoostClassifier, check, resolve)
+        model = _build_unfitted(fields["parameters"], resolve, version)
         n_classes = len(build_classes(fields["classes"]))
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
@@ -105,6 +100,29 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         if SEARCH in fields:
             model.search_ = build_search(fields[SEARCH])
         return model
+
+
+def _build_unfitted(
+    node: Node, resolve: Callable[[Node], MarginLoss], version: int
+) -> ProperBoostClassifier:
+    model: ProperBoostClassifier
+    if version >= NESTED_SINCE:
+        model = build_estimator(node, ProperBoostClassifier, check_parameters, resolve)
+        return model
+
+    def make(**flat: Any) -> ProperBoostClassifier:
+        flat = {**BEFORE, **flat}
+        loss = flat.get("loss")
+        if version <= 4 and isinstance(loss, MarginLoss) and loss.gain != 1.0 == flat.get("gain"):
+            flat["gain"] = None  # 1 was the default, which left it to the loss
+        if version <= 1:
+            flat["selection"] = "greedy"  # which all models had
+        if version <= 5:
+            flat["multiclass"] = "one_vs_rest"  # which all models were
+        return make_earlier(ProperBoostClassifier, **flat)
+
+    model = build_estimator(node, make, check_parameters, resolve, FORMS)
+    return model
 
 
 def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:

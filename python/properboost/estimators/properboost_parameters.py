@@ -1,49 +1,164 @@
-"""Parameters of `ProperBoostClassifier`: which go together, and what some stand for."""
+"""Parameters of `ProperBoostClassifier`: which go together, and the loss and link they make."""
 
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.engine.options import (
-    check_depth_of_policy,
-    check_directions_of_lines,
-    check_loss_of_step,
-    check_smoothing_of_response,
-    find_coupling,
-)
-from properboost.fitting.plan import OF_PAIRS, wants_pairs
+from properboost.engine.options import check_loss_of_step, find_coupling
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
 from properboost.parameters import checks
-from properboost.parameters.declare import check_declared
-from properboost.parameters.shared import gain_of, rows_known_of
+from properboost.parameters.boosting import (
+    BoostingOptions,
+    CouplingParameters,
+    LearnerParameters,
+    RoundParameters,
+)
+from properboost.parameters.declare import (
+    check_declared,
+    parameter,
+    parameters,
+    read,
+    read_parameter,
+)
+from properboost.parameters.kinds import SOLVED, LossName
+from properboost.parameters.learners import Grown, Table, Tree
+from properboost.parameters.rows import BinningParameters, SizeParameters
+from properboost.parameters.stages import Bags, Calibration, Interactions, StageParameters
 
-__all__ = ["check_intercept", "check_parameters", "find_loss", "make_link"]
+__all__ = ["BoosterParameters", "check_parameters", "find_loss", "make_link"]
+
+
+@parameters
+class BoosterParameters(
+    LearnerParameters,
+    StageParameters,
+    RoundParameters,
+    CouplingParameters,
+    BinningParameters,
+    SizeParameters,
+):
+    """The loss and how it is boosted, those that matter most first."""
+
+    loss: LossName | MarginLoss = parameter(
+        default="glog",
+        kw_only=False,
+        check=lambda _, value: value,  # together with the gain
+        kind="str or loss object",
+        form="losses",
+        doc="""
+        The loss, by a name from `properboost.losses` or as an object from there, which has a gain
+        itself.
+        """,
+        option="the loss",
+    )
+    gain: float | None = parameter(
+        default=None,
+        check=checks.either(checks.positive, None),
+        doc="""
+        How strongly probabilities are regularised, above 0.  None is the gain of a loss object; by
+        the rows for a name (see Notes).
+        """,
+        option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
+        "smallest class",
+    )
+    n_estimators: int | None = parameter(
+        default=None,
+        check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), None),
+        doc="""
+        Rounds, or cycles over the features, for each class of several.  None is 100, and up to
+        1,000 where tables or stumps still help by more than chance.
+        """,
+        option="rounds, or cycles over the features, per class where there are more than 2; none "
+        "is 100, and more as long as tables or stumps help by more than chance",
+    )
 
 
 def check_parameters(model: Any) -> MarginLoss:
     """Check what parameters of a `ProperBoostClassifier` hold without data; returns the loss."""
     check_declared(model)
     loss = get_loss(model.loss, model.gain)
+    options = read(BoostingOptions, model)
     check_loss_of_step(loss, model.step)
-    check_smoothing_of_response("smoothing", model.smoothing, model.weak_learner, model.response)
-    if wants_pairs(model.interactions):
-        h = model.interaction_smoothing
-        check_smoothing_of_response("interaction_smoothing", h, OF_PAIRS, model.response)
-    check_depth_of_policy("max_depth", model.max_depth, model.weak_learner, [model.grow_policy])
-    find_coupling(model.multiclass, loss, model.step, model.response)
-    check_directions_of_lines(model.monotonic_cst, [model.linear_leaves])
+    coupling = find_coupling(model.multiclass, loss, model.step, model.response)
+    learner = options.weak_learner
+    if isinstance(learner, Table):
+        _check_table(learner, options)
+    if isinstance(learner, Grown):
+        _check_grown(learner, options, read_parameter(model, "outer_bags"))
+    if isinstance(learner, Tree):
+        _check_tree(learner, options, coupling)
+    interactions: Interactions = read_parameter(model, "interactions")
+    if interactions.are_wanted:
+        _check_smoothing("Interactions", interactions.smoothing, options)
+    calibration: Calibration = read_parameter(model, "calibration")
+    if calibration.temperature is not None and model.multiclass in ("softmax", "canonical"):
+        _refuse_temperature(model, calibration)
     return loss
 
 
-def check_intercept(name: str, value: object) -> object:
-    """Check how the intercept is found, or its numbers; how many is checked with the data."""
-    if checks.is_list(value):
-        checks.entries(name, value, checks.finite)
-        return value
-    return checks.either(checks.finite, "auto", "share", None)(name, value)
+def _check_smoothing(owner: str, h: float | None, options: BoostingOptions) -> None:
+    """Check that a response that looks at rows knows in which cells they count."""
+    if h is not None and h > 0.25 and options.response == "exact":
+        raise ValueError(f"{owner}.smoothing must be at most 0.25 with response='exact'; got {h!r}")
+
+
+def _check_table(table: Table, options: BoostingOptions) -> None:
+    _check_smoothing("Table", table.smoothing, options)
+    if table.min_saving != 0.0 and options.response == "sign":
+        raise ValueError(
+            f"Table.min_saving must be 0 with response='sign', which makes every cut; got "
+            f"{table.min_saving!r}"
+        )
+
+
+def _check_grown(learner: Grown, options: BoostingOptions, bags: Bags) -> None:
+    if options.selection == "cyclic":
+        raise ValueError(
+            f"selection must not be 'cyclic' with weak_learner={learner.name!r}: each split "
+            "chooses a feature; use 'unbiased' or 'greedy'"
+        )
+    if bags.n_bags > 0 and learner.n_draws > 1:
+        raise ValueError(
+            f"{type(learner).__name__}.n_draws must be 1 with outer_bags, which take the place of "
+            f"draws; got {learner.n_draws!r}"
+        )
+    if not bags.tables:
+        raise ValueError(
+            f"Bags.tables must be True with weak_learner={learner.name!r}: only look-up tables of "
+            "bags can be left out"
+        )
+    if options.screening not in ("auto", None) and learner.subsample < 1.0:
+        raise ValueError(
+            f"screening must be 'auto' or None with subsample={learner.subsample!r}, whose rows "
+            f"are drawn already; got {options.screening!r}"
+        )
+
+
+def _check_tree(tree: Tree, options: BoostingOptions, coupling: str) -> None:
+    if not tree.shares_classes and coupling == "one_vs_rest":
+        raise ValueError(
+            f"Tree.multi_strategy must be 'multi_output_tree' where each class is learnt against "
+            f"the rest, by a tree of its own; got {tree.multi_strategy!r}"
+        )
+    if not tree.linear_leaves:
+        return
+    beside = "Tree.linear_leaves must be False with"
+    if options.response not in ("real", "newton"):
+        raise ValueError(
+            f"{beside} response={options.response!r}: a line is a step of Newton's method about a "
+            "leaf's value; use response='real' or 'newton'"
+        )
+    if options.step in SOLVED:
+        raise ValueError(
+            f"{beside} step={options.step!r}: a step that is solved for has one coefficient for a "
+            "tree"
+        )
+    if options.monotonic_cst is not None:
+        raise ValueError(f"{beside} monotonic_cst: a line falls or rises by itself")
 
 
 def find_loss(
@@ -58,8 +173,18 @@ def find_loss(
         return loss
     gain = loss.gain
     if not keeps_gain:
-        gain = gain_of(model.weak_learner, class_weights, loss.gain_unit)
-    return get_loss(model.loss, gain).known_by(rows_known_of(class_weights))
+        gain = read_parameter(model, "weak_learner").find_gain(class_weights, loss.gain_unit)
+    return get_loss(model.loss, gain).known_by(_count_sure_rows(class_weights))
+
+
+def _count_sure_rows(class_weights: NDArray[np.float64]) -> float:
+    """Return how many rows make half of them as sure a share as the smallest class's is here.
+
+    The standard error of a share p of n rows is that of a half of n / (4 p (1 - p)).
+    """
+    rows = float(class_weights.sum())
+    share = min(max(float(class_weights.min()), 1.0) / rows, 0.5)
+    return rows / (4.0 * share * (1.0 - share))
 
 
 def make_link(model: Any, loss: MarginLoss, n_classes: int, n_threads: int) -> Link:
@@ -67,7 +192,14 @@ def make_link(model: Any, loss: MarginLoss, n_classes: int, n_threads: int) -> L
     if n_classes == 2:
         return Link(loss, None, n_threads)
     coupling = find_coupling(model.multiclass, loss, model.step, model.response)
-    temperature = None
-    if coupling == "one_vs_rest" and model.temperature is not None:
-        temperature = checks.positive("temperature", model.temperature)
-    return Link(loss, coupling, n_threads, temperature)
+    calibration: Calibration = read_parameter(model, "calibration")
+    if calibration.temperature is not None and coupling != "one_vs_rest":
+        _refuse_temperature(model, calibration)
+    return Link(loss, coupling, n_threads, calibration.temperature)
+
+
+def _refuse_temperature(model: Any, calibration: Calibration) -> NoReturn:
+    raise ValueError(
+        f"Calibration.temperature must be None with multiclass={model.multiclass!r}: joint models "
+        f"have a link of their own; use multiclass='one_vs_rest'; got {calibration.temperature!r}"
+    )

@@ -19,14 +19,10 @@ from properboost.estimators.base import TableClassifier, label_features
 from properboost.inspection.tree_words import describe_tree
 from properboost.models.tree import Tree, as_shares
 from properboost.parameters import checks
+from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.declare import check_declared, estimator, parameter, read
 from properboost.parameters.kinds import RandomState
-from properboost.parameters.shared import (
-    LARGEST_INT,
-    BinningOptions,
-    BinningParameters,
-    ClassifierParameters,
-)
+from properboost.parameters.rows import BinningOptions, BinningParameters, ClassifierParameters
 
 __all__ = ["UDTClassifier"]
 
@@ -96,6 +92,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
 
     phi: Phi = parameter(
         default="matsushita",
+        check=checks.one_of(Phi),
         kw_only=False,
         doc="""
         The permissible function: -sqrt(p(1-p)); -p(1-p); p log p + (1-p) log(1-p);

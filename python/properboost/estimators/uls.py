@@ -24,10 +24,11 @@ from properboost.losses.permissible import PermissibleFunction
 from properboost.losses.probabilities import Link
 from properboost.notices import warn
 from properboost.parameters import checks
+from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.declare import check_declared, estimator, parameter
 from properboost.parameters.kinds import Permissible as PhiName
 from properboost.parameters.kinds import RandomState
-from properboost.parameters.shared import LARGEST_INT, ClassifierParameters, VerboseParameters
+from properboost.parameters.rows import ClassifierParameters, VerboseParameters
 from properboost.progress import show_progress
 
 __all__ = ["ULSClassifier", "ULSModel"]
@@ -149,6 +150,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
 
     phi: PhiName = parameter(
         default="matsushita",
+        check=checks.one_of(PhiName),
         kw_only=False,
         doc="""
         The permissible function: -sqrt(p(1-p)); p log p + (1-p) log(1-p), whose surrogate is the
@@ -174,6 +176,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     )
     fit_intercept: bool = parameter(
         default=True,
+        check=checks.boolean,
         doc="Whether there is a column of ones, taken like any other.",
     )
     random_state: RandomState = parameter(

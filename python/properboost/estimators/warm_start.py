@@ -8,15 +8,21 @@ from properboost.data.binning import Binning
 from properboost.data.labels import Rows
 from properboost.engine.options import find_coupling
 from properboost.engine.protocols import RowSource
-from properboost.fitting.plan import draws_differ, wants_pairs
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.registry import get_loss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.merged_bins import merge_bins
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.parameters.shared import GROWN, SOLVED, BinningOptions, selection_of
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.kinds import SOLVED
+from properboost.parameters.learners import Learner
+from properboost.parameters.rows import BinningOptions
+from properboost.parameters.stages import Calibration
 
 __all__ = ["check_warm_start", "read_earlier_fit"]
+
+NEW_BINS = "new_bins"
+"""The `warm_start` that cuts new rows by bins of their own, too."""
 
 
 def check_warm_start(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
@@ -52,11 +58,12 @@ def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) ->
 
 def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
     """Yield what no fit goes on with: pairs, and values of parameters."""
-    if _has_pairs(ensemble) or wants_pairs(model.interactions):
+    if _has_pairs(ensemble) or read_parameter(model, "interactions").are_wanted:
         yield "with interactions"
-    if model.n_draws != 1 and draws_differ(model):
+    learner: Learner = read_parameter(model, "weak_learner")
+    if learner.is_grown and learner.n_draws > 1:
         yield "with n_draws above 1"
-    if model.outer_bags:
+    if read_parameter(model, "outer_bags").n_bags > 0:
         yield "with outer_bags"
     if model.step in SOLVED:
         yield f"with step={model.step!r}: its steps are solved for"
@@ -69,8 +76,8 @@ def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
 
 def _list_mismatches(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
     """Yield where the model before is not one that this fit can continue."""
-    if model.warm_start_bins == "new" and any(own.lines is not None for own in ensemble.models):
-        yield "with warm_start_bins='new' for trees whose leaves have lines"
+    if model.warm_start == NEW_BINS and any(own.lines is not None for own in ensemble.models):
+        yield "or True, and not 'new_bins', for trees whose leaves have lines"
     if model.begins_with_scores_ != begins_with_scores:
         yield (
             "unless init_score is given, as it was before"
@@ -90,9 +97,10 @@ def _has_pairs(ensemble: Ensemble) -> bool:
 
 def _is_scaled_by_number(model: Any) -> bool:
     """Whether the user gave a number for the slope, the intercept or the temperature."""
-    slope = not isinstance(model.slope, str) and model.slope != 1.0
-    intercept = model.intercept is not None and not isinstance(model.intercept, str)
-    return slope or intercept or model.temperature is not None
+    calibration: Calibration = read_parameter(model, "calibration")
+    slope = not isinstance(calibration.slope, str) and calibration.slope != 1.0
+    intercept = calibration.intercept is not None and not isinstance(calibration.intercept, str)
+    return slope or intercept or calibration.temperature is not None
 
 
 def _check_rounds(model: Any, ensemble: Ensemble) -> None:
@@ -106,13 +114,12 @@ def _check_rounds(model: Any, ensemble: Ensemble) -> None:
     if before == 0:
         return
     trees = any(rounds.trees is not None for rounds in ensemble.models)
-    if trees != (model.weak_learner in GROWN):
+    if trees != read_parameter(model, "weak_learner").is_grown:
         raise ValueError(
             "weak_learner must stay with warm_start: trees and rules cannot follow look-up tables, "
             "nor these them"
         )
-    cyclic = selection_of(model.weak_learner, model.selection) == "cyclic"
-    if cyclic != (ensemble.selection == "cyclic"):
+    if (model.selection == "cyclic") != (ensemble.selection == "cyclic"):
         raise ValueError("selection must stay 'cyclic', or not be so, with warm_start")
 
 
@@ -122,6 +129,6 @@ def read_earlier_fit(
     """Return the rounds that a fit to other rows goes on from, and the bins that they share."""
     ensemble = model.ensemble_
     rounds = [of_model.without_slope() for of_model in ensemble.models]
-    if model.warm_start_bins == "old":
+    if model.warm_start != NEW_BINS:
         return ensemble.binning, rounds
     return merge_bins(ensemble.binning, rounds, source.find_binning(options, rows).features)

@@ -22,7 +22,6 @@ from properboost.models.bag_tables import BagTables, collapse
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.parameters.shared import rate_of
 
 __all__ = ["add_up_from_base", "assemble", "check_size", "warn_of_costly_certainty"]
 
@@ -63,7 +62,7 @@ def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: Traini
     ensemble, bags = _add_intercepts(plan, scaling, rows, ensemble, bags)
     if bags and isinstance(ensemble, TableEnsemble):
         tables = BagTables(len(bags), tuple(bags))
-        spread = tables if plan.keeps_bag_tables else tables.summarize(ensemble)
+        spread = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)
         ensemble = replace(ensemble, spread=spread)
     return ensemble
 
@@ -123,13 +122,13 @@ def check_size(plan: FitPlan, scaling: Scaling, fits: Fits, *, has_pairs: bool) 
     if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
         return
     loss = plan.link.loss
-    rate = rate_of(plan.options, loss.rate_factor)
+    rate = plan.options.find_rate(loss.rate_factor)
     what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
     if plan.pairs is not None and has_pairs:
-        what += f" and interaction_rate={plan.pairs.options.learning_rate!r}"
-        smaller = "learning_rate or the interaction_rate"
+        what += f" and interactions__learning_rate={plan.pairs.options.learning_rate!r}"
+        smaller = "learning_rate or that of interactions"
     if max(scaling.slopes) > 1.0 or added > 0.0:
-        what = f"slope={plan.slope!r} and intercept={plan.intercept!r}"
+        what = f"slope={plan.calibration.slope!r} and intercept={plan.calibration.intercept!r}"
         smaller = "slope or the intercept"
     raise ValueError(
         f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.labels import Rows, SortedRows
-from properboost.fitting.plan import BagPlan
-from properboost.models.bag_design import LEVELS, Bags, design
-from properboost.parameters.shared import GROWN
+from properboost.models.bag_design import LEVELS, BagDesign, BagPlan, design
+from properboost.parameters.learners import Learner
 
 __all__ = ["deal", "deal_to_bags", "design_for"]
 
@@ -17,7 +16,7 @@ _STRIDE, _FACTORS = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049
 
 
 def deal(
-    rows: Rows, bags: Bags, seed: int, groups: NDArray[Any] | None = None
+    rows: Rows, bags: BagDesign, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.uint8]:
     """Return the part of each row: dealt in turn, class by class, in an order by row number.
 
@@ -55,17 +54,17 @@ def deal(
     return part
 
 
-def design_for(weak_learner: str, n_bags: int) -> Bags:
+def design_for(learner: Learner, n_bags: int) -> BagDesign:
     """Return the design of so many bags of a weak learner.
 
-    Bags of trees and rules, whose spread nobody asks for, leave out one part each of as many as
+    Bags of trees and rules, whose spread shows nothing, leave out one part each of as many as
     there are bags: what they predict is better the more rows they have.
     """
-    return Bags(~np.eye(n_bags, dtype=bool)) if weak_learner in GROWN else design(n_bags)
+    return BagDesign(~np.eye(n_bags, dtype=bool)) if learner.is_grown else design(n_bags)
 
 
 def deal_to_bags(
-    rows: Rows, bags: Bags, seed: int, groups: NDArray[Any] | None = None
+    rows: Rows, bags: BagDesign, seed: int, groups: NDArray[Any] | None = None
 ) -> tuple[SortedRows, BagPlan]:
     """Return the rows sorted by class and part, and which segments each bag learns from.
 

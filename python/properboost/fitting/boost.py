@@ -16,7 +16,7 @@ from properboost.fitting.plan import StagePlan
 from properboost.fitting.stages import Stage
 from properboost.models.ensemble import Fits, Rounds
 from properboost.notices import warn
-from properboost.parameters.shared import GROWN, SOLVED
+from properboost.parameters.kinds import SOLVED
 from properboost.progress import Report
 
 __all__ = ["Observer", "boost", "report_from"]
@@ -93,11 +93,11 @@ class _StageRun:
         if plan.bags is not None:
             in_fits = plan.bags.segments
         self._roles = (in_fits[:, None, :] * signs).reshape(-1, signs.shape[1])
-        self._draws_anew = plan.options.weak_learner in GROWN
+        self._draws_anew = plan.options.weak_learner.is_grown
         self.n_models, self.n_all = len(signs), len(self._roles)
         self.together = self.n_models if self._draws_anew else self.n_all
         self.firsts = range(0, self.n_all, self.together)
-        cyclic = plan.options.selection == "cyclic" and not self._draws_anew
+        cyclic = plan.options.selection == "cyclic"
         self.tables = len(rows.bins.widths) if cyclic else 1
         self.is_solved = plan.options.step in SOLVED
         self.raws = _Raws(self.n_all, rows.n_rows) if plan.keep_raw else None

@@ -43,15 +43,15 @@ class Patience:
     def is_over(self, at: int) -> bool:
         """Whether boosting may end after so many estimators."""
         last = max(score.at for score in self._scores)
-        if last == 0:
+        if last == 0 or self._wait is None:
             return False
         wait = max(FEWEST, SHARE * last) if isinstance(self._wait, str) else self._wait
         return at - last >= wait
 
 
-def make_patience(model: Any) -> Callable[[int], Patience]:
-    """Return what makes the patience that an estimator's or a search's parameters describe."""
-    return partial(Patience, n_iter_no_change=model.n_iter_no_change, tol=model.tol)
+def make_patience(stopping: Any) -> Callable[[int], Patience]:
+    """Return a maker of patience with the fields of an `EarlyStopping`, or of a search."""
+    return partial(Patience, n_iter_no_change=stopping.n_iter_no_change, tol=stopping.tol)
 
 
 class _Best:

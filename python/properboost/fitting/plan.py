@@ -9,30 +9,22 @@ from numpy.typing import NDArray
 
 from properboost.fitting.patience import Patience, make_patience
 from properboost.losses.probabilities import Link
-from properboost.models.bag_design import Bags
+from properboost.models.bag_design import BagPlan
 from properboost.models.ensemble import Rounds
-from properboost.parameters.declare import read
-from properboost.parameters.kinds import Interactions, Intercept, Slope
-from properboost.parameters.shared import (
-    CONDITIONAL,
-    GROWN,
-    SOLVED,
-    BoostingOptions,
-    selection_of,
-)
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.declare import read, read_parameter
+from properboost.parameters.kinds import CONDITIONAL, SOLVED, Pairs
+from properboost.parameters.learners import Table
+from properboost.parameters.stages import Calibration, Interactions
 
 __all__ = [
-    "OF_PAIRS",
-    "BagPlan",
     "FitPlan",
     "PairPlan",
     "Scaling",
     "StagePlan",
     "count_estimators",
-    "draws_differ",
     "for_pairs",
     "plan_fit",
-    "wants_pairs",
 ]
 
 ENOUGH = 100
@@ -40,15 +32,6 @@ ENOUGH = 100
 
 MOST = 1000
 """The most estimators of a model that is not finished."""
-
-
-@dataclass(frozen=True, eq=False)
-class BagPlan:
-    """Bags of a fit: the design, and the segments that each bag learns from."""
-
-    design: Bags
-    segments: NDArray[np.bool_]
-    """(n_bags, n_segments)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +71,7 @@ class StagePlan:
             return self.options
         share = self.bag_share
         return self.options.replace(
-            min_child_weight=share * self.options.min_child_weight,
-            l2=share * self.options.l2,
-            linear_l2=share * self.options.linear_l2,
+            weak_learner=self.options.weak_learner.for_share(share), l2=share * self.options.l2
         )
 
     @property
@@ -103,7 +84,7 @@ class StagePlan:
 class PairPlan:
     """The pairs of features that are boosted after the features themselves."""
 
-    wanted: Interactions
+    wanted: Pairs
     """How many, or which."""
     options: BoostingOptions
     n_estimators: int | None
@@ -120,9 +101,8 @@ class FitPlan:
     n_draws: int
     bags: BagPlan | None
     pairs: PairPlan | None
-    slope: Slope
-    intercept: Intercept
-    keeps_bag_tables: bool
+    calibration: Calibration
+    keeps_tables_of_bags: bool
     base: NDArray[np.float64] | None
     """The raw predictions that models start from, (n_rows, n_models); None is 0."""
     earlier: tuple[Rounds, ...]
@@ -134,6 +114,11 @@ class FitPlan:
     def n_fits(self) -> int:
         """How often models are boosted."""
         return self.of_features().n_fits
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether steps are solved for, so that later rounds change earlier ones."""
+        return self.options.step in SOLVED
 
     @property
     def is_cyclic(self) -> bool:
@@ -195,9 +180,6 @@ class Scaling:
         return isinstance(self.intercept, str)
 
 
-OF_PAIRS = "histogram"
-"""The weak learner of pairs."""
-
 CELLS_OF_PAIRS = 4
 """The most cells of a pair's table: a cut of one feature, and one of the other on either side."""
 
@@ -205,22 +187,20 @@ LEAST_SAVING_OF_PAIRS = 0.5
 """The `min_saving` of a pair's few cells, because there are many to choose from."""
 
 
-def for_pairs(options: BoostingOptions, rate: float, smoothing: float) -> BoostingOptions:
+def for_pairs(options: BoostingOptions, interactions: Interactions) -> BoostingOptions:
     """Return the options with which pairs are boosted.
 
     Their tables have few cells where those of features have.
     """
-    few = options.weak_learner == "stump" or options.max_cells is not None
-    saving = max(options.min_saving, LEAST_SAVING_OF_PAIRS) if few else options.min_saving
-    return read(
-        BoostingOptions,
-        options,
-        weak_learner=OF_PAIRS,
-        learning_rate=rate,
-        smoothing=smoothing,
-        max_cells=CELLS_OF_PAIRS if few else None,
-        min_saving=saving,
-    )
+    of_features, of_pairs = options.weak_learner, Table(smoothing=interactions.smoothing)
+    saving = 0.0
+    if isinstance(of_features, Table):
+        of_pairs = of_pairs.replace(max_cells=of_features.max_cells)
+        saving = of_features.min_saving
+    if of_pairs.max_cells is not None:
+        saving = max(saving, LEAST_SAVING_OF_PAIRS)
+        of_pairs = of_pairs.replace(max_cells=CELLS_OF_PAIRS, min_saving=saving)
+    return options.replace(weak_learner=of_pairs, learning_rate=interactions.learning_rate)
 
 
 def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
@@ -231,21 +211,8 @@ def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tupl
     """
     if n_estimators is not None:
         return n_estimators, n_estimators
-    counts = options.weak_learner not in GROWN and options.step not in SOLVED
+    counts = not options.weak_learner.is_grown and options.step not in SOLVED
     return ENOUGH, MOST if counts and options.response != CONDITIONAL else ENOUGH
-
-
-def wants_pairs(interactions: Interactions) -> bool:
-    """Return whether a number of pairs, or a list of them, is of any."""
-    if isinstance(interactions, int | np.integer):
-        return bool(interactions > 0)
-    return len(interactions) > 0
-
-
-def draws_differ(options: Any) -> bool:
-    """Whether fits to the same rows differ by what they draw."""
-    drawn = options.max_features < 1.0 or options.subsample < 1.0
-    return options.weak_learner in GROWN and drawn
 
 
 def plan_fit(
@@ -258,43 +225,39 @@ def plan_fit(
     earlier: Sequence[Rounds] = (),
 ) -> FitPlan:
     """Return the plan of a fit by the parameters of a `ProperBoostClassifier`."""
-    options = _read_options(model)
+    options = read(BoostingOptions, model)
+    learner = options.weak_learner
     return FitPlan(
         link=link,
         n_models=1 if n_classes == 2 else n_classes,
         options=options,
         n_estimators=model.n_estimators,
-        n_draws=int(model.n_draws) if draws_differ(options) else 1,
+        n_draws=learner.n_draws if learner.is_grown else 1,
         bags=bags,
         pairs=_plan_pairs(model, options),
-        slope=model.slope,
-        intercept=model.intercept,
-        keeps_bag_tables=model.bag_tables,
+        calibration=read_parameter(model, "calibration"),
+        keeps_tables_of_bags=read_parameter(model, "outer_bags").tables,
         base=base,
         earlier=tuple(earlier),
-        patience=make_patience(model),
+        patience=make_patience(read_parameter(model, "early_stopping")),
     )
 
 
 def count_estimators(model: Any) -> int:
     """Return how many estimators a fit by these parameters has at most."""
-    options = _read_options(model)
+    options = read(BoostingOptions, model)
     pairs = _plan_pairs(model, options)
     most = limit_estimators(options, model.n_estimators)[1]
     return most if pairs is None else most + limit_estimators(pairs.options, pairs.n_estimators)[1]
 
 
-def _read_options(model: Any) -> BoostingOptions:
-    options = read(BoostingOptions, model)
-    return options.replace(selection=selection_of(options.weak_learner, options.selection))
-
-
 def _plan_pairs(model: Any, options: BoostingOptions) -> PairPlan | None:
-    if not wants_pairs(model.interactions):
+    interactions: Interactions = read_parameter(model, "interactions")
+    if not interactions.are_wanted:
         return None
-    n_estimators = model.interaction_estimators
+    n_estimators = interactions.n_estimators
     return PairPlan(
-        model.interactions,
-        for_pairs(options, model.interaction_rate, model.interaction_smoothing),
+        interactions.pairs,
+        for_pairs(options, interactions),
         model.n_estimators if n_estimators is None else n_estimators,
     )

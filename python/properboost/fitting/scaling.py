@@ -9,8 +9,7 @@ from properboost.engine.protocols import TrainingRows
 from properboost.fitting.evidence import find_slopes
 from properboost.fitting.intercept import needs_intercept
 from properboost.fitting.plan import FitPlan, Scaling
-from properboost.parameters.kinds import Intercept
-from properboost.parameters.shared import CONDITIONAL, GROWN, SOLVED
+from properboost.parameters.kinds import CONDITIONAL, SOLVED, Intercept
 
 __all__ = ["find_scaling"]
 
@@ -18,7 +17,7 @@ __all__ = ["find_scaling"]
 def find_scaling(plan: FitPlan, rows: TrainingRows) -> Scaling:
     """Return how a plan scales raw predictions, given the rows that it learns from."""
     slopes = _find_slopes(plan, rows)
-    has_doubts = plan.slope == "auto" and min(slopes) < 1.0
+    has_doubts = plan.calibration.slope == "auto" and min(slopes) < 1.0
     slopes_of_fits = (slopes,) * plan.n_fits
     if has_doubts and plan.bags is not None:  # a bag may doubt more or less than the others
         share = plan.bags.design.share
@@ -26,7 +25,7 @@ def find_scaling(plan: FitPlan, rows: TrainingRows) -> Scaling:
             _find_slopes(plan, rows.of_segments(segments), share) for segments in plan.bags.segments
         )
         slopes = tuple(np.mean(slopes_of_fits, axis=0).tolist())
-    intercept = _read_intercept(plan.intercept, plan.n_models)
+    intercept = _read_intercept(plan.calibration.intercept, plan.n_models)
     if intercept == "auto":
         if has_doubts or plan.options.response == CONDITIONAL:
             intercept = "share"
@@ -37,11 +36,11 @@ def find_scaling(plan: FitPlan, rows: TrainingRows) -> Scaling:
 
 def _find_slopes(plan: FitPlan, rows: TrainingRows, share: float = 1.0) -> tuple[float, ...]:
     """Return what the steps of each model are multiplied by; the rows are a share of all."""
-    if not isinstance(plan.slope, str):
-        return (float(plan.slope),) * plan.n_models
+    if not isinstance(plan.calibration.slope, str):
+        return (float(plan.calibration.slope),) * plan.n_models
     if plan.options.step in SOLVED or plan.base is not None:
         return (1.0,) * plan.n_models
-    uses_pairs = plan.pairs is not None or plan.options.weak_learner in GROWN
+    uses_pairs = plan.pairs is not None or plan.options.weak_learner.is_grown
     return find_slopes(rows, joint=bool(plan.link.joint_loss), pairs=uses_pairs, share=share)
 
 

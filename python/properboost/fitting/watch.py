@@ -20,8 +20,8 @@ from properboost.losses.probabilities import Link
 from properboost.models.ensemble import Ensemble, Fits, Rounds
 from properboost.models.interactions import PairBins
 from properboost.notices import warn
-from properboost.parameters.kinds import Scoring
-from properboost.parameters.shared import CONDITIONAL, BoostingOptions
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.kinds import CONDITIONAL, Scoring
 from properboost.scoring import HeldOut, Score, find_score
 
 __all__ = ["Validation", "Watch", "read_validation"]

@@ -1,4 +1,4 @@
-"""Monomials in words: rules."""
+"""Rules in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from properboost.data.binning import FeatureBins
 from properboost.inspection.tree_words import follow_left
 from properboost.models.tree import Tree
 
-__all__ = ["Rule", "list_rules"]
+__all__ = ["FittedRule", "list_rules"]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """One round of a model of monomials; ``str`` puts it into words.
+class FittedRule:
+    """One round of a model of rules; ``str`` puts it into words.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def list_rules(
     names: Sequence[str],
     sign: float,
     label: Any,
-) -> list[Rule]:
+) -> list[FittedRule]:
     """Return the rules of one model from its rounds' trees, and what these add by node.
 
     `sign` is that of the raw prediction for the class `label`.
@@ -67,18 +67,18 @@ def _read_rule(
     names: Sequence[str],
     sign: float,
     label: Any,
-) -> Rule:
+) -> FittedRule:
     # A tree is a rule if all nodes but the left-most leaf have one value.
     if len(tree.feature) > 0:
         leaf, conditions = follow_left(tree, features, names)
         others = np.delete(values, leaf)
         if np.all(others == values[0]) or not conditions:
             weight = tree.weight.sum(axis=1)
-            return Rule(
+            return FittedRule(
                 conditions=tuple(conditions),
                 value=sign * float(values[leaf]),
                 otherwise=sign * float(values[0]),
                 share=float(weight[leaf] / weight[0]) if weight[0] > 0.0 else 0.0,
                 class_label=label,
             )
-    raise ValueError("only a model of monomials (weak_learner='monomial') has rules")
+    raise ValueError("only a model of rules (weak_learner='rule') has rules")

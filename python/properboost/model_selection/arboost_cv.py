@@ -14,7 +14,12 @@ from sklearn.base import clone
 from properboost.data.frames import open_table
 from properboost.data.labels import SortedRows, read_rows
 from properboost.engine.local import LocalRows, TableSource
-from properboost.estimators.arboost import ARBoostClassifier, VotingClassifier, check_voting
+from properboost.estimators.arboost import (
+    ARBoostClassifier,
+    VotingClassifier,
+    check_voting,
+    find_rows_per_bin,
+)
 from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.cross_validation import (
     CVTask,
@@ -29,7 +34,7 @@ from properboost.model_selection.fits import Fits, SplitFits
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import CV, Scoring
-from properboost.parameters.shared import read_binning
+from properboost.parameters.rows import read_binning
 from properboost.progress import show_progress
 from properboost.scoring import HeldOut
 
@@ -146,7 +151,9 @@ class ARBoostClassifierCV(VotingClassifier):
             self._check_classes(rows)
             task = read_task(table.source, rows, cv=self.cv, scoring=self.scoring, groups=groups)
             order = rows.sort()
-            training = TableSource(table).encode(read_binning(plain, None), rows, order)
+            training = TableSource(table).encode(
+                read_binning(plain, find_rows_per_bin(plain)), rows, order
+            )
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
             total = self.n_estimators * len(models) * task.n_splits
             shown = f"best {task.score_name}"

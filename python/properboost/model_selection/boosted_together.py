@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.engine.protocols import ModelSet
+from properboost.engine.protocols import CodeWeights, ModelSet
 from properboost.fitting.intercept import add_intercepts
-from properboost.fitting.pair_search import find_pairs, lay_grids
+from properboost.fitting.pair_search import find_pairs, lay_grids, read_pairs
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.search_space import Candidate
 from properboost.model_selection.split_rows import SplitRows, count_models
-from properboost.parameters.shared import CONDITIONAL, SOLVED, BoostingOptions
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.kinds import CONDITIONAL, SOLVED
 from properboost.progress import Report
 from properboost.scoring import BUILT_IN, HeldOut, Score, read_curves
 
 __all__ = [
+    "SplitPairs",
     "boost_candidates",
     "predict_held_out",
-    "split_pairs",
 ]
 
 Array = NDArray[np.float64]
@@ -106,8 +107,13 @@ class _BoostedFits(Fits):
         return rows.held_out[s]
 
     def link(self, candidate: int) -> Link:
-        own = self._own[candidate - self.candidates.start]
-        return Link(own.loss, own.coupling, self._split_rows[0].training.n_threads)
+        link = self._own[candidate - self.candidates.start].link(
+            self._split_rows[0].training.n_threads
+        )
+        return replace(link, temperature=None) if self.seeks_temperature(candidate) else link
+
+    def seeks_temperature(self, candidate: int) -> bool:
+        return self._own[candidate - self.candidates.start].seeks_temperature
 
     def raw(self, candidate: int, split: int) -> Array:
         batch, own = self._places[candidate, split]
@@ -278,29 +284,50 @@ def predict_held_out(
     return rows, raws
 
 
-def split_pairs(
-    candidate: Candidate,
-    n_estimators: int,
-    split_rows: Sequence[SplitRows],
-    n_pairs: int,
-) -> list[SplitRows]:
-    """Return the rows of each split with the codes of its own strongest pairs.
+class SplitPairs:
+    """The rows of each split with the codes of pairs of features.
 
-    Each split finds its pairs from its training rows, given the candidate's models after so many
-    estimators; the pairs' models start from these.
+    Each split finds its strongest pairs from its training rows, given the candidate's models after
+    so many estimators; the pairs' models start from these.
     """
-    found = []
-    link = Link(candidate.loss, candidate.coupling)
-    for rows in split_rows:
-        models = _BatchModels([candidate], rows)
-        models.advance(0, n_estimators, models.of_candidate(0), None)
-        for s, roles in enumerate(rows.segment_roles):
-            learns = roles == TRAIN
-            training, raw = rows.training, models.raw(s)
-            weights = training.weigh_segments(learns)
-            trained = np.isfinite(raw[:, 0])
-            pairs = find_pairs(link, training, raw, weights, n_pairs, learns, models=trained)
-            of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
-            own = rows.part(s, s + 1)
-            found.append(replace(own, training=of_pairs, base=raw))
-    return found
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        n_estimators: int,
+        split_rows: Sequence[SplitRows],
+        n_pairs: int,
+    ) -> None:
+        """Find so many pairs, at most."""
+        self._strongest: list[SplitRows] = []
+        self._splits: list[tuple[SplitRows, CodeWeights]] = []
+        link = Link(candidate.loss, candidate.coupling)
+        for rows in split_rows:
+            models = _BatchModels([candidate], rows)
+            models.advance(0, n_estimators, models.of_candidate(0), None)
+            for s, roles in enumerate(rows.segment_roles):
+                learns = roles == TRAIN
+                training, raw = rows.training, models.raw(s)
+                weights = training.weigh_segments(learns)
+                trained = np.isfinite(raw[:, 0])
+                of_split = replace(rows.part(s, s + 1), base=raw)
+                self._splits.append((of_split, weights))
+                if n_pairs:
+                    pairs = find_pairs(
+                        link, training, raw, weights, n_pairs, learns, models=trained
+                    )
+                    of_pairs = training.of_pairs(lay_grids(training, weights, pairs))
+                    self._strongest.append(replace(of_split, training=of_pairs))
+
+    def take_strongest(self, n: int) -> list[SplitRows]:
+        """Return the rows with the codes of each split's `n` strongest pairs."""
+        return [replace(rows, training=rows.training.first_pairs(n)) for rows in self._strongest]
+
+    def take_listed(self, listed: Any) -> list[SplitRows]:
+        """Return the rows with the codes of these pairs of features."""
+        training = self._splits[0][0].training
+        pairs = read_pairs(listed, len(training.binning.features), training.names)
+        return [
+            replace(rows, training=rows.training.of_pairs(lay_grids(rows.training, weights, pairs)))
+            for rows, weights in self._splits
+        ]

@@ -24,7 +24,7 @@ from properboost.data.entries import ROWS, find_entries
 from properboost.losses.probabilities import Link
 from properboost.scoring import HeldOut
 
-__all__ = ["Calibration", "calibrate", "make_scaled"]
+__all__ = ["FittedCalibration", "calibrate", "make_scaled"]
 
 Array = NDArray[np.float64]
 
@@ -51,8 +51,8 @@ MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """What was fitted, and what it is worth.
+class FittedCalibration:
+    """A slope and intercepts, and what they are worth.
 
     `gain` is by how much log loss falls, and `error` its standard error over the rows held out.
     As these are the rows that were fitted to, one over their number is taken off for each number
@@ -88,7 +88,7 @@ def calibrate(
     raws: Sequence[Array],
     training_weight: Array | None,
     prior_rows: float = PRIOR_ROWS,
-) -> Calibration | None:
+) -> FittedCalibration | None:
     """Fit a slope and intercepts to what splits predict of the rows they hold out.
 
     Parameters
@@ -106,7 +106,7 @@ def calibrate(
 
     Returns
     -------
-    Calibration or None
+    FittedCalibration or None
         None if no row that counts has a probability.
     """
     positions = np.concatenate([own.rows for own in held_out])
@@ -133,7 +133,7 @@ def calibrate(
     error = (variance / (total - 1.0)) ** 0.5 if total > 1.0 else np.inf
     n_fitted = max(2, likelihood.n_intercepts)  # of several intercepts one follows
     gain -= n_fitted / total
-    return Calibration(slope, intercepts, float(f"{gain:.6g}"), float(f"{error:.6g}"))
+    return FittedCalibration(slope, intercepts, float(f"{gain:.6g}"), float(f"{error:.6g}"))
 
 
 class _Likelihood:

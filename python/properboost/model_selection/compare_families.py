@@ -52,8 +52,8 @@ class Plan(Protocol):
     def list_steps(self, best: Candidate) -> list[Step]:
         """Return what is one step away from a candidate."""
 
-    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate:
-        """Return a candidate that takes several steps at once."""
+    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate | None:
+        """Return a candidate that takes several steps at once, if there is one."""
 
 
 @dataclass
@@ -220,18 +220,15 @@ class _Comparison:
             return True
         better.sort(key=lambda k: ratings[k])  # later steps of one ladder override earlier ones
         combined = plan.combine(known.candidates[at], [steps[k] for k in better])
-        return self.run([combined], plan.name, at)
+        return self.run([] if combined is None else [combined], plan.name, at)
 
 
 def _name(candidate: Candidate) -> str:
     """Return what tells candidates apart."""
-    own = (
-        candidate.loss,
-        candidate.loss.gain,
-        candidate.coupling,
-        sorted(candidate.options.__dict__.items()),
-    )
-    return f"{candidate.family} {own!r}"
+    options, loss = vars(candidate.options), candidate.loss
+    learner = candidate.options.weak_learner
+    settings = {**options, "weak_learner": (learner.name, vars(learner))}
+    return f"{candidate.family} {(loss, loss.gain, candidate.coupling, settings)!r}"
 
 
 def describe_families(

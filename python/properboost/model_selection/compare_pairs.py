@@ -1,7 +1,8 @@
-"""Comparing numbers of pairs of features, and their parameters, on top of an additive candidate."""
+"""Comparing pairs of features, and their parameters, on top of an additive candidate."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,30 @@ from numpy.typing import NDArray
 from properboost.model_selection.cv_scores import CVScores, find_best, mean_known, mean_scores
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, for_pairs
+from properboost.model_selection.space import FEWEST_PAIRS, Space
 from properboost.model_selection.split_rows import SplitRows
+from properboost.parameters import checks
+from properboost.parameters.stages import Interactions, make_interactions
 
-__all__ = ["ComparedPairs", "Winner", "compare_pairs"]
+__all__ = ["ComparedPairs", "PairTrial", "Winner", "compare_pairs", "list_trials", "wants_pairs"]
 
-Evaluate = Callable[[Sequence[Candidate], Sequence[SplitRows], int], CVScores]
-"""Takes candidates, the rows they are boosted on, and their number of pairs; returns scores."""
+PAIRS_OF_EFFORT = {3: (3,), 4: (3, 10), 5: (1, 3, 10)}
+"""How many pairs for each feature are tried, besides `FEWEST_PAIRS`, by effort."""
+
+MOST_PAIRS, MOST_CODES_OF_PAIRS = 500, 20_000_000
+"""The most pairs that are tried, and the most codes of theirs, a byte each in every split."""
+
+RATES, SMOOTHINGS = (1.0, 0.25), (0.0, 0.2)
+"""The shrinkage of steps along tables of pairs, and the smoothing of these, that are tried."""
+
+Evaluate = Callable[[Sequence[Candidate], Sequence[SplitRows], int, int | None], CVScores]
+"""Takes candidates, the rows they are boosted on, how many pairs they have and how many estimators,
+if that is fixed; returns scores."""
 
 
 @dataclass(frozen=True, eq=False)
 class Winner:
-    """What may be taken."""
+    """A candidate that may be taken."""
 
     index: int
     """The candidate's number, or with pairs that of the one they are added to."""
@@ -35,12 +49,59 @@ class Winner:
     """Their mean."""
 
 
+@dataclass(frozen=True, eq=False)
+class PairTrial:
+    """Pairs to compare; `is_open` if their number of estimators is up to the search."""
+
+    interactions: Interactions
+    is_open: bool
+
+    @property
+    def are_listed(self) -> bool:
+        """Whether the pairs themselves are known, and not their number alone."""
+        return not checks.is_integer(self.interactions.pairs)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        pairs: Any = self.interactions.pairs
+        return len(pairs) if self.are_listed else int(pairs)
+
+
+Take = Callable[[PairTrial], Sequence[SplitRows]]
+"""Returns the rows of each split with the codes of pairs."""
+
+
+def wants_pairs(space: Space, effort: int | None) -> bool:
+    """Whether pairs are compared."""
+    if space.pairs is not None:
+        return any(make_interactions(value).are_wanted for value in space.pairs)
+    return space.wants_pairs or (effort or 0) in PAIRS_OF_EFFORT
+
+
+def list_trials(space: Space, effort: int | None, n_rows: int, n_features: int) -> list[PairTrial]:
+    """Return the pairs to compare, fewer first; those of a number have the product of their fields.
+
+    Numbers and fields that the space has not are the search's.
+    """
+    most = max(FEWEST_PAIRS, min(MOST_PAIRS, MOST_CODES_OF_PAIRS // n_rows))
+    each = PAIRS_OF_EFFORT.get(effort or 0, ())
+    numbers = [FEWEST_PAIRS, *(min(k * n_features, most) for k in each)]
+    fields = {"learning_rate": RATES, "smoothing": SMOOTHINGS}
+    trials = {
+        f"{vars(pairs)} {is_open}": PairTrial(pairs, is_open)
+        for pairs, is_open in space.list_pairs(numbers, fields)
+    }
+    return sorted(trials.values(), key=lambda trial: trial.n_pairs)
+
+
 @dataclass
 class ComparedPairs:
-    """What is known of each number of pairs with each of their parameters, none at all first."""
+    """Scores of each trial, no pairs at all first."""
 
     tried: list[Winner] = field(default_factory=list)
-    params: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The parameters that the results have of each."""
     dropped: int = 0
 
     def find_best(self) -> int:
@@ -51,59 +112,85 @@ class ComparedPairs:
     def columns(self) -> dict[str, NDArray[Any]]:
         """Parameters and mean scores, a column each; NaN where there is none."""
         entries = [
-            {**params, "mean_test_score": own.score if own.score > -np.inf else None}
-            for params, own in zip(self.params, self.tried, strict=True)
+            {**row, "mean_test_score": tried.score if tried.score > -np.inf else None}
+            for row, tried in zip(self.rows, self.tried, strict=True)
         ]
         return {
             name: np.array([_or_nan(entry.get(name)) for entry in entries]) for name in entries[-1]
         }
 
-    def add(self, params: dict[str, Any], tried: Winner) -> None:
+    def add(self, row: dict[str, Any], tried: Winner) -> None:
         """Take one more."""
-        self.params.append(params)
+        self.rows.append(row)
         self.tried.append(tried)
 
 
 def compare_pairs(
     base: Winner,
-    of_splits: Sequence[SplitRows],
-    numbers: Sequence[int],
-    grid: Sequence[tuple[float, float]],
+    trials: Sequence[PairTrial],
+    take: Take,
     evaluate: Evaluate,
     *,
+    may_have_none: bool,
     fixed_number: bool,
     is_over: Callable[[], bool],
     race: Race | None,
 ) -> ComparedPairs:
-    """Compare numbers of pairs, each with the rates and smoothings of the grid, on top of `base`.
+    """Compare pairs on top of `base`, which is compared with them if it may have none.
 
-    `of_splits` are each split's rows with as many pairs as the most, the strongest first: fewer
-    are the first of them.  With a `fixed_number` of estimators all of them are used.
+    With a `fixed_number` of estimators all of them are used.
     """
-    found = ComparedPairs()
-    if not of_splits[0].training.pairs:  # one feature has no pairs
-        numbers = [0]
-    if 0 in numbers:
-        known = {k: v for k, v in base.candidate.params.items() if k == "temperature"}
-        found.add({"interactions": 0, **known}, base)
-    for n in sorted({*numbers} - {0}):
-        if found.tried and is_over():
+    compared = ComparedPairs()
+    if may_have_none:
+        compared.add(_describe(base, None), base)
+    for group in _group(trials):
+        if compared.tried and is_over():
             break
         if race is not None:
             race.begin()
-        rows = [replace(own, training=own.training.first_pairs(n)) for own in of_splits]
-        candidates = [for_pairs(base.candidate, n, *values) for values in grid]
-        scores = evaluate(candidates, rows, n)
-        found.dropped += 0 if race is None else len(race.dropped)
+        first = group[0]
+        rows = take(first)
+        fixed = None if first.is_open else first.interactions.n_estimators or base.n_estimators
+        candidates = [for_pairs(base.candidate, trial.interactions) for trial in group]
+        scores = evaluate(candidates, rows, first.n_pairs, fixed)
+        compared.dropped += 0 if race is None else len(race.dropped)
         means = mean_scores(scores.values[0])
         on_their_own = map(mean_known, scores.values)
         for k, (mean, *their_own) in enumerate(zip(means, *on_their_own, strict=True)):
-            at = len(mean) - 1 if fixed_number else find_best(*their_own)
-            own = candidates[k].with_temperature(scores.temperatures[k, at])
+            at = len(mean) - 1 if fixed_number or fixed else find_best(*their_own)
+            tuned = candidates[k].with_temperature(scores.temperatures[k, at])
+            if first.is_open:
+                tuned = tuned.with_pairs(group[k].interactions.replace(n_estimators=at + 1))
             by_split = scores.values[0, k, :, at]
-            tried = Winner(base.index, own, at + 1, rows, by_split, float(mean[at]))
-            found.add({**own.params, "interaction_estimators": at + 1}, tried)
-    return found
+            tried = Winner(base.index, tuned, at + 1, rows, by_split, float(mean[at]))
+            compared.add(_describe(tried, group[k]), tried)
+    return compared
+
+
+def _group(trials: Sequence[PairTrial]) -> Iterator[list[PairTrial]]:
+    """Yield trials that are boosted together: of the same pairs, and as many estimators."""
+    for _, group in groupby(
+        trials,
+        key=lambda trial: (
+            repr(trial.interactions.pairs), trial.is_open, trial.interactions.n_estimators
+        ),
+    ):  # fmt: skip
+        yield list(group)
+
+
+def _describe(tried: Winner, trial: PairTrial | None) -> dict[str, Any]:
+    """Return what the results have of pairs, or of none."""
+    row: dict[str, Any] = {"interactions": 0}
+    if trial is not None:
+        row = {
+            "interactions": trial.n_pairs,
+            "interactions__learning_rate": trial.interactions.learning_rate,
+            "interactions__smoothing": trial.interactions.smoothing,
+            "interactions__n_estimators": tried.n_estimators,
+        }
+    if tried.candidate.seeks_temperature:
+        row["calibration__temperature"] = tried.candidate.calibration.temperature
+    return row
 
 
 def _or_nan(value: Any) -> Any:

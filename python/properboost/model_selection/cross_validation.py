@@ -20,8 +20,8 @@ from properboost.model_selection.cv_splits import CVSplit, SplitBatch, find_spli
 from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.race import Race
 from properboost.model_selection.temperature import fit_temperature
+from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.kinds import CV, Scoring
-from properboost.parameters.shared import LARGEST_INT
 from properboost.progress import Report
 from properboost.scoring import HeldOut, Score, find_score, name_score
 
@@ -130,7 +130,7 @@ def _run(
     active = list(fits.candidates)
     if race is not None and stop is not None:
         first = fits.splits[: race.choose_first(len(fits.splits))]
-        apart = [c for c in active if fits.link(c).multiclass != "one_vs_rest"]
+        apart = [c for c in active if not fits.seeks_temperature(c)]
         if first and apart:
             run.go(apart, first)
             if race.is_over():
@@ -257,12 +257,12 @@ class _Run:
         for c, s in new:
             c_at, s_at = c - first_candidate, s - first_split
             self._reached[c_at, s_at] = at
-            if fits.link(c).multiclass != "one_vs_rest":
+            if not fits.seeks_temperature(c):
                 self._values[:, c_at, s_at, before:at] = _look(
                     fits, self._scores, self._measured, c, s, before, at
                 )
         for c in dict.fromkeys(c for c, _ in new):
-            if fits.link(c).multiclass == "one_vs_rest":
+            if fits.seeks_temperature(c):
                 both = _look_both_ways(fits, self._scores, c, self._fitted.get(c, 1.0))
                 better, self._temperatures[c - first_candidate, at - 1] = both.better
                 self._values[:, c - first_candidate, :, at - 1] = better
@@ -395,9 +395,11 @@ def describe_results(
 
 def _make_column(values: Sequence[Any], masked: Sequence[bool]) -> np.ma.MaskedArray[Any, Any]:
     """Return a column: of numbers if all that are not masked are numbers, else of objects."""
-    known = np.array([value for value, hidden in zip(values, masked, strict=True) if not hidden])
-    dtype = known.dtype if known.ndim == 1 and known.dtype.kind in "biuf" else np.dtype(object)
+    known = [value for value, hidden in zip(values, masked, strict=True) if not hidden]
+    are_numbers = all(isinstance(value, bool | int | float | np.number) for value in known)
+    dtype = np.array(known).dtype if are_numbers else np.dtype(object)
     # What is masked is saved, too, and must not be what memory happened to hold.
     data = np.full(len(values), None if dtype.kind == "O" else 0, dtype=dtype)
-    data[~np.array(masked)] = known
+    for k in np.flatnonzero(~np.array(masked)).tolist():
+        data[k] = values[k]
     return np.ma.MaskedArray(data, mask=masked)

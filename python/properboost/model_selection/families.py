@@ -4,61 +4,278 @@ A family is a weak learner with settings that go well together.  It begins with 
 a search then moves the best of them along the family's ladders, a step at a time.
 """
 
+import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from properboost.engine.options import list_couplings
-from properboost.losses.builtin import MarginLoss
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.model_selection.combinations import NotHadError, combine, settle_draws, show
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
     Step,
     bound_gains,
-    check_grid,
-    count_draws,
+    first_coupling,
     list_candidates,
     with_gain,
 )
-from properboost.parameters.checks import is_list
-from properboost.parameters.declare import AUTO, check_declared, declared
-from properboost.parameters.kinds import Coupling
-from properboost.parameters.shared import GROWN, BoostingOptions
+from properboost.model_selection.space import Combined, Settings, Space, read_space
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.declare import check_declared, declared, read, read_parameter
+from properboost.parameters.learners import LEARNERS, ROWS_PER_BIN, Learner
 
 __all__ = [
     "FAMILIES",
     "GRID",
     "NAMES",
-    "ROWS_PER_BIN",
     "Family",
     "Plan",
+    "Settled",
     "check_search",
-    "find_grid",
     "is_auto",
     "list_plans",
+    "settle",
 ]
 
-Settings: TypeAlias = Mapping[str, Any]
-"""Parameters of a search, or of the candidate that a step makes of another."""
+
+Start: TypeAlias = Mapping[str, Sequence[Any]]
+"""The values that parameters begin with."""
+
+MOST_TOLD = 6
+"""The most weak learners whose code an error has."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """What a search compares with other families."""
+    """A kind of model that a search compares with others."""
 
     name: str
     rung: int
     """The least effort with which it is compared."""
     settings: Settings
-    """What it is, as parameters of the search: other values exclude it."""
-    start: Settings = dataclasses.field(default_factory=dict)
-    """What it begins with, where the user gives nothing."""
+    """Its weak learner: other values in the space exclude it."""
+    start: Start = dataclasses.field(default_factory=dict)
+    """The values that it begins with, where the space has none and where they have an effect."""
     ladders: Sequence[Sequence[Settings]] = ()
     """Settings that a step exchanges for the next ones, up or down."""
     additive: bool = False
     """Whether its models are sums of functions of one feature, which can be looked at."""
     gains: int | None = None
-    """How many gains "auto" begins with."""
+    """How many gains it begins with, and may step from; None is only those of `start`."""
+    never: Settings = dataclasses.field(default_factory=dict)
+    """Values that exclude it, too."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Settled:
+    """A space beside the families that a search compares, whatever the rows."""
+
+    space: Space
+    families: Mapping[str, Combined]
+    """The combinations of each family, or of the plain grid."""
+    left_out: Mapping[str, str]
+    """The families that cannot have what the space has, and what that is."""
+
+    @property
+    def by_family(self) -> bool:
+        """Whether families are compared, and not the plain grid of the space."""
+        return GRID.name not in self.families
+
+    @property
+    def learners(self) -> list[Learner]:
+        """The weak learners of all combinations."""
+        return [
+            combination.params["weak_learner"]
+            for combined in self.families.values()
+            for combination in combined.combinations
+        ]
+
+    @property
+    def rows_per_bin(self) -> float:
+        """The rows for a bin in the bins that all candidates share."""
+        if self.by_family:
+            return ROWS_PER_BIN
+        return max(learner.rows_per_bin for learner in self.learners)
+
+    def describe(self) -> list[str]:
+        """Return lines of a text: what the space has, and which families cannot have it."""
+        written = self.space.written
+        if not written:
+            return []
+        lines = ["kept: " + ", ".join(f"{name}={show(written[name])}" for name in written)]
+        reasons: dict[str, list[str]] = {}
+        for name, reason in self.left_out.items():
+            reasons.setdefault(reason.partition(";")[0], []).append(name)
+        lines += [f"left out: {', '.join(names)} ({why})" for why, names in reasons.items()]
+        if self.left_out and not self.by_family:
+            lines.append("no family has it: the lists alone were compared")
+        return lines
+
+
+def settle(search: SearchParameters) -> Settled:
+    """Return what a search compares, whatever the rows.
+
+    Without an effort, and where no family has what the space has, that is the plain grid: all that
+    the space's lists combine.
+    """
+    space = read_space(search)
+    tried, left_out = _try_families(search, space)
+    families = {name: combined for name, combined in tried.items() if name not in left_out}
+    not_had = _list_not_had(space, families.values())
+    if families and not not_had:
+        return Settled(space, families, left_out)
+    grid = _combine_lists(search, space)
+    refused = _list_not_had(space, [grid])
+    if refused:
+        name, place = next((one for one in refused if one in not_had), refused[0])
+        raise _explain(search, space, tried, grid, name, place)
+    for name in families:
+        lacking, place = not_had[0]
+        left_out[name] = f"{lacking}={show(space.choices[lacking][place])}"
+    in_order = {name: left_out[name] for name in _BY_NAME if name in left_out}
+    return Settled(space, {GRID.name: grid}, in_order)
+
+
+def _try_families(
+    search: SearchParameters, space: Space
+) -> tuple[dict[str, Combined], dict[str, str]]:
+    """Return the families that a space does not exclude, and why others are left out."""
+    tried: dict[str, Combined] = {}
+    left_out: dict[str, str] = {}
+    for family in FAMILIES:
+        if family.rung > (search.effort or 0) or (search.readable and not family.additive):
+            continue
+        try:
+            tried[family.name] = combined = _combine(family, space, search.effort)
+        except NotHadError as error:
+            left_out[family.name] = str(error)
+            continue
+        if not combined.combinations:
+            left_out[family.name] = str(combined.refused[0][1])
+    return tried, left_out
+
+
+def _combine_lists(
+    search: SearchParameters, space: Space, settings: Settings | None = None
+) -> Combined:
+    """Return the plain grid of a space."""
+    check = _check_additive if search.readable else None
+    return combine(space, settings or {}, GRID.start, 0, check)
+
+
+def _explain(
+    search: SearchParameters,
+    space: Space,
+    tried: Mapping[str, Combined],
+    grid: Combined,
+    name: str,
+    place: int,
+) -> Exception:
+    """Return why neither the families nor the plain grid have a value, and what to write.
+
+    `tried` are the families of which the settings exclude no value.
+    """
+    error, learner = grid.refuse(name, place), f"{_LEARNER}__"
+    fields = {n.removeprefix(learner) for n in space.combined if n.startswith(learner)}
+    if _LEARNER in space:
+        return _explain_named(space, fields, error)
+    having = [kind for kind, cls in LEARNERS.items() if fields <= {*declared(cls)}]
+    if not having:
+        return ValueError(f"no {_LEARNER} has all of {', '.join(sorted(fields))}, which space has")
+    if space.classifier.known[_LEARNER].default in having:
+        return error
+    told = str(error) if search.effort is None else _tell_reason(search, space, tried, name, place)
+    advice = _find_effort(search, space, name, place)
+    for kind in having:
+        if not advice and _combine_lists(search, space, {_LEARNER: kind}).has(name, place):
+            advice = f"add {_LEARNER!r}: {kind!r}"
+    return ValueError(f"{told}; {advice}" if advice else told)
+
+
+_LEARNER = "weak_learner"
+
+
+def _explain_named(space: Space, fields: Collection[str], error: Exception) -> Exception:
+    """Return the error about fields of learners that the space names, with what to write."""
+    kinds = [value for value in space.choices[_LEARNER] if isinstance(value, str)]
+    sets = [{*declared(LEARNERS[kind])} for kind in kinds]
+    every = set().union(*sets)
+    if all(each.issuperset(fields) for each in sets) or not every.issuperset(fields):
+        return error
+    return ValueError(f"{error}: write [{_write_objects(space, kinds)}] as {_LEARNER!r} alone")
+
+
+def _tell_reason(
+    search: SearchParameters,
+    space: Space,
+    tried: Mapping[str, Combined],
+    name: str,
+    place: int,
+) -> str:
+    """Return that no family has a value, with the reason of one whose learner has the field."""
+    _, _, field = name.partition("__")
+    reasons = [
+        f": {str(error).partition(';')[0]}"
+        for family, combined in tried.items()
+        if not field or field in declared(LEARNERS[_BY_NAME[family].settings[_LEARNER]])
+        for places, error in combined.refused
+        if places[name] == place
+    ]
+    value, readable = show(space.choices[name][place]), " and readable=True" * search.readable
+    told = f"space has {name}={value}, which no family has with effort={search.effort}{readable}"
+    return told + "".join(reasons[:1])
+
+
+def _find_effort(search: SearchParameters, space: Space, name: str, place: int) -> str:
+    """Return which effort has a family with a value, if a greater one has."""
+    for family in sorted(FAMILIES, key=lambda family: family.rung):
+        later = search.effort is not None and family.rung > search.effort
+        if later and (family.additive or not search.readable):
+            with contextlib.suppress(NotHadError):
+                if _combine(family, space, family.rung).has(name, place):
+                    return f"effort={family.rung} has {family.name} with it"
+    return ""
+
+
+def _write_objects(space: Space, kinds: Sequence[str]) -> str:
+    """Return the code of learners that have the fields of a space."""
+    codes = []
+    for kind in kinds:
+        names = [f for f in declared(LEARNERS[kind]) if f"weak_learner__{f}" in space]
+        for values in itertools.product(*(space.choices[f"weak_learner__{f}"] for f in names)):
+            fields = ", ".join(f"{f}={show(v)}" for f, v in zip(names, values, strict=True))
+            codes.append(f"pb.{LEARNERS[kind].__name__}({fields})" if fields else f'"{kind}"')
+    return ", ".join(codes if len(codes) <= MOST_TOLD else [*codes[:MOST_TOLD], "..."])
+
+
+def _combine(family: Family, space: Space, effort: int | None) -> Combined:
+    start = {name: values for name, values in family.start.items() if name != "gain"}
+    if effort == 1:
+        start = {name: values[:1] for name, values in start.items()}
+    return combine(space, family.settings, start, _count_draws(effort), never=family.never)
+
+
+def _list_not_had(space: Space, parts: Collection[Combined]) -> list[tuple[str, int]]:
+    """Return the names and places of values that no combination has."""
+    return [
+        (name, place)
+        for name, values in space.combined.items()
+        for place in range(len(values))
+        if not any(combined.has(name, place) for combined in parts)
+    ]
+
+
+def _check_additive(model: Any) -> None:
+    learner = read_parameter(model, "weak_learner")
+    if learner.is_grown:
+        raise ValueError(
+            f"readable must be False with weak_learner={learner.name!r}, whose models are no sums "
+            "of functions of a feature"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,47 +283,46 @@ class Plan:
     """A family as one search compares it."""
 
     family: Family
-    set_by_user: frozenset[str]
-    """The parameters that the user has a value or a list for: no step changes them."""
+    space: Space
+    n_draws: int
+    """The draws that trees have in the end, but for objects; 0 where the space says."""
     candidates: list[Candidate]
-    """What is compared first."""
+    """The candidates that are compared first."""
 
     @property
     def name(self) -> str:
         """The family's name."""
         return self.family.name
 
+    def pins(self, name: str, candidate: Candidate) -> bool:
+        """Whether the user wrote a parameter of a candidate: no step changes it."""
+        of_learner = name.startswith("weak_learner__") and candidate.keeps_learner
+        return name in self.space or of_learner
+
     def list_steps(self, best: Candidate) -> list[Step]:
         """Return what is one step away from a candidate."""
-        changes = [
+        steps = []
+        for settings in (
             *self._list_rungs(best),
             *self._list_gains(best),
             *self._list_other_couplings(best),
-        ]
-        if best.options.response == "exact":  # its cells spread less
-            changes = [settings for settings in changes if settings.get("smoothing", 0.0) <= 0.25]
-        return [Step(settings, _change(best, settings)) for settings in changes]
+        ):
+            candidate = self._change(best, settings)
+            if candidate is not None:
+                steps.append(Step(settings, candidate))
+        return steps
 
     def _list_rungs(self, best: Candidate) -> Iterator[Settings]:
         """Yield the neighbours of a candidate on the family's ladders, unless these are fixed."""
         for ladder in self.family.ladders:
             names = {name for rung in ladder for name in rung}
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
-            if (
-                at is None
-                or names & self.set_by_user
-                or {f"{name}s" for name in names} & self.set_by_user
-            ):
-                continue
-            if (
-                "response" in names and "criterion" in self.set_by_user
-            ):  # not every response has one
-                continue
-            yield from (ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder))
+            if at is not None and not any(self.pins(name, best) for name in names):
+                yield from (ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder))
 
     def _list_gains(self, best: Candidate) -> list[Settings]:
         """Return half a candidate's gain and twice it, unless gains are fixed."""
-        if self.family.gains is None or "gains" in self.set_by_user:
+        if self.family.gains is None or self.pins("gain", best):
             return []
         least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
         gains = best.loss.gain / 2.0, best.loss.gain * 2.0
@@ -114,207 +330,111 @@ class Plan:
 
     def _list_other_couplings(self, best: Candidate) -> list[Settings]:
         """Return the other way to couple several classes, unless it is fixed."""
-        if best.coupling is None or "multiclass" in self.set_by_user:
+        if best.coupling is None or self.pins("multiclass", best):
             return []
-        both = {_first_coupling(best.loss, best.options), "one_vs_rest"}
+        both = {first_coupling(best.loss, best.options), "one_vs_rest"}
         return [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
 
-    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate:
-        """Return a candidate that takes several steps at once; a later one of a ladder counts."""
-        return _change(best, {k: v for step in steps for k, v in step.settings.items()})
+    def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate | None:
+        """Return a candidate that takes several steps at once; a later one of a ladder counts.
+
+        None if they do not go together.
+        """
+        return self._change(best, {k: v for step in steps for k, v in step.settings.items()})
+
+    def _change(self, candidate: Candidate, settings: Settings) -> Candidate | None:
+        """Return a candidate with other settings; None if the classifier refuses them."""
+        loss, changes, params = candidate.loss, dict(settings), dict(candidate.params)
+        if "gain" in changes:
+            loss = with_gain(loss, changes.pop("gain"))
+            named = {} if isinstance(params["loss"], str) else {"loss": loss}
+            params |= {"gain": loss.gain, **named}
+        classifier = self.space.classifier
+        model = classifier.make(**params).set_params(**changes)
+        try:
+            settle_draws(model, 0 if candidate.keeps_learner else self.n_draws)
+            classifier.check(model)
+        except ValueError:  # they have no effect beside what the user wrote, or it beside them
+            return None
+        names = dict.fromkeys([*params, *(name.partition("__")[0] for name in changes)])
+        return dataclasses.replace(
+            candidate,
+            loss=loss,
+            options=read(BoostingOptions, model),
+            params={name: getattr(model, name) for name in names},
+            coupling=settings.get("multiclass", candidate.coupling),
+        )
 
 
 def list_plans(
-    search: SearchParameters, total: float, n_classes: int, told: Settings
+    search: SearchParameters, settled: Settled, total: float, class_weights: NDArray[np.float64]
 ) -> list[Plan]:
     """Return the families that a search compares, simple ones first.
 
-    Without an effort, and where no family has what the user gives, there is one: all that the
-    search's lists combine.  `told` are parameters that candidates of families have besides.
+    `total` is the sum of the sample weights, and `class_weights` are those of each class's rows in
+    training.
     """
-    set_by_user = _find_given(search)
+    space = settled.space
     plans: list[Plan] = []
-    for family in FAMILIES if search.effort is not None else ():
-        settled = _settle(search, family, set_by_user) if _may_have(search, family) else None
-        if settled is not None:
-            candidates = _list_family(search, family, settled, total, n_classes, set_by_user)
-            more = dict(told) | _list_settings(search, settled)
-            candidates = [
-                dataclasses.replace(c, family=family.name, params=more | c.params)
-                for c in candidates
-            ]
-            plans.append(Plan(family, set_by_user, candidates))
-    if not plans:
-        plans = [Plan(GRID, set_by_user, list_candidates(find_grid(search), total, n_classes))]
+    for name, combined in settled.families.items():
+        family = _BY_NAME[name]
+        n_gains = family.gains
+        if n_gains is not None and search.effort == 1:
+            n_gains -= 1
+        candidates = list_candidates(
+            combined, space, total, class_weights,
+            gains=family.start.get("gain"),
+            n_gains=n_gains,
+            couples_first=settled.by_family,  # a step tries the other way
+        )  # fmt: skip
+        candidates = [_place(c, search, settled, name) for c in candidates]
+        has_draws = "weak_learner__n_draws" in space or not settled.by_family
+        draws = 0 if has_draws else _count_draws(search.effort)
+        plans.append(Plan(family, space, draws, candidates))
     return plans
 
 
-def _may_have(search: SearchParameters, family: Family) -> bool:
-    """Whether a search's effort reaches to a family, which can be read if that is asked."""
-    assert search.effort is not None
-    return family.rung <= search.effort and (family.additive or not search.readable)
+def _place(candidate: Candidate, search: Any, settled: Settled, name: str) -> Candidate:
+    """Return a candidate with its family and, if these are not its learner's, its rows per bin."""
+    of_all, of_learner = settled.rows_per_bin, candidate.options.weak_learner.rows_per_bin
+    bins = {}
+    if is_auto(search, "rows_per_bin") and (settled.by_family or of_all != of_learner):
+        bins = {"rows_per_bin": of_all}
+    return dataclasses.replace(
+        candidate,
+        family=name if settled.by_family else None,
+        params={**bins, **candidate.params},
+    )
 
 
-def _list_family(
-    search: SearchParameters,
-    family: Family,
-    settled: SearchParameters,
-    total: float,
-    n_classes: int,
-    set_by_user: frozenset[str],
-) -> list[Candidate]:
-    """Return the candidates that a family begins with."""
-    n_gains = family.gains
-    if n_gains is not None and search.effort == 1:
-        n_gains -= 1
-    candidates = list_candidates(settled, total, n_classes, n_gains)
-    if "multiclass" in set_by_user:
-        return candidates
-    return [  # a step tries the other way
-        c for c in candidates if c.coupling in (None, _first_coupling(c.loss, c.options))
-    ]
-
-
-def _list_settings(search: SearchParameters, settled: SearchParameters) -> dict[str, Any]:
-    """Return the options of a family's candidates that are not those of every fit."""
-    more: dict[str, Any] = {}
-    for name, entry in declared(BoostingOptions).items():
-        if name not in declared(type(search)) or is_list(value := getattr(settled, name)):
-            continue
-        if value != entry.default or is_list(getattr(search, name)):
-            more[name] = value
-    if settled.weak_learner in GROWN:
-        more["n_draws"] = count_draws(search)
-    return more
-
-
-def check_search(search: SearchParameters) -> None:
-    """Check every parameter that does not depend on the data."""
+def check_search(search: SearchParameters) -> Settled:
+    """Check every parameter that does not depend on the data; return what is compared."""
     check_declared(search)
-    for name in ("selection", "interactions"):
-        value = getattr(search, name)
-        if is_list(value) and AUTO in value:
-            raise ValueError(f"{name} must not hold {AUTO!r} in a list; got {value!r}")
-    if search.effort is None:
-        check_grid(find_grid(search))
-        return
-    set_by_user = _find_given(search)
-    settled = [_settle(search, family, set_by_user) for family in FAMILIES]
-    for grid in settled:
-        if grid is not None:
-            check_grid(grid)
-    if all(grid is None for grid in settled):  # what is wrong with it?
-        check_grid(find_grid(search))
+    return settle(search)
 
 
-Search = TypeVar("Search", bound=SearchParameters)
-
-
-def is_auto(search: SearchParameters, name: str) -> bool:
+def is_auto(search: Any, name: str) -> bool:
     """Whether a search chooses a parameter by itself."""
     value = getattr(search, name)
-    return isinstance(value, str) and value == AUTO
+    return isinstance(value, str) and value == "auto"
 
 
-def find_grid(search: Search, **settings: Any) -> Search:
-    """Return the search with settings, and with the plain value of what is "auto" then."""
-    values = {name: getattr(search, name) for name in declared(type(search))} | settings
-    for name, plain in _PLAIN.items():
-        if is_auto(search, name) and name not in settings:
-            values[name] = plain
-    return type(search)(**values)
+DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
+"""How many draws trees have in the end, by effort."""
 
 
-ROWS_PER_BIN = 20.0
-"""Rows for a bin, in the bins that all families share."""
-
-_PLAIN: Settings = {
-    "weak_learner": "histogram",
-    "selection": "cyclic",
-    "response": "real",
-    "smoothings": None,
-    "n_draws": 1,
-}
-"""What parameters that name a family are in a search without an effort."""
-
-_OF_TABLES = {
-    "selection": ("histogram", "stump"),
-    "interactions": ("histogram", "stump"),
-    "smoothings": ("histogram",),
-}
-"""The weak learners of parameters that restrict a search to the families that have them."""
-
-
-def _find_given(search: SearchParameters) -> frozenset[str]:
-    """Return the parameters that are not at their defaults."""
-    names = []
-    for name, entry in declared(type(search)).items():
-        value = getattr(search, name)
-        same = value is entry.default
-        if not same and isinstance(value, str | int | float | tuple) and not is_list(value):
-            same = type(value) is type(entry.default) and value == entry.default
-        if not same:
-            names.append(name)
-    return frozenset(names)
-
-
-def _settle(
-    search: SearchParameters, family: Family, set_by_user: frozenset[str]
-) -> SearchParameters | None:
-    """Return the search with a family's settings; None if what the user gives excludes it."""
-    if _is_excluded(search, family, set_by_user):
-        return None
-    start = {name: value for name, value in family.start.items() if name not in set_by_user}
-    if search.effort == 1:
-        start = {name: value[:1] if is_list(value) else value for name, value in start.items()}
-    settled = find_grid(search, **start, **family.settings)
-    settled.n_draws = count_draws(search)
-    known = declared(type(search))
-    if any(not known[name].applies_to(settled) for name in family.settings if name in known):
-        return None
-    return settled
-
-
-def _is_excluded(search: SearchParameters, family: Family, set_by_user: frozenset[str]) -> bool:
-    """Whether a parameter that the user gives has no meaning, or another value, in a family."""
-    learner = family.settings["weak_learner"]
-    for name, learners in _OF_TABLES.items():
-        if name in set_by_user and learner not in learners and getattr(search, name) != 0:
-            return True
-    for name in set_by_user & family.settings.keys():
-        values = getattr(search, name)
-        if family.settings[name] not in (values if is_list(values) else [values]):
-            return True
-    return search.monotonic_cst is not None and bool(family.settings.get("linear_leaves"))
-
-
-def _find(candidate: Candidate, name: str) -> Any:
-    return candidate.loss.gain if name == "gain" else getattr(candidate.options, name)
+def _count_draws(effort: int | None) -> int:
+    return DRAWS_OF_EFFORT.get(effort or 0, 1)
 
 
 def _has(candidate: Candidate, settings: Settings) -> bool:
-    return all(_find(candidate, name) == value for name, value in settings.items())
-
-
-def _first_coupling(loss: MarginLoss, options: BoostingOptions) -> Coupling:
-    """Return how several classes are coupled where nothing is named."""
-    return list_couplings(loss, options.step, options.response)[0]
-
-
-def _change(candidate: Candidate, settings: Settings) -> Candidate:
-    """Return a candidate with other settings."""
-    options = {k: v for k, v in settings.items() if k in declared(BoostingOptions)}
-    loss = with_gain(candidate.loss, settings.get("gain", candidate.loss.gain))
-    params = {**candidate.params, **settings}
-    if not isinstance(params["loss"], str):
-        params["loss"] = loss
-    return dataclasses.replace(
-        candidate,
-        loss=loss,
-        options=candidate.options.replace(**options),
-        params=params,
-        coupling=settings.get("multiclass", candidate.coupling),
-    )
+    """Whether a candidate has settings."""
+    learner = candidate.options.weak_learner
+    for name, value in settings.items():
+        owner, _, field = name.partition("__")
+        if value != (getattr(learner, field) if field else getattr(candidate.options, owner)):
+            return False
+    return True
 
 
 def _ladder(name: str, *values: float | int | str) -> list[Settings]:
@@ -322,67 +442,82 @@ def _ladder(name: str, *values: float | int | str) -> list[Settings]:
 
 
 _OF_TREES = (
-    _ladder("max_features", 0.15, 0.3, 0.5, 0.75, 1.0),
-    _ladder("min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0),
+    _ladder("weak_learner__max_features", 0.15, 0.3, 0.5, 0.75, 1.0),
+    _ladder("weak_learner__min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0),
     _ladder("learning_rate", 0.025, 0.05, 0.1, 0.2),
     _ladder("selection", "unbiased", "greedy"),
-    _ladder("response", "newton", "real"),
+    ({"response": "newton", "l2": 0.1}, {"response": "real", "l2": 0.0}),
 )
 _RESPONSES: Sequence[Settings] = (
     {"response": "real", "learning_rate": 1.0, "l2": 0.0},
     {"response": "newton", "learning_rate": 0.2, "l2": 0.1},
 )
-_LEAVES = _ladder("max_leaf_nodes", 4, 8, 16, 31, 64)
-_DEPTHS = _ladder("max_depth", 2, 3, 4, 5, 6, 7)
-_LINES = _ladder("linear_l2", 1.0, 5.0, 20.0, 80.0)
-_NEWTON: Settings = {
-    "response": "newton", "l2": 0.1, "gains": [1.0], "learning_rate": [0.1],
-    "max_features": [0.3], "min_child_weight": [0.1], "selection": ["unbiased", "greedy"],
+_LEAVES = _ladder("weak_learner__max_leaf_nodes", 4, 8, 16, 31, 64)
+_DEPTHS = _ladder("weak_learner__max_depth", 2, 3, 4, 5, 6, 7)
+_LINES = _ladder("weak_learner__linear_l2", 1.0, 5.0, 20.0, 80.0)
+_CYCLES: Start = {"selection": ["cyclic"], "learning_rate": [1.0]}
+_NEWTON: Start = {
+    "response": ["newton"], "l2": [0.1], "gain": [1.0], "learning_rate": [0.1],
+    "weak_learner__max_features": [0.3], "weak_learner__min_child_weight": [0.1],
+    "selection": ["unbiased", "greedy"],
 }  # fmt: skip
-_LEAF_WISE: Settings = {"weak_learner": "tree", "grow_policy": "best_first"}
-_LEVEL_WISE: Settings = {"weak_learner": "tree", "grow_policy": "symmetric"}
 
-GRID = Family("grid", 0, {}, additive=True)
-"""What a search compares that compares no families."""
+
+def _trees(grow_policy: str, *, lines: bool) -> Settings:
+    return {
+        "weak_learner": "tree",
+        "weak_learner__grow_policy": grow_policy,
+        "weak_learner__linear_leaves": lines,
+    }
+
+
+_FEW_LEAVES: Start = {"weak_learner__max_leaf_nodes": [16]}
+_FEW_LEVELS: Start = {"weak_learner__max_depth": [5]}
+_STIFF_LINES: Start = {"weak_learner__linear_l2": [5.0]}
+
+_FEW_CELLS: Start = {
+    **_CYCLES, "weak_learner__max_cells": [10], "weak_learner__min_saving": [0.5],
+    "weak_learner__smoothing": [0.1],
+}  # fmt: skip
+
+GRID = Family("grid", 0, {}, start=_FEW_CELLS, additive=True)
+"""The candidates of a search that compares no families."""
 
 FAMILIES = (
     Family(
-        "tables", 1,
-        {"weak_learner": "histogram", "max_cells": 10, "min_saving": 0.5},
-        {"selection": ["cyclic"]},
-        (_ladder("selection", "cyclic", "greedy", "unbiased"), _ladder("max_cells", 3, 10),
-         _RESPONSES),
-        additive=True, gains=4,
+        "tables", 1, {"weak_learner": "table"}, _FEW_CELLS,
+        (_ladder("selection", "cyclic", "greedy", "unbiased"),
+         _ladder("weak_learner__max_cells", 3, 10), _RESPONSES),
+        additive=True, gains=4, never={"weak_learner__max_cells": None},
     ),
     Family(
         "smooth tables", 3,
-        {"weak_learner": "histogram", "max_cells": None, "min_saving": 0.0},
-        {"selection": ["cyclic"], "smoothings": [0.2]},
-        (_ladder("smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0), _RESPONSES),
+        {"weak_learner": "table", "weak_learner__max_cells": None},
+        {**_CYCLES, "weak_learner__smoothing": [0.2]},
+        (_ladder("weak_learner__smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0), _RESPONSES),
         additive=True, gains=4,
     ),
+    Family("stumps", 2, {"weak_learner": "stump"}, _CYCLES, (_RESPONSES,), additive=True, gains=3),
     Family(
-        "stumps", 2, {"weak_learner": "stump"}, {"selection": ["cyclic"]}, (_RESPONSES,),
-        additive=True, gains=3,
+        "trees", 2, _trees("best_first", lines=False),
+        {**_NEWTON, **_FEW_LEAVES}, (*_OF_TREES, _LEAVES),
     ),
     Family(
-        "trees", 2, {**_LEAF_WISE, "linear_leaves": False},
-        {**_NEWTON, "max_leaf_nodes": [16]}, (*_OF_TREES, _LEAVES),
+        "symmetric trees", 3, _trees("symmetric", lines=False),
+        {**_NEWTON, **_FEW_LEVELS}, (*_OF_TREES, _DEPTHS),
     ),
     Family(
-        "symmetric trees", 3, {**_LEVEL_WISE, "linear_leaves": False},
-        {**_NEWTON, "max_depth": [5]}, (*_OF_TREES, _DEPTHS),
+        "trees with lines", 3, _trees("best_first", lines=True),
+        {**_NEWTON, **_FEW_LEAVES, **_STIFF_LINES}, (*_OF_TREES, _LEAVES, _LINES),
     ),
     Family(
-        "trees with lines", 3, {**_LEAF_WISE, "linear_leaves": True},
-        {**_NEWTON, "max_leaf_nodes": [16], "linear_l2": [5.0]}, (*_OF_TREES, _LEAVES, _LINES),
-    ),
-    Family(
-        "symmetric trees with lines", 1, {**_LEVEL_WISE, "linear_leaves": True},
-        {**_NEWTON, "max_depth": [5], "linear_l2": [5.0]}, (*_OF_TREES, _DEPTHS, _LINES),
+        "symmetric trees with lines", 1, _trees("symmetric", lines=True),
+        {**_NEWTON, **_FEW_LEVELS, **_STIFF_LINES}, (*_OF_TREES, _DEPTHS, _LINES),
     ),
 )  # fmt: skip
-"""What is compared, simple ones first."""
+"""The families, simple ones first."""
+
+_BY_NAME = {family.name: family for family in (GRID, *FAMILIES)}
 
 NAMES = [None, *(family.name for family in FAMILIES)]
 """The names of families, simple ones first; None where none are compared."""

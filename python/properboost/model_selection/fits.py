@@ -68,6 +68,10 @@ class Fits(ABC):
     def link(self, candidate: int) -> Link:
         """Return what makes a candidate's probabilities."""
 
+    def seeks_temperature(self, candidate: int) -> bool:
+        """Whether a candidate's probabilities may be a softmax of a temperature that is sought."""
+        return self.link(candidate).multiclass == "one_vs_rest"
+
     @abstractmethod
     def raw(self, candidate: int, split: int) -> Array:
         """Return a model's raw predictions of the rows held out, in their order."""

@@ -2,22 +2,26 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from properboost import _core
 from properboost.data.names import read_names
 from properboost.estimators.boosted import FittedModel
-from properboost.estimators.boosted_file import restore_values
+from properboost.estimators.earlier_parameters import NESTED_SINCE
 from properboost.estimators.properboost import ProperBoostClassifier
-from properboost.estimators.properboost_file import ProperBoostFile
-from properboost.losses.builtin import MarginLoss
+from properboost.estimators.properboost_file import FORMS, ProperBoostFile
 from properboost.model_selection.compare_families import ENDS, PAIRS
+from properboost.model_selection.earlier_search import (
+    drop_ineffective,
+    find_forms_of_search,
+    make_earlier_search,
+    nest_chosen,
+    nest_columns,
+)
 from properboost.model_selection.families import NAMES, check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import N_GAINS
-from properboost.parameters.declare import declared
-from properboost.parameters.shared import PairParameters
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
 from properboost.persistence.labels import (
@@ -30,6 +34,7 @@ from properboost.persistence.losses import LossList
 from properboost.persistence.parameters import (
     build_estimator,
     describe_parameters,
+    find_forms,
     knows_parameter,
 )
 from properboost.persistence.results import (
@@ -47,6 +52,9 @@ __all__ = ["ProperBoostCVFile"]
 _MOST_CANDIDATES = 2**13
 """That a file may ask for: each is checked, and a small file must not ask for much work."""
 
+_MOST_TRIED = 2**10
+"""The most of a search in a file of an earlier format, checked once for each parameter."""
+
 
 def _read_factor(node: Node) -> float:
     value = node.real()
@@ -55,27 +63,15 @@ def _read_factor(node: Node) -> float:
     return value
 
 
-def _read_share(node: Node) -> float:
-    value = node.real()
-    if not 0.0 <= value < math.inf:
-        node.fail("must be a finite number of at least 0")
-    return value
-
-
-def _or_null(read: Callable[[Node], float]) -> Callable[[Node], float | None]:
-    return lambda node: None if node.value is None else read(node)
-
-
 _FOUND: Mapping[str, Callable[[Node], Any]] = {
     "gain": _read_factor,
-    "alpha": _or_null(_read_share),
-    "smoothing": _read_share,
-    "prior": _or_null(_read_factor),
-    "selection": lambda node: node.choice(_core.selection_names()),
     "n_estimators": lambda node: node.integer(1, 2**31 - 1),
     "best_index": lambda node: node.integer(0, 2**31 - 1),
 }
 """What was chosen, each the attribute with an underscore after its name."""
+
+_FOUND_ONCE = ("alpha", "smoothing", "prior", "selection")
+"""What earlier files have there besides; `best_params_` has it."""
 
 _FIELDS = (
     "parameters",
@@ -103,7 +99,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         """Return the fields of a search."""
         losses = LossList()
         parameters = describe_parameters(model, ProperBoostClassifierCV, model.seed_, losses.refer)
-        if _count_candidates(parameters) > _MOST_CANDIDATES:
+        parameters["space"] = describe_value(model.space, losses)
+        if _count_candidates(model.space) > _MOST_CANDIDATES:
             raise ValueError(
                 f"a search of more than {_MOST_CANDIDATES} candidates cannot be saved; what it "
                 "chose can: best_estimator_"
@@ -143,12 +140,12 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             *(["family", "ended", "family_results"] if compares else []),
         )
         losses = LossList.build(fields["losses"], version)
-        model = _build_unfitted(fields["parameters"], losses.resolve, version)
+        model = _build_unfitted(fields["parameters"], losses, version)
         model.seed_ = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
         n_features = fields["n_features"].integer(1, 2**31 - 1)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
-        _set_winner(model, fields, losses)
+        _set_winner(model, fields, losses, version)
         model.calibration_ = None
         if calibrates:
             model.calibration_ = _build_calibration(fields["calibration"], losses)
@@ -156,7 +153,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         if compares:
             _set_families(model, fields, losses)
         if fields["interaction_results"].value is not None:
-            model.interaction_results_ = build_columns(fields["interaction_results"], losses)
+            pairs = build_columns(fields["interaction_results"], losses)
+            model.interaction_results_ = pairs if version >= NESTED_SINCE else nest_columns(pairs)
         _set_curves(model, fields)
         if fields["best_estimator"].value is not None:
             _set_best(model, fields["best_estimator"], version)
@@ -164,18 +162,24 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 
 
 def _set_winner(
-    model: ProperBoostClassifierCV, fields: Mapping[str, Node], losses: LossList
+    model: ProperBoostClassifierCV, fields: Mapping[str, Node], losses: LossList, version: int
 ) -> None:
     """Set the results of the candidates, and which of them was taken."""
-    of_winner = fields["found"].fields(*_FOUND)
+    is_flat = version < NESTED_SINCE
+    of_winner = fields["found"].fields(*_FOUND, *(_FOUND_ONCE if is_flat else ()))
     for name, read in _FOUND.items():
         setattr(model, f"{name}_", read(of_winner[name]))
     model.best_score_ = fields["best_score"].real()
-    model.best_params_ = build_value(fields["best_params"], losses)
-    if not isinstance(model.best_params_, dict):
-        fields["best_params"].fail("must hold entries")
-    model.cv_results_ = build_columns(fields["cv_results"], losses)
-    n_candidates = len(next(iter(model.cv_results_.values())))
+    chosen = build_value(fields["best_params"], losses)
+    if not isinstance(chosen, dict) or (is_flat and not chosen.keys() <= FORMS.keys()):
+        fields["best_params"].fail("must hold entries, of parameters' names")
+    columns = build_columns(fields["cv_results"], losses)
+    try:
+        model.best_params_ = nest_chosen(chosen, model) if is_flat else chosen
+        model.cv_results_ = nest_columns(columns) if is_flat else columns
+    except (AttributeError, TypeError, ValueError) as error:
+        fields["best_params"].fail(f"and cv_results must be those of a search: {error}")
+    n_candidates = len(next(iter(columns.values())))
     if model.best_index_ >= n_candidates:
         of_winner["best_index"].fail(f"must be below {n_candidates}")
 
@@ -201,19 +205,33 @@ def _set_curves(model: ProperBoostClassifierCV, fields: Mapping[str, Node]) -> N
             fields[_CURVES].fail(f"must be of {n_candidates} candidates")
 
 
-def _build_unfitted(
-    node: Node, resolve: Callable[[Node], MarginLoss], version: int
-) -> ProperBoostClassifierCV:
-    if _count_candidates({name: entry.value for name, entry in node.mapping().items()}) > (
-        _MOST_CANDIDATES
-    ):
-        node.fail(f"asks for more than {_MOST_CANDIDATES} candidates")
-    model: ProperBoostClassifierCV
-    model = build_estimator(node, ProperBoostClassifierCV, check_search, resolve)
-    restore_values(model, node)
-    if version <= 5:
-        model.multiclass = "one_vs_rest"  # which all models were
-    return model
+def _build_unfitted(node: Node, losses: LossList, version: int) -> ProperBoostClassifierCV:
+    def check(model: ProperBoostClassifierCV) -> None:
+        n_candidates = _count_candidates(model.space)
+        if n_candidates > _MOST_CANDIDATES:
+            raise ValueError(f"space has more than {_MOST_CANDIDATES} candidates")
+        try:
+            check_search(model)
+        except (TypeError, ValueError):
+            if version >= NESTED_SINCE or n_candidates > _MOST_TRIED:
+                raise
+            drop_ineffective(model)
+            check_search(model)
+
+    if version < NESTED_SINCE:
+        # Up to version 5 each class had a model against the rest.
+        fixed = {"multiclass": "one_vs_rest"} if version <= 5 else {}
+        make_flat = partial(make_earlier_search, ProperBoostClassifierCV, fixed)
+        forms = find_forms_of_search(ProperBoostClassifierCV)
+        return build_estimator(node, make_flat, check, losses.resolve, forms)
+    written = node.mapping().get("space")
+    space = None if written is None else build_value(written, losses)
+    make = partial(_make_search, space)
+    return build_estimator(node, make, check, losses.resolve, find_forms(ProperBoostClassifierCV))
+
+
+def _make_search(space: Any, /, **parameters: Any) -> ProperBoostClassifierCV:
+    return ProperBoostClassifierCV(**{**parameters, "space": space})
 
 
 def _or_none(node: Node, names: Sequence[str]) -> str | None:
@@ -227,18 +245,14 @@ def _build_calibration(node: Node, losses: LossList) -> dict[str, Any] | None:
     return value
 
 
-def _count_candidates(parameters: Mapping[str, Any]) -> int:
-    """Return how many candidates there are, for pairs or for all else, whichever is more."""
-    known = declared(ProperBoostClassifierCV)
-    sizes = {
-        name: len(value)
-        for name, value in parameters.items()
-        if isinstance(value, list) and name in known and known[name].may_be_choices
-    }
-    for_pairs = [name for name in sizes if name in declared(PairParameters)]
+def _count_candidates(space: Any) -> int:
+    """Return how many candidates a space has, for pairs or for all else, whichever is more."""
+    searched = space if isinstance(space, dict) else {}
+    sizes = {name: len(values) for name, values in searched.items() if isinstance(values, list)}
+    for_pairs = [name for name in sizes if name.startswith("interactions")]
     n_for_pairs = math.prod(sizes.pop(name) for name in for_pairs)
-    if parameters.get("gains", "auto") == "auto":
-        sizes["gains"] = N_GAINS
+    if "gain" not in searched:
+        sizes["gain"] = N_GAINS
     return max(n_for_pairs, math.prod(sizes.values()))
 
 

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.parameters.declare import Component, declared
+from properboost.parameters.learners import WeakLearner
 from properboost.persistence.json_node import plain
 from properboost.scoring import name_score
 
-__all__ = ["record_search"]
+__all__ = ["flatten", "is_default", "record_search"]
 
 MOST_CANDIDATES = 12
 """Candidates that are kept where no families were compared, the best first."""
@@ -38,10 +40,34 @@ def record_search(search: Any) -> dict[str, Any]:
         "n_splits": len(splits),
         "scoring": name_score(search.scoring),
         "best_score": float(search.best_score_),
-        "chosen": _make_plain(getattr(search, "best_params_", {})),
+        "chosen": _make_plain(flatten(getattr(search, "best_params_", {}))),
         "calibration": _make_plain(getattr(search, "calibration_", None)),
         "ended": getattr(search, "ended_", None),
     }
+
+
+def flatten(params: Mapping[str, Any], *, defaults: bool = False) -> dict[str, Any]:
+    """Return parameters with the fields of objects by their nested names.
+
+    A weak learner is its name then; of other objects there are fields alone.  Without `defaults`
+    fields at their defaults are left out.
+    """
+    flat: dict[str, Any] = {}
+    for name, value in params.items():
+        if not isinstance(value, Component):
+            flat[name] = value
+            continue
+        if isinstance(value, WeakLearner):
+            flat[name] = value.name
+        for field, entry in declared(type(value)).items():
+            if defaults or not is_default(getattr(value, field), entry.default):
+                flat[f"{name}__{field}"] = getattr(value, field)
+    return flat
+
+
+def is_default(value: object, default: object) -> bool:
+    """Whether a value is a default, and of its type."""
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def _compare_candidates(search: Any, scores: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.labels import Rows, SortedRows, read_groups
+from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.patience import make_patience
-from properboost.fitting.plan import BagPlan
 from properboost.model_selection.boosted_together import (
+    SplitPairs,
     boost_candidates,
     predict_held_out,
-    split_pairs,
 )
 from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.compare_families import (
@@ -28,7 +28,13 @@ from properboost.model_selection.compare_families import (
     compare,
     describe_families,
 )
-from properboost.model_selection.compare_pairs import Winner, compare_pairs
+from properboost.model_selection.compare_pairs import (
+    PairTrial,
+    Winner,
+    compare_pairs,
+    list_trials,
+    wants_pairs,
+)
 from properboost.model_selection.cross_validation import (
     CVTask,
     MakePatience,
@@ -40,30 +46,24 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
 from properboost.model_selection.cv_splits import choose_folds, choose_split, tell_enough
 from properboost.model_selection.deadline import Deadline
-from properboost.model_selection.families import (
-    GRID,
-    NAMES,
-    ROWS_PER_BIN,
-    find_grid,
-    is_auto,
-    list_plans,
-)
+from properboost.model_selection.families import NAMES, Settled, is_auto, list_plans
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.race import Race
 from properboost.model_selection.row_order import OrderEffect, hold_out_by_chance
-from properboost.model_selection.search_space import (
-    Candidate,
-    count_bags,
-    list_interactions,
-    wants_pairs,
-    warn_of_free_gains,
-)
+from properboost.model_selection.search_record import flatten, is_default
+from properboost.model_selection.search_space import Candidate, warn_of_free_gains
+from properboost.model_selection.space import Space
 from properboost.model_selection.split_rows import SplitRows, arrange, count_models
 from properboost.model_selection.through_joblib import has_workers, score_outside
+from properboost.models.bag_design import BagPlan
 from properboost.notices import warn
 from properboost.parameters import checks
-from properboost.parameters.kinds import CV
-from properboost.parameters.shared import CONDITIONAL, SOLVED, read_binning
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.declare import Parameter, declared
+from properboost.parameters.kinds import CONDITIONAL, CV, SOLVED
+from properboost.parameters.learners import LEARNERS
+from properboost.parameters.rows import read_binning
+from properboost.parameters.stages import make_bags
 from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, Score
 
@@ -71,6 +71,9 @@ __all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
 
 FOLDS_FROM = 3
 """The effort from which "auto" has folds, not one split."""
+
+BAGS_FROM, AUTO_BAGS = 3, 16
+"""The effort from which models that can be read have bags, and how many."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """Estimators at most where ``max_estimators`` is None."""
@@ -105,10 +108,6 @@ class SearchResults:
             "n_estimators_": winner.n_estimators,
             "family_": chosen.family,
             "gain_": chosen.loss.gain,
-            "alpha_": chosen.loss.parameters.get("alpha"),
-            "smoothing_": chosen.params["smoothing"],
-            "prior_": chosen.options.prior,
-            "selection_": chosen.selection,
         }
 
     def describe(self) -> dict[str, Any]:
@@ -147,7 +146,12 @@ class SearchRun:
     """A search over rows: `search` has the parameters of a `ProperBoostClassifierCV`."""
 
     def __init__(
-        self, search: Any, source: RowSource, rows: Rows, groups: ArrayLike | None
+        self,
+        search: Any,
+        settled: Settled,
+        source: RowSource,
+        rows: Rows,
+        groups: ArrayLike | None,
     ) -> None:
         self._search, self._source, self._rows = search, source, rows
         self._groups = read_groups(groups, source.n_rows)
@@ -156,14 +160,11 @@ class SearchRun:
         )
         cv = self._choose_cv(grouped=groups is not None)
         self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
-        bins = {"rows_per_bin": ROWS_PER_BIN} if is_auto(search, "rows_per_bin") else {}
-        self._plans = list_plans(search, rows.total, len(rows.classes), bins)
-        self._by_family = self._plans[0].family is not GRID
+        self._settled = settled
+        self._space, self._by_family = self._settled.space, settled.by_family
+        self._plans = list_plans(search, settled, rows.total, _weigh_classes(rows))
         if not self._by_family:
-            warn_of_free_gains(find_grid(search), self._plans[0].candidates[0].loss.gain)
-        self._wants_means = any(
-            c.options.linear_leaves for plan in self._plans for c in plan.candidates
-        )
+            warn_of_free_gains(self._space, self._plans[0].candidates)
         self.training, self._split_rows = self._encode()
         self._limit = Deadline.after(search.time_limit)
         self._race = self._make_race()
@@ -179,36 +180,43 @@ class SearchRun:
                 self._look_at_order(compared, winner)
             except KeyboardInterrupt:
                 interrupted = True
-        if results.ended is None and wants_pairs(search) and (interrupted or self._limit()):
+        pairs = wants_pairs(self._space, search.effort)
+        if results.ended is None and pairs and (interrupted or self._limit()):
             results.ended = "interrupted" if interrupted else "time_limit"
             self._warn_if_cut_short(results)
         base = None
-        if results.ended is None and wants_pairs(search):
+        if results.ended is None and pairs:
             base = self._find_base(compared, results, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, results)
-        if search.calibrate:
+        elif self._space.wants_pairs:
+            results.best_params["interactions"] = self._take_pairs_untried()
+        if search.calibrate and not self._space.pins_calibration:
             results.calibration, corrections = _calibrate(winner, self._task)
             results.best_params |= corrections
         return winner, results
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
-        search = self._search
-        weak_learner = results.best_params.get("weak_learner", search.weak_learner)
-        n_bags = count_bags(search, weak_learner)
+        search, params = self._search, results.best_params
+        learner = params["weak_learner"]
+        is_auto = "outer_bags" not in params
+        n_bags = 0
+        if not is_auto:
+            n_bags = make_bags(params["outer_bags"]).n_bags
+        elif (search.effort or 0) >= BAGS_FROM and not learner.is_grown:
+            n_bags = AUTO_BAGS
         if not n_bags:
             return None
         try:
-            design = design_for(weak_learner, n_bags)
+            design = design_for(learner, n_bags)
             seed = checks.seed(search.random_state)
             order, bags = deal_to_bags(self._rows, design, seed, self._groups)
         except ValueError:
-            if is_auto(search, "outer_bags"):
+            if is_auto:
                 return None
             raise
-        if is_auto(search, "outer_bags"):
-            results.best_params["outer_bags"] = len(bags.segments)
+        params["outer_bags"] = params.get("outer_bags", n_bags)
         return order, bags
 
     # -- setting up --------------------------------------------------------------------------------
@@ -226,10 +234,9 @@ class SearchRun:
         """Return the rows as codes, and in the orders that splits need."""
         first = self._task.split_batches[0]
         order = self._rows.sort(first.part, first.roles.shape[1])
-        options = read_binning(find_grid(self._search))
-        if self._by_family:
-            options = read_binning(self._search, ROWS_PER_BIN, ROWS_PER_BIN)
-        training = self._source.encode(options, self._rows, order, wants_means=self._wants_means)
+        options = read_binning(self._search, self._settled.rows_per_bin)
+        needs_means = any(learner.needs_means for learner in self._settled.learners)
+        training = self._source.encode(options, self._rows, order, wants_means=needs_means)
         return training, list(arrange(self._rows, self._task.split_batches, order, training))
 
     def _make_race(self) -> Race | None:
@@ -242,7 +249,7 @@ class SearchRun:
 
     def _compare(self) -> Compared:
         """Return what is known of all candidates of all families."""
-        any_number = self._search.n_estimators == "auto"
+        any_number = self._space.n_estimators is None
 
         def evaluate(candidates: Sequence[Candidate], family: str) -> CVScores:
             what = family if self._by_family else "searching"
@@ -256,15 +263,24 @@ class SearchRun:
         return compare(self._plans, evaluate, rate, self._race, self._search.effort)
 
     def _boost(
-        self, candidates: Sequence[Candidate], split_rows: Sequence[SplitRows], what: str
+        self,
+        candidates: Sequence[Candidate],
+        split_rows: Sequence[SplitRows],
+        what: str,
+        n_estimators: int | None = None,
     ) -> CVScores:
-        """Return the scores and log losses of all candidates, splits and numbers of estimators."""
+        """Return the scores and log losses of all candidates, splits and numbers of estimators.
+
+        `n_estimators` are those of pairs, if that is fixed.
+        """
         search, task = self._search, self._task
-        caps = self._count_estimators()
+        if n_estimators is None:
+            n_estimators = self._space.n_estimators
+        caps = self._count_estimators(n_estimators)
         total = count_models(split_rows) * sum(caps[c.selection] for c in candidates)
         scores = (task.score, BUILT_IN["neg_log_loss"])
         stop = None
-        if search.n_estimators == "auto":
+        if n_estimators is None:
             stop = make_patience(search)
         if has_workers() and split_rows[0].training.can_be_copied:
             alone = [
@@ -277,18 +293,17 @@ class SearchRun:
                 candidates, split_rows, caps, scores, stop=stop, report=report, race=self._race
             )
 
-    def _count_estimators(self) -> dict[str, int]:
+    def _count_estimators(self, fixed: int | None) -> dict[str, int]:
         """Return how many estimators of each selection are tried at most."""
         most = {"greedy": MOST_ROUNDS, "unbiased": MOST_ROUNDS, "cyclic": MOST_CYCLES}
-        search = self._search
-        limit = search.max_estimators if search.n_estimators == "auto" else search.n_estimators
+        limit = self._search.max_estimators if fixed is None else fixed
         return most if limit is None else dict.fromkeys(most, int(limit))
 
     def _choose(self, compared: Compared) -> tuple[Winner, SearchResults]:
         """Return the candidate that is taken, and the results of all."""
         search, candidates, scores = self._search, compared.candidates, compared.scores
         curves = scores.values[0]
-        any_number = search.n_estimators == "auto"
+        any_number = self._space.n_estimators is None
         c, best_at = find_best_numbers(scores, any_number=any_number)
         tuned = [
             candidate.with_temperature(scores.temperatures[k, best_at[k]])
@@ -298,8 +313,8 @@ class SearchRun:
         columns = {"n_estimators": best_at + 1} | (compared.columns if self._by_family else {})
         results = SearchResults(
             describe_results(
-                [candidate.params for candidate in tuned], list(map(_describe, tuned)), at_best,
-                columns,
+                [candidate.params for candidate in tuned],
+                _describe_candidates(tuned, self._space), at_best, columns,
             ),
             curves,
             ended=compared.ended,
@@ -347,14 +362,13 @@ class SearchRun:
             )
 
     def _warn_of_the_last_gain(self, results: SearchResults) -> None:
-        """Warn of a chosen gain at an end of the user's list; "auto" ends where it should."""
+        """Warn of a chosen gain at an end of the user's list; the search's ends where it should."""
         gains = np.unique(results.cv_results["param_gain"].astype(np.float64))
-        listed = self._search.gains is not None and not isinstance(self._search.gains, str)
-        gain = results.of_winner["gain_"]
-        if not listed or len(gains) < 3 or gain not in gains[[0, -1]]:
+        gain, listed = results.of_winner["gain_"], self._space.gains or [None]
+        if None in listed or len(gains) < 3 or gain not in gains[[0, -1]]:
             return
         end, other = ("smallest", "smaller") if gain == gains[0] else ("largest", "larger")
-        warn(f"the chosen gain {gain:g} is the {end} of gains: a {other} one may be better")
+        warn(f"the chosen gain {gain:g} is the {end} of the space: a {other} one may be better")
 
     # -- pairs -------------------------------------------------------------------------------------
 
@@ -366,7 +380,7 @@ class SearchRun:
         Where no families are compared it is the one that was taken.
         """
         if not self._by_family:
-            return None if isinstance(self._search.interactions, str) else winner
+            return winner if self._space.wants_pairs else None
         additive = {plan.family.name for plan in self._plans if plan.family.additive}
         candidates = compared.candidates
         for k in np.argsort(-np.array(compared.ratings), kind="stable").tolist():
@@ -383,22 +397,32 @@ class SearchRun:
         search = self._search
 
         def evaluate(
-            candidates: Sequence[Candidate], rows: Sequence[SplitRows], n: int
+            candidates: Sequence[Candidate],
+            rows: Sequence[SplitRows],
+            n_pairs: int,
+            n_estimators: int | None,
         ) -> CVScores:
-            return self._boost(candidates, rows, f"{n} pairs")
+            return self._boost(candidates, rows, f"{n_pairs} pairs", n_estimators)
+
+        def take(trial: PairTrial) -> Sequence[SplitRows]:
+            if trial.are_listed:
+                return split_pairs.take_listed(trial.interactions.pairs)
+            return split_pairs.take_strongest(trial.n_pairs)
 
         begin = time.perf_counter()
         n_features = len(self.training.binning.features)
-        numbers, grid = list_interactions(search, len(self._rows.codes), n_features)
-        of_splits = split_pairs(base.candidate, base.n_estimators, base.split_rows, max(numbers))
+        trials = list_trials(self._space, search.effort, len(self._rows.codes), n_features)
+        most = max(0 if trial.are_listed else trial.n_pairs for trial in trials)
+        split_pairs = SplitPairs(base.candidate, base.n_estimators, base.split_rows, most)
         families = results.family_results
+        may_have_none = self._space.may_have_no_pairs or n_features < 2
         pairs = compare_pairs(
             base,
-            of_splits,
-            numbers if families is None else [0, *numbers],
-            grid,
+            trials if n_features > 1 else [],
+            take,
             evaluate,
-            fixed_number=search.n_estimators != "auto",
+            may_have_none=may_have_none,
+            fixed_number=self._space.n_estimators is not None,
             is_over=self._limit,
             race=self._race,
         )
@@ -425,13 +449,27 @@ class SearchRun:
                 dropped=pairs.dropped,
                 seconds=time.perf_counter() - begin,
             )
-            if best == 0 or taken.score <= winner.score:
+            is_better = taken is not base and (taken.score > winner.score or not may_have_none)
+            if not is_better:
+                results.best_params |= {"interactions": 0} if self._space.wants_pairs else {}
                 return winner
             results.take(base)
             results.of_winner["family_"] = PAIRS
         results.of_winner["best_score_"] = taken.score
-        results.best_params |= pairs.params[best]
+        results.best_params |= {"interactions": 0, **taken.candidate.params}
         return taken
+
+    def _take_pairs_untried(self) -> Any:
+        """Return pairs of the space that were not compared: there are none, or was no time."""
+        if self._space.may_have_no_pairs:
+            return 0
+        n_rows, n_features = len(self._rows.codes), len(self.training.binning.features)
+        return list_trials(self._space, self._search.effort, n_rows, n_features)[0].interactions
+
+
+def _weigh_classes(rows: Rows) -> NDArray[np.float64]:
+    """Return the weight that the rows of each class have in training."""
+    return add_up_by(rows.codes, rows.training_weight, len(rows.classes))
 
 
 def _score(
@@ -499,12 +537,46 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
         corrections = {"temperature": float(f"{1.0 / slope:.6g}")}
         corrections["intercept"] = [b / slope for b in intercepts]
     record = {**corrections, "gain": fitted.gain, "error": fitted.error, "kept": helps}
-    return record, corrections if helps else {}
+    return record, {"calibration": chosen.calibration.replace(**corrections)} if helps else {}
+
+
+ALWAYS = ("loss", "gain", "selection", "prior")
+"""The parameters of which results have a column in any case."""
+
+
+def _describe_candidates(candidates: Sequence[Candidate], space: Space) -> list[dict[str, Any]]:
+    """Return what the results have of each candidate, each parameter in a column.
+
+    These are the parameters that the space has, and those that any candidate has not at the
+    classifier's default.
+    """
+    rows = [_describe(candidate) for candidate in candidates]
+    told = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row)
+        if name in (*ALWAYS, "alpha", "calibration__temperature")
+        or name in space
+        or any(_stands_out(name, row, space.classifier.known) for row in rows)
+    ]
+    return [{name: row[name] for name in told if name in row} for row in rows]
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:
-    """Return what the results have of a candidate, each in a column of its own."""
-    columns = {**candidate.params, "loss": candidate.loss.name}
-    del columns["intercept"], columns["slope"]  # nobody has them yet
-    alpha = candidate.loss.parameters.get("alpha")
-    return columns if alpha is None else {**columns, "alpha": alpha}
+    """Return every parameter of a candidate that may be told."""
+    options, alpha = candidate.options, candidate.loss.parameters.get("alpha")
+    of_loss = {"loss": candidate.loss.name, "gain": candidate.loss.gain}
+    of_loss |= {} if alpha is None else {"alpha": alpha}
+    params = {name: getattr(options, name) for name in declared(BoostingOptions)}
+    params |= {k: v for k, v in candidate.params.items() if k not in ("calibration", "outer_bags")}
+    if candidate.coupling is None:
+        params.pop("multiclass", None)
+    if candidate.seeks_temperature:
+        params["calibration__temperature"] = candidate.calibration.temperature
+    return flatten({**of_loss, **params, **of_loss}, defaults=True)
+
+
+def _stands_out(name: str, row: Mapping[str, Any], known: Mapping[str, Parameter]) -> bool:
+    """Whether a candidate has a parameter or a field, and not at its default."""
+    owner, _, field = name.partition("__")
+    entries = declared(LEARNERS[row[owner]]) if field else known
+    return name in row and not is_default(row[name], entries[field or owner].default)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from properboost.cached import cached_property
 
-__all__ = ["LEVELS", "Bags", "design"]
+__all__ = ["LEVELS", "BagDesign", "BagPlan", "design"]
 
 LEVELS = 4
 """Neighbouring parts of which a bag leaves out one."""
@@ -23,7 +23,7 @@ _TIMES = np.array([[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]])
 
 
 @dataclass(frozen=True, eq=False)
-class Bags:
+class BagDesign:
     """Which parts of the rows each bag learns from: ``kept`` has the shape (n_bags, n_parts)."""
 
     kept: NDArray[np.bool_]
@@ -61,8 +61,17 @@ class Bags:
         return deviations
 
 
+@dataclass(frozen=True, eq=False)
+class BagPlan:
+    """Bags of a fit: the design, and the segments that each bag learns from."""
+
+    design: BagDesign
+    segments: NDArray[np.bool_]
+    """(n_bags, n_segments)"""
+
+
 @cache
-def design(n_bags: int) -> Bags:
+def design(n_bags: int) -> BagDesign:
     """Return the design of so many bags of look-up tables, 4 to 64.
 
     It is an orthogonal array of 4, 16 or 64 runs, four levels and strength 2 [1]_, or its first
@@ -81,4 +90,4 @@ def design(n_bags: int) -> Bags:
         lines = lines[:, lines[-1] != 0]
     left_out = np.bitwise_xor.reduce(_TIMES[points[:, :n_bags, None], lines[:, None, :]], axis=0)
     kept: NDArray[np.bool_] = left_out[:, :, None] != np.arange(LEVELS)
-    return Bags(kept.reshape(n_bags, -1))
+    return BagDesign(kept.reshape(n_bags, -1))

@@ -17,7 +17,7 @@ __all__ = ["Spread", "TableSpread", "find_size"]
 Array = NDArray[np.float64]
 
 _WITH_BAGS = (
-    "a model that was fitted with bag_tables=True and in which set_shape_function set no table"
+    "a model that was fitted with Bags(tables=True) and in which set_shape_function set no table"
 )
 
 

@@ -4,13 +4,15 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, get_args
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "LARGEST_INT",
     "auto_or_list",
     "between",
     "boolean",
@@ -27,16 +29,20 @@ __all__ = [
     "is_list",
     "non_negative",
     "numbers_of",
+    "one_of",
     "or_else",
     "positive",
     "probabilities",
     "seed",
+    "share",
+    "smoothing",
 ]
 
 T = TypeVar("T")
 U = TypeVar("U")
 
-_MOST_THREADS = 2**31 - 1  # what the engine's int holds; it starts far fewer
+LARGEST_INT = 2**31 - 1
+"""The largest number of the engine's int."""
 
 
 def positive(name: str, value: object) -> float:
@@ -103,6 +109,18 @@ def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return p
 
 
+def share(name: str, value: object) -> float:
+    """Check a share above 0 and up to 1."""
+    if between(name, value, 0.0, 1.0) == 0.0:
+        raise ValueError(f"{name} must be above 0 and at most 1; got {value!r}")
+    return positive(name, value)
+
+
+def smoothing(name: str, value: object) -> float:
+    """Check how far sums spread; the engine's bound."""
+    return between(name, value, 0.0, 10_000.0)
+
+
 def choice(name: str, value: object, known: Sequence[str]) -> str:
     """Return `value`, which must be one of the `known` names."""
     names = ", ".join(repr(k) for k in known)
@@ -111,6 +129,11 @@ def choice(name: str, value: object, known: Sequence[str]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {names}; got {value!r}")
     return value
+
+
+def one_of(names: Any) -> Callable[[str, object], str]:
+    """Return the check of a `Literal` of names."""
+    return partial(choice, known=get_args(names))
 
 
 def entries(
@@ -238,7 +261,7 @@ def count_threads(n_jobs: object) -> int:
     asked = int(n_jobs)
     if asked == 0:
         raise ValueError("n_jobs must not be 0: None or -1 use every CPU, 1 uses one")
-    return min(asked, _MOST_THREADS) if asked > 0 else max(1, _available() + 1 + asked)
+    return min(asked, LARGEST_INT) if asked > 0 else max(1, _available() + 1 + asked)
 
 
 def _available() -> int:
@@ -247,7 +270,7 @@ def _available() -> int:
     digits = asked.lstrip("0")
     if asked.isascii() and asked.isdigit() and digits:
         # Python takes no number of thousands of digits.
-        return min(int(digits[: len(str(_MOST_THREADS)) + 1]), _MOST_THREADS)
+        return min(int(digits[: len(str(LARGEST_INT)) + 1]), LARGEST_INT)
     try:
         return int(joblib.cpu_count())
     except ValueError as error:

@@ -1,15 +1,17 @@
 """Parameters that are declared once.
 
 A declaration is a class attribute: ``max_bins: int = parameter(default=255, check=..., doc=...)``.
-Classes of them are inherited by estimators, searches and what the engine is told.  The signature of
-an estimator, its documentation, its checks, its options of the command line and what files hold of
-it come from there.
+Classes of them are inherited by estimators, by the objects that parameters may be, and by the
+engine's options.  The signature, the documentation, the checks, the options of the command line and
+the fields of files come from there.
 """
+
+from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import wraps
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Any,
@@ -24,36 +26,36 @@ from typing import (
     get_origin,
 )
 
-from properboost.cached import cached_property
-from properboost.parameters import checks
+import numpy as np
+from sklearn.base import BaseEstimator, clone
 
 __all__ = [
+    "Component",
+    "ComponentSupport",
     "Form",
     "Options",
     "Parameter",
+    "answer_by",
+    "check_component",
     "check_declared",
+    "component",
     "declared",
     "estimator",
     "parameter",
     "parameters",
     "read",
-    "search",
+    "read_parameter",
 ]
 
 Reader: TypeAlias = Callable[[str, object], object]
 """Takes a name for errors and a value; returns the checked value."""
 
 Form: TypeAlias = Literal["by label", "by feature", "features", "losses", "matrix", "not saved"]
-"""What files hold of a parameter, where a value or a list of values does not say it all."""
-
-AUTO = "auto"
-"""What a search calls a value that it chooses by itself."""
-
-SAME = object()
-"""What stands for the default of estimators as the default of searches: None may be another."""
+"""The kinds of values that files hold in a form of their own."""
 
 Class = TypeVar("Class", bound=type)
 O = TypeVar("O", bound="Options")  # noqa: E741
+C = TypeVar("C", bound="Component")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,73 +71,76 @@ class Parameter:
     """What the documentation calls its type, where the annotation does not say it well."""
     option: str | None = None
     """Help of its option on the command line; without, it has none."""
-    only_with: Mapping[str, Sequence[str | bool]] | None = None
+    only_with: Mapping[str, Sequence[object]] | None = None
     """Other parameters, and the values of them with which this one has an effect."""
-    promise: Mapping[str, str] | None = None
-    """If it promises something about the model, it is refused where it has no effect: this says
-    why, for each of the other parameters."""
-    nothing: object = SAME
-    """What promises nothing, where that is not the default."""
-    search_default: object = SAME
-    """The default of a search that takes lists of it, where that is another."""
+    why: Mapping[str, str] | None = None
+    """Why it has no effect otherwise, for each of the other parameters."""
+    harmless: Sequence[object] = ()
+    """Values besides the default that are right where it has no effect."""
     form: Form | None = None
-    """What files hold of it; a list of any other form is one to choose from."""
+    component: Callable[[object], Component] | None = None
+    """Returns the object that a value stands for, where it stands for one."""
     keyword: bool = True
-    single: bool = False
-    """Whether searches take no list of it, though its type is a type variable."""
-    listable: bool = False
-    takes_lists: bool = False
+    engine: bool = True
+    """Whether the engine reads it, of a learner."""
 
-    @property
-    def may_be_choices(self) -> bool:
-        """Whether a list in a search is one to choose from, and not one value."""
-        return self.form in (None, "losses")
-
-    @cached_property
-    def read_one(self) -> Reader:
-        """What checks and returns a value that is no list to choose from."""
-        return self.check or _make_check(self.annotation)
-
-    def read(self, value: object) -> object:
-        """Return a value, or a list to choose from, as it is worked with."""
-        if not self.takes_lists:
-            return self.read_one(self.name, value)
-        if checks.is_list(value):
-            return checks.entries(self.name, value, self.read_one)
-        return checks.or_else(self.read_one, "a list of these")(self.name, value)
+    def read(self, value: object, owner: str = "") -> object:
+        """Return the checked value; an object that it stands for is a copy."""
+        if self.component is not None:
+            return check_component(self.component(value))
+        assert self.check is not None, f"{self.name} has no check"
+        return self.check(owner + self.name, value)
 
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
-        """Return the other parameter whose value makes this one ineffective, if any.
-
-        One with a list to choose from does so if each of them does; one that is still to be chosen
-        does not.
-        """
+        """Return the other parameter whose value makes this one ineffective, if any."""
         for name, allowed in (self.only_with or {}).items():
             value = values(name)
-            choices: Any = value if checks.is_list(value) else [value]
-            if not any(choice in (*allowed, AUTO) for choice in choices):
+            if getattr(value, "name", value) not in allowed:
                 return name
         return None
 
-    def applies_to(self, model: object) -> bool:
-        """Whether this has a meaning beside the other parameters of `model`."""
-        return self.find_obstacle(partial(getattr, model)) is None
-
-    def check_promise(self, value: object, values: Callable[[str], object]) -> None:
-        """Refuse a promise that the other parameters break."""
-        obstacle = self.find_obstacle(values) if self.promise else None
-        if obstacle is None or self.promise is None or self.only_with is None:
+    def refuse_without_effect(
+        self, value: object, values: Callable[[str], object], owner: str = ""
+    ) -> None:
+        """Refuse a value that the other parameters make ineffective, but for the default."""
+        obstacle = self.find_obstacle(values)
+        if obstacle is None or self.only_with is None or _is_among(value, self._harmless):
             return
+        beside = values(obstacle)
+        beside = getattr(beside, "name", beside)
         possible = " or ".join(map(repr, self.only_with[obstacle]))
-        nothing = self.default if self.nothing is SAME else self.nothing
-        for entry in value if self.takes_lists and isinstance(value, list) else [value]:
-            plain = isinstance(entry, int | float | str) and entry in (self.default, nothing)
-            if entry is not self.default and not plain:
-                raise ValueError(
-                    f"{self.name} must be {nothing!r} with {obstacle}={values(obstacle)!r}: "
-                    f"{self.promise[obstacle]}; use {obstacle}={possible}, or leave {self.name} "
-                    f"at {self.default!r}; got {value!r}"
-                )
+        why = f": {self.why[obstacle]}" if self.why else ""
+        raise ValueError(
+            f"{owner}{self.name} must be {self.default!r} with {obstacle}={beside!r}{why}; use "
+            f"{obstacle}={possible}, or leave {self.name} at {self.default!r}; got {value!r}"
+        )
+
+    @property
+    def _harmless(self) -> list[object]:
+        default = self.default if self.component is None else self.component(self.default)
+        return [default, *self.harmless]
+
+
+def _is_among(value: object, others: Sequence[object]) -> bool:
+    return any(_is_same(value, other) for other in others)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two values are equal, lists and arrays entry by entry."""
+    if a is b:
+        return True
+    if isinstance(a, str) or isinstance(b, str):
+        return isinstance(a, str) and isinstance(b, str) and a == b
+    if isinstance(a, bool | np.bool_) != isinstance(b, bool | np.bool_):
+        return False
+    if _has_entries(a) or _has_entries(b):
+        both = _has_entries(a) and _has_entries(b)
+        return both and len(a) == len(b) and all(map(_is_same, a, b))
+    return bool(a == b)
+
+
+def _has_entries(value: object) -> bool:
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
 
 
 def parameter(
@@ -146,18 +151,14 @@ def parameter(
     doc: str | None = None,
     kind: str | None = None,
     option: str | None = None,
-    only_with: Mapping[str, Sequence[str | bool]] | None = None,
-    promise: Mapping[str, str] | None = None,
-    nothing: object = SAME,
-    search_default: object = SAME,
+    only_with: Mapping[str, Sequence[object]] | None = None,
+    why: Mapping[str, str] | None = None,
+    harmless: Sequence[object] = (),
     form: Form | None = None,
-    single: bool = False,
+    component: Callable[[object], Component] | None = None,
+    engine: bool = True,
 ) -> Any:
-    """Declare a parameter; what is left out is as in the declaration that this one replaces.
-
-    Names of a `Literal` and booleans need no `check`.  An annotation that is a type variable says
-    that searches take lists, unless it is `single`.
-    """
+    """Declare a parameter; what is left out is as in the declaration that this one replaces."""
     return Parameter(
         default=default,
         check=check,
@@ -165,12 +166,12 @@ def parameter(
         kind=kind,
         option=option,
         only_with=only_with,
-        promise=promise,
-        nothing=nothing,
-        search_default=search_default,
+        why=why,
+        harmless=harmless,
         form=form,
+        component=component,
         keyword=kw_only,
-        single=single,
+        engine=engine,
     )
 
 
@@ -194,115 +195,211 @@ def _make(cls: type[O], values: Mapping[str, object]) -> O:
     return made
 
 
+# -- objects that parameters may be ----------------------------------------------------------------
+
+
+class Component(BaseEstimator):  # type: ignore[misc]
+    """Parameters that belong together, as an object that a parameter of an estimator may be.
+
+    Objects of one class with the same fields are equal, and have no hash, since they can be
+    changed.  A fit never writes into them.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_is_same(getattr(self, p), getattr(other, p)) for p in declared(type(self)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def set_params(self, **params: object) -> Self:
+        """Set fields by name; ValueError names what to write for one that there is not."""
+        for name in params:
+            if name not in declared(type(self)):
+                raise ValueError(_answer(type(self).__name__, name, declared(type(self))))
+            setattr(self, name, params[name])
+        return self
+
+    def check_fields(self, owner: str) -> None:
+        """Refuse fields that do not go together; `owner` stands before their names in errors."""
+
+    def replace(self, **changes: object) -> Self:
+        """Return the same but for some fields."""
+        values = {name: getattr(self, name) for name in declared(type(self))}
+        return type(self)(**(values | changes))
+
+
+def check_component(part: C) -> C:
+    """Return a copy of an object whose fields are checked."""
+    cls = type(part)
+    owner = f"{cls.__name__}."
+    known = declared(cls)
+    values = {name: p.read(getattr(part, name), owner) for name, p in known.items()}
+    for name, p in known.items():
+        p.refuse_without_effect(values[name], values.__getitem__, owner)
+    checked = cls(**values)
+    checked.check_fields(owner)
+    return checked
+
+
+class ComponentSupport:
+    """Adds to an estimator that its parameters may be names that stand for objects."""
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters, also those of objects that parameters are.
+
+        Parameters
+        ----------
+        **params : object
+            By name.  ``weak_learner__max_depth=3`` is a field of the object that `weak_learner`
+            is.  A name, such as ``weak_learner="tree"``, becomes its object first, whatever the
+            order.  An object is replaced by a changed copy: others that hold it are not changed.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of a name.
+        """
+        known = declared(type(self))
+        nested: dict[str, dict[str, object]] = {}
+        for name in params:
+            owner, _, field = name.partition("__")
+            if owner not in known:
+                raise ValueError(_answer(type(self).__name__, name, known))
+            if field:
+                nested.setdefault(owner, {})[field] = params[name]
+            else:
+                setattr(self, name, params[name])
+        for owner, changes in nested.items():
+            value, make = getattr(self, owner), known[owner].component
+            part = value if make is None else make(value)
+            if not isinstance(part, Component):
+                first = f"{owner}__{next(iter(changes))}"
+                raise ValueError(_answer(type(self).__name__, first, known))
+            wrong = [name for name in changes if name not in declared(type(part))]
+            if wrong and part is not value:
+                advice = _advise(f"{owner}__{wrong[0]}", known, value)
+                raise ValueError(f"{owner} is {value!r}, which has no {wrong[0]}{advice}")
+            setattr(self, owner, clone(part).set_params(**changes))
+        return self
+
+
 # -- classes that have parameters -----------------------------------------------------------------
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def parameters(cls: Class) -> Class:
     """Declare parameters for other classes to inherit."""
-    own = {}
+    mine = {}
     for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
         if isinstance(cls.__dict__.get(name), Parameter):
-            listable = isinstance(annotation, TypeVar) and not cls.__dict__[name].single
-            own[name] = replace(
-                cls.__dict__[name], name=name, annotation=annotation, listable=listable
-            )
+            mine[name] = replace(cls.__dict__[name], name=name, annotation=annotation)
             delattr(cls, name)
-    cls._own_parameters = MappingProxyType(own)  # type: ignore[attr-defined]
+    cls._declared_here = MappingProxyType(mine)  # type: ignore[attr-defined]
     return cls
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def estimator(cls: Class) -> Class:
-    """Make the constructor and the documentation of an estimator from its parameters."""
-    return _finish(parameters(cls), takes_lists=False)
-
-
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
-def search(cls: Class) -> Class:
-    """Make those of a search, which takes lists where a parameter's type is a type variable."""
-    return _finish(parameters(cls), takes_lists=True)
-
-
-def _finish(cls: Class, *, takes_lists: bool) -> Class:
-    cls._takes_lists = takes_lists  # type: ignore[attr-defined]
-    known = declared(cls)
+    """Make the constructor and the documentation of a class from its parameters."""
+    known = declared(parameters(cls))
     cls.__init__ = _make_init(cls, known)  # type: ignore[misc]
     if cls.__doc__ is not None:
         cls.__doc__ = _document(inspect.cleandoc(cls.__doc__), known)
     return cls
 
 
+component = estimator
+"""Make those of an object that a parameter may be."""
+
+
 def declared(cls: type[object]) -> Mapping[str, Parameter]:
-    """Return the parameters of a class, its own first, then those it inherits."""
+    """Return the parameters of a class, those it declares first, then those it inherits."""
     known: Mapping[str, Parameter] | None = cls.__dict__.get("_declared")
     if known is None:
-        found: dict[str, Parameter] = {}
+        gathered: dict[str, Parameter] = {}
         for base in cls.__mro__:
-            for name, entry in base.__dict__.get("_own_parameters", {}).items():
+            for name, entry in base.__dict__.get("_declared_here", {}).items():
                 # A redeclaration stands where the parameter was first declared.
-                found[name] = _fill(found.pop(name), entry) if name in found else entry
-        lists = getattr(cls, "_takes_lists", False)
-        types = _find_types(cls)
-        known = MappingProxyType({name: _settle(p, types, lists) for name, p in found.items()})
+                later = gathered.pop(name, None)
+                gathered[name] = entry if later is None else _fill(later, entry)
+        known = MappingProxyType(gathered)
         cls._declared = known  # type: ignore[attr-defined]
     return known
 
 
 def _fill(later: Parameter, earlier: Parameter) -> Parameter:
     """Return a redeclaration with what it leaves to the declaration it replaces."""
-    left = [
-        f.name
-        for f in fields(Parameter)
-        if getattr(later, f.name) is (SAME if f.name in ("nothing", "search_default") else None)
-    ]
-    values = {name: getattr(earlier, name) for name in left if name != "default"}
-    return replace(later, **values, listable=later.listable or earlier.listable)
-
-
-def _find_types(cls: type) -> dict[Any, Any]:
-    """Return what stands for the type variables of the classes that a class inherits."""
-    types: dict[Any, Any] = {}
-    for owner in cls.__mro__:
-        for base in owner.__dict__.get("__orig_bases__", ()):
-            variables = getattr(get_origin(base), "__parameters__", ())
-            types |= zip(variables, get_args(base), strict=False)
-    return types
-
-
-def _settle(entry: Parameter, types: Mapping[Any, Any], lists: bool) -> Parameter:
-    """Return a parameter with the type, and where lists are taken the default, that a class has."""
-    annotation = types.get(entry.annotation, entry.annotation)
-    entry = replace(entry, annotation=annotation)
-    if not (lists and entry.listable):
-        return entry
-    default = entry.default if entry.search_default is SAME else entry.search_default
-    return replace(entry, default=default, kind=f"{entry.kind} or list", takes_lists=True)
+    left = [f.name for f in fields(Parameter) if getattr(later, f.name) in (None, ())]
+    return replace(later, **{name: getattr(earlier, name) for name in left if name != "default"})
 
 
 def _make_init(cls: type, known: Mapping[str, Parameter]) -> Callable[..., None]:
-    """Return a constructor that does what scikit-learn asks of one: it keeps what it is given."""
+    """Return a constructor that does what scikit-learn asks of one: it keeps its arguments.
+
+    An unknown keyword is answered by what to write.
+    """
     names = sorted(known, key=lambda name: known[name].keyword)
     arguments = [f"{name}=defaults[{name!r}]" for name in names]
     first = sum(not known[name].keyword for name in names)
-    lines = [f"def __init__(self, {', '.join([*arguments[:first], '*', *arguments[first:]])}):"]
-    lines += [f"    self.{name} = {name}" for name in names]
+    keywords = ["*", *arguments[first:]] if arguments[first:] else []
+    lines = [f"def __init__({', '.join(['self', *arguments[:first], *keywords])}):"]
+    lines += [f"    self.{name} = {name}" for name in names] or ["    pass"]
     scope: dict[str, Any] = {"defaults": {name: known[name].default for name in names}}
     exec("\n".join(lines), scope)
-    init: Callable[..., None] = scope["__init__"]
-    init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
-    init.__annotations__ = {name: known[name].annotation for name in names} | {"return": None}
+    keep: Callable[..., None] = scope["__init__"]
+    keep.__module__, keep.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    keep.__annotations__ = {name: known[name].annotation for name in names} | {"return": None}
+
+    @wraps(keep)
+    def init(self: Any, *values: Any, **keywords: Any) -> None:
+        for name in keywords:
+            if name not in known:
+                raise TypeError(_answer(type(self).__name__, name, known))
+        keep(self, *values, **keywords)
+
     return init
+
+
+Adviser: TypeAlias = Callable[[str, Mapping[str, Parameter], object], str]
+
+_advisers: list[Adviser] = []
+
+
+def answer_by(advise: Adviser) -> None:
+    """Let a function say what to write for a name that is none of the known parameters.
+
+    It gets the name, these parameters and, of a nested name that is set, its owner's value.
+    """
+    _advisers[:] = [advise]
+
+
+def _answer(called: str, name: str, known: Mapping[str, Parameter]) -> str:
+    return f"{called} has no parameter {name!r}{_advise(name, known)}"
+
+
+def _advise(name: str, known: Mapping[str, Parameter], value: object = None) -> str:
+    advice = "".join(advise(name, known, value) for advise in _advisers)
+    return f": {advice}" if advice else ""
 
 
 # -- documentation --------------------------------------------------------------------------------
 
 
 def _document(text: str, known: Mapping[str, Parameter]) -> str:
-    """Return a class's documentation with a section of its parameters before the attributes'."""
+    """Return a class's documentation with a section of its parameters before the next section."""
+    if not known:
+        return text
     section = "Parameters\n----------\n" + "".join(map(describe, known.values()))
-    before, heading, after = text.partition("Attributes\n----------\n")
-    return f"{before}{section}\n{heading}{after}" if heading else f"{text}\n\n{section}"
+    for heading in ("Attributes\n----------\n", "Examples\n--------\n"):
+        before, at, after = text.partition(heading)
+        if at:
+            return f"{before}{section}\n{at}{after}"
+    return f"{text}\n\n{section}"
 
 
 def describe(entry: Parameter) -> str:
@@ -328,49 +425,21 @@ def name_type(annotation: Any) -> str:
 
 
 def check_declared(model: object) -> None:
-    """Check every parameter, and that every promise can be kept."""
-    known = declared(type(model)).values()
-    read_values = {p.name: p.read(getattr(model, p.name)) for p in known}
-    for p in known:
-        p.check_promise(read_values[p.name], partial(getattr, model))
+    """Check every parameter, and that each has an effect or its default."""
+    known = declared(type(model))
+    values = {name: p.read(getattr(model, name)) for name, p in known.items()}
+    for name, p in known.items():
+        p.refuse_without_effect(values[name], values.__getitem__)
 
 
-def read(options: type[O], model: object, **given: object) -> O:
-    """Return what the engine is told.
-
-    A parameter that has no effect with the others gets its default.
-
-    Parameters
-    ----------
-    options : type
-        What is wanted.
-    model : object
-        Where values come from: an estimator or a search.
-    **given : object
-        Values that count instead.
-    """
-
-    def find(name: str) -> object:
-        return given[name] if name in given else getattr(model, name)
-
+def read(options: type[O], model: object, **changes: object) -> O:
+    """Return options of the engine: those of an estimator, but for `changes`."""
     values = {}
     for name, entry in declared(options).items():
-        if entry.find_obstacle(find) is None:
-            values[name] = entry.read(find(name))
-        else:
-            entry.check_promise(entry.read(find(name)), find)
-            values[name] = entry.default
+        values[name] = entry.read(changes[name] if name in changes else getattr(model, name))
     return _make(options, values)
 
 
-def _make_check(annotation: Any) -> Reader:
-    """Return the check of names and booleans, which their type says all about."""
-    if annotation is bool:
-        return checks.boolean
-    if get_origin(annotation) in (Union, UnionType):
-        rest = [entry for entry in get_args(annotation) if entry is not NoneType]
-        if len(rest) == 1:
-            return checks.either(_make_check(rest[0]), None)
-    if get_origin(annotation) is Literal:
-        return partial(checks.choice, known=get_args(annotation))
-    raise TypeError(f"a parameter of type {annotation!r} needs a check")
+def read_parameter(model: object, name: str) -> Any:
+    """Return the checked value of a parameter; the object, where it stands for one."""
+    return declared(type(model))[name].read(getattr(model, name))

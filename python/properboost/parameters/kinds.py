@@ -1,30 +1,31 @@
 """The types of parameters, for signatures: each name and each union is spelled here once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
 __all__ = [
+    "CONDITIONAL",
     "CV",
+    "NOT_SOLVED",
+    "SOLVED",
     "AutoCV",
-    "AutoLearner",
-    "AutoResponse",
     "CategoricalFeatures",
     "ClassWeight",
     "Coupling",
     "Criterion",
-    "EarlyStopping",
     "GrowPolicy",
-    "Interactions",
     "Intercept",
+    "LearnerName",
     "LossName",
     "MaxCells",
     "MonotonicConstraints",
     "MultiStrategy",
     "Multiclass",
+    "Pairs",
     "Permissible",
     "RandomState",
     "Response",
@@ -38,24 +39,20 @@ __all__ = [
     "VotingLearner",
     "VotingMulticlass",
     "Wait",
-    "WarmStartBins",
-    "WeakLearner",
+    "WarmStart",
 ]
 
 LossName: TypeAlias = Literal[
     "glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha", "tangent"
 ]
-WeakLearner: TypeAlias = Literal["histogram", "stump", "tree", "monomial"]
-AutoLearner: TypeAlias = Literal["auto", "histogram", "stump", "tree", "monomial"]
+LearnerName: TypeAlias = Literal["table", "stump", "tree", "rule"]
 VotingCriterion: TypeAlias = Literal["gini", "error"]
-VotingLearner: TypeAlias = Literal["stump", "tree", "histogram"]
+VotingLearner: TypeAlias = Literal["stump", "tree", "table"]
 Selection: TypeAlias = Literal["unbiased", "greedy", "cyclic"]
 RowsPerBin: TypeAlias = float | Literal["auto"] | None
-AutoResponse: TypeAlias = Literal["auto", "real", "sign", "newton", "exact", "conditional"]
 Permissible: TypeAlias = Literal["matsushita", "entropy", "mu"]
 Response: TypeAlias = Literal["real", "sign", "newton", "exact", "conditional"]
 Criterion: TypeAlias = Literal["gini", "entropy", "matsushita"]
-EarlyStopping: TypeAlias = Literal["auto"] | bool
 Coupling: TypeAlias = Literal["softmax", "canonical", "one_vs_rest"]
 GrowPolicy: TypeAlias = Literal["best_first", "symmetric"]
 Intercept: TypeAlias = Literal["auto", "share"] | float | Sequence[float] | None
@@ -66,9 +63,9 @@ MultiStrategy: TypeAlias = Literal["one_output_per_tree", "multi_output_tree"]
 VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Screening: TypeAlias = Literal["auto"] | int | None
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
-WarmStartBins: TypeAlias = Literal["old", "new"]
-Wait: TypeAlias = Literal["auto"] | int
-"""Estimators without an improvement after which boosting is over."""
+WarmStart: TypeAlias = bool | Literal["new_bins"]
+Wait: TypeAlias = Literal["auto"] | int | None
+"""Estimators without an improvement after which boosting is over; None is never."""
 
 CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
 AutoCV: TypeAlias = Literal["auto"] | CV
@@ -78,7 +75,15 @@ CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | N
 MonotonicConstraints: TypeAlias = (
     Sequence[int] | Mapping[int, int] | Mapping[str, int] | NDArray[np.integer[Any]] | None
 )
-Interactions: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
+Pairs: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 """By label, which may be whatever `y` holds."""
 RandomState: TypeAlias = int | np.random.RandomState | None
+
+SOLVED = ("leveraging", "totally_corrective")
+"""Steps that are solved for in double precision."""
+
+NOT_SOLVED = tuple(name for name in get_args(Step) if name not in SOLVED)
+
+CONDITIONAL = "conditional"
+"""The response that compares two classes' densities, whatever their shares are."""

@@ -23,9 +23,10 @@ __all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 11
+VERSION = 12
 """Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
-no searches or UDTClassifier, 5 no joint models, 6 no temperatures, and 7 no compact models."""
+no searches or UDTClassifier, 5 no joint models, 6 no temperatures, 7 no compact models, and 11 flat
+parameters."""
 
 _GZIP = ".gz"
 """The suffix of files that are to be packed; those that are read say so themselves."""

@@ -7,19 +7,30 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters import checks
-from properboost.parameters.declare import Form, declared
+from properboost.parameters.declare import Component, Form, declared
+from properboost.parameters.flat import COMPONENTS, take_apart
 from properboost.persistence.json_node import Node, plain
 
-__all__ = ["NotSaved", "build_estimator", "describe_parameters", "knows_parameter"]
+__all__ = [
+    "Forms",
+    "NotSaved",
+    "build_estimator",
+    "describe_parameters",
+    "find_forms",
+    "knows_parameter",
+]
 
 Model = TypeVar("Model")
+
+Forms: TypeAlias = Mapping[str, Form | None]
+"""In what form files hold each parameter; None is as it is."""
 
 FORGOTTEN = ("exact_sums",)
 """Parameters of earlier formats that changed no prediction."""
@@ -65,10 +76,8 @@ def describe_parameters(
     refer : callable, optional
         Returns what stands for a loss object.
     """
-    forms = _find_forms(estimator)
-    writer = _Writer(seed, refer)
-    names = estimator().get_params(deep=False)
-    return {name: writer.write(name, getattr(model, name), forms.get(name)) for name in names}
+    writer, forms = _Writer(seed, refer), find_forms(estimator)
+    return {name: writer.write(name, getattr(model, name), forms[name]) for name in sorted(forms)}
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,12 @@ class _Writer:
         """Return what stands for a value of a form; `name` is for the error if nothing does."""
         if isinstance(value, MarginLoss) and self.refer is not None:
             return self.refer(value)
+        if isinstance(value, Component):
+            kind, fields = take_apart(value)
+            forms = find_forms(COMPONENTS[kind])
+            return {
+                kind: {field: self.write(field, fields[field], forms[field]) for field in forms}
+            }
         if isinstance(value, np.random.RandomState):
             return self.seed
         if form == "not saved" and not _is_plain_choice(value):
@@ -107,9 +122,9 @@ def _has_entries(value: object) -> bool:
     return checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1)
 
 
-def _find_forms(estimator: Callable[..., object]) -> dict[str, Form | None]:
-    known = declared(estimator) if isinstance(estimator, type) else {}
-    return {name: entry.form for name, entry in known.items()}
+def find_forms(owner: type) -> Forms:
+    """Return in what form files hold the parameters of an estimator, or the fields of an object."""
+    return {name: entry.form for name, entry in declared(owner).items()}
 
 
 def _describe_mapping(value: Mapping[Any, Any], form: Form | None) -> Any:
@@ -132,37 +147,68 @@ def _call_by_name(value: object) -> str:
 
 def build_estimator(
     node: Node,
-    estimator: Callable[..., Model],
+    make: Callable[..., Model],
     check: Callable[[Model], object],
     resolve: Callable[[Node], MarginLoss] | None = None,
+    forms: Forms | None = None,
 ) -> Model:
     """Return the estimator with these parameters, not fitted.
 
     One that the file's writer did not know has its default, and one that there is no more is left
-    out.  `check` raises an error if they are
-    not allowed; `resolve` returns the loss that an object stands for.
+    out.
+
+    Parameters
+    ----------
+    node : Node
+        The parameters.
+    make : callable
+        The class; or what makes the estimator of parameters by name, with `forms`.
+    check : callable
+        Raises an error if they are not allowed.
+    resolve : callable, optional
+        Returns the loss that an object stands for.
+    forms : mapping, optional
+        The names that `make` takes, and their forms.
     """
-    known = estimator().get_params(deep=False)  # type: ignore[attr-defined]
-    forms = _find_forms(estimator)
-    values = {}
-    for name, entry in node.mapping().items():
-        if name in FORGOTTEN:
-            continue
-        if name not in known:
-            node.fail(f"has an unknown field {name!r}")
-        form = forms.get(name)
-        if form == "losses" and resolve is not None:
-            values[name] = _read_losses(entry, resolve)
-        else:
-            values[name] = entry.value if form not in _READERS else _READERS[form](entry)
-        if isinstance(known[name], tuple) and list(known[name]) == values[name]:
-            values[name] = known[name]  # JSON has lists only
-    model = estimator(**values)
+    forms = find_forms(make) if forms is None else forms  # type: ignore[arg-type]
+    values = _read_values(node, forms, resolve)
     try:
+        model = make(**values)
         check(model)
     except (TypeError, ValueError) as error:
         node.fail(f"has a value that is not allowed: {error}")
     return model
+
+
+def _read_values(
+    node: Node, forms: Forms, resolve: Callable[[Node], MarginLoss] | None = None
+) -> dict[str, Any]:
+    values = {}
+    for name, entry in node.mapping().items():
+        if name in FORGOTTEN:
+            continue
+        if name not in forms:
+            node.fail(f"has an unknown field {name!r}")
+        form = forms[name]
+        if form == "losses" and resolve is not None:
+            values[name] = _read_losses(entry, resolve)
+        elif _is_object(entry):
+            values[name] = _read_object(entry)
+        else:
+            values[name] = entry.value if form not in _READERS else _READERS[form](entry)
+    return values
+
+
+def _is_object(node: Node) -> bool:
+    """Whether a value stands for an object that a parameter may be."""
+    value = node.value
+    return isinstance(value, dict) and len(value) == 1 and not COMPONENTS.keys().isdisjoint(value)
+
+
+def _read_object(node: Node) -> Component:
+    [(name, fields)] = node.mapping().items()
+    kind = COMPONENTS[name]
+    return kind(**_read_values(fields, find_forms(kind)))
 
 
 def knows_parameter(node: Node, name: str) -> bool:

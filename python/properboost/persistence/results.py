@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.losses.builtin import MarginLoss
+from properboost.parameters.declare import Component, declared
+from properboost.parameters.flat import COMPONENTS, take_apart
 from properboost.persistence.json_node import NOT_FINITE, Node, plain, write_reals
 from properboost.persistence.losses import LossList
 
@@ -20,15 +22,28 @@ __all__ = [
     "describe_value",
 ]
 
+_MANY = {"list": list, "tuple": tuple}
+"""What stands for several values in a row, and what they are."""
+
 _TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
 def describe_value(value: Any, losses: LossList) -> Any:
-    """Return what stands for a number, a name, a loss or nothing; a list, or a dict, of them."""
+    """Return what stands for a number, a name, a loss, an object or nothing; or for many of them.
+
+    An array is a tuple, too: a value, where lists have several to choose from.
+    """
     if isinstance(value, Mapping):
-        return {"entries": {name: describe_value(entry, losses) for name, entry in value.items()}}
+        if all(isinstance(name, str) for name in value):
+            return {"entries": {name: describe_value(v, losses) for name, v in value.items()}}
+        return {"pairs": [describe_value([*pair], losses) for pair in value.items()]}
+    if isinstance(value, Component):
+        kind, fields = take_apart(value)
+        return {kind: {name: describe_value(field, losses) for name, field in fields.items()}}
     if isinstance(value, list):
         return {"list": [describe_value(entry, losses) for entry in value]}
+    if isinstance(value, tuple | np.ndarray):
+        return {"tuple": [describe_value(entry, losses) for entry in value]}
     if isinstance(value, MarginLoss):
         return losses.refer(value)
     value = plain(value)
@@ -48,11 +63,35 @@ def build_value(node: Node, losses: LossList) -> Any:
     if "entries" in node.value:
         entries = node.fields("entries")["entries"].mapping()
         return {name: build_value(entry, losses) for name, entry in entries.items()}
-    if "list" in node.value:
-        return [build_value(entry, losses) for entry in node.fields("list")["list"].entries()]
+    for name, make in _MANY.items():
+        if name in node.value:
+            return make(build_value(v, losses) for v in node.fields(name)[name].entries())
+    if "pairs" in node.value:
+        return _build_pairs(node.fields("pairs")["pairs"], losses)
+    for name in COMPONENTS.keys() & node.value.keys():
+        return _build_object(node.fields(name)[name], COMPONENTS[name], losses)
     if "number" in node.value:
         return NOT_FINITE[node.fields("number")["number"].choice(NOT_FINITE)]
     return losses.resolve(node)
+
+
+def _build_pairs(node: Node, losses: LossList) -> dict[Any, Any]:
+    pairs: dict[Any, Any] = {}
+    for entry in node.entries():
+        pair = build_value(entry, losses)
+        if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) not in (str, int):
+            entry.fail("must be a list of a name or a position, and a value")
+        if pair[0] in pairs:
+            entry.fail("must begin with another name or position than those before")
+        pairs[pair[0]] = pair[1]
+    return pairs
+
+
+def _build_object(node: Node, kind: type[Component], losses: LossList) -> Component:
+    fields = node.mapping()
+    for name in fields.keys() - declared(kind).keys():
+        node.fail(f"has an unknown field {name!r}")
+    return kind(**{name: build_value(entry, losses) for name, entry in fields.items()})
 
 
 def describe_columns(columns: Mapping[str, Any], losses: LossList) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from properboost.parameters.declare import declared
+from properboost.parameters.flat import COMPONENTS
 from properboost.persistence.files import VERSION
 from properboost.persistence.registry import KINDS
 
@@ -24,16 +25,28 @@ def model_schema() -> dict[str, Any]:
     text = files("properboost.persistence").joinpath("model.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     schema["properties"]["format_version"] = {"const": VERSION}
+    schema["$defs"]["object"] = {"oneOf": [_describe_kind(kind) for kind in COMPONENTS.values()]}
     for name, kind in KINDS.items():
-        known = kind.estimator().get_params(deep=False)
-        docs = {name: entry.doc or "" for name, entry in declared(kind.estimator).items()}
-        schema["$defs"][f"parameters of {name}"] = {
-            "type": "object",
-            "properties": {
-                parameter: {"description": " ".join(docs.get(parameter, "").split())}
-                for parameter in known
-            },
-            "required": [*known],
-            "additionalProperties": False,
-        }
+        schema["$defs"][f"parameters of {name}"] = _describe_parameters(kind.estimator)
     return schema
+
+
+def _describe_kind(kind: type) -> dict[str, Any]:
+    """Return the schema of what stands for an object: its fields by the name of its class."""
+    fields = {kind.__name__: _describe_parameters(kind)}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+
+
+def _describe_parameters(owner: type) -> dict[str, Any]:
+    known = {name: " ".join((p.doc or "").split()) for name, p in declared(owner).items()}
+    return {
+        "type": "object",
+        "properties": {name: {"description": doc} for name, doc in known.items()},
+        "required": [*known],
+        "additionalProperties": False,
+    }

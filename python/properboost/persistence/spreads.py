@@ -11,7 +11,7 @@ from properboost.models.bag_tables import BagTables, collapse
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Rounds
 from properboost.models.standard_errors import TableSpread
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.parameters.shared import FEWEST_BAGS, MOST_BAGS
+from properboost.parameters.stages import FEWEST_BAGS, MOST_BAGS
 from properboost.persistence.ensembles import build_tables
 from properboost.persistence.json_node import NOT_FINITE, UNKNOWN, Node, write_reals
 

@@ -19,9 +19,10 @@ from properboost.estimators.linear import LinearClassifier
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
 from properboost.parameters import checks
+from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.declare import check_declared, estimator, parameter
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
-from properboost.parameters.shared import LARGEST_INT, VerboseParameters
+from properboost.parameters.rows import VerboseParameters
 from properboost.progress import show_progress
 from properboost.rado.making import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
@@ -195,6 +196,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     )
     keep: Literal["loss", "error"] = parameter(
         default="loss",
+        check=checks.one_of(Literal["loss", "error"]),
         doc="""
         Which classifier is kept, among those after 0, 1, 2, ... rounds: the one of least
         regularised rado loss, or of least training error, which needs the rows and so `fit`.  Among
@@ -203,6 +205,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     )
     fit_intercept: bool = parameter(
         default=True,
+        check=checks.boolean,
         doc="Whether `fit` adds a column of ones, whose coefficient is regularised like any other.",
         option="add a column of ones",
     )

@@ -19,6 +19,7 @@ from properboost.estimators.base import TableClassifier, label_features, open_ro
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
+from properboost.parameters.stages import Interactions
 from properboost.persistence.parameters import NotSaved
 from properboost.report.content import Array, ModelScores, SubsetScores, Term
 from properboost.report.wording import find_protected
@@ -181,7 +182,7 @@ def _fit(
     A search stands for the model that it chose.
     """
     base: Any = getattr(model, "best_estimator_", model)
-    parameters = base.get_params(deep=False)
+    parameters = base.get_params()
     lost = [name for name, value in parameters.items() if isinstance(value, NotSaved)]
     if lost:
         raise ValueError(
@@ -231,8 +232,13 @@ def _narrow(
     if monotonic is not None:
         narrowed["monotonic_cst"] = features.narrow_directions(monotonic)
     interactions = parameters.get("interactions")
-    if isinstance(interactions, Sequence | np.ndarray):
-        narrowed["interactions"] = features.narrow_pairs(interactions) or 0
+    pairs = interactions.pairs if isinstance(interactions, Interactions) else interactions
+    if isinstance(pairs, Sequence | np.ndarray):
+        left = features.narrow_pairs(pairs)
+        if isinstance(interactions, Interactions) and left:
+            narrowed["interactions"] = interactions.replace(pairs=left)
+        else:
+            narrowed["interactions"] = left or 0
     return narrowed
 
 

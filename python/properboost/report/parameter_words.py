@@ -1,5 +1,9 @@
 """Meanings of parameters, losses and parts of models, in a sentence each."""
 
+import re
+
+from properboost.parameters.flat import PLACES
+
 __all__ = ["describe_inside", "describe_parameter"]
 
 _PARAMETERS = {
@@ -33,7 +37,7 @@ _PARAMETERS = {
     "l2": "How strongly points are drawn towards 0, with the Newton response.",
     "max_leaf_nodes": "How many ends a tree has at most.",
     "max_depth": "How many questions a tree asks of a row at most.",
-    "max_literals": "How many conditions a rule has at most.",
+    "max_conditions": "How many conditions a rule has at most.",
     "min_child_weight": (
         "How much weight each branch of a tree must have; rows that the model is sure of "
         "weigh little."
@@ -58,6 +62,7 @@ _PARAMETERS = {
         "Features of which a larger value must never make a class less, or more, probable."
     ),
     # What the model starts from, and what becomes of its sum.
+    "calibration": "What becomes of the sum of points at the end; None is nothing.",
     "intercept": (
         "What is added to every row's points at the end, so that the mean probability is "
         "right; None is nothing."
@@ -96,7 +101,6 @@ _PARAMETERS = {
     "tol": "How small an improvement counts as none.",
     "scoring": "By which score models are compared.",
     "warm_start": "Whether another fit goes on from this one.",
-    "warm_start_bins": "Whether a fit that goes on keeps the ranges of before.",
     # How the work is done: these change no prediction, or by chance alone.
     "n_jobs": "How many processors the fit uses; it changes nothing in the model.",
     "random_state": "The number that chance begins from: the same one draws the same.",
@@ -108,10 +112,7 @@ _PARAMETERS = {
     "readable": "Whether only models that can be drawn feature by feature were compared.",
     "time_limit": "After how many seconds the search takes the best so far.",
     "cv": "Into how many parts rows are divided to compare candidates on rows held out.",
-    "gains": "The gains that were compared.",
-    "alphas": "The alphas of the loss that were compared.",
-    "smoothings": "The smoothings that were compared.",
-    "priors": "The priors that were compared.",
+    "space": "What the search chose from, by the names of a model's parameters.",
     "rhos": "The rhos that were compared.",
     "max_estimators": "How many rounds were compared at most.",
     "one_standard_error": (
@@ -171,11 +172,21 @@ _INSIDE = {
 }
 
 
+_FLAT = {place.nested: name for name, place in PLACES.items()}
+
+
 def describe_parameter(name: str, value: str) -> str:
-    """Return what a parameter is; of a loss also which one its value names, if it is known."""
-    told = _PARAMETERS.get(name, "")
-    loss = _LOSSES.get(value.strip("'\""), "") if name == "loss" else ""
-    return f"{told}  {loss}".strip()
+    """Return what a parameter is, and each field of an object that it is.
+
+    Which loss a value names is told, too, if it is known.
+    """
+    told = [_PARAMETERS.get(_FLAT.get(name, name), "")]
+    if name == "loss":
+        told.append(_LOSSES.get(value.strip("'\""), ""))
+    for field in re.findall(r"\b(\w+)=", value):
+        meaning = _PARAMETERS.get(_FLAT.get(f"{name}__{field}", ""), "")
+        told.append(f"{field}: {meaning}" if meaning else "")
+    return "  ".join(filter(None, told))
 
 
 def describe_inside(name: str, value: str) -> str:

@@ -88,7 +88,7 @@ def is_additive_family(family: str) -> bool:
 
 
 def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
 
 
 _TABLES = (

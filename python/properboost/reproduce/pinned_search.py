@@ -1,13 +1,20 @@
 """Searches whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.reproduce.pinned_settings import SEARCH
+from properboost.reproduce.pinned_settings import SEARCH, SPACE
 
 __all__ = ["make_search"]
 
 
-def make_search(**params: Any) -> ProperBoostClassifierCV:
-    """Make a search for the gain of such tables; its selection is cyclic."""
-    return ProperBoostClassifierCV(**{**SEARCH, **params})
+def make_search(
+    space: Mapping[str, Any] = MappingProxyType({}), **params: Any
+) -> ProperBoostClassifierCV:
+    """Make a search for the gain of such tables; its selection is cyclic.
+
+    `space` replaces entries of the pinned one.
+    """
+    return ProperBoostClassifierCV({**SPACE, **space}, **{**SEARCH, **params})

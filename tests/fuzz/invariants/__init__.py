@@ -6,11 +6,11 @@ fits it is tried on; those that fit again are tried on a part.
 
 They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
 of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is), `watched`
-(fits that go on or stop early), `edited` (models that were changed by hand) and `exported` (models
-in other systems).
+(fits that go on or stop early), `edited` (models that were changed by hand), `exported` (models in
+other systems) and `written` (parameters as they were written).
 """
 
-from fuzz.invariants import again, bags, edited, exported, inputs, predictions, watched
+from fuzz.invariants import again, bags, edited, exported, inputs, predictions, watched, written
 from fuzz.invariants.registry import INVARIANTS, Fit, Invariant, digest, hold, list_chosen
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "list_chosen",
     "predictions",
     "watched",
+    "written",
 ]

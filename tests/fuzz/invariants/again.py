@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 import properboost as pb
-from fuzz.invariants.registry import Fit, assert_same, can_predict, invariant
+from fuzz.invariants.registry import Fit, assert_same, can_predict, fit_to, invariant
 from properboost import losses
 
 
@@ -24,9 +23,7 @@ def _threads(fit: Fit) -> None:
 @invariant("another fit gives the same bits", share=0.1)
 def _fitted_again(fit: Fit) -> None:
     assert_same(fit.model, fit.again(fit.X, fit.y, fit.weight), fit.X)
-    model = _copy_cold(fit)
-    model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
-    assert_same(fit.model, model, fit.X)
+    assert_same(fit.model, fit_to(_copy_cold(fit), fit.X, fit.y, fit.weight), fit.X)
 
 
 @invariant("a fit that fails leaves the model as it was", share=0.2)
@@ -57,19 +54,9 @@ def _fitted_before(fit: Fit) -> None:
         model.fit(other, np.arange(20) % 2)
     except ValueError:
         return  # of parameters for other features or labels
-    model.fit(fit.X, fit.y) if fit.weight is None else model.fit(fit.X, fit.y, fit.weight)
+    fit_to(model, fit.X, fit.y, fit.weight)
     assert_same(fit.model, model, fit.X)
     assert fit.model.__dict__.keys() == model.__dict__.keys()
-
-
-@invariant("a clone has the same parameters", share=0.1)
-def _clones(fit: Fit) -> None:
-    """Not only equal: scikit-learn's searches compare them by what is shown of them."""
-    shown = [
-        {name: repr(value) for name, value in model.get_params().items()}
-        for model in (fit.model, clone(fit.model))
-    ]
-    assert shown[0] == shown[1]
 
 
 @invariant("a pickle holds the same model", share=0.5)
@@ -123,6 +110,5 @@ def _copy_cold(fit: Fit) -> Any:
 
 
 def _calls_natively(fit: Fit) -> bool:
-    given = fit.get("loss")
-    every = given if isinstance(given, list | tuple) else [given]
+    every = fit.list_values("loss")
     return any(isinstance(loss, losses.CustomLoss) and loss.functions for loss in every)

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from fuzz.invariants.registry import TINY, Fit, can_predict, find_refusal, invariant
 from properboost.data.labels import read_rows
 from properboost.models.bag_tables import BagTables
 from properboost.models.standard_errors import Spread
-from properboost.parameters.shared import GROWN, SOLVED
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.kinds import SOLVED
+from properboost.parameters.stages import Interactions
 
 
 def _find_spread(fit: Fit) -> Spread | None:
@@ -71,23 +72,26 @@ def _errors(fit: Fit) -> None:
 
 @invariant("every bag has two rows of every class to choose from")
 def _classes(fit: Fit) -> None:
-    fitted = getattr(fit.model, "best_estimator_", fit.model)  # "auto" in a search
-    if getattr(fitted, "outer_bags", 0) and can_predict(fit.model):
+    has_bags = hasattr(fit.best, "outer_bags") and read_parameter(fit.best, "outer_bags").n_bags
+    if has_bags and can_predict(fit.model):
         assert count_fewest(fit.model, fit.y, fit.weight) > 1
 
 
 @invariant("pairs follow bags and classes that end apart", share=0.04)
 def _pairs(fit: Fit) -> None:
     """Where rounds are not given, each model has as many as help it."""
-    if not fit.has("outer_bags", "interaction_estimators", "n_estimators"):  # no search
+    if not fit.has("outer_bags", "interactions", "n_estimators"):  # no search
         return
-    if fit.get("weak_learner") in GROWN or fit.get("step") in SOLVED or len(fit.y) > 500:
+    if fit.learner.is_grown or fit.get("step") in SOLVED or len(fit.y) > 500:
         return
-    model = clone(fit.model).set_params(
-        n_estimators=None, interactions=1, interaction_estimators=1, interaction_smoothing=0.2,
-        outer_bags=int(fit.rng.choice([0, 4, 8, 17])), multiclass="one_vs_rest", temperature=None,
+    model = fit.change(
+        n_estimators=None,
+        interactions=Interactions(1, n_estimators=1),
+        outer_bags=int(fit.rng.choice([0, 4, 8, 17])),
+        multiclass="one_vs_rest",
+        calibration__temperature=None,
         warm_start=False,
-    )  # fmt: skip
+    )
     if refusal := find_refusal(model, fit):
         assert "outer_bags must be 0" in refusal or "make raw predictions beyond" in refusal
         return

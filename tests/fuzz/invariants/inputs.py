@@ -11,7 +11,9 @@ from sklearn.base import clone
 import properboost as pb
 from fuzz.invariants.registry import TINY, Fit, assert_same, can_predict, invariant, take
 from properboost.data.labels import read_rows
-from properboost.parameters.shared import GROWN
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.learners import Learner, Table, Tree
+from properboost.parameters.stages import Calibration
 
 # -- tables ----------------------------------------------------------------------------------------
 
@@ -48,7 +50,7 @@ def _column_order(fit: Fit) -> None:
         not isinstance(fit.X, np.ndarray)
         or not fit.has("weak_learner")
         or hasattr(fit.model, "cv_results_")
-        or fit.get("weak_learner") in ("tree", "monomial")
+        or fit.learner.is_grown
         or fit.get("max_features", 1.0) < 1.0  # of votes, too, it draws by position
         or fit.get("selection") == "cyclic"
         or fit.get("categorical_features") not in (None, "from_dtype")
@@ -58,8 +60,8 @@ def _column_order(fit: Fit) -> None:
     settings = {"n_estimators": 1} | _without_bags(fit)  # rounds of a mean are in order of features
     if fit.has("interactions"):
         settings["interactions"] = 0
-    if fit.get("selection") == "unbiased":
-        settings["selection"] = "greedy"  # equally unlikely features may differ in their cost
+    if fit.get("selection") == "unbiased":  # equally unlikely features may differ in their cost
+        settings |= {"selection": "greedy", "screening": None}
     one = fit.again(fit.X, fit.y, fit.weight, **settings)
     other = fit.again(fit.X[:, ::-1], fit.y, fit.weight, **settings)
     a, b = (model.history_["cost"] for model in (one, other))
@@ -75,9 +77,11 @@ def _takes_weights(fit: Fit) -> bool:
 
 def _draws_rows(fit: Fit) -> bool:
     """Whether rows are drawn by their numbers, which rows of weight 0 and copies have, too."""
-    screening = fit.get("screening")  # "auto" is none of so few rows
-    screens = isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
-    return screens or np.min(fit.get("subsample", 1.0)) < 1.0
+    screens = any(  # "auto" is none of so few rows
+        isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
+        for screening in fit.list_values("screening")
+    )
+    return screens or min(fit.list_values("weak_learner__subsample", 1.0)) < 1.0
 
 
 @invariant("a row of weight 0 is no row", share=0.2)
@@ -95,9 +99,8 @@ def _no_row(fit: Fit) -> None:
     settings = _without_bags(fit)
     if fit.has("normalize_weights"):
         settings["normalize_weights"] = False
-    try:
-        one = fit.again(fit.X, fit.y, weight, **settings)
-    except ValueError:
+    one = fit.try_again(fit.X, fit.y, weight, **settings)
+    if one is None:
         return  # too few rows are left for what is asked for
     other = fit.again(take(fit.X, rows), fit.y[kept], weight[kept], **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
@@ -106,7 +109,11 @@ def _no_row(fit: Fit) -> None:
 def _without_bags(fit: Fit) -> dict[str, Any]:
     """Return what leaves out bags and rows held out, which are dealt by the rows' numbers."""
     dealt = {"outer_bags": 0, "early_stopping": "auto"}
-    return {name: value for name, value in dealt.items() if fit.has(name)}
+    if not isinstance(fit.model, pb.ProperBoostClassifierCV):
+        return {name: value for name, value in dealt.items() if fit.has(name)}
+    space = fit.get("space") or {}
+    rest = {name: value for name, value in space.items() if not name.startswith("outer_bags")}
+    return {"space": rest | {"outer_bags": 0}}
 
 
 def _declares_levels(X: Any) -> bool:
@@ -142,9 +149,8 @@ def _twice(fit: Fit) -> None:
         settings["n_estimators"] = 1
     if fit.has("interactions"):
         settings["interactions"] = 0
-    try:
-        one = fit.again(fit.X, fit.y, weight, **settings)
-    except ValueError:
+    one = fit.try_again(fit.X, fit.y, weight, **settings)
+    if one is None:
         return
     other = fit.again(take(fit.X, rows), fit.y[rows], None, **settings)
     a, b = (model.decision_function(fit.X) for model in (one, other))
@@ -161,30 +167,11 @@ def _powers(fit: Fit) -> None:
     if not _takes_weights(fit) or hasattr(fit.model, "cv_results_"):
         return
     if fit.has("prior"):
-        settings = {"prior": 1e-3, "step": "unit", "interactions": 0}
-        if fit.get("response") not in ("real", "sign"):
-            settings["response"] = "real"
-    elif fit.has("phi"):
-        settings = {}
+        settings = _count_no_rows(fit)
+    elif fit.has("min_child_weight"):
+        settings = {"min_child_weight": 0.0}
     else:
         return
-    if fit.has("early_stopping"):
-        settings["early_stopping"] = "auto"  # scorers of others round means
-    settings |= {"min_child_weight": 0.0} | (
-        {"rows_per_bin": None} if fit.has("rows_per_bin") else {}
-    )
-    rules = {"gain": 1.0, "max_cells": 3, "smoothing": 0.0, "max_leaf_nodes": 8}  # count rows
-    rules |= {"intercept": "share", "slope": 1.0, "max_depth": 4}
-    rules["selection"] = "greedy"  # unbiased counts rows, too
-    if fit.has("min_saving"):
-        settings["min_saving"] = 0.0  # and so does what a cut saves by chance
-    if fit.has("linear_leaves"):
-        settings["linear_leaves"] = False  # a leaf of few rows has no line
-    for name, value in rules.items():
-        if fit.has(name) and fit.get(name) in (None, "auto", "unbiased"):
-            settings[name] = value
-    if fit.get("weak_learner") in GROWN and fit.has("selection"):
-        settings["selection"] = "greedy"  # cyclic is unbiased there
     weight = fit.rng.exponential(size=len(fit.y)) if fit.weight is None else fit.weight
     factor = 2.0 ** int(fit.rng.integers(-40, 41))
     # Where weights are numbers of rows, sums are rounded by rows; 32 times as much is none.
@@ -194,14 +181,55 @@ def _powers(fit: Fit) -> None:
         scaled = weight * factor
         if not np.isfinite(scaled.sum()) or not np.array_equal(scaled / factor, weight):
             return  # at the ends of the range digits are lost
-    try:
-        one = fit.again(fit.X, fit.y, weight, **settings)
-    except ValueError:
+    one = fit.try_again(fit.X, fit.y, weight, **settings)
+    if one is None:
         return
     if _counts_rows(fit, scaled):
         scaled = scaled * 32.0
     other = fit.again(fit.X, fit.y, scaled, **settings)
     np.testing.assert_array_equal(one.predict_proba(fit.X), other.predict_proba(fit.X))
+
+
+def _count_no_rows(fit: Fit) -> dict[str, Any]:
+    """Return parameters in place of those that count rows."""
+    settings: dict[str, Any] = {"step": "unit", "interactions": 0, "rows_per_bin": None}
+    settings["early_stopping"] = "auto"  # scorers of others round means
+    settings |= {"weak_learner": _settle(fit.learner), "calibration": _settle_scale(fit)}
+    if fit.get("gain") is None and isinstance(fit.get("loss"), str):
+        settings["gain"] = 1.0
+    if fit.get("response") != "sign":
+        settings |= {"response": "real", "prior": 1e-3, "l2": 0.0}
+    if fit.get("selection") == "unbiased":
+        settings |= {"selection": "greedy", "screening": None}
+    return settings
+
+
+def _settle(learner: Learner) -> Learner:
+    """Return a weak learner whose fields are no numbers of rows, nor found by them."""
+    if isinstance(learner, Table):
+        # What a cut saves by chance goes by the rows, too.
+        return learner.replace(
+            max_cells=3 if learner.max_cells == "auto" else learner.max_cells,
+            smoothing=learner.smoothing or 0.0,
+            min_saving=0.0,
+        )
+    if not learner.is_grown:
+        return learner
+    learner = learner.replace(min_child_weight=0.0)
+    if not isinstance(learner, Tree):
+        return learner
+    learner = learner.replace(linear_leaves=False, linear_l2=5.0)  # few rows have no line
+    if learner.is_symmetric:
+        return learner.replace(max_depth=learner.max_depth or 4)
+    return learner.replace(max_leaf_nodes=learner.max_leaf_nodes or 8)
+
+
+def _settle_scale(fit: Fit) -> Calibration:
+    scale: Calibration = read_parameter(fit.model, "calibration")
+    return scale.replace(
+        slope=1.0 if scale.slope == "auto" else scale.slope,
+        intercept="share" if scale.intercept in ("auto", None) else scale.intercept,
+    )
 
 
 def _counts_rows(fit: Fit, weight: NDArray[np.float64]) -> bool:
@@ -222,9 +250,8 @@ def _normalised(fit: Fit) -> None:
     settings = {"normalize_weights": True}
     if fit.has("early_stopping"):
         settings["early_stopping"] = "auto"  # means of scores are rounded
-    try:
-        other = fit.again(fit.X, fit.y, None, **settings)
-    except ValueError:
+    other = fit.try_again(fit.X, fit.y, None, **settings)
+    if other is None:
         return  # factors of classes whose mean is 1 may lead beyond the range
     assert_same(fit.again(fit.X, fit.y, weight, **settings), other, fit.X)
 
@@ -242,9 +269,8 @@ def _class_weights(fit: Fit) -> None:
     # Scores of rows held out do not count them at all.
     inert = {"normalize_weights": False, "rows_per_bin": None, "early_stopping": "auto"}
     settings = {name: value for name, value in inert.items() if fit.has(name)}
-    try:
-        one = fit.again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)
-    except ValueError:
+    one = fit.try_again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)
+    if one is None:
         return
     other = fit.again(fit.X, fit.y, weight * of_rows, class_weight=None, **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))

@@ -8,7 +8,6 @@ import numpy as np
 
 from fuzz.invariants.registry import TINY, Fit, can_predict, invariant, take
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.parameters.shared import GROWN
 
 
 @invariant("probabilities are finite, in [0, 1] and add up to 1")
@@ -81,8 +80,7 @@ def _contributions(fit: Fit) -> None:
         return  # what a round adds depends on the rounds before it
     if any(rounds.lines is not None for rounds in model.ensemble_.models):
         return  # they have no contributions
-    learner = getattr(model, "best_estimator_", model).weak_learner
-    if learner not in GROWN:
+    if not fit.learner.is_grown:
         for j in range(model.n_features_in_):
             shape = model.shape_function(j, label)
             assert np.isfinite(shape.values).all()
@@ -90,9 +88,9 @@ def _contributions(fit: Fit) -> None:
             assert np.isfinite(shape.missing_value)
         for pair in getattr(model, "pairs_", ()):
             assert np.isfinite(model.pair_function(*pair, label).values).all()
-    elif learner == "monomial":
+    elif fit.learner.name == "rule":
         assert all(np.isfinite(rule.value) for rule in model.rules(label) if hasattr(rule, "value"))
-    if len(fit.y) > 300 and learner in GROWN:
+    if len(fit.y) > 300 and fit.learner.is_grown:
         return  # takes long
     found = model.contributions(fit.X, label)
     assert np.isfinite(found.values).all()
@@ -103,7 +101,7 @@ def _contributions(fit: Fit) -> None:
         found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
     )
     few = fit.X[:20] if isinstance(fit.X, np.ndarray) else None
-    if few is None or learner in GROWN:
+    if few is None or fit.learner.is_grown:
         return
     for scale in ("log_odds", "probability"):
         found = model.contributions(few, scale=scale)
@@ -142,7 +140,7 @@ def _drift(fit: Fit) -> None:
     model = fit.model
     if not can_predict(model) or fit.weight is not None or model.get_params().get("class_weight"):
         return  # rows of weight 0 are no training rows
-    if fit.get("early_stopping") not in (None, False, "auto"):
+    if fit.holds_out:
         return  # nor are those that are held out
     counts = model.count_drift(fit.X)
     for name in ("unseen", "below", "above", "missing"):
@@ -182,10 +180,10 @@ def _strange_rows(fit: Fit) -> None:
 
 @invariant("raw predictions rise or fall with the features that must")
 def _monotonic(fit: Fit) -> None:
-    given = fit.get("monotonic_cst")
-    if given is None or not can_predict(fit.model) or not isinstance(fit.X, np.ndarray):
+    wanted = getattr(fit.best, "monotonic_cst", None)
+    if wanted is None or not can_predict(fit.model) or not isinstance(fit.X, np.ndarray):
         return
-    directions = given.items() if isinstance(given, dict) else enumerate(given)
+    directions = wanted.items() if isinstance(wanted, dict) else enumerate(wanted)
     for j, direction in directions:
         if not direction:
             continue

@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from fuzz.parameters import check_model
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.models.bag_tables import BagTables
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.learners import LEARNERS, Learner
+from properboost.parameters.stages import EarlyStopping
 
 TINY = 1e-300
 """Below this numbers have fewer digits, or are 0."""
@@ -49,10 +53,64 @@ class Fit:
     def get(self, name: str, default: Any = None) -> Any:
         return self.model.get_params().get(name, default)
 
+    @property
+    def best(self) -> Any:
+        """The model; of a search the one that it chose."""
+        return getattr(self.model, "best_estimator_", self.model)
+
+    @property
+    def learner(self) -> Learner:
+        """The weak learner as an object, of votes by its name alone."""
+        value = self.best.weak_learner
+        return LEARNERS[value]() if isinstance(value, str) else value
+
+    @property
+    def stopping(self) -> EarlyStopping | None:
+        """When the fit stops early, of estimators that may."""
+        return read_parameter(self.model, "early_stopping") if self.has("early_stopping") else None
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether the fit holds rows out, to stop early by their scores."""
+        return self.stopping is not None and self.stopping.validation_fraction is not None
+
+    def list_values(self, name: str, default: Any = None) -> list[Any]:
+        """Return the values of a parameter, a nested one, too: all those of a search's space."""
+        owner, _, field = name.partition("__")
+        space = self.get("space")
+        values = [self.get(owner)] if space is None else _list_choices(space, owner)
+        if field:
+            values = [getattr(value, field) for value in values if hasattr(value, field)]
+            values += _list_choices(space or {}, name)
+        return values or [default]
+
     def again(self, X: Any, y: Any, weight: Any, **changes: Any) -> Any:
         """Fit a copy with some parameters changed to some rows."""
-        model = clone(self.model).set_params(**changes)
-        return model.fit(X, y) if weight is None else model.fit(X, y, weight)
+        return fit_to(self.change(**changes), X, y, weight)
+
+    def change(self, **changes: Any) -> Any:
+        """Return an unfitted copy with some parameters changed."""
+        return clone(self.model).set_params(**changes)
+
+    def try_again(self, X: Any, y: Any, weight: Any, **changes: Any) -> Any:
+        """Fit a copy as `again` does; None where the rows, and not the changes, are refused."""
+        model = self.change(**changes)
+        check_model(model)
+        try:
+            return fit_to(model, X, y, weight)
+        except ValueError:
+            return None
+
+
+def fit_to(model: Any, X: Any, y: Any, weight: Any) -> Any:
+    """Fit a model, with weights if there are any."""
+    return model.fit(X, y) if weight is None else model.fit(X, y, weight)
+
+
+def _list_choices(space: Any, name: str) -> list[Any]:
+    if name not in space:
+        return []
+    return space[name] if isinstance(space[name], list) else [space[name]]
 
 
 def find_refusal(model: Any, fit: Fit, **given: Any) -> str:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from fuzz.invariants.registry import TINY, Fit, assert_same, find_refusal, invariant
-from properboost.parameters.shared import SOLVED
+from properboost.parameters.kinds import SOLVED
+from properboost.parameters.stages import EarlyStopping
 
 BEYOND_LOGS = 1e-12
 """Probabilities so small are clipped by scikit-learn, at another place for each type."""
@@ -22,7 +22,7 @@ def _goes_on(fit: Fit) -> None:
     n = fit.get("n_estimators")
     half = fit.again(fit.X, fit.y, fit.weight, n_estimators=max(1, n // 2), warm_start=False)
     before = copy.deepcopy(half)
-    half.set_params(n_estimators=n, warm_start=True, warm_start_bins="old")
+    half.set_params(n_estimators=n, warm_start=True)
     if refusal := find_refusal(half, fit):
         assert "warm_start" in refusal
         assert_same(before, half, fit.X)
@@ -36,16 +36,16 @@ def _goes_on(fit: Fit) -> None:
 def _scores(fit: Fit) -> None:
     if not fit.has("early_stopping") or fit.get("step") == "totally_corrective":
         return
-    model = clone(fit.model).set_params(
-        warm_start=False, early_stopping="auto", scoring="neg_log_loss"
-    )
-    given = {"X_val": fit.X, "y_val": fit.y}
+    stopping = fit.stopping.replace(validation_fraction=None, scoring="neg_log_loss")
+    model = fit.change(warm_start=False, early_stopping=stopping)
     if len(np.unique(fit.y)) > len(fit.model.classes_):
         return  # a class of rows of weight 0 alone
-    model.fit(fit.X, fit.y, fit.weight, **given)
+    model.fit(fit.X, fit.y, fit.weight, X_val=fit.X, y_val=fit.y)
     scores = model.validation_scores_
     assert model.n_iter_ <= len(scores)
-    if model.pairs_ == [] and not model.ensemble_.intercepts:
+    if not stopping.stops:
+        assert model.n_iter_ == len(scores)
+    elif model.pairs_ == [] and not model.ensemble_.intercepts:
         best = np.where(np.isnan(scores), -np.inf, scores)
         assert len(scores) == 0 or best[max(model.n_iter_ - 1, 0)] == best.max()
     for score, p in zip(scores, model.staged_predict_proba(fit.X), strict=False):
@@ -73,23 +73,23 @@ def _undefined_scores(fit: Fit) -> None:
         return  # a class of rows of weight 0 alone
     values = [np.nan, -np.inf, *np.round(fit.rng.normal(size=3), 1)]
     share = fit.rng.choice([0.0, 0.05, 0.5])
-    given: list[float] = []
+    drawn: list[float] = []
 
     def score(*_: Any) -> float:
-        given.append(fit.rng.choice(values[2:] if fit.rng.random() < share else values[:2]))
-        return given[-1]
+        drawn.append(fit.rng.choice(values[2:] if fit.rng.random() < share else values[:2]))
+        return drawn[-1]
 
-    model = clone(fit.model).set_params(
-        warm_start=False, early_stopping="auto", scoring=score, interactions=0
-    )
+    stopping = fit.stopping if fit.stopping.stops else EarlyStopping()
+    watched = stopping.replace(validation_fraction=None, scoring=score)
+    model = fit.change(warm_start=False, early_stopping=watched, interactions=0)
     refusal = find_refusal(model, fit, X_val=fit.X, y_val=fit.y)
-    defined = np.array(given) > -np.inf
+    defined = np.array(drawn) > -np.inf
     if not defined.any():
-        assert not given or "scoring=<function" in refusal
+        assert not drawn or "scoring=<function" in refusal
         return
     assert not refusal
     scores = model.validation_scores_
-    seen, again = given[: len(scores)], given[len(scores) :]
+    seen, again = drawn[: len(scores)], drawn[len(scores) :]
     best = np.where(defined[: len(seen)], seen, -np.inf)
     assert model.n_iter_ == 1 + int(best.argmax())
     # Estimators that are kept are scored once more, with the intercept that the model then has.
@@ -103,7 +103,7 @@ def _init_scores(fit: Fit) -> None:
         return
     shape = (len(fit.y), *fit.raw.shape[1:])
     start = fit.rng.normal(size=shape)
-    model = clone(fit.model).set_params(warm_start=False, early_stopping="auto")
+    model = fit.change(warm_start=False, early_stopping="auto")
     if refusal := find_refusal(model, fit, init_score=start):
         assert "raw predictions beyond" in refusal
         return

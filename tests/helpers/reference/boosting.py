@@ -39,7 +39,7 @@ def fit(
     *,
     loss: Loss,
     n_estimators: int = 100,
-    learner: Learner = "histogram",
+    learner: Learner = "table",
     selection: Selection = "greedy",
     response: Response = "real",
     step: Step = "guarded",
@@ -86,8 +86,8 @@ def fit(
     not tried, and the cells become pools of adjacent violators: by their shares where features are
     compared, and then, where the prior or l2 leaves some in the wrong order, by their values.
 
-    Smoothing is for the ordered bins of a histogram; stumps and trees ignore it.  The choice of the
-    feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
+    Smoothing is for the ordered bins of a look-up table; stumps and trees ignore it.  The choice of
+    the feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
     better.
     """
     weight = np.ones(np.shape(codes)[1]) if sample_weight is None else np.asarray(sample_weight)
@@ -103,13 +103,13 @@ def fit(
         step=step,
         learning_rate=learning_rate,
         prior=prior,
-        smoothing=smoothing if learner == "histogram" else 0.0,
+        smoothing=smoothing if learner == "table" else 0.0,
         smoothing_in_score=smoothing_in_score,
         l2=l2,
         tie=tie,
         tree=tree or TreeSettings(),
         selection=selection,
-        max_cells=max_cells if learner == "histogram" else None,
+        max_cells=max_cells if learner == "table" else None,
         min_saving=min_saving,
         screening=screening if selection == "unbiased" and response != "sign" else None,
     )

@@ -69,7 +69,7 @@ def fit_joint(
     weight = np.ones(len(classes)) if sample_weight is None else sample_weight
     rows = Rows(joint_loss, loss, gain, classes)
     defaults = {
-        "learner": "histogram", "response": "real", "step": "guarded", "learning_rate": 1.0,
+        "learner": "table", "response": "real", "step": "guarded", "learning_rate": 1.0,
         "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
         "tree": TreeSettings(), "selection": selection, "max_cells": None, "min_saving": 0.0,
     }  # fmt: skip

@@ -73,7 +73,7 @@ class Candidate:
     """One cell for want of evidence, and none for a constant either."""
 
 
-def histogram_candidates(
+def table_candidates(
     stats: Statistics, bins: FeatureBins, response: Response, l2: float, _direction: int = 0
 ) -> list[Candidate]:
     """Every bin is a cell."""
@@ -256,6 +256,6 @@ def crossed_cells(
 
 
 CANDIDATES: dict[str, Callable[..., list[Candidate]]] = {
-    "histogram": histogram_candidates,
+    "table": table_candidates,
     "stump": stump_candidates,
 }

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_TERMS = 4
 """Features in a leaf's line."""
 
+LEAST_ROWS = 10.0
+"""The least effective rows of a leaf that has a line."""
+
 LEAST_VARIANCE = 1e-24
 """The least variance of positions in a leaf: a feature that varies less is constant."""
 
@@ -69,7 +72,7 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
 
     s being the sample weights: under newton, g and h are the rows' slopes and curvatures.  Under
     real, h is w e^(-y v), v being the leaf's value (of which only the classes' ratio matters), and
-    g = y h.  There are none if sum(h)^2 / sum(h^2 / s) is less than `linear_rows`.  If a row's code
+    g = y h.  There are none if sum(h)^2 / sum(h^2 / s) is less than `LEAST_ROWS`.  If a row's code
     can make a line's size more than the cap (for real, that of gain 1), the line is cut to it.
     """
     lines = [Line([], np.zeros(0), np.zeros(0)) for _ in tree.feature]
@@ -86,7 +89,7 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
             h = w[rows] * np.exp(-y * table[k] - abs(table[k]))
             g = y * h
         squares = (h**2 / s).sum()
-        if not (squares > 0 and h.sum() ** 2 >= t.tree.linear_rows * squares):
+        if not (squares > 0 and h.sum() ** 2 >= LEAST_ROWS * squares):
             continue
         found = []
         for j, reachable in terms:

@@ -47,7 +47,7 @@ class Cut:
     contrast: float = 0.0  # how the classes differ in the cells, where that was asked
 
     def row_share(self, cell: int) -> Array:
-        """The share of each bin's rows that smoothing lends to a cell (histogram only)."""
+        """The share of each bin's rows that smoothing lends to a cell (look-up tables only)."""
         unit = (self.candidate.cells == cell).astype(float)
         return smooth_ordered(unit, self.h, self.n_ordered)  # the smoothing matrix is symmetric
 

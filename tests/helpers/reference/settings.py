@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from helpers.reference.learners import Response
     from helpers.reference.losses import Loss
 
-Learner = Literal["histogram", "stump", "tree"]
+Learner = Literal["table", "stump", "tree"]
 Step = Literal["unit", "guarded", "line_search"]
 Selection = Literal["greedy", "cyclic", "unbiased"]
 
@@ -32,7 +32,7 @@ class TreeSettings:
     v / sigma, so that the gain still cannot matter there.
     """
 
-    max_leaves: int = 31
+    max_leaf_nodes: int = 31
     max_depth: float = np.inf
     min_child_weight: float = 0.0
     max_features: float = 1.0
@@ -41,10 +41,13 @@ class TreeSettings:
     """The rows' numbers, by which they are drawn; or else their places."""
     seed: int = 0
     directions: Sequence[int] = ()
-    by_level: bool = False
+    grow_policy: Literal["best_first", "symmetric"] = "best_first"
     linear_leaves: bool = False
     linear_l2: float = 0.0
-    linear_rows: float = 0.0
+
+    @property
+    def by_level(self) -> bool:
+        return self.grow_policy == "symmetric"
 
     @property
     def leaves_to_chance(self) -> bool:

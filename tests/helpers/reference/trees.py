@@ -128,7 +128,7 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
     split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
 
-    With `by_level`, see `_grow_by_level`; with screening, `_grow_by_screen`.
+    Where each level is one split, see `_grow_by_level`; with screening, `_grow_by_screen`.
     """
     return _grow_by_screen(_OneModel(t, w, curvature), round_)
 
@@ -170,7 +170,7 @@ def _grow(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -
     depth = {tree.add_leaf(rows): 0}
     best: dict[int, Split] = {}
     new = [0]
-    while len(tree.leaves) < s.max_leaves:
+    while len(tree.leaves) < s.max_leaf_nodes:
         for k in new:
             split = _find_split(view, [tree.rows[k]], _draw_features(t, key, k))
             if split is not None and depth[k] < s.max_depth:

@@ -3,7 +3,7 @@
 Every format that a release wrote has a folder here, and its files load for ever: once a release has
 written them they are never made again.  Those of format 4 are by commit f8f072e, whose version of
 this script knew other words; those of format 7 by commit 0211409, those of format 8 by d1af3a4, and
-those of format 9 by 8f64413, and those of format 10 by 81bd43c.
+those of format 9 by 8f64413, those of format 10 by 81bd43c, and those of format 11 by d21fd56.
 """
 
 import json
@@ -55,9 +55,9 @@ TWO, THREE = ["no", "yes"], ["high", "low", "middle"]
 PROPER, VOTES = pb.ProperBoostClassifier, pb.ARBoostClassifier
 
 MODELS = {
-    "histogram": (
-        PROPER("gboost", gain=2.0, n_estimators=6, max_bins=12, rows_per_bin=None, smoothing=0.1,
-               prior=1e-3, class_weight={"no": 1.0, "yes": 2.5}),
+    "table": (
+        PROPER("gboost", gain=2.0, n_estimators=6, max_bins=12, rows_per_bin=None, prior=1e-3,
+               weak_learner=pb.Table(smoothing=0.1), class_weight={"no": 1.0, "yes": 2.5}),
         TWO,
     ),
     "stump": (
@@ -66,32 +66,41 @@ MODELS = {
         [3, 7],
     ),
     "tree_monotonic": (
-        PROPER(pb.losses.GLaplacian(1.5), weak_learner="tree", n_estimators=4, max_leaf_nodes=5,
-               max_bins=10, response="newton", l2=0.5, monotonic_cst={"age": 1, 0: -1},
-               max_features=0.8, subsample=0.7, random_state=5),
+        PROPER(pb.losses.GLaplacian(1.5), n_estimators=4, max_bins=10, response="newton", l2=0.5,
+               weak_learner=pb.Tree(max_leaf_nodes=5, max_features=0.8, subsample=0.7),
+               monotonic_cst={"age": 1, 0: -1}, random_state=5),
         [False, True],
     ),
     "tree_classes": (
-        PROPER("ggauss", weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_depth=2,
+        PROPER("ggauss", weak_learner=pb.Tree(max_leaf_nodes=4, max_depth=2), n_estimators=3,
                max_bins=8, criterion="matsushita", class_weight="balanced"),
         THREE,
     ),
-    "monomial": (
-        PROPER(weak_learner="monomial", n_estimators=7, max_bins=10, max_literals=3,
+    "rule": (
+        PROPER(weak_learner=pb.Rule(max_conditions=3), n_estimators=7, max_bins=10,
                response="sign", learning_rate=0.5),
         TWO,
     ),
     "pairs": (
         PROPER("exponential", n_estimators=4, max_bins=6, rows_per_bin=None,
-               interactions=[["size", "age"], ["town", 1]], interaction_estimators=5,
-               interaction_rate=0.5),
+               interactions=pb.Interactions([["size", "age"], ["town", 1]], n_estimators=5,
+                                            learning_rate=0.5)),
         TWO,
     ),
     "search": (
-        pb.ProperBoostClassifierCV("alpha", gains=[0.5, 1.0, 2.0], alphas=[0.1, 0.3], cv=3,
-                                   max_estimators=4, max_bins=6, rows_per_bin=None,
-                                   interactions=[2], interaction_rate=0.5, effort=None),
+        pb.ProperBoostClassifierCV(
+            {"loss": [pb.losses.get_loss("alpha", alpha=alpha) for alpha in (0.1, 0.3)],
+             "gain": [0.5, 1.0, 2.0], "interactions": [2], "interactions__learning_rate": 0.5},
+            cv=3, max_estimators=4, max_bins=6, rows_per_bin=None, effort=None),
         THREE,
+    ),
+    "objects": (
+        pb.ProperBoostClassifierCV(
+            {"weak_learner": [pb.Table(max_cells=3), pb.Table(max_cells=5)], "gain": 1.0,
+             "monotonic_cst": {"age": 1, 0: -1}, "outer_bags": pb.Bags(4, tables=False),
+             "interactions": pb.Interactions([("size", "age")], smoothing=0.1)},
+            cv=2, max_estimators=4, max_bins=6, effort=None),
+        TWO,
     ),
     "designed_loss": (
         PROPER(pb.losses.from_pdf(stats.cosine()), n_estimators=4, max_bins=6,
@@ -103,24 +112,27 @@ MODELS = {
                random_state=1),
         THREE,
     ),
-    "errors_of_bags": (PROPER(n_estimators=3, max_bins=5, outer_bags=4, bag_tables=False), TWO),
+    "errors_of_bags": (
+        PROPER(n_estimators=3, max_bins=5, outer_bags=pb.Bags(4, tables=False)), TWO
+    ),
     "temperature": (
-        PROPER(n_estimators=3, max_bins=6, multiclass="one_vs_rest", temperature=1.3,
-               intercept=[0.1, -0.2, 0.1], slope=0.9),
+        PROPER(n_estimators=3, max_bins=6, multiclass="one_vs_rest",
+               calibration=pb.Calibration(slope=0.9, intercept=[0.1, -0.2, 0.1], temperature=1.3)),
         THREE,
     ),
     "lines_in_leaves": (
-        PROPER(weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_bins=8, n_draws=2,
-               linear_leaves=True),
+        PROPER(weak_learner=pb.Tree(max_leaf_nodes=4, n_draws=2, linear_leaves=True),
+               n_estimators=3, max_bins=8),
         TWO,
     ),
     "multi_output_tree": (
-        PROPER(weak_learner="tree", n_estimators=3, max_leaf_nodes=4, max_bins=8,
-               grow_policy="symmetric", max_depth=2),
+        PROPER(weak_learner=pb.Tree(grow_policy="symmetric", max_depth=2), n_estimators=3,
+               max_bins=8),
         THREE,
     ),
     "early_stopping": (
-        PROPER(n_estimators=30, max_bins=6, early_stopping=True, n_iter_no_change=2), TWO
+        PROPER(n_estimators=30, max_bins=6, early_stopping=pb.EarlyStopping(n_iter_no_change=2)),
+        TWO,
     ),
     "edited": (
         PROPER(n_estimators=4, max_bins=5, outer_bags=4, interactions=[["size", "age"]]), TWO
@@ -145,7 +157,7 @@ MODELS = {
         THREE,
     ),
     "votes_labels": (
-        VOTES(rho=1.5, n_estimators=6, weak_learner="histogram", criterion="error",
+        VOTES(rho=1.5, n_estimators=6, weak_learner="table", criterion="error",
               multiclass="one_vs_rest", max_bins=6, rows_per_bin=None),
         [-1.0, 0.0, 4.0],
     ),

@@ -11,26 +11,28 @@
 
 #include "properboost/histogram/cells.hpp"
 #include "properboost/learners/cell_order.hpp"
+#include "properboost/learners/fields.hpp"
 #include "properboost/learners/partition.hpp"
 #include "properboost/trees/criterion.hpp"
 #include "properboost/trees/limits.hpp"
 
 namespace properboost {
 
-// The options of weak learners; each uses those it needs.
+// What every weak learner gets besides its own fields.
 struct LearnerOptions {
   std::optional<std::shared_ptr<const Criterion>> criterion = {};  // or else the response
-  double smoothing = 0.0;
-  std::size_t cells = 0;      // the most of a look-up table; 0 for one per code
-  double least_saving = 0.0;  // of their cuts, in units of what the best cut saves by chance
-  TreeLimits limits = {};
-  std::size_t literals = 1;  // the most literals of a monomial
-  double subsample = 1.0;
   std::uint64_t seed = 0;
   // For each feature, or for either feature of each pair: whether the raw prediction must not fall
   // (1) or not rise (-1) with it, or may do both (0).  Empty where none must.
   std::vector<std::int8_t> directions = {};
-  LineLimits lines = {};  // of trees
+  // Whether splits of trees and rules are charged for what they save by chance.
+  bool allows_for_chance = false;
+  // The least share of a node's cost that a split of it must save.  Among look-up tables, only
+  // stumps that vote keep to it.
+  double min_relative_decrease = 0.0;
+  // Share of the features that a look-up table which votes is chosen from, drawn anew each round.
+  // Trees and rules have a field of this name instead.
+  double max_features = 1.0;
 };
 
 class Bins;
@@ -71,9 +73,9 @@ class FeatureLearner : public WeakLearner {
   LearnerKind kind() const noexcept final { return this; }
 
   // Weak classifiers that vote keep to these; other look-up tables are chosen from all features.
-  const TreeLimits limits;
+  const double min_relative_decrease, max_features;
   const std::uint64_t seed;  // of the random draws
-  bool draws(std::size_t features) const { return limits.drawn_of(features) < features; }
+  bool draws(std::size_t features) const { return count_drawn(max_features, features) < features; }
 
   virtual bool cuts_in_two() const noexcept = 0;  // else it has one cell per code
   // Whether cells without an order are shrunk by their number of rows.
@@ -94,7 +96,10 @@ class FeatureLearner : public WeakLearner {
 
  protected:
   explicit FeatureLearner(const LearnerOptions& options)
-      : WeakLearner(options), limits(options.limits), seed(options.seed) {}
+      : WeakLearner(options),
+        min_relative_decrease(options.min_relative_decrease),
+        max_features(options.max_features),
+        seed(options.seed) {}
 };
 
 // A tree over several features, whose nodes are a feature's codes.
@@ -103,13 +108,12 @@ class GrownLearner : public WeakLearner {
   LearnerKind kind() const noexcept final { return this; }
 
   const TreeLimits limits;
-  const double subsample;    // share of the rows that each tree is grown from
   const std::uint64_t seed;  // of the random draws
-  const LineLimits lines;
 
   // Whether trees differ by what is drawn, so that a later one may find what this one did not.
   bool draws(std::size_t features) const {
-    return subsample < 1.0 || limits.drawn_of(features) < features;
+    return limits.fields.subsample < 1.0 ||
+           count_drawn(limits.fields.max_features, features) < features;
   }
 
   // A node whose cell has no training rows gets the mean of the leaves below it.
@@ -120,20 +124,22 @@ class GrownLearner : public WeakLearner {
  protected:
   GrownLearner(TreeLimits its_limits, const LearnerOptions& options)
       : WeakLearner(options),
-        limits(with_directions(std::move(its_limits), options)),
-        subsample(options.subsample),
-        seed(options.seed),
-        lines(options.lines) {}
+        limits(with_options(std::move(its_limits), options)),
+        seed(options.seed) {}
 
  private:
-  static TreeLimits with_directions(TreeLimits limits, const LearnerOptions& options) {
+  static TreeLimits with_options(TreeLimits limits, const LearnerOptions& options) {
     limits.directions = options.directions;
+    limits.allows_for_chance = options.allows_for_chance;
+    limits.min_relative_decrease = options.min_relative_decrease;
     return limits;
   }
 };
 
-std::unique_ptr<WeakLearner> make_weak_learner(const std::string& name,
+std::unique_ptr<WeakLearner> make_weak_learner(const LearnerFields& fields,
                                                const LearnerOptions& options);
+// The fields of the weak learner of this name, as they are by default.
+LearnerFields weak_learner_fields(const std::string& name);
 std::vector<std::string> weak_learner_names();
 
 }  // namespace properboost

@@ -4,13 +4,13 @@
 #include <tuple>
 
 #include "properboost/core/registry.hpp"
-#include "properboost/learners/histogram.hpp"
-#include "properboost/learners/monomial.hpp"
+#include "properboost/learners/rule.hpp"
 #include "properboost/learners/stump.hpp"
+#include "properboost/learners/table.hpp"
 #include "properboost/learners/tree.hpp"
 
 namespace properboost::learners {
 
-using Builtins = Registry<std::tuple<Histogram, Stump, TreeLearner, Monomial>>;
+using Builtins = Registry<std::tuple<TableLearner, Stump, TreeLearner, Rule>>;
 
 }  // namespace properboost::learners

@@ -9,7 +9,8 @@ namespace properboost::learners {
 class Stump final : public FeatureLearner {
  public:
   static constexpr const char* name = "stump";
-  explicit Stump(const LearnerOptions& options) : FeatureLearner(options) {}
+  using Fields = StumpFields;
+  Stump(const Fields& /*fields*/, const LearnerOptions& options) : FeatureLearner(options) {}
   bool cuts_in_two() const noexcept override { return true; }
 
   double cost(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,

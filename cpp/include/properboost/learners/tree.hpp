@@ -8,7 +8,9 @@ namespace properboost::learners {
 class TreeLearner final : public GrownLearner {
  public:
   static constexpr const char* name = "tree";
-  explicit TreeLearner(const LearnerOptions& options) : GrownLearner(options.limits, options) {}
+  using Fields = TreeFields;
+  TreeLearner(const Fields& fields, const LearnerOptions& options)
+      : GrownLearner(TreeLimits(fields), options) {}
 
   Partition partition(const Tree& tree) const override {
     Partition p;

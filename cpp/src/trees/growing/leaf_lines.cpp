@@ -62,7 +62,7 @@ double factor(const LineTwin& twin, std::size_t of_class) {
 }  // namespace
 
 LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
-                     const Bins& bins, const LineLimits& limits, Team& team)
+                     const Bins& bins, const TreeLimits& limits, Team& team)
     : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
   find_leaves(tree);
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
@@ -357,8 +357,8 @@ LeafLines::Line LeafLines::solve_ridge(const Leaf& leaf, const Balance& balance,
                                        const Equations& equations) const {
   constexpr double kLeastVariance = 1e-24;  // of positions: less is rounding
   const double weight = balance.weight, squares = balance.squares;
-  const bool enough =
-      weight * weight > 0.0 && squares > 0.0 && weight * weight >= limits_.least_rows * squares;
+  const bool enough = weight * weight > 0.0 && squares > 0.0 &&
+                      weight * weight >= kLeastRows * limits_.row_weight * squares;
   if (!enough) return {};
   Line line;
   std::array<double, kMost> deviation{};
@@ -371,7 +371,7 @@ LeafLines::Line LeafLines::solve_ridge(const Leaf& leaf, const Balance& balance,
     ++line.terms;
   }
   std::array<std::array<double, kMost>, kMost> a{};
-  const double penalty = limits_.l2 * squares / weight;
+  const double penalty = limits_.fields.linear_l2 * squares / weight;
   for (std::size_t j = 0; j < line.terms; ++j) {
     for (std::size_t k = 0; k <= j; ++k) {  // terms ascend
       a[j][k] =

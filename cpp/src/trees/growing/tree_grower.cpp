@@ -114,7 +114,7 @@ class TreeGrower::State {
     });
   }
 
-  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team) {
+  LeafLines lines(const Tree& tree, const TreeLimits& limits, Team& team) {
     place_all(team);
     return {tree, rows_, packed_, bins_, limits, team};
   }
@@ -334,9 +334,9 @@ class TreeGrower::State {
     Sums sums(codes_, bins_, rows_, adder, spare, team);
     Growth<Cells> growth(cells, rows_, sums, codes_, bins_, limits, team);
     auto root = growth.begin();
-    if (limits.by_level) {
+    if (limits.by_level()) {
       LevelGrowth<Cells>(growth, key).grow(std::move(root), progress);
-    } else if (limits.only_left) {
+    } else if (limits.rule) {
       RuleGrowth<Cells>(growth, key).grow(std::move(root), progress);
     } else {
       BestFirstGrowth<Cells>(growth, key).grow(std::move(root), progress);
@@ -397,7 +397,7 @@ JointTree TreeGrower::grow(const Slots& slots, const std::vector<RowWeights>& cl
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
 }
-LeafLines TreeGrower::lines(const Tree& tree, const LineLimits& limits, Team& team) {
+LeafLines TreeGrower::lines(const Tree& tree, const TreeLimits& limits, Team& team) {
   return state_->lines(tree, limits, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,

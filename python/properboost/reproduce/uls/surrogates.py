@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 from sklearn.model_selection import StratifiedKFold
 
+from properboost.estimators.pinned_parameters import PINNED_LEARNERS
 from properboost.estimators.presets import ULS
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Piece, Reading, Record, Seed
@@ -91,7 +92,7 @@ def _cross_validate(
                 margins[name].append(_dilate(margins[MATSUSHITA][-1]))
                 continue
             model = make_uls(
-                max_literals=literals,
+                literals=literals,
                 n_estimators=rounds,
                 categorical_features=table.categorical,
                 **({"criterion": None} if reading == BY_EDGE.name else {}),
@@ -101,11 +102,10 @@ def _cross_validate(
     return {name: _describe(np.concatenate(found)) for name, found in margins.items()}
 
 
-def make_uls(phi: Any, **given: Any) -> Any:
-    """Make a ULS of rules whose literals may cut between any two values."""
-    return ULS(
-        phi, weak_learner="monomial", min_child_weight=0.0, rows_per_bin=None, n_jobs=1, **given
-    )
+def make_uls(phi: Any, *, literals: int, **others: Any) -> Any:
+    """Make a ULS of rules of so many literals, which may cut between any two values."""
+    rule = PINNED_LEARNERS["rule"].replace(max_conditions=literals, min_child_weight=0.0)
+    return ULS(phi, weak_learner=rule, rows_per_bin=None, n_jobs=1, **others)
 
 
 def _dilate(margins: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ class ClassCells {
         limits_(limits),
         rows_(rows),
         slots_(slots),
-        square_(limits.chance > 0.0 ? rows.units.most_weight * rows.units.total_weight : 0.0),
+        square_(limits.allows_for_chance ? rows.units.most_weight * rows.units.total_weight : 0.0),
         stands_for_{rows.stands_for(0), rows.stands_for(1)},
         weight_unit_{stands_for_[0] * units.unit_of_weight(),
                      stands_for_[1] * units.unit_of_weight()},
@@ -53,7 +53,7 @@ class ClassCells {
   static std::size_t code_at(std::size_t j, std::size_t width) { return j % width; }
   static void add(Total& to, const Total& rows) { to += rows; }
   double weight(const Total& total) const { return total.weight(); }
-  // What limits.child_weight is compared with.
+  // What limits.fields.min_child_weight is compared with.
   static double weight_of_branch(const Total& total) {
     return kCurvature ? total.curvature : total.weight();
   }
@@ -113,7 +113,8 @@ class ClassCells {
     // Its cuts in a direction, if such rows belong to the branches besides; for find_split.
     auto cuts(const Total& beside_left, const Total& beside_right, int direction) const {
       return ClassCuts<Codes>(codes_, cells_.criterion_, cells_.regularizers_,
-                              cells_.limits_.child_weight, direction, beside_left, beside_right);
+                              cells_.limits_.fields.min_child_weight, direction, beside_left,
+                              beside_right);
     }
 
    private:

@@ -143,7 +143,8 @@ class JointCells {
         const auto evaluate = [&](const Unit* lefts, std::size_t n, CutCost* out) {
           cells.evaluate(lefts, all.data(), n, out);
         };
-        CutScan(feature.sums_, cells.stride(), left, cells.limits_.child_weight, evaluate)
+        CutScan(feature.sums_, cells.stride(), left, cells.limits_.fields.min_child_weight,
+                evaluate)
             .find_costs(order, [&](std::size_t code) { return occupied(code); }, before, after);
       }
     };

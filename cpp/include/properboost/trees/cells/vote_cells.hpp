@@ -63,7 +63,7 @@ class VoteCells {
       return {cells_.vote_,
               sums_,
               static_cast<std::size_t>(bins_.width()),
-              cells_.limits_.child_weight,
+              cells_.limits_.fields.min_child_weight,
               beside_left,
               beside_right};
     }

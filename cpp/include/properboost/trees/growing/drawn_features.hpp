@@ -14,10 +14,10 @@ namespace properboost {
 
 constexpr std::uint64_t kFeatureStream = 1;  // plus one more per node, or level
 
-// Marks as many of n features as the limits say, drawn by a key for this turn.
-inline void draw_features(const TreeLimits& limits, std::uint64_t key, std::uint64_t turn,
-                          std::size_t n, std::uint8_t* allowed) {
-  const std::size_t wanted = limits.drawn_of(n);
+// Marks such a share of n features, drawn by a key for this turn.
+inline void draw_features(double share, std::uint64_t key, std::uint64_t turn, std::size_t n,
+                          std::uint8_t* allowed) {
+  const std::size_t wanted = count_drawn(share, n);
   if (wanted >= n) {
     std::fill_n(allowed, n, std::uint8_t{1});
     return;

@@ -69,7 +69,7 @@ class Growth {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
     Share share = team_.share();
-    if (limits_.chance > 0.0) {
+    if (limits_.allows_for_chance) {
       squares_.push_back(cells_.squares(rows_, 0, team_));
       share.sum(squares_[0].data(), squares_[0].size());
     }
@@ -139,17 +139,17 @@ class Growth {
     const auto saves = [&](std::size_t f) {  // more than rounding
       const double saving = unsplit - costs[f];
       return costs[f] < kNever && saving > kTie * std::abs(costs[f]) &&
-             limits_.is_enough(saving, unsplit);
+             is_enough(saving, unsplit, limits_.min_relative_decrease);
     };
     std::size_t best;
-    if (limits_.chance > 0.0) {  // the costs of splits that save are charged for chance
+    if (limits_.allows_for_chance) {  // the costs of splits that save are charged for chance
       std::vector<double> charged(costs.size(), kNever);
       for (std::size_t f = 0; f < costs.size(); ++f) {
         const std::optional<Split>& split = splits[f];
         if (!split || !saves(f)) continue;
         const double freedom = freedom_of_best_cut(split->codes, bins_[f].ordered(),
                                                    by_chance[f].freedom, by_chance[f].nodes);
-        charged[f] = costs[f] + limits_.chance * by_chance[f].mean * freedom;
+        charged[f] = costs[f] + TreeLimits::kChance * by_chance[f].mean * freedom;
       }
       best = first_best(charged.data(), charged.size());
     } else {
@@ -162,7 +162,7 @@ class Growth {
   template <class Cuts>
   Split find_split(const Cuts& cuts, std::size_t f) const {
     Split split = properboost::find_split(bins_[f], cuts);
-    if (limits_.chance > 0.0) split.codes = count_codes(bins_[f], cuts);
+    if (limits_.allows_for_chance) split.codes = count_codes(bins_[f], cuts);
     return split;
   }
 
@@ -210,7 +210,7 @@ class Growth {
     } else if (team_.has_peers()) {
       sums_.feature(child.node, {}, 0, own.first);
     }
-    if (limits_.chance > 0.0) own.squares = cells_.squares(rows_, child.node, team_);
+    if (limits_.allows_for_chance) own.squares = cells_.squares(rows_, child.node, team_);
     own.parent = std::move(parent);
     return own;
   }
@@ -221,7 +221,7 @@ class Growth {
     Share share = team_.share();
     std::vector<Sums*> shared;
     for (Division& own : all) {
-      if (limits_.chance > 0.0) share.sum(own.squares.data(), own.squares.size());
+      if (limits_.allows_for_chance) share.sum(own.squares.data(), own.squares.size());
       shared.push_back(own.grows ? &own.children[own.small].sums : &own.first);
     }
     sums_.share(shared, share);
@@ -232,7 +232,7 @@ class Growth {
       } else {
         add_ends(own);
       }
-      if (limits_.chance > 0.0) add_squares(own);
+      if (limits_.allows_for_chance) add_squares(own);
     }
   }
 
@@ -240,7 +240,7 @@ class Growth {
   void exchange_children() {
     std::swap(tree_.goes_left[0], tree_.goes_right[0]);
     std::swap(totals_[1], totals_[2]);
-    if (limits_.chance > 0.0) std::swap(squares_[1], squares_[2]);
+    if (limits_.allows_for_chance) std::swap(squares_[1], squares_[2]);
     rows_.exchange(1, 2);
   }
 

@@ -62,10 +62,10 @@ class LeafLines {
  public:
   // All arguments must outlive it.
   LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed, const Bins& bins,
-            const LineLimits& limits, Team& team);
+            const TreeLimits& limits, Team& team);
 
   // What it takes for so many rows.
-  static std::size_t bytes(std::size_t rows) noexcept { return rows * LineLimits::kMostTerms; }
+  static std::size_t bytes(std::size_t rows) noexcept { return rows * kMost; }
 
   // `values` has the value of each node; the slots are two classes'.
   FittedLines fit(const Slots& slots, const RowWeights& weights, const Response& response,
@@ -76,7 +76,8 @@ class LeafLines {
                 float* out) const;
 
  private:
-  static constexpr std::size_t kMost = LineLimits::kMostTerms;
+  static constexpr std::size_t kMost = 4;     // features in a leaf's line
+  static constexpr double kLeastRows = 10.0;  // effective rows of a leaf that has a line
   static constexpr std::size_t kProducts = kMost * (kMost + 1) / 2;
 
   // A leaf whose path has numeric features: what may be terms.
@@ -157,7 +158,7 @@ class LeafLines {
   const LeafRows& rows_;
   const PackedCodes& packed_;
   const Bins& bins_;
-  const LineLimits& limits_;
+  const TreeLimits& limits_;
   Team& team_;
   std::vector<Leaf> leaves_;
   std::vector<Task> tasks_;

@@ -48,11 +48,11 @@ class LeafSplits {
       nanoseconds += growth_.nanoseconds_of_search(leaf);
     }
     const std::size_t features = bins_.size();
-    const TreeLimits& limits = growth_.limits();
+    const double share = growth_.limits().fields.max_features;
     std::vector<std::optional<Split>> splits(leaves.size() * features);
     std::vector<std::uint8_t> allowed(splits.size());
     for (std::size_t k = 0; k < leaves.size(); ++k) {
-      draw_features(limits, key_, asked[leaves[k]].leaf.node, features, &allowed[k * features]);
+      draw_features(share, key_, asked[leaves[k]].leaf.node, features, &allowed[k * features]);
     }
     growth_.team().for_each(splits.size(), nanoseconds, [&](std::size_t task) {
       if (allowed[task] != 0) {
@@ -76,7 +76,7 @@ class LeafSplits {
  private:
   // What one cut of each feature saves by chance.
   std::vector<ChanceSaving> chances_at(std::size_t node, const std::optional<Split>* splits) const {
-    if (!(growth_.limits().chance > 0.0)) return {};
+    if (!growth_.limits().allows_for_chance) return {};
     std::vector<ChanceSaving> chances(bins_.size(), growth_.chance_at(node));
     for (std::size_t f = 0; f < bins_.size(); ++f) {
       const std::optional<Split>& split = splits[f];
@@ -100,10 +100,10 @@ class LeafSplits {
       found = find_best({}, {}, direction);
       return;
     }
-    // Rows that a literal excludes join those for which the rule did not hold before.  Because
+    // Rows that a condition excludes join those for which the rule did not hold before.  Because
     // costs are concave, the best cut of categories ordered by their share of a class is the best
-    // of all sets here, too.  A literal must agree with its own feature's direction and with those
-    // of the literals before it.
+    // of all sets here, too.  A condition must agree with its own feature's direction and with
+    // those of the conditions before it.
     std::optional<Split> above;
     if (direction * rule->rises <= 0) {
       found = find_best({}, rule->others, direction != 0 ? direction : -rule->rises);

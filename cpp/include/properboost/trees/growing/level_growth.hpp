@@ -82,7 +82,7 @@ class LevelGrowth {
     constexpr double kRounded = 1.0 + 1e-9;
     return growth_.cells().may_be_split(total) &&
            !(kRounded * growth_.cells().weight_of_branch(total) <
-             2.0 * growth_.limits().child_weight);
+             2.0 * growth_.limits().fields.min_child_weight);
   }
 
   // The best split of a level, if one lowers the cost, and what it saves at each node.
@@ -97,11 +97,11 @@ class LevelGrowth {
       unsplit += growth_.cells().cost(growth_.total(leaf.node));
       nanoseconds += growth_.nanoseconds_of_search(leaf);
     }
-    const bool charges = growth_.limits().chance > 0.0;
+    const bool charges = growth_.limits().allows_for_chance;
     const std::vector<ChanceSaving> by_order =
         charges ? chances_at(level, 0.0) : std::vector<ChanceSaving>{};
     std::vector<std::uint8_t> allowed(features);
-    draw_features(growth_.limits(), key_, depth, features, allowed.data());
+    draw_features(growth_.limits().fields.max_features, key_, depth, features, allowed.data());
     std::vector<std::optional<Split>> splits(features);
     std::vector<ChanceSaving> by_chance(features, ChanceSaving{0.0, 1.0});
     growth_.team().for_each(features, nanoseconds, [&](std::size_t f) {

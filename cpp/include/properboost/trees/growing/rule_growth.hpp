@@ -1,6 +1,6 @@
 // Growth of a rule: only the left-most leaf is split, by the cost of two cells.
 //
-// The rows of the left-most leaf are those for which all literals hold.
+// The rows of the left-most leaf are those for which all conditions hold.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ class RuleGrowth {
   // Features are drawn by the key.
   RuleGrowth(Growth<Cells>& growth, std::uint64_t key) : growth_(growth), splits_(growth, key) {}
 
-  // A literal and its opposite make the same two cells of the root.  The second literal decides
-  // which of them the rule begins with; without one, it is the literal that holds for less weight.
-  // `progress` is called before each split, and may throw.
+  // A condition and its opposite make the same two cells of the root.  The second condition decides
+  // which of them the rule begins with; without one, it is the condition that holds for less
+  // weight. `progress` is called before each split, and may throw.
   void grow(Leaf root, const std::function<void()>& progress) {
     progress();
     const std::optional<Choice> first = std::move(splits_.find({{root}}).front());
@@ -38,7 +38,7 @@ class RuleGrowth {
     std::array<End, 2> ends;
     for (std::size_t i = 0; i < 2; ++i) {
       ends[i].rule = {growth_.total(children[1 - i].node),
-                      sign_of_literal(*first, i == 0 ? Split::kLeft : Split::kRight)};
+                      sign_of_condition(*first, i == 0 ? Split::kLeft : Split::kRight)};
       ends[i].leaf = std::move(children[i]);
     }
     progress();
@@ -55,7 +55,7 @@ class RuleGrowth {
       progress();
       const Choice choice = *std::move(end.choice);
       const int rises =
-          end.rule.rises != 0 ? end.rule.rises : sign_of_literal(choice, Split::kLeft);
+          end.rule.rises != 0 ? end.rule.rises : sign_of_condition(choice, Split::kLeft);
       std::array<Leaf, 2> parts = growth_.divide_one(std::move(end.leaf), choice);
       Cells::add(others, growth_.total(parts[1].node));
       end.leaf = std::move(parts[0]);
@@ -79,9 +79,9 @@ class RuleGrowth {
     return a.choice && (!b.choice || a.choice->saving > b.choice->saving);
   }
 
-  // Whether the value where a literal of this branch holds must not be less (1) or more (-1) than
+  // Whether the value where a condition of this branch holds must not be less (1) or more (-1) than
   // elsewhere.  One that only tells missing values from others may be either.
-  int sign_of_literal(const Choice& choice, std::uint8_t branch) const {
+  int sign_of_condition(const Choice& choice, std::uint8_t branch) const {
     const int direction = growth_.direction_of(choice.feature);
     if (direction == 0) return 0;
     const auto last = static_cast<std::size_t>(growth_.bins()[choice.feature].bins()) - 1;

@@ -18,7 +18,6 @@ class PackedCodes;
 class RowSampleWeights;
 class Team;
 class Vote;
-struct LineLimits;
 struct Regularizers;
 struct RowWeights;
 struct Slots;
@@ -73,7 +72,7 @@ class TreeGrower {
   static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // Lines in its leaves, to be fitted before the next tree is grown.
-  LeafLines lines(const Tree& tree, const LineLimits& limits, Team& team);
+  LeafLines lines(const Tree& tree, const TreeLimits& limits, Team& team);
   // The sample weight of its rows, by class and node; `total` is that of all rows.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
                           double total, Team& team) const;

@@ -1,4 +1,4 @@
-"""Monomials: conjunctions of literals, against a plain greedy search and their own stated rules."""
+"""Rules: conjunctions of conditions, against a plain greedy search and their own stated rules."""
 
 import itertools
 import re
@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from helpers.models import monomials
+from helpers.trees import make_rules
 from properboost import _core
 
 pd = pytest.importorskip("pandas")
@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 RESPONSES = _core.response_names()
 
 
-@parametrize_with_checks([pb.ProperBoostClassifier(weak_learner="monomial", n_estimators=5)])
+@parametrize_with_checks([pb.ProperBoostClassifier(weak_learner="rule", n_estimators=5)])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 @pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
@@ -38,8 +38,8 @@ def few_values(seed, n=300):
 # -- the plain search -----------------------------------------------------------------------------
 
 
-def list_literals(frame):
-    """Every literal there is: for which rows it holds."""
+def list_conditions(frame):
+    """Every condition there is: for which rows it holds."""
     for name in ("a", "b"):
         x = frame[name].to_numpy()
         missing = np.isnan(x)
@@ -72,17 +72,17 @@ def cost_of(response, y, weight, curvature, holds):
 TIE = 1e-5  # relative; float32 weights tell costs apart that differ by more
 
 
-def search_greedily(frame, response, y, weight, curvature, max_literals):
+def search_greedily(frame, response, y, weight, curvature, max_conditions):
     """Return for which rows the rule holds; None if chance has a part in it."""
-    literals = list(list_literals(frame))
+    conditions = list(list_conditions(frame))
     everywhere = np.ones(len(y), bool)
     starts = [everywhere]
     best = everywhere
     least = cost_of(response, y, weight, curvature, everywhere)
-    for n in range(max_literals):
+    for n in range(max_conditions):
         costs = {}
-        for start, literal in itertools.product(starts, literals):
-            holds = start & literal
+        for start, condition in itertools.product(starts, conditions):
+            holds = start & condition
             if n == 0 and holds[0]:
                 holds = ~holds  # the same two cells
             costs[holds.tobytes()] = cost_of(response, y, weight, curvature, holds)
@@ -102,21 +102,21 @@ def search_greedily(frame, response, y, weight, curvature, max_literals):
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("max_literals", [1, 2, 3, 5])
+@pytest.mark.parametrize("max_conditions", [1, 2, 3, 5])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_rule_is_the_one_of_a_plain_search(response, max_literals, weighted):
+def test_every_rule_is_the_one_of_a_plain_search(response, max_conditions, weighted):
     checked = 0
     for seed in range(3):
         frame, y, sample_weight = few_values(seed)
         given = sample_weight if weighted else np.ones(len(y))
-        model = monomials(max_literals=max_literals, response=response, n_estimators=4)
+        model = make_rules(max_conditions=max_conditions, response=response, n_estimators=4)
         model.fit(frame, y, given if weighted else None)
         before = np.zeros(len(y))
         for rule, after in zip(model.rules(), model.staged_decision_function(frame), strict=True):
             p = 1 / (1 + np.exp(-before))
             weight = given * np.where(y == 1, 1 - p, p)
             curvature = given * p * (1 - p)
-            expected = search_greedily(frame, response, y, weight, curvature, max_literals)
+            expected = search_greedily(frame, response, y, weight, curvature, max_conditions)
             if expected is not None:
                 added = np.where(expected, rule.value, rule.otherwise)
                 np.testing.assert_allclose(after - before, added, atol=1e-9)
@@ -130,13 +130,13 @@ def test_every_rule_is_the_one_of_a_plain_search(response, max_literals, weighte
 def test_the_values_are_those_of_the_response(response):
     """Two cells have the values that a stump on "the rule holds" has."""
     frame, y, weight = few_values(4)
-    model = monomials(max_literals=3, response=response, n_estimators=1).fit(frame, y, weight)
+    model = make_rules(max_conditions=3, response=response, n_estimators=1).fit(frame, y, weight)
     (rule,) = model.rules()
     raw = model.decision_function(frame)
     assert len(rule.conditions) > 1
     stump = pb.ProperBoostClassifier(
         weak_learner="stump", response=response, n_estimators=1, rows_per_bin=None, gain=1.0,
-        intercept=None,
+        calibration=None,
     )  # fmt: skip
     holds = (raw == rule.value).astype(float)[:, None]
     # Sums of whole numbers and of float64: the first are exact.
@@ -146,7 +146,7 @@ def test_the_values_are_those_of_the_response(response):
 @pytest.mark.parametrize("step", _core.step_names())
 def test_sign_rules_say_plus_or_minus_one(step):
     frame, y, weight = few_values(5)
-    model = monomials(response="sign", step=step, n_estimators=8).fit(frame, y, weight)
+    model = make_rules(response="sign", step=step, n_estimators=8).fit(frame, y, weight)
     history = model.history_
     for rule, size in zip(model.rules(), history["step"], strict=True):
         assert abs(rule.value) == pytest.approx(size)
@@ -154,15 +154,15 @@ def test_sign_rules_say_plus_or_minus_one(step):
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-def test_one_literal_is_a_stump(response):
+def test_one_condition_is_a_stump(response):
     for seed in range(4):
         frame, y, weight = few_values(seed)
         settings = {
             "n_estimators": 10, "response": response, "rows_per_bin": None, "gain": 1.0,
-            "intercept": None,
+            "calibration": None,
         }  # fmt: skip
         stumps = pb.ProperBoostClassifier(weak_learner="stump", selection="greedy", **settings)
-        rules = monomials(max_literals=1, **settings).fit(frame, y, weight)
+        rules = make_rules(max_conditions=1, **settings).fit(frame, y, weight)
         stumps.fit(frame, y, weight)
         for name in ("cost", "step", "risk"):
             np.testing.assert_allclose(rules.history_[name], stumps.history_[name], rtol=1e-5)
@@ -175,24 +175,24 @@ def test_one_literal_is_a_stump(response):
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("n_literals", [2, 3])
+@pytest.mark.parametrize("n_conditions", [2, 3])
 @pytest.mark.parametrize("negated", [False, True])
-def test_the_rule_that_made_the_labels_is_found(response, n_literals, negated):
+def test_the_rule_that_made_the_labels_is_found(response, n_conditions, negated):
     rng = np.random.default_rng(6)
     for _ in range(5):
         X = rng.random((2000, 6))
-        features = rng.permutation(6)[:n_literals]
+        features = rng.permutation(6)[:n_conditions]
         # Half of the rows: to `sign`, a rule that holds for few is no better than "never".
-        edges = 0.5 ** (1 / n_literals) * np.ones(n_literals)
-        above = rng.random(n_literals) < 0.5
+        edges = 0.5 ** (1 / n_conditions) * np.ones(n_conditions)
+        above = rng.random(n_conditions) < 0.5
         below = np.where(above, 1 - X[:, features], X[:, features]) <= edges
         y = below.all(axis=1) != negated
         X[:, features] = np.where(above, 1 - edges, edges) + np.where(
             (X[:, features] > np.where(above, 1 - edges, edges)), 0.1, -0.1
         )  # every cut between is the same one
-        model = monomials(max_literals=4, response=response, n_estimators=1).fit(X, y)
+        model = make_rules(max_conditions=4, response=response, n_estimators=1).fit(X, y)
         (rule,) = model.rules()
-        assert len(rule.conditions) == n_literals
+        assert len(rule.conditions) == n_conditions
         assert {int(c.split("feature ")[1].split()[0]) for c in rule.conditions} == set(features)
         np.testing.assert_array_equal(model.decision_function(X) > 0, y)
         assert (rule.value > 0) != negated
@@ -204,7 +204,7 @@ def test_sets_of_categories_in_a_rule():
     frame = pd.DataFrame({"petal length": rng.integers(0, 6, 2000).astype(float)})
     frame["colour"] = pd.Categorical(colour)
     y = (frame["petal length"] <= 3) & (colour != "red")
-    model = monomials(response="sign", step="unit", learning_rate=0.35, n_estimators=1)
+    model = make_rules(response="sign", step="unit", learning_rate=0.35, n_estimators=1)
     (rule,) = model.fit(frame, y).rules()
     assert set(rule.conditions) == {"petal length <= 3.5", "colour in {'blue', 'green'}"}
     first, second = rule.conditions
@@ -221,7 +221,7 @@ def test_missing_values_go_where_they_belong():
     X = np.c_[x, z]
     for where in ("left", "alone", "neither"):
         side = {"left": ~(x == 1), "alone": np.isnan(x), "neither": x == 1}[where]
-        model = monomials(n_estimators=1).fit(X, side & (z == 0))
+        model = make_rules(n_estimators=1).fit(X, side & (z == 0))
         np.testing.assert_array_equal(model.predict(X), side & (z == 0))
         (rule,) = model.rules()
         words = {"left": "(feature 0 <= 0.5, or missing)", "alone": "feature 0 is missing",
@@ -233,23 +233,23 @@ def test_a_rule_does_not_hold_for_what_training_never_saw():
     town = np.repeat(["A", "B", "C"], [20, 40, 40])
     frame = pd.DataFrame({"town": pd.Categorical(town), "x": np.tile([0.0, 1.0], 50)})
     unseen = pd.DataFrame({"town": pd.Categorical(["D", None]), "x": [0.0, 0.0]})
-    for y in (frame["town"] == "A", frame["town"] != "A"):  # one literal: the lighter side
-        model = monomials(max_literals=1, n_estimators=1).fit(frame, y)
+    for y in (frame["town"] == "A", frame["town"] != "A"):  # one condition: the lighter side
+        model = make_rules(max_conditions=1, n_estimators=1).fit(frame, y)
         (rule,) = model.rules()
         assert rule.conditions == ("town in {'A'}",)
         np.testing.assert_array_equal(model.decision_function(unseen), rule.otherwise)
-    model = monomials(n_estimators=1).fit(frame, (frame["town"] != "A") & (frame["x"] == 0))
+    model = make_rules(n_estimators=1).fit(frame, (frame["town"] != "A") & (frame["x"] == 0))
     (rule,) = model.rules()
     assert set(rule.conditions) == {"town in {'B', 'C'}", "x <= 0.5"}
     np.testing.assert_array_equal(model.decision_function(unseen), rule.otherwise)
 
 
-def test_labels_that_no_literal_explains():
+def test_labels_that_no_condition_explains():
     X = np.ones((40, 2))
-    model = monomials(response="sign", n_estimators=3).fit(X, np.arange(40) % 4 == 0)
+    model = make_rules(response="sign", n_estimators=3).fit(X, np.arange(40) % 4 == 0)
     assert {rule.conditions for rule in model.rules()} == {()}
     assert str(model.rules()[0]).startswith("always: -")
-    even = monomials(n_estimators=3).fit(X, np.arange(40) % 2)
+    even = make_rules(n_estimators=3).fit(X, np.arange(40) % 2)
     assert even.rules() == []
     np.testing.assert_array_equal(even.predict_proba(X), 0.5)
 
@@ -258,13 +258,13 @@ def test_labels_that_no_literal_explains():
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-def test_more_literals_never_raise_the_cost_of_a_round(response):
+def test_more_conditions_never_raise_the_cost_of_a_round(response):
     # The scores that are sums of products are better when lower.
     worse = -1.0 if response in ("sign", "newton") else 1.0
     for seed in range(6):
         frame, y, weight = few_values(seed)
         scores = [
-            monomials(max_literals=n, response=response, n_estimators=1)
+            make_rules(max_conditions=n, response=response, n_estimators=1)
             .fit(frame, y, weight)
             .history_["cost"][0]
             for n in (1, 2, 3, 4, 8, 127)
@@ -276,13 +276,13 @@ def test_limits_are_kept():
     frame, y, weight = few_values(8)
     total = 0.5 * weight.sum()  # the loss's weights are 1/2 in the first round
     for least in (5.0, 25.0, 60.0):
-        model = monomials(max_literals=5, min_child_weight=least, n_estimators=1)
+        model = make_rules(max_conditions=5, min_child_weight=least, n_estimators=1)
         (rule,) = model.fit(frame, y, weight).rules()
         assert least <= total * rule.share <= total - least
-    (whole,) = monomials(min_child_weight=total, n_estimators=1).fit(frame, y, weight).rules()
+    (whole,) = make_rules(min_child_weight=total, n_estimators=1).fit(frame, y, weight).rules()
     assert (whole.conditions, whole.share) == ((), 1.0)
     for n in (1, 2, 3):
-        trees = monomials(max_literals=n).fit(frame, y).ensemble_.models[0].trees
+        trees = make_rules(max_conditions=n).fit(frame, y).ensemble_.models[0].trees
         assert (~trees.is_leaf).sum() <= n * 100
 
 
@@ -290,7 +290,7 @@ def test_rows_and_features_are_drawn(binary):
     X, y = binary
     for settings in ({"subsample": 0.5}, {"max_features": 0.3}):
         models = [
-            monomials(n_estimators=20, max_literals=3, random_state=seed, **settings).fit(X, y)
+            make_rules(n_estimators=20, max_conditions=3, random_state=seed, **settings).fit(X, y)
             for seed in (0, 0, 1)
         ]
         raw = [model.decision_function(X) for model in models]
@@ -307,7 +307,7 @@ def test_the_model_does_not_depend_on_threads():
     y = (X[:, 0] > 0) & (X[:, 1] > -0.5) ^ (rng.random(len(X)) < 0.1)
     for response in ("real", "newton"):
         models = [
-            monomials(n_estimators=4, max_literals=4, response=response, n_jobs=n_jobs).fit(X, y)
+            make_rules(n_estimators=4, max_conditions=4, response=response, n_jobs=n_jobs).fit(X, y)
             for n_jobs in (1, 2, 3)
         ]
         for other in models[1:]:
@@ -320,7 +320,7 @@ def test_the_model_does_not_depend_on_threads():
 @pytest.mark.parametrize("response", RESPONSES)
 def test_the_risk_falls_under_every_loss(loss, response, binary):
     X, y = binary
-    model = monomials(loss=loss, response=response, n_estimators=15).fit(X, y)
+    model = make_rules(loss=loss, response=response, n_estimators=15).fit(X, y)
     assert (np.diff(model.history_["risk"]) <= 1e-9).all()
     raw = sum(
         np.where(holds(model, X, t), r.value, r.otherwise) for t, r in enumerate(model.rules())
@@ -340,9 +340,9 @@ def holds(model, X, t):
     return rows
 
 
-def test_importances_are_what_literals_save():
+def test_importances_are_what_conditions_save():
     frame, y, weight = few_values(10)
-    model = monomials(n_estimators=1, max_literals=3).fit(frame, y, weight)
+    model = make_rules(n_estimators=1, max_conditions=3).fit(frame, y, weight)
     (rule,) = model.rules()
     words = set(re.findall(r"\w+", " ".join(rule.conditions)))
     for name, share in zip(frame.columns, model.feature_importances_, strict=True):
@@ -355,7 +355,7 @@ def test_importances_are_what_literals_save():
 
 def test_files_and_stages(tmp_path, mixed):
     frame, y, weight = mixed
-    model = monomials(n_estimators=12, max_literals=3).fit(frame, y, weight)
+    model = make_rules(n_estimators=12, max_conditions=3).fit(frame, y, weight)
     path = tmp_path / "model.json"
     model.save_model(path)
     loaded = pb.load_model(path)
@@ -371,34 +371,33 @@ def test_files_and_stages(tmp_path, mixed):
 def test_weights_are_frequencies(mixed):
     frame, y, weight = mixed
     repeated = np.repeat(np.arange(len(y)), weight.astype(int))
-    model = monomials(n_estimators=10, max_literals=3).fit(frame, y, weight)
-    twin = monomials(n_estimators=10, max_literals=3).fit(frame.iloc[repeated], y[repeated])
+    model = make_rules(n_estimators=10, max_conditions=3).fit(frame, y, weight)
+    twin = make_rules(n_estimators=10, max_conditions=3).fit(frame.iloc[repeated], y[repeated])
     assert [r.conditions for r in model.rules()] == [r.conditions for r in twin.rules()]
     np.testing.assert_allclose(
         model.decision_function(frame), twin.decision_function(frame), rtol=1e-5, atol=1e-6
     )
 
 
-def test_the_number_of_literals_is_chosen():
+def test_the_number_of_conditions_is_chosen():
     rng = np.random.default_rng(11)
     X = rng.integers(0, 4, (600, 5)).astype(float)
     y = ((X[:, :3] > 0).all(axis=1)) ^ (rng.random(600) < 0.05)
-    model = pb.ProperBoostClassifierCV(
-        weak_learner="monomial",
-        max_literals=[1, 2, 3],
-        gains=[0.5, 1.0],
-        n_estimators=3,
-        cv=3,
-        selection=["unbiased", "cyclic"],
-        effort=None,
-    ).fit(X, y)
-    assert model.best_params_["max_literals"] == 3
-    assert set(model.cv_results_["param_max_literals"]) == {1, 2, 3}
+    space = {
+        "weak_learner": "rule", "weak_learner__max_conditions": [1, 2, 3], "gain": [0.5, 1.0],
+        "n_estimators": 3,
+    }  # fmt: skip
+    model = pb.ProperBoostClassifierCV(space, cv=3, effort=None).fit(X, y)
+    assert model.best_params_["weak_learner"].max_conditions == 3
+    assert set(model.cv_results_["param_weak_learner__max_conditions"]) == {1, 2, 3}
     assert set(model.cv_results_["param_selection"]) == {"unbiased"}
     assert len(model.cv_results_["params"]) == 6
     assert max(len(rule.conditions) for rule in model.rules()) == 3
-    alone = pb.ProperBoostClassifier(weak_learner="monomial", **model.best_params_).fit(X, y)
+    alone = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
     np.testing.assert_allclose(alone.decision_function(X), model.decision_function(X), rtol=1e-9)
+    model.set_params(space=space | {"selection": ["unbiased", "cyclic"]})
+    with pytest.raises(ValueError, match="selection must not be 'cyclic' with weak_learner='rule'"):
+        model.fit(X, y)
 
 
 # -- errors ---------------------------------------------------------------------------------------
@@ -407,21 +406,15 @@ def test_the_number_of_literals_is_chosen():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"max_literals": 0}, ValueError, "max_literals must be between 1 and 127; got 0"),
-        ({"max_literals": 128}, ValueError, "max_literals must be between 1 and 127; got 128"),
-        ({"max_literals": 2.0}, TypeError, "max_literals must be an integer"),
-        ({"max_literals": [1, 2]}, TypeError, "max_literals must be an integer"),
+        ({"max_conditions": 0}, ValueError, "max_conditions must be between 1 and 127; got 0"),
+        ({"max_conditions": 128}, ValueError, "max_conditions must be between 1 and 127; got 128"),
+        ({"max_conditions": 2.0}, TypeError, "max_conditions must be an integer"),
+        ({"max_conditions": [1, 2]}, TypeError, "max_conditions must be an integer"),
         ({"subsample": 0.0}, ValueError, "subsample must be above 0"),
         ({"min_child_weight": -1.0}, ValueError, "min_child_weight must be at least 0"),
     ],
 )
 def test_bad_settings_are_refused(settings, error, message):
-    model = pb.ProperBoostClassifier(**{"weak_learner": "monomial", **settings})
+    model = pb.ProperBoostClassifier(weak_learner=pb.Rule(**settings))
     with pytest.raises(error, match=message):
         model.fit([[0.0], [1.0]], [0, 1])
-
-
-@pytest.mark.parametrize("n", [0, 128])
-def test_the_engine_refuses_too(n):
-    with pytest.raises(ValueError, match="max_literals must be between 1 and 127"):
-        _core.WeakLearner("monomial", max_literals=n)

@@ -1,5 +1,5 @@
-// The histogram weak learner: every bin is a cell (BoostLR section 7; a look-up table), or its bins
-// make the best so many cells.
+// The look-up table: every bin of a feature is a cell (BoostLR section 7), or its bins make the
+// best so many cells.
 #pragma once
 
 #include <array>
@@ -11,14 +11,15 @@
 
 namespace properboost::learners {
 
-class Histogram final : public FeatureLearner {
+class TableLearner final : public FeatureLearner {
  public:
-  static constexpr const char* name = "histogram";
-  explicit Histogram(const LearnerOptions& options)
+  static constexpr const char* name = "table";
+  using Fields = TableFields;
+  TableLearner(const Fields& fields, const LearnerOptions& options)
       : FeatureLearner(options),
-        smoothing_(options.smoothing),
-        most_(options.cells),
-        least_saving_(options.least_saving) {}
+        smoothing_(fields.smoothing),
+        most_(fields.max_cells),
+        least_saving_(fields.min_saving) {}
   bool cuts_in_two() const noexcept override { return false; }
   bool knows_shares() const noexcept override { return smoothing_.exchanges(); }
 

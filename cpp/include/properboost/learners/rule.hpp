@@ -1,4 +1,4 @@
-// The monomial: a conjunction of literals, "this feature's code is in that set" (Nock and Nielsen
+// The rule: a conjunction of conditions, "this feature's code is in that set" (Nock and Nielsen
 // 2009, section 5); there are two cells, the rows for which it holds and all others.
 #pragma once
 
@@ -7,15 +7,16 @@
 
 namespace properboost::learners {
 
-class Monomial final : public GrownLearner {
+class Rule final : public GrownLearner {
  public:
-  static constexpr const char* name = "monomial";
-  explicit Monomial(const LearnerOptions& options)
-      : GrownLearner(limits_of_rule(options), options) {}
+  static constexpr const char* name = "rule";
+  using Fields = RuleFields;
+  Rule(const Fields& fields, const LearnerOptions& options)
+      : GrownLearner(TreeLimits(fields), options) {}
 
-  // Rows for which a literal does not hold end at another node than the left-most leaf.  They end
-  // at an inner node if no training row had their code, so that the literal cannot be known to
-  // hold.
+  // Rows for which a condition does not hold end at another node than the left-most leaf.  They
+  // end at an inner node if no training row had their code, so that the condition cannot be known
+  // to hold.
   Partition partition(const Tree& tree) const override {
     constexpr std::uint8_t kHolds = 0, kDoesNot = 1;
     Partition p;
@@ -31,8 +32,8 @@ class Monomial final : public GrownLearner {
     return p;
   }
 
-  // Where a literal says that a feature is above a value, or at most that, the value where the rule
-  // holds and the one elsewhere are in the feature's direction.
+  // Where a condition says that a feature is above a value, or at most that, the value where the
+  // rule holds and the one elsewhere are in the feature's direction.
   CellOrder order(const Tree& tree, const Bins& bins) const override {
     CellOrder order;
     const std::size_t end = leftmost(tree);
@@ -48,16 +49,6 @@ class Monomial final : public GrownLearner {
   }
 
  private:
-  static TreeLimits limits_of_rule(const LearnerOptions& options) {
-    TreeLimits limits;
-    limits.depth = options.literals;
-    limits.child_weight = options.limits.child_weight;
-    limits.max_features = options.limits.max_features;
-    limits.only_left = true;
-    limits.chance = options.limits.chance;
-    return limits;
-  }
-
   static std::size_t leftmost(const Tree& tree) {
     std::size_t node = 0;
     while (!tree.is_leaf(node)) node = static_cast<std::size_t>(tree.left[node]);

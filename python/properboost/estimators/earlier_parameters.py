@@ -1,0 +1,131 @@
+"""Parameters of a `ProperBoostClassifier` in files of earlier formats.
+
+They were flat up to format 11: those of the weak learner, of pairs, bags and calibration stood
+beside the others.  One that had no effect was ignored; it is left out here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from properboost.engine.options import find_coupling
+from properboost.losses.registry import get_loss
+from properboost.parameters.declare import ComponentSupport, declared
+from properboost.parameters.flat import PLACES, find_learners, nest
+from properboost.parameters.learners import LEARNERS, RENAMED, make_learner
+from properboost.parameters.stages import make_calibration
+from properboost.persistence.parameters import Forms, find_forms
+
+__all__ = ["BEFORE", "NESTED_SINCE", "find_earlier_forms", "make_earlier", "rename"]
+
+Model = TypeVar("Model", bound=ComponentSupport)
+
+NESTED_SINCE = 12
+"""The format version from which on parameters are nested."""
+
+Flat = Mapping[str, Any]
+
+BEFORE: Flat = {
+    "intercept": None,
+    "linear_leaves": False,
+    "max_cells": None,
+    "min_saving": 0.0,
+    "outer_bags": 0,
+    "screening": None,
+    "slope": 1.0,
+}
+"""The values that models had whose files are too old to name them; today's defaults differ."""
+
+_RENAMED = {"max_literals": "max_conditions"}
+
+
+def find_earlier_forms(classifier: type) -> Forms:
+    """Return the flat names, and in what form files have them."""
+    return {
+        **find_forms(classifier),
+        **{name: place.entry.form for name, place in PLACES.items()},
+        "max_literals": None,
+        "warm_start_bins": None,
+    }
+
+
+def _find_defaults(classifier: type) -> Flat:
+    return {
+        **{name: entry.default for name, entry in declared(classifier).items()},
+        **{name: place.entry.default for name, place in PLACES.items()},
+    }
+
+
+def _is_grown(flat: Flat) -> bool:
+    return LEARNERS[flat["weak_learner"]].is_grown
+
+
+def _draws(flat: Flat) -> bool:
+    return not flat["outer_bags"] and flat["max_features"] * flat["subsample"] < 1.0
+
+
+def _is_joint(flat: Flat) -> bool:
+    loss = get_loss(flat["loss"], flat["gain"])
+    coupling = find_coupling(flat["multiclass"], loss, flat["step"], flat["response"])
+    return coupling != "one_vs_rest"
+
+
+def _wants_pairs(flat: Flat) -> bool:
+    return bool(flat["interactions"])
+
+
+_EFFECTIVE: Mapping[str, Callable[[Flat], bool]] = {
+    "selection": lambda flat: flat["selection"] != "cyclic" or not _is_grown(flat),
+    "screening": lambda flat: flat["subsample"] == 1.0 or not _is_grown(flat),
+    "min_saving": lambda flat: flat["max_cells"] is not None and flat["response"] != "sign",
+    "n_draws": _draws,
+    "multi_strategy": _is_joint,
+    "interaction_estimators": _wants_pairs,
+    "interaction_rate": _wants_pairs,
+    "interaction_smoothing": _wants_pairs,
+    "validation_fraction": lambda flat: flat["early_stopping"] is True,
+    "n_iter_no_change": lambda flat: flat["early_stopping"] is not False,
+    "tol": lambda flat: flat["early_stopping"] is not False,
+    "bag_tables": lambda flat: flat["outer_bags"] and not _is_grown(flat),
+    "temperature": lambda flat: not _is_joint(flat),
+}
+"""When parameters have an effect, besides what their declarations say."""
+
+
+def make_earlier(classifier: Callable[[], Model], /, **flat: Any) -> Model:
+    """Return the classifier of parameters by flat names."""
+    assert isinstance(classifier, type)
+    flat, defaults = rename(flat), _find_defaults(classifier)
+    every = {**defaults, **flat}
+    make_learner(every["weak_learner"])  # which refuses names that there are not
+    chosen = {
+        name: value
+        for name, value in flat.items()
+        if value != defaults[name] and _has_effect(name, every, classifier)
+    }
+    model: Any = classifier().set_params(**nest(chosen))
+    if model.calibration == make_calibration(None):
+        model.calibration = None
+    made: Model = model
+    return made
+
+
+def rename(flat: Flat) -> dict[str, Any]:
+    """Return parameters by the names of today, and with the words of today."""
+    flat = {_RENAMED.get(name, name): value for name, value in flat.items()}
+    learner = flat.get("weak_learner")
+    if isinstance(learner, str):
+        flat["weak_learner"] = RENAMED.get(learner, learner)
+    if flat.pop("warm_start_bins", "old") == "new" and flat["warm_start"]:
+        flat["warm_start"] = "new_bins"
+    return flat
+
+
+def _has_effect(name: str, flat: Flat, classifier: type) -> bool:
+    place = PLACES.get(name)
+    entry = declared(classifier)[name] if place is None else place.entry
+    learners = find_learners(name)
+    if learners and flat["weak_learner"] not in learners:
+        return False
+    if entry.find_obstacle(flat.__getitem__) is not None:
+        return False
+    return name not in _EFFECTIVE or _EFFECTIVE[name](flat)

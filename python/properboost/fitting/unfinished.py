@@ -1,0 +1,54 @@
+"""A warning where few rounds at a small learning rate end long before the risk does.
+
+Other libraries' habits make such fits: 100 rounds of look-up tables at a rate of 0.05 have 1.24
+times the log loss of the defaults on ADULT, and 1,000 have 1.01.  Over five sets, tables and trees,
+six rates and three numbers of rounds, 43 of 180 fits are warned of, each with at least 1.036 times
+the log loss of the defaults.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.fitting.plan import FitPlan
+from properboost.fitting.stages import FittedStages
+from properboost.notices import warn
+from properboost.parameters.learners import Tree
+
+__all__ = ["warn_of_unfinished"]
+
+PATH, PATH_OF_TREES = 50.0, 5.0
+"""The rate times the rounds at which fits are at their end."""
+
+SMALL = 0.005
+"""A rate up to this share of the path is small: a quarter of the default's."""
+
+FEW = 0.3
+"""A fit is suspect whose rate times rounds is up to this share of the path."""
+
+STILL_FALLS = 0.01
+"""The share of itself by which the last tenth of the rounds lowers the risk that still falls."""
+
+
+def warn_of_unfinished(plan: FitPlan, stages: FittedStages) -> None:
+    """Warn if the rounds of a small learning rate that is given end while the risk falls."""
+    rate, n_estimators = plan.options.learning_rate, plan.n_estimators
+    if rate is None or n_estimators is None or plan.is_cyclic or plan.earlier:
+        return
+    path = PATH_OF_TREES if isinstance(plan.options.weak_learner, Tree) else PATH
+    if rate > SMALL * path or rate * n_estimators > FEW * path:
+        return
+    first = stages.features.fits[0]
+    if any(_falls(rounds.risk) for rounds in first if len(rounds) == n_estimators):
+        needed = math.ceil(path / rate)
+        warn(
+            f"the training risk still falls after n_estimators={n_estimators} rounds at "
+            f"learning_rate={rate!r}, which takes about {needed:,} rounds to its end: raise "
+            "n_estimators or learning_rate, or leave out both"
+        )
+
+
+def _falls(risk: NDArray[np.float64]) -> bool:
+    earlier = risk[-1 - max(len(risk) // 10, 1)] if len(risk) > 1 else math.nan
+    return bool(earlier - risk[-1] > STILL_FALLS * risk[-1])

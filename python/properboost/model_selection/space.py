@@ -1,0 +1,332 @@
+"""The space of a search: what a user wrote, by the names of the classifier's parameters."""
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from properboost.parameters.declare import Component, Parameter, declared
+from properboost.parameters.flat import OWNERS
+from properboost.parameters.stages import Interactions, make_interactions
+from properboost.parameters.words import IN_SEARCHES, advise
+
+__all__ = [
+    "FEWEST_PAIRS",
+    "Classifier",
+    "Combination",
+    "Combined",
+    "Settings",
+    "Space",
+    "order_names",
+    "read_space",
+]
+
+Settings: TypeAlias = Mapping[str, Any]
+"""Parameters of the classifier, nested names included."""
+
+_FIRST = (
+    "selection", "multiclass", "weak_learner", "weak_learner__multi_strategy", "response", "step",
+    "l2", "screening", "loss", "weak_learner__smoothing", "prior", "weak_learner__max_cells",
+    "weak_learner__min_saving", "learning_rate", "weak_learner__grow_policy",
+    "weak_learner__linear_leaves", "weak_learner__linear_l2", "weak_learner__max_leaf_nodes",
+    "weak_learner__max_depth", "weak_learner__max_conditions", "weak_learner__min_child_weight",
+    "weak_learner__max_features", "weak_learner__subsample",
+)  # fmt: skip
+"""Names in the order in which candidates combine their values, the last one changing fastest: those
+that the engine takes together are neighbours."""
+
+_APART = ("gain", "n_estimators", "interactions")
+"""Parameters that candidates do not combine with the others."""
+
+_SINGLE = (
+    "n_estimators", "outer_bags", "calibration", "weak_learner__n_draws",
+    "interactions__n_estimators",
+)  # fmt: skip
+"""Parameters of the final model alone."""
+
+_LISTS = ("interactions", "monotonic_cst", "interactions__pairs")
+"""Parameters whose values may be lists."""
+
+FEWEST_PAIRS = 10
+"""The fewest pairs that are tried where the space has no number of them."""
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """The estimator that a search makes, and the functions that know its parameters."""
+
+    make: Callable[..., Any]
+    """`ProperBoostClassifier`."""
+    check: Callable[[Any], Any]
+    """Raises an error if its parameters do not go together."""
+    find_loss: Callable[..., Any]
+    """Returns the loss of a fit without a gain, as `estimators.properboost_parameters` has it."""
+
+    @property
+    def known(self) -> Mapping[str, Parameter]:
+        """Its parameters."""
+        return declared(self.make)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The values to choose from, by the names that a user wrote: one, unless they are a list."""
+
+    classifier: Classifier
+    written: Settings
+    choices: Mapping[str, Sequence[Any]]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.written
+
+    @property
+    def combined(self) -> dict[str, Sequence[Any]]:
+        """The values that candidates combine."""
+        names = [name for name in self.choices if name.partition("__")[0] not in _APART]
+        return {name: self.choices[name] for name in order_names(names)}
+
+    @property
+    def gains(self) -> list[float | None] | None:
+        """The gains to choose from, None being the loss's; None if they are the search's."""
+        if "gain" not in self:
+            return None
+        return [None if gain is None else float(gain) for gain in self.choices["gain"]]
+
+    @property
+    def n_estimators(self) -> int | None:
+        """The number of estimators; None if the search chooses it."""
+        return int(self.choices["n_estimators"][0]) if "n_estimators" in self else None
+
+    @property
+    def pins_calibration(self) -> bool:
+        """Whether the search has no calibration to find."""
+        return any(name.partition("__")[0] == "calibration" for name in self.written)
+
+    @property
+    def wants_pairs(self) -> bool:
+        """Whether the model must have pairs, or none if 0 is among their numbers."""
+        return any(name.partition("__")[0] == "interactions" for name in self.written)
+
+    @property
+    def pairs(self) -> Sequence[Any] | None:
+        """The pairs to choose from; None if how many there are is up to the search."""
+        return self.choices.get("interactions", self.choices.get("interactions__pairs"))
+
+    @property
+    def may_have_no_pairs(self) -> bool:
+        """Whether a model without pairs has what the user wrote."""
+        return not self.wants_pairs or not all(map(_are_wanted, self.pairs or ()))
+
+    def list_pairs(
+        self,
+        numbers: Sequence[int] = (FEWEST_PAIRS,),
+        fields: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Iterator[tuple[Interactions, bool]]:
+        """Yield the pairs to choose from, and whether their number of estimators is the search's.
+
+        `numbers` are those of pairs that the space has not, and `fields` the values of fields that
+        it has not; an object has all fields itself.
+        """
+        written = {
+            name.removeprefix("interactions__"): values
+            for name, values in self.choices.items()
+            if name.startswith("interactions__") and name != "interactions__pairs"
+        }
+        for value in numbers if self.pairs is None else self.pairs:
+            pairs, is_whole = make_interactions(value), isinstance(value, Interactions)
+            lists = written if is_whole else {**(fields or {}), **written}
+            for chosen in itertools.product(*lists.values()) if pairs.are_wanted else ():
+                changed = pairs.replace(**dict(zip(lists, chosen, strict=True)))
+                yield changed, not is_whole and "n_estimators" not in lists
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """Values of the space, with those of a family that go with them."""
+
+    params: dict[str, Any]
+    """Parameters of the classifier, the weak learner as an object."""
+    places: Mapping[str, int]
+    """The place of each value of the space among those of its name."""
+    begun: Settings
+    """The values that a family begins with."""
+    keeps_learner: bool
+    """Whether the weak learner was written as an object, with all its fields."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The combinations of a space that the classifier takes."""
+
+    combinations: Sequence[Combination]
+    refused: Sequence[tuple[Mapping[str, int], Exception]]
+    """The places of values that do not go together, with the error that says why."""
+    cuts_carefully: bool
+    """Whether chance is kept out of all look-up tables, which leaves less to the gain."""
+
+    def has(self, name: str, place: int) -> bool:
+        """Whether a combination has a value."""
+        return any(one.places[name] == place for one in self.combinations)
+
+    def refuse(self, name: str, place: int) -> Exception:
+        """Return why none has it."""
+        return next(error for places, error in self.refused if places[name] == place)
+
+
+def read_space(search: Any) -> Space:
+    """Return the space of a search, with each of its names and values checked."""
+    written, classifier = search.space, search._classifier
+    if written is None:
+        return Space(classifier, {}, {})
+    if not isinstance(written, Mapping):
+        raise TypeError(
+            "space must be a mapping from parameters of the classifier to values and lists of "
+            f"values, or None; got {written!r}"
+        )
+    for name in written:
+        _check_name(name, classifier.known, declared(type(search)))
+    choices = {name: _read_choices(name, written[name], classifier.known) for name in written}
+    space = Space(classifier, written, choices)
+    for name in written:
+        _check_beside_owner(name, choices, classifier.known)
+    _check_pairs_of_fields(space)
+    for loss in choices.get("loss", ()):
+        _check_gain_of_loss(loss, space.gains)
+    return space
+
+
+def order_names(names: Iterable[str]) -> list[str]:
+    """Return names in the order in which candidates combine their values."""
+    known = {name: k for k, name in enumerate(_FIRST)}
+    return sorted(names, key=lambda name: known.get(name, len(known)))
+
+
+def _check_name(name: object, known: Mapping[str, Parameter], of_search: Collection[str]) -> None:
+    """Refuse a name that no space may have."""
+    if not isinstance(name, str):
+        raise TypeError(f"space must have names as keys; got {name!r}")
+    owner, _, field = name.partition("__")
+    if owner in of_search:
+        raise ValueError(f"space must not have {name!r}, which is a parameter of the search itself")
+    if owner in IN_SEARCHES and owner != "calibration":
+        raise ValueError(f"space must not have {name!r}: {IN_SEARCHES[owner]}")
+    if owner not in known:
+        raise ValueError(_answer(name, advise(name, of_search) or advise(name, known)))
+    fields = {each for cls in OWNERS.get(owner, ()) for each in declared(cls)}
+    if field and field not in fields:
+        raise ValueError(_answer(name, advise(field, fields)))
+
+
+def _answer(name: str, advice: str) -> str:
+    told = f"space has {name!r}, which is no parameter of the classifier"
+    return f"{told}: {advice}" if advice else told
+
+
+def _read_choices(name: str, value: Any, known: Mapping[str, Parameter]) -> list[Any]:
+    """Return the different values to choose from, each checked by itself."""
+    single = name in _SINGLE or name.partition("__")[0] in _SINGLE
+    if isinstance(value, list) and single:
+        raise ValueError(
+            f"space must have one value of {name!r}, and no list: it is of the final model alone; "
+            f"got {value!r}"
+        )
+    if isinstance(value, list) and not value:
+        raise ValueError(f"space must not have an empty list of {name!r}")
+    values = value if isinstance(value, list) else [value]
+    different: list[Any] = []
+    keys: list[tuple[bool, object]] = []
+    for one in values:
+        try:
+            read = _check_value(name, one, known)
+        except (TypeError, ValueError) as error:
+            raise type(error)(_tell_of_lists(name, value, error)) from None
+        key = isinstance(one, Component), read  # an object stays whole, unlike its name
+        if not any(map(partial(_are_equal, key), keys)):
+            keys.append(key)
+            different.append(one)
+    return different
+
+
+def _are_equal(a: tuple[bool, Any], b: tuple[bool, Any]) -> bool:
+    """Whether two values are one choice."""
+    if a[0] is not b[0] or type(a[1]) is not type(b[1]):
+        return False
+    try:
+        return hash(a[1]) == hash(b[1]) and bool(a[1] == b[1])
+    except TypeError:  # objects, lists and arrays have no hash
+        return np.array_equal(a[1], b[1])
+
+
+def _tell_of_lists(name: str, value: object, error: Exception) -> str:
+    """Return the message of an error, with what a list is in a space if that may help."""
+    if isinstance(value, list) and name in _LISTS:
+        return (
+            f"space must have [{value!r}] as {name!r} if that list is one value, as the values to "
+            f"choose from stand in a list; {error}"
+        )
+    if isinstance(value, tuple | np.ndarray) and name != "monotonic_cst":
+        return f"{error}; a tuple or an array is one value: write a list to search"
+    return str(error)
+
+
+def _check_value(name: str, value: object, known: Mapping[str, Parameter]) -> object:
+    """Return the checked value of a name; losses are checked with the other parameters."""
+    if name == "n_estimators" and value is None:
+        raise ValueError(
+            "space must have an integer as 'n_estimators'; without, the search chooses it"
+        )
+    owner, _, field = name.partition("__")
+    entry, of_owner = known[owner], ""
+    if field:
+        having = next(cls for cls in OWNERS[owner] if field in declared(cls))
+        entry, of_owner = declared(having)[field], f"{having.__name__}."
+    return entry.read(value, of_owner)
+
+
+def _check_beside_owner(
+    name: str, choices: Mapping[str, Sequence[Any]], known: Mapping[str, Parameter]
+) -> None:
+    """Refuse a field beside an object, or another value of its owner that says what it is."""
+    owner, _, field = name.partition("__")
+    for value in choices.get(owner, ()) if field else ():
+        if isinstance(value, Component):
+            raise ValueError(
+                f"space must not have {name!r} beside {owner}={value!r}: an object stays whole, so "
+                "write its fields in it"
+            )
+        whole = known[owner].component(value)  # type: ignore[misc]
+        entry = declared(type(whole)).get(field)
+        if entry and not (entry.keyword and getattr(whole, field) == entry.default):
+            raise ValueError(
+                f"space must not have {name!r} beside {owner}={value!r}, which has a {field} "
+                "itself: write it once"
+            )
+
+
+def _check_pairs_of_fields(space: Space) -> None:
+    """Refuse fields of pairs where there are none."""
+    fields = [name for name in space.written if name.startswith("interactions__")]
+    fields = [name for name in fields if name != "interactions__pairs"]
+    if not fields or space.pairs is None or any(map(_are_wanted, space.pairs)):
+        return
+    raise ValueError(
+        f"space must not have {fields[0]!r} without pairs: write a number above 0, or pairs, as "
+        f"'interactions', or leave that out; got {space.pairs[0]!r}"
+    )
+
+
+def _are_wanted(pairs: Any) -> bool:
+    return make_interactions(pairs).are_wanted
+
+
+def _check_gain_of_loss(loss: Any, gains: Sequence[float | None] | None) -> None:
+    """Refuse a loss with a gain of its own where others are tried."""
+    gain = getattr(loss, "gain", 1.0)
+    if gain != 1.0 and (gains is None or any(other not in (None, gain) for other in gains)):
+        raise ValueError(
+            f"loss={loss!r} has its own gain, but the gain is searched: write the loss with gain "
+            f"1, and 'gain': [{gain!r}], or 'gain': None"
+        )

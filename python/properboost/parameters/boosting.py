@@ -1,0 +1,214 @@
+"""Parameters of boosting that are no learner's, and the engine's options made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.parameters import checks
+from properboost.parameters.declare import Options, parameter, parameters
+from properboost.parameters.kinds import (
+    CONDITIONAL,
+    NOT_SOLVED,
+    SOLVED,
+    Criterion,
+    LearnerName,
+    MonotonicConstraints,
+    Multiclass,
+    Response,
+    Screening,
+    Selection,
+    Step,
+)
+from properboost.parameters.learners import Learner, make_learner
+
+__all__ = [
+    "BoostingOptions",
+    "CouplingParameters",
+    "LearnerParameters",
+    "RoundParameters",
+]
+
+SCREEN = 32_768
+"""Rows by which the features of look-up tables and stumps are compared where there are many."""
+
+LEAST_SCREENED, LEAST_OF_CLASS = 8 * SCREEN, 8192
+"""From how many rows on, and how many of each class, screens cost no log loss that is worth their
+time (`benchmarks.engine.screening`)."""
+
+
+def check_directions(name: str, value: Any) -> object:
+    """Check that every direction is -1, 0 or 1; the features are checked with the data."""
+    if value is None:
+        return None
+    if not (isinstance(value, Mapping) or checks.is_list(value)):
+        raise TypeError(f"{name} must be a list, a dict or None; got {value!r}")
+    for key, direction in value.items() if isinstance(value, Mapping) else enumerate(value):
+        checks.integer(f"{name}[{key!r}]", direction, -1, 1)
+    return value
+
+
+@parameters
+class LearnerParameters:
+    """The part that a round adds, and its shrinkage."""
+
+    weak_learner: LearnerName | Learner = parameter(
+        default="table",
+        component=make_learner,
+        kind='{"table", "stump", "tree", "rule"} or object',
+        doc="""
+        The part that a round adds, by its name or as `Table`, `Stump`, `Tree` or `Rule` with its
+        fields.
+        """,
+        option="the weak learner",
+    )
+    learning_rate: float | None = parameter(
+        default=None,
+        check=checks.either(checks.positive, None),
+        doc="""
+        The shrinkage of each step, above 0.  None is 1, and for trees 0.1; where the gain shrinks
+        steps, too, 0.1 times the gain for trees (times another factor for "exponential", "savage"
+        and "tangent").
+        """,
+        option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
+        "larger gain",
+        only_with={"step": NOT_SOLVED},
+        why={"step": "a step that is solved for is not shrunk"},
+    )
+
+
+@parameters
+class RoundParameters:
+    """What happens in a round, whatever the weak learner."""
+
+    response: Response = parameter(
+        default="real",
+        check=checks.one_of(Response),
+        doc="""
+        The value of a cell: half the log-odds ("real"), the heavier class ("sign"), a Newton step,
+        the minimiser of the risk ("exact"), or half the log-ratio of the classes' densities
+        ("conditional").
+        """,
+        option="the value in a bin",
+    )
+    step: Step = parameter(
+        default="guarded",
+        check=checks.one_of(Step),
+        doc="""
+        The factor of a round's part: `learning_rate`, or the minimiser of the risk if that is less
+        ("guarded"); always `learning_rate` ("unit"); the minimiser times `learning_rate`; or steps
+        that are solved for, of the newest or of all rounds.
+        """,
+        option="how far a round goes along its look-up table",
+    )
+    selection: Selection = parameter(
+        default="unbiased",
+        check=checks.one_of(Selection),
+        doc="""
+        The feature of a round: the one that chance explains least, whatever its number of bins
+        ("unbiased"); the one of least cost; or each in turn, of tables and stumps.
+        """,
+        option="which feature a round takes: the least likely by chance, the best, or each in turn",
+    )
+    criterion: Criterion | None = parameter(
+        default=None,
+        check=checks.either(checks.one_of(Criterion), None),
+        doc="""
+        The impurity that compares cuts, as in `UDTClassifier`.  None is the response's cost.
+        """,
+        option="the impurity by which features are chosen; none is the response's own cost",
+        only_with={"response": tuple(name for name in get_args(Response) if name != "newton")},
+        why={"response": "impurities compare weight sums of classes; a Newton step has none"},
+    )
+    prior: float | None = parameter(
+        default=None,
+        check=checks.either(checks.positive, None),
+        doc="""
+        The weight that is added to each class in each cell, as a share of the total weight S.  None
+        is 1 / (S B) for B cells.
+        """,
+        option="share of the total weight added to each class in each bin; none is 1/(S B) for total "  # noqa: E501
+        "weight S and B bins",
+        only_with={"response": ("real", "exact", CONDITIONAL)},
+        why={"response": "its values are no log-odds of sums"},
+    )
+    l2: float = parameter(
+        default=0.0,
+        check=checks.non_negative,
+        doc="The number that the Newton response adds to the curvature of each cell.",
+        option="added to the curvature by the newton response",
+        only_with={"response": ("newton",)},
+        why={"response": "only Newton steps divide by a curvature"},
+    )
+    monotonic_cst: MonotonicConstraints = parameter(
+        default=None,
+        check=check_directions,
+        kind="list of int, dict or None",
+        doc="""
+        For each numeric feature, by position or name: 1 if the raw prediction must not fall with
+        it, -1 if it must not rise, 0 for either.  Two classes only.
+        """,
+        only_with={"step": NOT_SOLVED},
+        why={"step": "a step that is solved for may be negative"},
+        form="by feature",
+    )
+    screening: Screening = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), "auto", None),
+        kind='int, None or "auto"',
+        doc="""
+        The rows of each round that choose its feature or splits, where there are over twice as
+        many.  "auto" is 32,768 for tables and stumps of 262,144 rows, and else None: all rows.
+        """,
+        option="rows by which a round's feature, or a tree's splits, are chosen; none is all; auto "
+        "is 32,768 for look-up tables and stumps of many rows",
+        only_with={
+            "selection": ("unbiased",),
+            "response": tuple(name for name in get_args(Response) if name != "sign"),
+        },
+        harmless=(None,),
+    )
+
+
+@parameters
+class CouplingParameters:
+    """How the classes' models depend on each other."""
+
+    multiclass: Multiclass = parameter(
+        default="auto",
+        check=checks.one_of(Multiclass),
+        doc="""
+        Of several classes: one joint model ("softmax" for glog, "canonical" for canonical losses),
+        or each class against the rest.  "auto" is the joint model where the loss has one.
+        """,
+        option="how the models of more than 2 classes are coupled",
+    )
+
+
+class BoostingOptions(Options, LearnerParameters, RoundParameters):
+    """Options of boosting; `weak_learner` is an object."""
+
+    weak_learner: Learner
+
+    def find_rate(self, rate_factor: float) -> float:
+        """Return the shrinkage of each step; `rate_factor` is that of the loss."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        if self.weak_learner.name != "tree" or self.step in SOLVED:
+            return 1.0
+        shrinks = self.response not in ("newton", "exact") and self.step != "line_search"
+        return min(0.1 * rate_factor, 1.0) if shrinks else 0.1
+
+    def find_screen(self, rows_of_class: NDArray[np.int64]) -> int | None:
+        """Return by how many rows features are compared, if not by all of these."""
+        n_rows = int(rows_of_class.sum())
+        if self.screening != "auto":
+            few = self.screening is not None and n_rows > 2 * self.screening
+            return self.screening if few else None
+        compared = self.selection == "unbiased" and self.response != "sign"
+        tall = n_rows >= LEAST_SCREENED and rows_of_class.min() >= LEAST_OF_CLASS
+        return SCREEN if compared and tall and not self.weak_learner.is_grown else None
