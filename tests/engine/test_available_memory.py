@@ -23,9 +23,8 @@ import properboost as pb
 from properboost.engine import local
 from properboost.engine.available_memory import _count_free_heap
 
-# Of address space: a system that is short of memory drops pages of files meanwhile, which count as
-# resident, so that a peak of these may grow by less than was taken.  The peak may be an earlier
-# one's, so that it is compared with the size before.
+# Sizes of address space: resident pages may grow by less than was taken, as a system that is short
+# of memory drops pages of files.  Earlier work may have had the peak.
 def size_of(name):
     with open("/proc/self/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
@@ -70,12 +69,17 @@ print(json.dumps(results))
 """
 
 
+# A block that is free is given back at once: whether a heap of small ones shrinks depends on where
+# the last of them lies.
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_MMAP_MAX_": "1000000"}
+
+
 def fit_in_processes(*fits):
     done = subprocess.run(
         [sys.executable, "-c", FITS, json.dumps(fits)],
         capture_output=True,
         text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **GIVE_BACK},
         check=True,
         timeout=600,
     )
@@ -93,11 +97,10 @@ def test_the_estimate_is_what_is_taken_at_least():
         # The sums of a shared tree's nodes are half of what it takes.
         (50, {**tree, "max_bins": 255, "response": "newton"}),
     ]
-    for found in fit_in_processes(*((classes, None, given) for classes, given in fits)):
-        # Measured: 1.2 to 1.4 times, and 1.9 for trees.  What earlier work left free in the heap is
-        # taken first.
-        assert found["needed"] <= found["taken"] + found["free"]
-        assert found["taken"] <= 2.5 * found["needed"]
+    for sizes in fit_in_processes(*((classes, None, settings) for classes, settings in fits)):
+        # Measured: 1.2 to 1.5 times, and 1.9 for trees.  A fit takes what the heap has free first.
+        assert sizes["needed"] <= sizes["taken"] + sizes["free"]
+        assert sizes["taken"] <= 2.2 * sizes["needed"]
 
 
 @linux

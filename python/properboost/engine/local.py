@@ -250,10 +250,11 @@ class LocalRows(TrainingRows):
             risk_of_tables=models.risk_of_tables, n_threads=self.n_threads,
         )  # fmt: skip
         kept, working = boosting.memory
-        raw = 8 * models.raws * self.n_rows
+        raws, raws_after = (8 * n * self.n_rows for n in (models.raws, models.raws_after))
+        needed = max(kept + max(working, raws), raws_after)
         remedies = ["multiclass='one_vs_rest'"] if models.joint_loss else []
         remedies += ["response='real'"] if models.options[0].response == "newton" else []
-        require_memory(kept + max(working, raw), " or ".join([*remedies, "fewer rows"]))
+        require_memory(needed, " or ".join([*remedies, "fewer rows"]))
         if models.n_repeated:
             boosting.repeat([rounds.to_native() for rounds in models.earlier], models.n_repeated)
         return LocalBooster(boosting)

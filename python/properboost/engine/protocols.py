@@ -59,7 +59,9 @@ class ModelSet:
     risk_of_tables: bool = True
     """Whether the risk of a round is its own; otherwise it is that after its estimator."""
     raws: int = 0
-    """How many models' raw predictions of all rows will be wanted in the end."""
+    """How many models' raw predictions of all rows are copied while the booster has its memory."""
+    raws_after: int = 0
+    """How many models' raw predictions of all rows the caller makes once that is free."""
     earlier: tuple[Rounds, ...] = ()
     """The rounds that each model goes on from."""
     n_repeated: int = 0

@@ -136,7 +136,8 @@ class _StageRun:
                 joint_loss=plan.link.joint_loss,
                 # That of tables takes a third of the time of a cycle.
                 risk_of_tables=plan.bags is None,
-                raws=self.n_all if plan.keep_raw else self.n_models if plan.wants_raw else 0,
+                raws=self.n_all if plan.keep_raw else 0,
+                raws_after=self.n_models if plan.wants_raw else 0,
                 earlier=tuple(rounds),
                 n_repeated=self._count(rounds),
             )
