@@ -35,15 +35,15 @@ TWO_CLASSES = {
                      "nycflights", "pendigits", "wine")],
 }  # fmt: skip
 MODELS: dict[str, Any] = {
-    "plain": lambda seed, **given: ProperBoostClassifier(random_state=seed, **given),
-    "early": lambda seed, **given: ProperBoostClassifier(
+    "plain": lambda seed, **settings: ProperBoostClassifier(random_state=seed, **settings),
+    "early": lambda seed, **settings: ProperBoostClassifier(
         random_state=seed,
         early_stopping=EarlyStopping(validation_fraction=0.2),
         n_estimators=400,
-        **given,
+        **settings,
     ),
-    "search": lambda seed, **given: ProperBoostClassifierCV(
-        random_state=seed, effort=None, **given
+    "search": lambda seed, **settings: ProperBoostClassifierCV(
+        settings, random_state=seed, effort=None
     ),
 }
 

@@ -55,7 +55,7 @@ GAIN_RANGE, GAINS_PER_DOUBLING = 256.0, 2
 NOT_TAKEN = (
     "calibration", "early_stopping", "gain", "interactions", "outer_bags", "warm_start",
 )  # fmt: skip
-"""Parameters of the classifier that are searched here, or not of its candidates."""
+"""Parameters of the classifier that are searched here, or that candidates do not have."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -498,7 +498,8 @@ def _make_search(
     search = ProperBoostClassifierCV(
         space, effort=None, calibrate=False, refit=False, **of_search, **flat
     )
-    check_search(search)
+    settled = check_search(search)
+    search.rows_per_bin = read_binning(search, settled.rows_per_bin).rows_per_bin
     return search
 
 
@@ -572,10 +573,9 @@ def _score_gains(
 ) -> NDArray[np.float64]:
     """Return the score of every gain in every split, (n_gains, n_splits)."""
     search = clone(search).set_params(cv=splits)
-    per_bin = read_binning(search, check_search(search).rows_per_bin).rows_per_bin
-    if per_bin is not None:
-        # `rows_per_bin` counts all rows of the table: scaled, n rows get as many bins as n would.
-        search.set_params(rows_per_bin=per_bin * len(labels) / n)
+    if search.rows_per_bin is not None:
+        # It counts all rows of the table: scaled, n rows get as many bins as n would.
+        search.set_params(rows_per_bin=float(search.rows_per_bin) * len(labels) / n)
     with warnings.catch_warnings():
         # The report itself says if the best gain is at an end of the grid.
         warnings.filterwarnings("ignore", "the chosen gain", UserWarning)

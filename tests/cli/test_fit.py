@@ -14,6 +14,7 @@ import properboost as pb
 from helpers.commands import columns_of, fail, fit, misuse, run, table, write
 from properboost.parameters.declare import declared
 from properboost.parameters.flat import PLACES, nest
+from properboost.parameters.learners import WeakLearner
 
 
 def prepared(frame):
@@ -81,7 +82,7 @@ FITS = [
     {"weak_learner": "tree", "max_leaf_nodes": 5, "linear_leaves": False},
     {"weak_learner": "rule", **GROWN, "max_conditions": 3},
 ]  # fmt: skip
-"""The options of fits, by the parameters' flat names; each has those of one weak learner."""
+"""The options of fits, by flat names; each fit has those of one weak learner."""
 
 
 def type_options(parameters):
@@ -98,14 +99,15 @@ def test_every_parameter_is_in_a_fit():
 
 
 @pytest.mark.filterwarnings("ignore:the training risk still falls")
-@pytest.mark.parametrize("parameters", FITS, ids=lambda given: given["weak_learner"])
+@pytest.mark.parametrize("parameters", FITS, ids=lambda options: options["weak_learner"])
 def test_every_parameter_reaches_the_classifier(capsys, parameters):
     fit(capsys, *type_options(parameters), "--jobs", 1)
     model = pb.load_model("model.json")
-    assert isinstance(model.weak_learner, str if parameters["weak_learner"] == "stump" else object)
+    kind = str if parameters["weak_learner"] == "stump" else WeakLearner
+    assert isinstance(model.weak_learner, kind)
     for name, value in nest(parameters).items():
-        found = model.get_params()[name]
-        assert getattr(found, "name", getattr(found, "n_bags", found)) == value
+        read = model.get_params()[name]
+        assert getattr(read, "name", getattr(read, "n_bags", read)) == value
     assert (model.n_jobs, model.verbose) == (1, 0)
 
 

@@ -37,8 +37,8 @@ def test_every_file_is_described(path, capsys):
     begin = start + 6 + (1 + len(edits) if edits else 0)
     assert lines[begin - 1].startswith("parameters")
     given = {line.strip().split("=")[0] for line in lines[begin:]}
-    defaults, own = (m.get_params(deep=False) for m in (type(model)(), model))
-    assert given == {name for name in own if repr(own[name]) != repr(defaults[name])}
+    defaults, values = (m.get_params(deep=False) for m in (type(model)(), model))
+    assert given == {name for name in values if repr(values[name]) != repr(defaults[name])}
 
     out, _ = run(capsys, "inspect", path, "--json")
     summary = json.loads(out)

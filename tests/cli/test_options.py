@@ -45,7 +45,7 @@ def show_help(capsys):
 
 
 def list_known():
-    """The parameters of all models, and the fields of objects, with their flat names."""
+    """Return the parameters of all models, and the fields of objects, with their flat names."""
     known = [pair for owner in CLASSES for pair in declared(owner).items()]
     return [*known, *((name, place.entry) for name, place in PLACES.items())]
 
@@ -129,8 +129,7 @@ def test_an_auto_of_one_fit_starts_no_search(capsys, name):
     option = "--" + name.replace("_", "-")
     model = make(option, "auto")
     assert isinstance(model, pb.ProperBoostClassifier)
-    found = model.get_params().get(name, getattr(model.weak_learner, name, None))
-    assert found == "auto"
+    assert model.get_params().get(name, getattr(model.weak_learner, name, None)) == "auto"
     with pytest.raises(SystemExit):
         parse(option, "x")
     assert capsys.readouterr().err.count("auto") == 1

@@ -202,7 +202,7 @@ def test_predictions_follow_their_directions(
     X, y = waves(150, seed)
     rng = np.random.default_rng(seed)
     weight = rng.choice([0.0, 0.3, 2.0], len(y)) if weighted else None
-    # What would have no effect is at its default.
+    # Parameters without an effect stay at their defaults.
     options = {"selection": selection} if selection != "cyclic" or not learner.is_grown else {}
     if response in ("real", "exact", "conditional"):
         options["prior"] = prior

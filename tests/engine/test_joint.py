@@ -56,14 +56,14 @@ def test_rounds_are_those_of_the_reference(form, response, learner):
         codes, features, bins, classes = several_classes(1, 3, 50 if response == "exact" else 150)
         rng = np.random.default_rng(0)
         weight = rng.exponential(size=len(classes))
-        own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
+        common = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
         options = {"max_leaf_nodes": 4} if learner == "tree" else {}
         n = 1 if response in ("sign", "exact") else 2
         ours = boost(codes, features, classes, form, n, weight, weak_learner=learner,
-                     response=response, step=step, **own, **options)  # fmt: skip
+                     response=response, step=step, **common, **options)  # fmt: skip
         theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
                            n_estimators=n, learner=learner, response=response, step=step,
-                           tree=ref.TreeSettings(max_leaf_nodes=4), **own)  # fmt: skip
+                           tree=ref.TreeSettings(max_leaf_nodes=4), **common)  # fmt: skip
         for k in range(3):
             assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 

@@ -70,7 +70,7 @@ def test_every_kind_of_field_becomes_a_member(tmp_path):
     most: Most = parameter(default="auto")
     chosen: Most = parameter(default=7)
     elsewhere: int = parameter(default=1, engine=False)
-    told: int = parameter(default=1, engine=True)
+    here: int = parameter(default=1, engine=True)
     constant: ClassVar[int] = 4
 
     def method(self) -> int:
@@ -102,10 +102,10 @@ class NoLearner:
                 "double number = 0.0;  // None",
                 'std::size_t most = 0;  // "auto"',
                 "std::size_t chosen = 7;",
-                "std::size_t told = 1;",
+                "std::size_t here = 1;",
             ],
             ["flag", "count", "whole", "tiny", "word", "spelled", "limit", "number", "most",
-             "chosen", "told"],
+             "chosen", "here"],
         ),
         "Plain": ([], []),
     }  # fmt: skip
@@ -115,7 +115,7 @@ class NoLearner:
 
 
 def test_a_header_that_is_right_already_is_left_alone(tmp_path):
-    """What includes it would be compiled anew."""
+    """A newer header compiles all files anew that include it."""
     _, header = generate(tmp_path, SHARED + NAMED)
     before = header.stat().st_mtime_ns
     generate(tmp_path, f"\n{SHARED}{NAMED}    # A comment.\n")
@@ -188,8 +188,8 @@ def test_the_generator_says_what_it_takes():
 
 def list_fields(kind):
     """The fields of a weak learner that the engine reads, and their defaults as it has them."""
-    told = {name: entry.default for name, entry in declared(kind).items() if entry.engine}
-    return {name: 0 if value in (None, "auto") else value for name, value in told.items()}
+    defaults = {name: entry.default for name, entry in declared(kind).items() if entry.engine}
+    return {name: 0 if value in (None, "auto") else value for name, value in defaults.items()}
 
 
 def test_members_are_the_fields_that_python_declares(tmp_path):

@@ -421,10 +421,18 @@ def test_a_chosen_model_without_lines_has_no_means():
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"response": "sign"}, "linear_leaves must be False with response='sign'"),
-        ({"response": "exact"}, "linear_leaves must be False with response='exact'"),
-        ({"step": "leveraging"}, "linear_leaves must be False with step="),
-        ({"monotonic_cst": [1, 0, 0, 0, 0]}, "linear_leaves must be False with monotonic_cst"),
+        *[
+            ({name: value}, rf"Tree\.linear_leaves must be False with {name}='{value}': ")
+            for name, values in {
+                "response": ["sign", "exact", "conditional"],
+                "step": ["leveraging", "totally_corrective"],
+            }.items()
+            for value in values
+        ],
+        (
+            {"monotonic_cst": [1, 0, 0, 0, 0]},
+            r"Tree\.linear_leaves must be False with monotonic_cst: ",
+        ),
         ({"linear_l2": -1.0}, "linear_l2 must be"),
     ],
     ids=str,

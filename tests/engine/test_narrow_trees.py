@@ -37,13 +37,13 @@ def draw(n, *, weighted):
     return codes[:, order], features, bins, y[order], weight
 
 
-def compare_with_reference(n, weighted, loss, **given):
+def compare_with_reference(n, weighted, loss, **options):
     codes, features, bins, y, weight = draw(n, weighted=weighted)
-    common = {key: given.pop(key) for key in ("response", "n_estimators")}
-    ours = train(codes, features, y, weight, loss=loss, weak_learner="tree", **given, **common)
+    common = {key: options.pop(key) for key in ("response", "n_estimators")}
+    ours = train(codes, features, y, weight, loss=loss, weak_learner="tree", **options, **common)
     theirs = ref.fit(
         codes, bins, y, weight, loss=ref.make_loss(loss, 1.0), learner="tree",
-        tree=ref.TreeSettings(**{"max_leaf_nodes": 6, **given}), **common,
+        tree=ref.TreeSettings(**{"max_leaf_nodes": 6, **options}), **common,
     )  # fmt: skip
     assert_equal_models(ours, theirs)
     held = held_by_nodes(theirs, y[weight > 0], weight[weight > 0])

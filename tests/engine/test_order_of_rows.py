@@ -76,7 +76,7 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "space", "given"),
+    ("n_classes", "space", "settings"),
     [
         (2, {}, {"calibrate": False}),
         (2, {"interactions": [0, 1]}, {"scoring": "balanced_accuracy"}),
@@ -86,7 +86,7 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_permuted_rows_of_a_search(rows, n_classes, space, given, weighted, tmp_path):
+def test_permuted_rows_of_a_search(rows, n_classes, space, settings, weighted, tmp_path):
     """Folds are those of the rows, wherever these stand."""
     X, y, weight, order = rows
     y, fold = np.minimum(y, n_classes - 1), np.arange(len(y)) % 3
@@ -95,7 +95,7 @@ def test_permuted_rows_of_a_search(rows, n_classes, space, given, weighted, tmp_
         cv = [(np.flatnonzero(fold[own] != k), np.flatnonzero(fold[own] == k)) for k in range(3)]
         search = pb.ProperBoostClassifierCV(
             {"gain": [0.25, 1.0, 8.0], "n_estimators": 15, **space}, effort=None, max_bins=32,
-            cv=cv, **given,
+            cv=cv, **settings,
         )  # fmt: skip
         search.fit(X[own], y[own], weight[own] if weighted else None)
         found.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))

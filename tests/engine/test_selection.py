@@ -31,7 +31,7 @@ def test_the_deviate_has_the_tail_probability(freedom):
 @pytest.mark.parametrize(("share", "in_class"), [(0.25, 0.55), (0.1, 0.56)])
 def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_cells):
     """A flag that is 1 more often in one class than in the other, among 19 of 200 values."""
-    n, found = 60_000, {"unbiased": 0, "greedy": 0}
+    n, times = 60_000, {"unbiased": 0, "greedy": 0}
     for seed in range(10):
         rng = np.random.default_rng(seed)
         y = np.arange(n) < share * n
@@ -41,12 +41,12 @@ def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_ce
             X[:, 0] = rng.integers(0, 100, n) + 100 * raised
         else:
             X[:, 0] = raised
-        for selection in found:
+        for selection in times:
             learner = pb.Table(max_cells=max_cells)
-            found[selection] += first_choice(X, y, selection=selection, weak_learner=learner) == 0
-    assert found["unbiased"] >= 9
+            times[selection] += first_choice(X, y, selection=selection, weak_learner=learner) == 0
+    assert times["unbiased"] >= 9
     if max_cells is None:
-        assert found["greedy"] == (10 if wide else 0)
+        assert times["greedy"] == (10 if wide else 0)
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,16 @@ def digits():
     return X[:400], y[:400]
 
 
-def fit(rows, **given):
+def fit(rows, **settings):
     """A model that learns fast, its validation rows, and their labels and weights."""
     X, X_val, y, y_val, _, weight = split(rows)
-    given = {
+    settings = {
         "n_estimators": 25,
         "gain": 1.0,
         "early_stopping": pb.EarlyStopping(validation_fraction=None, n_iter_no_change=3),
-        **given,
+        **settings,
     }
-    model = pb.ProperBoostClassifier(**given)
+    model = pb.ProperBoostClassifier(**settings)
     return model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight), X_val, y_val, weight
 
 
@@ -198,7 +198,7 @@ def test_scores_are_kept_in_files(binary, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("settings", "message"),
     [
         ({"early_stopping": "yes"}, "early_stopping must be"),
         ({"early_stopping__n_iter_no_change": 0}, "n_iter_no_change must be"),
@@ -215,8 +215,8 @@ def test_scores_are_kept_in_files(binary, tmp_path):
         ),
     ],
 )
-def test_what_is_refused(given, message, binary):
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=2).set_params(**given)
+def test_what_is_refused(settings, message, binary):
+    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=2).set_params(**settings)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*binary)
 

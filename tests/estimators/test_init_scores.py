@@ -83,9 +83,12 @@ def test_several_classes():
 def test_mean_probabilities_are_shares_all_the_same(binary):
     X, y = binary
     raw = start(binary)
-    for given in ({}, {"outer_bags": 4}):
+    for settings in ({}, {"outer_bags": 4}):
         model = pb.ProperBoostClassifier(
-            loss="savage", calibration=pb.Calibration(intercept="share"), n_estimators=10, **given
+            loss="savage",
+            calibration=pb.Calibration(intercept="share"),
+            n_estimators=10,
+            **settings,
         ).fit(X, y, init_score=raw)
         assert model.predict_proba(X, raw)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
 
@@ -108,10 +111,10 @@ def test_validation_rows_have_theirs(binary):
 def test_pairs_draws_and_bags_begin_with_it(binary):
     X, y = binary
     raw = start(binary)
-    for given in (
+    for settings in (
         {"interactions": 1},
         {"weak_learner": pb.Tree(subsample=0.5, n_draws=2)},
         {"outer_bags": 4},
     ):
-        model = pb.ProperBoostClassifier(n_estimators=10, **given).fit(X, y, init_score=raw)
+        model = pb.ProperBoostClassifier(n_estimators=10, **settings).fit(X, y, init_score=raw)
         assert log_loss(y, model.predict_proba(X, raw)) < log_loss(y, model.loss_.probability(raw))

@@ -210,36 +210,6 @@ def test_what_has_no_meaning_is_refused(kind, name, other, choice):
 
 
 @pytest.mark.parametrize(
-    "beside",
-    [
-        {"response": "sign"},
-        {"response": "exact"},
-        {"response": "conditional"},
-        {"step": "leveraging"},
-        {"step": "totally_corrective"},
-        {"monotonic_cst": [1, 0, 0]},
-    ],
-    ids=str,
-)
-def test_lines_are_refused_beside_what_cannot_have_them(beside):
-    model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), **beside)
-    ((name, value),) = beside.items()
-    about = f"{name}={value!r}: " if isinstance(value, str) else f"{name}: "
-    message = re.escape(f"Tree.linear_leaves must be False with {about}")
-    with pytest.raises(ValueError, match=message):
-        model.fit(*table())
-
-
-@pytest.mark.parametrize("multiclass", ["softmax", "canonical"])
-def test_joint_models_refuse_a_temperature(multiclass):
-    warm = pb.Calibration(temperature=2.0)
-    model = pb.ProperBoostClassifier(calibration=warm, multiclass=multiclass)
-    message = rf"Calibration\.temperature must be None with multiclass='{multiclass}': .*; got"
-    with pytest.raises(ValueError, match=message):
-        model.fit(*table())
-
-
-@pytest.mark.parametrize(
     "model",
     [
         pb.ProperBoostClassifier(weak_learner=pb.Tree(grow_policy="symmetric", max_leaf_nodes=1)),

@@ -195,17 +195,11 @@ def test_few_rows_of_a_class_have_small_trees(sizes, expected):
     settings = {"weak_learner": "tree", "n_estimators": 3}
     model = pb.ProperBoostClassifier(**settings).fit(X, y)
     raw = model.decision_function(X)
-    named = (
-        pb.ProperBoostClassifier(**settings)
-        .set_params(weak_learner__max_leaf_nodes=expected)
-        .fit(X, y)
+    named, fewer = (
+        clone(model).set_params(weak_learner__max_leaf_nodes=leaves).fit(X, y)
+        for leaves in (expected, expected - 1)
     )
     np.testing.assert_array_equal(raw, named.decision_function(X))
-    fewer = (
-        pb.ProperBoostClassifier(**settings)
-        .set_params(weak_learner__max_leaf_nodes=expected - 1)
-        .fit(X, y)
-    )
     assert np.any(raw != fewer.decision_function(X))
     # Rows are counted by sample weight.
     settings |= {"rows_per_bin": None, "multiclass": "one_vs_rest"}

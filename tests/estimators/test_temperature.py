@@ -68,7 +68,7 @@ def test_joint_models_refuse_it(iris, multiclass):
     model = pb.ProperBoostClassifier(
         calibration=pb.Calibration(temperature=2.0), multiclass=multiclass
     )
-    expected = f"temperature must be None with multiclass='{multiclass}'.*; got 2.0"
+    expected = rf"Calibration\.temperature must be None with multiclass='{multiclass}': .*; got 2.0"
     with pytest.raises(ValueError, match=expected):
         model.fit(*iris)
 
@@ -102,17 +102,15 @@ def test_joint_models_refuse_it_and_two_classes_need_none(iris, binary):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_it_comes_back(iris, tmp_path, learner):
     X, y = iris
-    own = {
-        "n_estimators": 4,
-        "multiclass": "one_vs_rest",
-        "calibration": pb.Calibration(temperature=0.6),
-    }
-    model = pb.ProperBoostClassifier("savage", **own, **LEARNERS[learner]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        "savage", n_estimators=4, multiclass="one_vs_rest",
+        calibration=pb.Calibration(temperature=0.6), **LEARNERS[learner],
+    ).fit(X, y)  # fmt: skip
     model.save_model(tmp_path / "model.json")
     for other in (pb.load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert_same(model, other, X)
         assert other.temperature_ == other.calibration.temperature == 0.6
-    model.set_params(calibration__temperature=9.0)  # which the fitted model does not know
+    model.set_params(calibration__temperature=9.0)  # of the next fit
     model.save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")
     assert (loaded.calibration.temperature, loaded.temperature_) == (9.0, 0.6)

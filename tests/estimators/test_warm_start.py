@@ -171,14 +171,14 @@ def test_trees_with_and_without_lines_follow_each_other(lines_first):
 
 def test_it_stops_early_by_all_scores():
     X, y = rows(2)
-    given = {
+    settings = {
         "early_stopping": pb.EarlyStopping(n_iter_no_change=5),
         "gain": 0.5,
         "weak_learner": pb.Table(max_cells=None),
     }
     more = {"X_val": X[800:], "y_val": y[800:]}
-    whole = pb.ProperBoostClassifier(n_estimators=200, **given).fit(X[:800], y[:800], **more)
-    part = pb.ProperBoostClassifier(n_estimators=3, **given).fit(X[:800], y[:800], **more)
+    whole = pb.ProperBoostClassifier(n_estimators=200, **settings).fit(X[:800], y[:800], **more)
+    part = pb.ProperBoostClassifier(n_estimators=3, **settings).fit(X[:800], y[:800], **more)
     part.set_params(warm_start=True, n_estimators=200).fit(X[:800], y[:800], **more)
     assert same_model(part, whole)
     np.testing.assert_array_equal(part.validation_scores_, whole.validation_scores_)

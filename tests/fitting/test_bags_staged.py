@@ -22,11 +22,11 @@ def several_classes():
     return load_wine(return_X_y=True)
 
 
-def fit(rows, **given):
+def fit(rows, **settings):
     X, y = rows()
     return pb.ProperBoostClassifier(
         outer_bags=4, calibration=pb.Calibration(intercept=None)
-    ).set_params(**given).fit(X, y), X
+    ).set_params(**settings).fit(X, y), X
 
 
 @pytest.mark.parametrize("rows", [two_classes, several_classes])
@@ -44,12 +44,12 @@ def test_a_stage_is_the_whole_of_a_shorter_fit(learner, rows):
 @pytest.mark.parametrize("rows", [two_classes, several_classes])
 @pytest.mark.parametrize("learner", ["pairs", "pairs, cyclic", "pairs of stumps"])
 def test_the_stages_of_pairs_follow_those_of_features(learner, rows):
-    given = LEARNERS[learner]
-    model, X = fit(rows, n_estimators=6, interactions__n_estimators=3, **given)
+    settings = LEARNERS[learner]
+    model, X = fit(rows, n_estimators=6, interactions__n_estimators=3, **settings)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_iter_ == 9
-    alone, _ = fit(rows, n_estimators=6, **given | {"interactions": 0})
-    short, _ = fit(rows, n_estimators=6, interactions__n_estimators=2, **given)
+    alone, _ = fit(rows, n_estimators=6, **settings | {"interactions": 0})
+    short, _ = fit(rows, n_estimators=6, interactions__n_estimators=2, **settings)
     np.testing.assert_allclose(stages[5], alone.decision_function(X), atol=1e-11)
     np.testing.assert_allclose(stages[7], short.decision_function(X), atol=1e-11)
     np.testing.assert_allclose(stages[8], model.decision_function(X), atol=1e-11)

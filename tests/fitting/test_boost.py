@@ -124,12 +124,12 @@ def test_models_that_end_within_a_block_keep_what_they_predict():
     """Watched models of several batches advance one by one, and some have nothing left to learn."""
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 30, 50, 20], axis=0)
     y = (np.random.default_rng(1).random(len(X)) < 0.2 + 0.5 * X[:, 0]).astype(int)
-    given = {
+    settings = {
         "interactions": 1,
         "outer_bags": 17,
         "n_estimators": 100,
         "weak_learner": pb.Table(min_saving=1.0),
     }
-    model, *found = fit_and_see(X, y, X, y, early_stopping=False, gain=1.0, **given)
-    assert len({len(rounds) for fit in found[-1].fits for rounds in fit}) > 1
-    check_raw(*found, model.loss_.gain)
+    model, *stages = fit_and_see(X, y, X, y, early_stopping=False, gain=1.0, **settings)
+    assert len({len(rounds) for fit in stages[-1].fits for rounds in fit}) > 1
+    check_raw(*stages, model.loss_.gain)

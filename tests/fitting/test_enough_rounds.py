@@ -154,8 +154,8 @@ def test_pairs_too():
     model = fit(X, y, interactions=2)
     alone = fit(X, y)
     assert model.n_iter_ >= alone.n_iter_ + 100
-    given = fit(X, y, interactions=pb.Interactions(2, n_estimators=7))
-    assert given.n_iter_ == alone.n_iter_ + 7
+    few = fit(X, y, interactions=pb.Interactions(2, n_estimators=7))
+    assert few.n_iter_ == alone.n_iter_ + 7
 
 
 def test_validation_rows_do_not_change_what_is_boosted():

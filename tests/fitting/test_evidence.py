@@ -126,11 +126,11 @@ def test_what_says_something_is_left_as_it_is(learner):
     rng = np.random.default_rng(1)
     X = make_frame(rng, 600)
     y = rng.random(600) < 1 / (1 + np.exp(1 - 1.5 * X["a"]))
-    own = {"n_estimators": 5, "random_state": 0, **learner}
-    model = pb.ProperBoostClassifier(**own).fit(X, y)
+    settings = {"n_estimators": 5, "random_state": 0, **learner}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y)
     assert model.slope_ == 1.0
     assert model.intercept_ == 0.0
-    one = pb.ProperBoostClassifier(**own, calibration=pb.Calibration(slope=1.0)).fit(X, y)
+    one = pb.ProperBoostClassifier(**settings, calibration=pb.Calibration(slope=1.0)).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), one.decision_function(X))
 
 

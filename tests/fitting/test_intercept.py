@@ -46,14 +46,18 @@ def rows(request, binary):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_the_mean_is_the_share(rows, loss):
-    X, y, weight, own = rows
+    X, y, weight, weights_of_classes = rows
     for learner in ("table", "tree"):
         model = pb.ProperBoostClassifier(
-            loss, calibration=pb.Calibration(intercept="share"), **FEW, **own, **LEARNERS[learner]
+            loss,
+            calibration=pb.Calibration(intercept="share"),
+            **FEW,
+            **weights_of_classes,
+            **LEARNERS[learner],
         )
         model.fit(X, y, weight)
         counted = np.ones(len(y)) if weight is None else weight
-        if own:
+        if weights_of_classes:
             counted = counted / np.bincount(y)[y]
         assert excess(model, X, y, counted) < 1e-9
         assert isinstance(model.intercept_, float)
@@ -77,17 +81,9 @@ def test_several_classes_have_their_shares(iris, multiclass, learner, temperatur
     if temperature is not None and multiclass != "one_vs_rest":
         return
     weight = np.random.default_rng(1).uniform(0.2, 2.0, len(y))
-    own = {
-        "multiclass": multiclass,
-        "calibration__temperature": temperature,
-        **FEW,
-        **LEARNERS[learner],
-    }
-    model = (
-        pb.ProperBoostClassifier()
-        .set_params(calibration__intercept="share", **own)
-        .fit(X, y, weight)
-    )
+    scale = pb.Calibration(intercept="share", temperature=temperature)
+    settings = {"multiclass": multiclass, "calibration": scale, **FEW, **LEARNERS[learner]}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
     assert excess(model, X, y, weight) < 1e-9
     assert model.intercept_.shape == (3,)
     if multiclass != "one_vs_rest" or temperature is not None:
@@ -126,32 +122,32 @@ def test_auto_is_for_losses_that_are_not_canonical(binary):
 @pytest.mark.parametrize("problem", ["binary", "iris"])
 def test_all_that_is_made_of_raw_predictions_has_it(problem, learner, request, tmp_path):
     X, y = request.getfixturevalue(problem)
-    own = 0.7 if problem == "binary" else [0.7, -0.2, -0.5]
+    intercept = 0.7 if problem == "binary" else [0.7, -0.2, -0.5]
     plain = pb.ProperBoostClassifier(
         calibration=pb.Calibration(intercept=None), **FEW, **LEARNERS[learner]
     ).fit(X, y)
-    model = clone(plain).set_params(calibration__intercept=own).fit(X, y)
-    np.testing.assert_array_equal(model.intercept_, own)
+    model = clone(plain).set_params(calibration__intercept=intercept).fit(X, y)
+    np.testing.assert_array_equal(model.intercept_, intercept)
     F = model.decision_function(X)
-    np.testing.assert_array_equal(F, plain.decision_function(X) + own)
+    np.testing.assert_array_equal(F, plain.decision_function(X) + intercept)
     np.testing.assert_allclose(
         model.predict_proba(X), plain._link.probabilities(F), rtol=1e-14, atol=0.0
     )
     stages = zip(model.staged_decision_function(X), plain.staged_decision_function(X), strict=True)
     for one, other in stages:
-        np.testing.assert_allclose(one, other + own, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(one, other + intercept, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(one, F, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(model.feature_importances_, plain.feature_importances_)
     if not make_learner(model.weak_learner).is_grown:
         for k, label in enumerate(model.classes_):
             ours, theirs = model.contributions(X, label), plain.contributions(X, label)
             np.testing.assert_array_equal(ours.values, theirs.values)
-            added = own[k] if problem == "iris" else (own if k == 1 else -own)
+            added = intercept[k] if problem == "iris" else (intercept if k == 1 else -intercept)
             assert ours.baseline - theirs.baseline == pytest.approx(added, rel=1e-12)
     model.save_model(tmp_path / "model.json")
     for again in (pb.load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert_same(again, model, X)
-        np.testing.assert_array_equal(again.intercept_, own)
+        np.testing.assert_array_equal(again.intercept_, intercept)
 
 
 @pytest.mark.parametrize("problem", ["binary", "iris"])
@@ -159,9 +155,13 @@ def test_all_that_is_made_of_raw_predictions_has_it(problem, learner, request, t
 def test_a_slope_multiplies_what_rounds_add(problem, learner, request):
     X, y = request.getfixturevalue(problem)
     plain = pb.ProperBoostClassifier(**FEW, **LEARNERS[learner]).fit(X, y)
-    own = 0.5 if problem == "binary" else [0.5, -0.5, 0.0]
-    model = clone(plain).set_params(calibration__slope=0.25, calibration__intercept=own).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X) / 4 + own)
+    intercept = 0.5 if problem == "binary" else [0.5, -0.5, 0.0]
+    model = (
+        clone(plain).set_params(calibration__slope=0.25, calibration__intercept=intercept).fit(X, y)
+    )
+    np.testing.assert_array_equal(
+        model.decision_function(X), plain.decision_function(X) / 4 + intercept
+    )
     np.testing.assert_array_equal(model.history_["step"], plain.history_["step"] / 4)
 
 
@@ -216,15 +216,12 @@ def test_it_is_a_name_or_numbers(binary, value):
 
 
 def test_there_is_one_for_each_model(binary, iris):
-    for (X, y), own in ((binary, [0.1, 0.2]), (iris, 0.1), (iris, [0.1, 0.2])):
+    for (X, y), intercept in ((binary, [0.1, 0.2]), (iris, 0.1), (iris, [0.1, 0.2])):
         with pytest.raises(ValueError, match=r"intercept must be .*; got "):
-            pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=own)).fit(X, y)
-    for own in (
-        {"calibration": pb.Calibration(slope=1e307)},
-        {"calibration": pb.Calibration(intercept=1e301)},
-    ):
+            pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=intercept)).fit(X, y)
+    for calibration in (pb.Calibration(slope=1e307), pb.Calibration(intercept=1e301)):
         with pytest.raises(ValueError, match=r"slope=.* and intercept=.* make raw predictions"):
-            pb.ProperBoostClassifier(**own).fit(*binary)
+            pb.ProperBoostClassifier(calibration=calibration).fit(*binary)
 
 
 def test_slopes_beyond_the_range_leave_no_constant() -> None:

@@ -158,10 +158,10 @@ def test_pairs_follow_all_features_while_no_score_is_defined():
     """Nothing says which of them to keep."""
     X = np.random.default_rng(0).integers(0, 2, (300, 3))
     y = X[:, 0] ^ X[:, 1]
-    given = {"interactions": 1, "n_estimators": 4, "weak_learner": pb.Table(max_cells=None)}
+    settings = {"interactions": 1, "n_estimators": 4, "weak_learner": pb.Table(max_cells=None)}
     scores = [np.nan] * 4 + [0.1, 0.3, 0.2, np.nan]
     model = pb.ProperBoostClassifier(
-        early_stopping=pb.EarlyStopping(scoring=score_by(scores)), **given
+        early_stopping=pb.EarlyStopping(scoring=score_by(scores)), **settings
     )
     with pytest.warns(UserWarning, match="after 5 of 8 estimators"):
         model.fit(X, y, X_val=X, y_val=y)
@@ -188,13 +188,13 @@ def test_a_score_may_be_undefined_at_first(learner):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = (X[:, 0] + 0.7 * rng.normal(size=3000) > 1.8).astype(int)
-    given = {
+    settings = {
         "n_estimators": 60,
         "gain": 8.0,
         "learning_rate": 0.3,
         "calibration": pb.Calibration(intercept=None),
     } | learner
-    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring=RARE), **given)
+    model = pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring=RARE), **settings)
     with pytest.warns(UserWarning, match=r"scoring=make_scorer\(precision_score"):
         model.fit(X[:1500], y[:1500], X_val=X[1500:], y_val=y[1500:])
     scores = model.validation_scores_

@@ -288,31 +288,30 @@ def _simpler_values(text: str) -> Iterator[str]:
     yield from map(ast.unparse, _simplify(ast.parse(text, mode="eval").body))
 
 
+PARTS: dict[type, tuple[str, ...]] = {
+    ast.Dict: ("keys", "values"), ast.List: ("elts",), ast.Call: ("keywords",),
+}  # fmt: skip
+"""The lists of a node's entries; those of the last may be made simpler."""
+
+
 def _simplify(node: Any) -> Iterator[Any]:
+    if isinstance(node, ast.keyword):
+        yield from (ast.keyword(node.arg, simple) for simple in _simplify(node.value))
+        return
+    lists = {name: getattr(node, name) for name in PARTS.get(type(node), ())}
+    if lists:
+        name, entries = list(lists.items())[-1]
+        for k in range(len(entries) if len(entries) > 1 or not isinstance(node, ast.List) else 0):
+            yield _change(node, {name: [*old[:k], *old[k + 1 :]] for name, old in lists.items()})
+        for k, entry in enumerate(entries):
+            for simple in _simplify(entry):
+                yield _change(node, {name: [*entries[:k], simple, *entries[k + 1 :]]})
+        return
     try:
         value = ast.literal_eval(node)
     except ValueError:
-        value = None
-    if isinstance(node, ast.Dict):
-        for k in range(len(node.keys)):
-            yield ast.Dict(_leave_out(node.keys, k), _leave_out(node.values, k))
-        for k, entry in enumerate(node.values):
-            for simple in _simplify(entry):
-                yield ast.Dict(node.keys, _put_in(node.values, k, simple))
-    elif isinstance(node, ast.List):
-        for k in range(len(node.elts) if len(node.elts) > 1 else 0):
-            yield ast.List(_leave_out(node.elts, k), ast.Load())
-        for k, entry in enumerate(node.elts):
-            for simple in _simplify(entry):
-                yield ast.List(_put_in(node.elts, k, simple), ast.Load())
-    elif isinstance(node, ast.Call):
-        for k in range(len(node.keywords)):
-            yield ast.Call(node.func, node.args, _leave_out(node.keywords, k))
-        for k, field in enumerate(node.keywords):
-            for simple in _simplify(field.value):
-                simpler = ast.keyword(field.arg, simple)
-                yield ast.Call(node.func, node.args, _put_in(node.keywords, k, simpler))
-    elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
+        return
+    if isinstance(value, int) and not isinstance(value, bool) and value > 1:
         for number in dict.fromkeys((1, 2, value // 2, value - 1)):
             if number < value:
                 yield ast.Constant(number)
@@ -322,12 +321,8 @@ def _simplify(node: Any) -> Iterator[Any]:
                 yield ast.Constant(shorter)
 
 
-def _leave_out(entries: list[Any], k: int) -> list[Any]:
-    return [*entries[:k], *entries[k + 1 :]]
-
-
-def _put_in(entries: list[Any], k: int, entry: Any) -> list[Any]:
-    return [*entries[:k], entry, *entries[k + 1 :]]
+def _change(node: Any, fields: dict[str, list[Any]]) -> Any:
+    return type(node)(**{**dict(ast.iter_fields(node)), **fields})
 
 
 def _simpler_columns(values: NDArray[Any]) -> Iterator[NDArray[Any]]:

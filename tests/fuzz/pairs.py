@@ -1,7 +1,7 @@
 """The kind of input that sets two parameters of an estimator, and leaves all others as they are.
 
-Fields of the objects that parameters may be are among them.  What one of the two needs to have an
-effect is set besides.  Every two parameters must go together: a small table is fitted, predicted,
+Fields of objects count as parameters.  Where one of the two has an effect beside a third alone,
+the third is set, too.  Every two parameters must go together: a small table is fitted, predicted,
 written and read, or the fit is refused by the name of one of the two.  Parameters and values come
 from the declarations, so that pairs follow when these change.
 
@@ -65,7 +65,7 @@ def list_pairs() -> tuple[tuple[str, str, str], ...]:
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Whether two names are neither an object and its field, nor fields of no common object."""
+    """Whether no name is a field of the other, and fields of one parameter have a common class."""
     owner, field = one.partition("__")[::2]
     other_owner, other_field = other.partition("__")[::2]
     if owner != other_owner:
@@ -109,10 +109,10 @@ class Pairs(Fits):
         model = case.make().model
         plain = list_estimators()[case.estimator]().get_params(deep=False)
         names = {name for name, value in plain.items() if repr(value) != repr(getattr(model, name))}
-        parts = [getattr(model, name) for name in names]
-        for part in (part for part in parts if isinstance(part, Component)):
-            known = declared(type(part)).items()
-            names |= {name for name, entry in known if getattr(part, name) != entry.default}
+        for part in [getattr(model, name) for name in names]:
+            if isinstance(part, Component):
+                known = declared(type(part)).items()
+                names |= {name for name, entry in known if getattr(part, name) != entry.default}
         text = f"{type(error).__name__}: {error}"
         if isinstance(error, MemoryError) or not names_any(text, names):
             raise AssertionError(f"an error that names neither of the two: {text}")

@@ -7,7 +7,7 @@ whose values depend on the table, and those that cost time, have a line here.
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
@@ -29,9 +29,8 @@ from properboost.parameters.declare import (
     check_declared,
     declared,
 )
-from properboost.parameters.flat import COMPONENTS
+from properboost.parameters.flat import OWNERS
 from properboost.parameters.learners import LEARNERS
-from properboost.parameters.words import OBJECTS
 
 __all__ = [
     "Shape",
@@ -82,7 +81,7 @@ def draw_estimator(rng: Generator) -> str:
 
 def list_classes(name: str) -> tuple[type[Component], ...]:
     """Return the classes of the objects that a parameter may be."""
-    return tuple(COMPONENTS[cls] for cls in OBJECTS.get(name, ()))
+    return tuple(OWNERS.get(name, ()))
 
 
 @functools.cache
@@ -101,19 +100,20 @@ def list_names(estimator: str) -> tuple[str, ...]:
 
 
 def check_model(model: Any) -> None:
-    """Check what parameters hold without data, as a fit does first."""
+    """Check the parameters of an estimator or the fields of an object, as a fit does first."""
     checks = {
         pb.ProperBoostClassifier: check_parameters,
         pb.ProperBoostClassifierCV: check_search,
         pb.ARBoostClassifier: check_voting,
     }
-    checks.get(type(model), check_declared)(model)
+    is_part = isinstance(model, Component)
+    checks.get(type(model), check_component if is_part else check_declared)(model)
 
 
-def _goes(estimator: str, texts: Texts) -> bool:
-    """Whether parameters go together, whatever the data."""
+def _goes(kind: str, texts: Texts) -> bool:
+    """Whether parameters of an estimator, or fields of an object, go together."""
     try:
-        check_model(make_model(estimator, {name: evaluate(text) for name, text in texts.items()}))
+        check_model(make_model(kind, {name: evaluate(text) for name, text in texts.items()}))
     except (ValueError, TypeError):
         return False
     return True
@@ -239,12 +239,6 @@ def _draw_intercept(rng: Generator, shape: Shape) -> str:
     return known[rng.integers(len(known))]
 
 
-def _draw_bags(rng: Generator, shape: Shape) -> str:
-    # A class of one row has none: it is likely to be in few rows.
-    few = shape.n < 12 * len(shape.labels) and rng.random() < 0.8
-    return "0" if few else str(rng.choice([4, 5, 16, 16, 37, 64]))
-
-
 def _draw_matrix(rng: Generator, shape: Shape) -> str:
     size = shape.d + int(rng.integers(0, 2))
     return str(rng.choice([f"np.eye({size})", f"np.ones(({size}, {size})) + np.eye({size})"]))
@@ -273,8 +267,8 @@ OF_TABLE: dict[str, Draw] = {
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,
     "intercept": _draw_intercept,
-    "outer_bags": _draw_bags,
-    "n_bags": _draw_bags,
+    "outer_bags": _one("0", "4", "5", "16", "37", "64"),
+    "n_bags": _one("4", "5", "16", "37", "64"),
     "ridge_matrix": _draw_matrix,
     "regularizer": _draw_regularizer,
     "random_state": _one("0", "1", "4294967295", "None"),
@@ -356,15 +350,12 @@ class _Drawer:
             if name == FIRST:
                 if rng.random() < 0.5:
                     drawn[FIRST] = _draw_first(rng, estimator)
-            elif name in MOST:
-                drawn[name] = _draw_count(rng, name)
-            elif name == "space":
-                if rng.random() < 0.7:
-                    drawn[name] = self.draw_space()
+            elif self._is_in_vain(name) and rng.random() < 0.8:
+                continue
             elif list_classes(name):
                 if rng.random() < max(self.boldness, 0.25):
                     drawn |= self.draw_part(known[name])
-            elif rng.random() < self._find_chance(known[name]):
+            elif name in MOST or rng.random() < self._find_chance(known[name]):
                 drawn[name] = self.draw_value(known[name])
         if rng.random() < 0.02:
             name = str(rng.choice(list(known)))
@@ -376,8 +367,33 @@ class _Drawer:
         return self._keep(drawn, functools.partial(_goes, estimator))
 
     def draw_value(self, entry: Parameter) -> str:
-        """Return a value of a parameter or field."""
-        return _draw_value(self.rng, entry, self.shape, self.wild)
+        """Return a value of a parameter or field that is no object."""
+        rng = self.rng
+        if entry.name == "space":
+            return self.draw_space()
+        if entry.name in MOST:
+            return repr(int(rng.integers(1, MOST[entry.name] + 1)))
+        if entry.name in OF_TABLE:
+            return OF_TABLE[entry.name](rng, self.shape)
+        ordinary, extreme, _ = _sort(entry)
+        if self.wild and extreme and rng.random() < 0.6:
+            return str(rng.choice(extreme))
+        if not ordinary:
+            return repr(entry.default)
+        text = str(rng.choice(ordinary))
+        lists = [t for t in ordinary if t.startswith("[")]
+        if len(lists) > 1 and text.startswith("["):
+            chosen = rng.permutation(lists)[: rng.integers(1, 4)]
+            return f"[{', '.join(t[1:-1] for t in chosen)}]"
+        if not text.startswith("[") and "." in text and rng.random() < 0.5:
+            anything = repr(float(10.0 ** rng.uniform(-2, 2)))
+            return anything if _takes(entry, anything) else text
+        return text
+
+    def draw_alone(self, entry: Parameter) -> str:
+        """Return a value that needs no nested names beside it."""
+        is_part = list_classes(entry.name)
+        return self.draw_part(entry)[entry.name] if is_part else self.draw_value(entry)
 
     def draw_part(self, entry: Parameter) -> Texts:
         """Return what stands for an object, or an object, with fields by nested names or in it."""
@@ -397,18 +413,18 @@ class _Drawer:
     def draw_fields(self, cls: type[Component]) -> Texts:
         """Return fields of an object."""
         drawn = {
-            field: _draw_count(self.rng, field) if field in MOST else self.draw_value(entry)
+            field: self.draw_value(entry)
             for field, entry in declared(cls).items()
             if self.rng.random() < self._find_chance(entry)
         }
-        return self._keep(drawn, functools.partial(_fields_go, cls)) if self.repairs else drawn
+        return self._keep(drawn, functools.partial(_goes, cls.__name__)) if self.repairs else drawn
 
     def draw_space(self) -> str:
         """Return a space: parameters of a classifier that go together, and lists of others."""
         rng = self.rng
-        texts = self.draw("ProperBoostClassifier")
-        of_search = declared(pb.ProperBoostClassifierCV)
-        texts = {name: text for name, text in texts.items() if _is_of_space(name, of_search)}
+        outside = {*declared(pb.ProperBoostClassifierCV), "early_stopping", "warm_start"}
+        drawn = self.draw("ProperBoostClassifier").items()
+        texts = {name: text for name, text in drawn if name.partition("__")[0] not in outside}
         if rng.random() < 0.7:
             texts.pop("n_estimators")
         space: Texts = {}
@@ -418,11 +434,10 @@ class _Drawer:
             while name not in OF_FINAL_MODEL and len(values) < most and rng.random() < 0.4:
                 values += self._draw_besides(texts, name)
             different = list(dict.fromkeys(values))
-            is_list = text.startswith("[")
             most //= len(different)
-            listed = len(different) > 1 or is_list or rng.random() < 0.2
-            listed &= name not in OF_FINAL_MODEL
-            space[name] = f"[{', '.join(different)}]" if listed else text
+            is_list = len(different) > 1 or text.startswith("[") or rng.random() < 0.2
+            is_list &= name not in OF_FINAL_MODEL
+            space[name] = f"[{', '.join(different)}]" if is_list else text
         if self.repairs:
             space = self._keep(space, _space_goes)
         return _show_space(space)
@@ -432,15 +447,22 @@ class _Drawer:
         owner, _, field = name.partition("__")
         entry = declared(pb.ProperBoostClassifier)[owner]
         if field:
-            having = [cls for cls in list_classes(owner) if field in declared(cls)]
-            text = self.draw_value(declared(having[0])[field])
-        elif list_classes(owner):
-            text = self.draw_part(entry)[owner]
-        else:
-            text = self.draw_value(entry)
+            entry = next(
+                declared(cls)[field] for cls in list_classes(owner) if field in declared(cls)
+            )
+        text = self.draw_value(entry) if field else self.draw_alone(entry)
         return [text] if _goes("ProperBoostClassifier", texts | {name: text}) else []
 
+    def _is_in_vain(self, name: str) -> bool:
+        """Whether rows are likely to be refused: bags and shares lack a class that is rare."""
+        n_classes = len(self.shape.labels)
+        if name in ("outer_bags", "early_stopping"):
+            return self.shape.n < 12 * n_classes
+        return name == "monotonic_cst" and n_classes > 2
+
     def _find_chance(self, entry: Parameter) -> float:
+        if entry.name == "space":
+            return 0.7
         return max(self.boldness, 0.3) if _list_names(entry.annotation) else self.boldness
 
     def _add_needed(self, estimator: str, drawn: Texts) -> None:
@@ -462,14 +484,6 @@ class _Drawer:
         return {name: text for name, text in drawn.items() if name in taken}
 
 
-def _fields_go(cls: type[Component], texts: Texts) -> bool:
-    try:
-        check_component(cls(**{name: evaluate(text) for name, text in texts.items()}))
-    except (ValueError, TypeError):
-        return False
-    return True
-
-
 def _space_goes(texts: Texts) -> bool:
     return _goes("ProperBoostClassifierCV", {"space": _show_space(texts), "effort": "None"})
 
@@ -478,12 +492,8 @@ def _show_space(texts: Texts) -> str:
     return f"{{{', '.join(f'{name!r}: {text}' for name, text in texts.items())}}}"
 
 
-def _is_of_space(name: str, of_search: Mapping[str, Parameter]) -> bool:
-    return name.partition("__")[0] not in {*of_search, "early_stopping", "warm_start"}
-
-
 def _find_needed(estimator: str, name: str, drawn: Texts) -> Texts:
-    """Return a value of the parameter beside which another one has no effect, if there is any."""
+    """Return a value of the parameter that another one needs to have an effect, if it needs any."""
     known = declared(list_estimators()[estimator])
     values = getattr(pb, estimator)().get_params(deep=False)
     owner, _, field = name.partition("__")
@@ -536,8 +546,6 @@ def _draw_others(rng: Generator, estimator: str, names: Sequence[str], shape: Sh
             drawn[name] = _draw_other(drawer, entry, repr(entry.default))
         elif name == FIRST:
             drawn[name] = _draw_first(rng, estimator)
-        elif name in MOST:
-            drawn[name] = _draw_count(rng, name)
         else:
             drawn[name] = _draw_other(drawer, known[name], repr(defaults[name].default))
     for name in names:
@@ -556,12 +564,7 @@ def _draw_other(drawer: _Drawer, entry: Parameter, default: str) -> str:
     if entry.name in OTHER_THAN_DEFAULT:
         return OTHER_THAN_DEFAULT[entry.name](drawer.rng, drawer.shape)
     for _ in range(1000):
-        if entry.name == "space":
-            text = drawer.draw_space()
-        elif list_classes(entry.name):
-            text = drawer.draw_part(entry)[entry.name]
-        else:
-            text = drawer.draw_value(entry)
+        text = drawer.draw_alone(entry)
         if not _shows(text, default):
             return text
     raise AssertionError(f"{entry.name} must have a value to draw besides {default}")
@@ -587,26 +590,3 @@ def _draw_first(rng: Generator, estimator: str) -> str:
     first, *_ = inspect.signature(getattr(pb, estimator)).parameters.values()
     values = _list_names(first.annotation) or FLOATS
     return repr(values[rng.integers(len(values))])
-
-
-def _draw_count(rng: Generator, name: str) -> str:
-    return repr(int(rng.integers(1, MOST[name] + 1)))
-
-
-def _draw_value(rng: Generator, entry: Parameter, shape: Shape, wild: bool) -> str:
-    if entry.name in OF_TABLE:
-        return OF_TABLE[entry.name](rng, shape)
-    ordinary, extreme, _ = _sort(entry)
-    if wild and extreme and rng.random() < 0.6:
-        return str(rng.choice(extreme))
-    if not ordinary:
-        return repr(entry.default)
-    text = str(rng.choice(ordinary))
-    lists = [t for t in ordinary if t.startswith("[")]
-    if len(lists) > 1 and text.startswith("["):
-        chosen = rng.permutation(lists)[: rng.integers(1, 4)]
-        return f"[{', '.join(t[1:-1] for t in chosen)}]"
-    if not text.startswith("[") and "." in text and rng.random() < 0.5:
-        anything = repr(float(10.0 ** rng.uniform(-2, 2)))
-        return anything if _takes(entry, anything) else text
-    return text

@@ -12,7 +12,8 @@ from fuzz.fits import no_foreign_warnings, phase
 from fuzz.outcomes import Outcome
 from helpers.engine import SINGLE
 from properboost.parameters.boosting import BoostingOptions
-from properboost.parameters.declare import read
+from properboost.parameters.declare import declared, read
+from properboost.parameters.learners import Tree
 
 __all__ = ["Reference"]
 
@@ -165,9 +166,7 @@ def _settings(values: dict[str, Any], numbers: Any) -> dict[str, Any]:
     rest = {name.removeprefix("weak_learner__"): value for name, value in values.items()}
     name, gain = rest.pop("loss", "glog"), rest.pop("gain", 1.0)
     learner = rest.pop("weak_learner", "table")
-    names = ("grow_policy", "max_leaf_nodes", "max_depth", "min_child_weight", "max_features",
-             "subsample")  # fmt: skip
-    of_trees = {name: rest.pop(name) for name in names if name in rest}
+    of_trees = {field: rest.pop(field) for field in declared(Tree) if field in rest}
     if of_trees.get("grow_policy") == "symmetric":
         of_trees.setdefault("max_depth", 4)  # the default's for so few rows
     of_trees.setdefault("min_child_weight", 1.0)

@@ -101,13 +101,13 @@ def test_log_odds_of_a_class_that_is_all_but_certain():
 def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
     X, rng = np.arange(80.0).reshape(-1, 1), np.random.default_rng(0)
     y = (rng.random(80) < np.arange(80) / 80).astype(int)
-    given = {
+    settings = {
         "gain": 1e290,
         "n_estimators": 2,
         "step": "line_search",
         "calibration": pb.Calibration(slope=1.0),
     }
-    model = pb.ProperBoostClassifier(outer_bags=4, **given).fit(X, y)
+    model = pb.ProperBoostClassifier(outer_bags=4, **settings).fit(X, y)
     assert model.ensemble_.spread.errors(0).max() > 1e200
     hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
 
@@ -305,8 +305,9 @@ def test_a_gain_next_to_0_is_calibrated_without_a_word():
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_the_least_of_gains_has_no_information_to_invert():
     """NumPy found no eigenvalues of NaN."""
-    space = {"gain": [5e-324], "weak_learner__smoothing": [1e-100]}
-    space["weak_learner__max_cells"] = "auto"
+    space = {
+        "gain": [5e-324], "weak_learner__smoothing": [1e-100], "weak_learner__max_cells": "auto",
+    }  # fmt: skip
     search = pb.ProperBoostClassifierCV(space, effort=None)
     search.fit(np.zeros((5, 1)), [0, 0, 0, 1, 2])
     assert search.calibration_["slope"] == 1.0
@@ -386,12 +387,11 @@ def test_cuts_of_a_cell_are_ties_by_what_the_cell_costs():
             "121213121311313323123322113222211332323313232112111",
         )
     )
-    parameters = {"gain": "1.0", "step": "'line_search'", "n_estimators": "3"}
-    parameters |= {"calibration": "None", "rows_per_bin": "None", "weak_learner": "'table'"}
-    parameters |= {
-        "weak_learner__smoothing": "0.16009405955980294",
-        "weak_learner__max_cells": "5",
-    }
+    parameters = {
+        "gain": "1.0", "step": "'line_search'", "n_estimators": "3", "calibration": "None",
+        "rows_per_bin": "None", "weak_learner": "'table'",
+        "weak_learner__smoothing": "0.16009405955980294", "weak_learner__max_cells": "5",
+    }  # fmt: skip
     case = Case("ProperBoostClassifier", parameters, (Column(x),), y.astype(int), weight)
     assert Reference().check(case).kind == "fitted"
 
@@ -419,12 +419,14 @@ def test_a_cell_is_cut_between_its_own_bins():
     ]  # fmt: skip
     weight = [0.9057973307964404, 0.12137841138150579, 0.712535149881632, 5.179531853589326,
               0.379760554870834, 0.37076277595557205]  # fmt: skip
-    parameters = {"loss": "'ggauss'", "gain": "1.0", "step": "'line_search'"}
-    parameters |= {"n_estimators": "2", "rows_per_bin": "None", "selection": "'cyclic'"}
-    parameters |= {"calibration": "None", "weak_learner": "'table'"}
+    parameters = {
+        "loss": "'ggauss'", "gain": "1.0", "step": "'line_search'", "n_estimators": "2",
+        "rows_per_bin": "None", "selection": "'cyclic'", "calibration": "None",
+        "weak_learner": "'table'", "weak_learner__smoothing": "0.0", "weak_learner__max_cells": "4",
+    }  # fmt: skip
     case = Case(
         "ProperBoostClassifier",
-        parameters | {"weak_learner__smoothing": "0.0", "weak_learner__max_cells": "4"},
+        parameters,
         tuple(Column(np.array(x)) for x in X),
         np.array([0, 0, 1, 1, 1, 0]),
         np.array(weight),

@@ -103,7 +103,7 @@ def test_spaces_have_values_lists_nested_names_and_objects():
 
 @pytest.mark.parametrize("name", ["ProperBoostClassifier", "ProperBoostClassifierCV", "AdaBoost"])
 def test_most_of_what_is_drawn_goes_together(name):
-    drawn = draw_many(name, 60)
+    drawn = draw_many(name, 100)
     refused = 0
     for texts in drawn:
         try:

@@ -38,13 +38,13 @@ LEARNERS = {
     },
     "rule": {**GROWN, "max_conditions": 2},
 }  # fmt: skip
-"""The fields of weak learners.  They restrain little and draw nothing, where tests do not say."""
+"""The fields of weak learners; unlike Python's defaults these restrain little and draw nothing."""
 
 OF_ALL = {"seed", "directions", "criterion", "allows_for_chance", "min_relative_decrease"}
 
 
 def describe_learner(name="table", **fields):
-    """What `_core.WeakLearner` takes."""
+    """The settings that `_core.WeakLearner` takes."""
     return {"name": name, **LEARNERS.get(name, {}), **fields}
 
 
@@ -65,7 +65,7 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         options["allows_for_chance"] = settings.get("selection", "greedy") != "greedy"
     learners = {}
     for h in set(smoothings):
-        smoothing = {} if kind != "table" and h == 0.0 else {"smoothing": h}
+        smoothing = {"smoothing": h} if h else {}
         learners[h] = _core.WeakLearner(describe_learner(kind, **options, **smoothing))
     n_threads = settings.pop("n_threads", 1)
     rows = _core.Rows(
@@ -87,9 +87,9 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         )
         for m, loss in enumerate(losses)
     ]
-    told = {name: settings.pop(name, True) for name in ("keep_rounds", "risk_of_tables")}
+    records = {name: settings.pop(name, True) for name in ("keep_rounds", "risk_of_tables")}
     algorithm = _core.AdditiveBoosting(**(OPTIONS | settings))
-    return _core.Boosting(rows, models, algorithm, **told, n_threads=n_threads)
+    return _core.Boosting(rows, models, algorithm, **records, n_threads=n_threads)
 
 
 def train(codes, features, y, weight=None, *, loss="glog", n_estimators=20, **settings):

@@ -13,7 +13,7 @@ QUICK = {"space": {"gain": [0.5, 2.0], "n_estimators": 6}, "cv": 3}
 KINDS = ["numpy", "pandas", "polars", "pyarrow"]
 
 
-# A classifier with what candidates have where no families are compared.
+# The parameters of candidates where no families are compared.
 PLAIN = {
     "weak_learner": pb.Table(max_cells=10, min_saving=0.5),
     "calibration": pb.Calibration(slope=1.0),
@@ -52,8 +52,8 @@ def assert_same_scores(ours, theirs):
 
 def has_params(chosen, params):
     """Whether a classifier that was chosen has these parameters, nested ones included."""
-    own = pb.ProperBoostClassifier(**chosen).get_params()
-    return all(own[name] == value for name, value in params.items())
+    every = pb.ProperBoostClassifier(**chosen).get_params()
+    return all(every[name] == value for name, value in params.items())
 
 
 def as_kind(kind, frame):

@@ -18,7 +18,7 @@ def fit_tree(X, y, weight=None, **settings):
     defaults = {
         "n_estimators": 5, "max_leaf_nodes": 6, "max_features": 1.0, "selection": "greedy",
     }  # fmt: skip
-    if "symmetric" in (settings.get("grow_policy"), settings.get("weak_learner__grow_policy")):
+    if settings.get("grow_policy") == "symmetric":
         del defaults["max_leaf_nodes"]
     return _make(pb.Tree, defaults | settings).fit(X, y, weight)
 

@@ -478,15 +478,15 @@ def test_native_losses_say_that_they_cannot_be_pickled():
 
 
 def test_searches_take_losses_of_ones_own(rows):
-    own = from_pdf(stats.logistic())
-    other = from_pdf(stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi)), name="logistic")
+    logistic = from_pdf(stats.logistic())
+    normal = from_pdf(stats.norm(scale=4.0 / math.sqrt(2.0 * math.pi)), name="logistic")
     space = {"n_estimators": 30, "gain": [0.5, 2.0, 50.0], "weak_learner__smoothing": 0.0}
     settings = {"cv": 3, "random_state": 0, "effort": None}
 
     def choose(*losses):
         return pb.ProperBoostClassifierCV(space | {"loss": [*losses]}, **settings).fit(*rows)
 
-    a, b = choose(own, other, "tangent"), choose("glog", "ggauss", "tangent")
+    a, b = choose(logistic, normal, "tangent"), choose("glog", "ggauss", "tangent")
     scores = [search.cv_results_["mean_test_score"] for search in (a, b)]
     assert len(scores[0]) == 9
     np.testing.assert_allclose(*scores, atol=1e-5)

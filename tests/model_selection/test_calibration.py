@@ -169,7 +169,7 @@ def overfitted(n_classes=2, space=None, **settings):
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "own"),
+    ("n_classes", "space"),
     [
         (2, {}),
         (2, {"weak_learner": pb.Tree(max_leaf_nodes=8)}),
@@ -182,29 +182,29 @@ def overfitted(n_classes=2, space=None, **settings):
     ],
     ids=str,
 )
-def test_an_overfitted_model_gets_less_sure(n_classes, own):
-    search, plain, X, y = overfitted(n_classes, own)
-    found = search.calibration_
+def test_an_overfitted_model_gets_less_sure(n_classes, space):
+    search, plain, X, y = overfitted(n_classes, space)
+    record = search.calibration_
     assert plain.calibration_ is None
     assert search.best_score_ == plain.best_score_
     np.testing.assert_array_equal(search.validation_curves_, plain.validation_curves_)
     before, after = (log_loss(y[600:], m.predict_proba(X[600:])) for m in (plain, search))
-    if own.get("multiclass") == "one_vs_rest":
+    if space.get("multiclass") == "one_vs_rest":
         # The search had a temperature already.
         before_that = plain.best_params_["calibration"].temperature
-        assert search.temperature_ == (found["temperature"] if found["kept"] else before_that)
+        assert search.temperature_ == (record["temperature"] if record["kept"] else before_that)
         assert after < before + 0.01
     else:
-        assert found["kept"]
-        assert found["gain"] > found["error"] > 0.0
-        assert found["slope"] < 0.9
+        assert record["kept"]
+        assert record["gain"] > record["error"] > 0.0
+        assert record["slope"] < 0.9
         assert after < before - 0.02
         # Rows keep their order.
-        assert search.best_params_["calibration"].slope == found["slope"]
+        assert search.best_params_["calibration"].slope == record["slope"]
         assert search.best_estimator_.calibration == search.best_params_["calibration"]
-        np.testing.assert_allclose(search.intercept_, found["intercept"], rtol=1e-12)
+        np.testing.assert_allclose(search.intercept_, record["intercept"], rtol=1e-12)
         F, G = (m.decision_function(X) for m in (plain, search))
-        expected = found["slope"] * F + np.asarray(found["intercept"])
+        expected = record["slope"] * F + np.asarray(record["intercept"])
         np.testing.assert_allclose(G, expected, rtol=1e-9, atol=1e-9 * np.abs(F).max())
     twin = pb.ProperBoostClassifier(**search.best_params_, rows_per_bin=5.0)
     twin.fit(X[:600], y[:600])

@@ -19,13 +19,13 @@ from properboost.model_selection.deadline import Deadline
 
 
 def test_the_first_of_the_best_is_taken():
-    found = ComparedPairs()
+    compared = ComparedPairs()
     for n, score in enumerate([-0.5, -0.4, -0.4, -0.6]):
         tried = Winner(0, None, 10, [], np.array([score]), score)
         rate = {"interactions__learning_rate": 0.5} if n else {}
-        found.add({"interactions": n, **rate}, tried)
-    assert found.find_best() == 1
-    columns = found.columns
+        compared.add({"interactions": n, **rate}, tried)
+    assert compared.find_best() == 1
+    columns = compared.columns
     assert columns["interactions"].tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(columns["interactions__learning_rate"], [np.nan, 0.5, 0.5, 0.5])
     np.testing.assert_array_equal(columns["mean_test_score"], [-0.5, -0.4, -0.4, -0.6])
@@ -33,10 +33,10 @@ def test_the_first_of_the_best_is_taken():
 
 def test_one_feature_has_no_pairs():
     X, y = make_rows()
-    found = search({"gain": 1.0, "interactions": [1, 2]}, effort=None).fit(X[:, 2:3], y)
-    assert found.interaction_results_["interactions"].tolist() == [0]
-    assert found.best_score_ == found.cv_results_["mean_test_score"].max()
-    assert found.best_params_["interactions"] == 0
+    model = search({"gain": 1.0, "interactions": [1, 2]}, effort=None).fit(X[:, 2:3], y)
+    assert model.interaction_results_["interactions"].tolist() == [0]
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    assert model.best_params_["interactions"] == 0
 
 
 @pytest.mark.parametrize(

@@ -64,15 +64,15 @@ def test_scores_of_steps_that_are_solved_for(step):
         {"gain": 1.0, "prior": priors, **shared}, max_estimators=60, cv=cv, scoring="roc_auc",
         refit=False, rows_per_bin=None, effort=None
     ).fit(X, Y)  # fmt: skip
-    found = search.cv_results_
+    results = search.cv_results_
     for c, prior in enumerate(priors):
-        n_estimators = found["n_estimators"][c]
+        n_estimators = results["n_estimators"][c]
         model = pb.ProperBoostClassifier(
             prior=prior, n_estimators=n_estimators, rows_per_bin=None, **shared
         )
         for k, (train, test) in enumerate(cv.split(X, Y)):
             expected = get_scorer("roc_auc")(model.fit(X[train], Y[train]), X[test], Y[test])
-            assert found[f"split{k}_test_score"][c] == pytest.approx(expected, rel=1e-4), (k, c)
+            assert results[f"split{k}_test_score"][c] == pytest.approx(expected, rel=1e-4), (k, c)
 
 
 @pytest.mark.parametrize("name", SEARCHES)

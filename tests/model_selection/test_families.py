@@ -66,7 +66,7 @@ def test_the_report_ends_with_the_space_and_the_families_that_cannot_have_it():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("space", "expected"),
     [
         ({"weak_learner": "tree"}, "trees"),
         ({"weak_learner__linear_leaves": True}, "lines"),
@@ -77,9 +77,9 @@ def test_the_report_ends_with_the_space_and_the_families_that_cannot_have_it():
         ({"interactions": [1, 2]}, "pairs"),
     ],
 )
-def test_what_is_chosen_is_the_classifier_of_its_parameters(given, expected):
+def test_what_is_chosen_is_the_classifier_of_its_parameters(space, expected):
     X, y = make_rows(150, seed=3)
-    model = search({"interactions": 0} | given, calibrate=False).fit(X, y)
+    model = search({"interactions": 0} | space, calibrate=False).fit(X, y)
     assert expected in model.family_
     again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -102,7 +102,7 @@ def test_readable_models_are_additive():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("space", "expected"),
     [
         ({"weak_learner": "tree"}, {name for name in NAMES if "trees" in name}),
         ({"weak_learner": "stump"}, {"stumps", "pairs"}),
@@ -122,9 +122,9 @@ def test_readable_models_are_additive():
     ],
     ids=lambda value: str(sorted(value)) if isinstance(value, set) else str(value),
 )  # fmt: skip
-def test_a_value_restricts_the_search_to_the_families_that_have_it(given, expected):
+def test_a_value_restricts_the_search_to_the_families_that_have_it(space, expected):
     X, y = make_rows(120)
-    model = search(given, max_estimators=10).fit(X, y)
+    model = search(space, max_estimators=10).fit(X, y)
     assert set(families_of(model)) == expected
 
 
@@ -196,17 +196,17 @@ def test_tables_are_tried_with_fewer_cells_and_with_newton_steps():
     assert set(columns["param_weak_learner__max_cells"]) == {3, 10, None}
 
 
-@pytest.mark.parametrize("given", [{"prior": 0.01}, {"criterion": "gini"}])
-def test_no_step_leads_to_newton_where_that_would_change_what_is_given(given):
+@pytest.mark.parametrize("settings", [{"prior": 0.01}, {"criterion": "gini"}])
+def test_no_step_leads_to_newton_where_that_would_change_what_is_given(settings):
     X, y = make_rows(150)
     space = {"weak_learner": "stump", "interactions": 0, "gain": 1.0}
-    model = search(space | given).fit(X, y)
+    model = search(space | settings).fit(X, y)
     assert "param_response" not in model.cv_results_
-    assert model.best_params_.items() >= given.items()
+    assert model.best_params_.items() >= settings.items()
     # Trees begin with another response then.
-    trees = search({"weak_learner": "tree", **given}, effort=2).fit(X, y)
+    trees = search({"weak_learner": "tree", **settings}, effort=2).fit(X, y)
     assert "param_response" not in trees.cv_results_
-    assert trees.best_params_.items() >= given.items()
+    assert trees.best_params_.items() >= settings.items()
 
 
 def test_a_step_to_newton_has_the_score_and_the_model_of_its_parameters():
@@ -240,18 +240,18 @@ class Patient(search_run.Race):
         return False
 
 
-@pytest.mark.parametrize("given", [None, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
-def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(given, monkeypatch):
+@pytest.mark.parametrize("space", [None, {"multiclass": ["softmax", "one_vs_rest"]}], ids=str)
+def test_who_stays_in_the_race_has_the_scores_of_a_search_that_drops_nobody(space, monkeypatch):
     X, y = (
         make_rows(1000)
-        if given is None
+        if space is None
         else make_classification(
             700, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0
         )
     )
-    racing = search(given, cv=5).fit(X, y)
+    racing = search(space, cv=5).fit(X, y)
     monkeypatch.setattr(search_run, "Race", Patient)
-    patient = search(given, cv=5).fit(X, y)
+    patient = search(space, cv=5).fit(X, y)
     assert not patient.cv_results_["dropped"].any()
     known = dict(zip(map(str, patient.cv_results_["params"]), range(10**6), strict=False))
     dropped = racing.cv_results_["dropped"]

@@ -228,8 +228,8 @@ def test_weights_count_in_training_and_in_scores(problem, request):
     ours = pb.ProperBoostClassifierCV(space, cv=3, rows_per_bin=None, effort=None)
     ours.fit(X, y, weight)
     for i, params in enumerate(ours.cv_results_["params"]):
-        own = {name: params[name] for name in {"gain", "multiclass"} & params.keys()}
-        model = pb.ProperBoostClassifier(**PLAIN, **own, **shared, rows_per_bin=None)
+        searched = {name: params[name] for name in {"gain", "multiclass"} & params.keys()}
+        model = pb.ProperBoostClassifier(**PLAIN, **searched, **shared, rows_per_bin=None)
         model.set_params(calibration__temperature=params["calibration"].temperature)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
         found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]

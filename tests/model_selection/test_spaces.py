@@ -1,4 +1,4 @@
-"""What a space may have, and what is said of one that no search can keep."""
+"""The values that a space may have, and the errors about those that no search can keep."""
 
 import re
 import warnings
@@ -107,11 +107,11 @@ def test_an_object_in_a_list_leaves_the_name_beside_it_to_the_search():
     plans = list_families({"weak_learner": [pb.Tree(max_depth=3), "tree"]})
     trees = plans["trees"]
     whole = [c for c in trees.candidates if c.keeps_learner]
-    named = [c for c in trees.candidates if not c.keeps_learner]
+    by_name = [c for c in trees.candidates if not c.keeps_learner]
     assert {c.params["weak_learner"].n_draws for c in whole} == {1}
-    assert {c.params["weak_learner"].n_draws for c in named} == {8}
+    assert {c.params["weak_learner"].n_draws for c in by_name} == {8}
     alone = list_families({"weak_learner": "tree"})["trees"]
-    assert _list_settings(trees, named[0]) == _list_settings(alone, alone.candidates[0])
+    assert _list_settings(trees, by_name[0]) == _list_settings(alone, alone.candidates[0])
     assert all(
         step.candidate.params["weak_learner"] == pb.Tree(max_depth=3)
         for candidate in whole
@@ -153,10 +153,10 @@ def test_tables_of_any_number_of_cells_are_a_family():
     ],
     ids=str,
 )  # fmt: skip
-def test_a_search_that_no_family_could_serve_tells_so(space, effort, left_out):
+def test_a_search_that_no_family_could_serve_lists_what_was_left_out(space, effort, left_out):
     lines = fit(space, effort=effort).describe_search().splitlines()
-    kept = f"kept: weak_learner={space['weak_learner']!r}"
-    assert lines == [kept, *left_out, "no family has it: the lists alone were compared"]
+    written = f"kept: weak_learner={space['weak_learner']!r}"
+    assert lines == [written, *left_out, "no family has it: the lists alone were compared"]
 
 
 def test_reasons_are_short():

@@ -167,8 +167,8 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
     X, y = request.getfixturevalue(problem)
     space = SPACE if problem == "letters" else SPACE | {"gain": [0.5, 4.0], "loss": "gboost"}
     search = pb.ProperBoostClassifierCV(space, **FEW, scoring=scoring, **BINS).fit(X, y)
-    found = search.cv_results_
-    for c, params in enumerate(found["params"]):
+    results = search.cv_results_
+    for c, params in enumerate(results["params"]):
         parts = predict_held_out(search, params, X, y)
         model = clone(search.best_estimator_).set_params(**params, n_estimators=1).fit(X, y)
         pooled = np.concatenate([raw for _, raw in parts]) / (2.0 * params["gain"])
@@ -180,15 +180,15 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
         taken = None if known is None else temperature
         assert known is None or known == pytest.approx(temperature, rel=1e-3)
         for k, value in enumerate(ways[taken]):
-            assert found[f"split{k}_test_score"][c] == pytest.approx(value, rel=1e-3, abs=1e-6)
+            assert results[f"split{k}_test_score"][c] == pytest.approx(value, rel=1e-3, abs=1e-6)
         assert means[taken] >= max(means.values()) - 1e-9
     if problem == "quartiles":
-        assert None in (column := found[COLUMN].tolist())
+        assert None in (column := results[COLUMN].tolist())
         assert column != [None, None]
     assert search.temperature_ == search.best_params_["calibration"].temperature
     assert search.temperature_ == search.best_estimator_.temperature_
     assert search.temperature_ == search.best_estimator_.calibration.temperature
-    assert search.temperature_ == found[COLUMN][search.best_index_]
+    assert search.temperature_ == results[COLUMN][search.best_index_]
     raw = search.decision_function(X)
     expected = Link(search.loss_, "one_vs_rest", 1, search.temperature_).probabilities(raw)
     np.testing.assert_array_equal(search.predict_proba(X), expected)
@@ -223,9 +223,9 @@ def test_weights_count_in_the_temperature():
     )  # fmt: skip
     counted.fit(X, y, weight)
     spelt.fit(X[twice], y[twice])
-    found, expected = (s.cv_results_[COLUMN].tolist() for s in (counted, spelt))
+    temperatures, expected = (s.cv_results_[COLUMN].tolist() for s in (counted, spelt))
     assert None not in expected
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_allclose(temperatures, expected, rtol=1e-3)
 
 
 def test_a_class_that_a_split_lacks_has_a_finite_score():
@@ -238,8 +238,8 @@ def test_a_class_that_a_split_lacks_has_a_finite_score():
     scores = search.cv_results_["mean_test_score"]
     least = np.log(np.finfo(float).eps) / len(y)  # what the row adds, once in all splits
     assert np.all(scores > without.cv_results_["mean_test_score"] + 1.5 * least)
-    found, expected = (s.cv_results_[COLUMN].tolist() for s in (search, without))
-    np.testing.assert_allclose(found, expected, rtol=0.1)
+    temperatures, expected = (s.cv_results_[COLUMN].tolist() for s in (search, without))
+    np.testing.assert_allclose(temperatures, expected, rtol=0.1)
 
 
 def test_a_callable_sees_the_temperature():

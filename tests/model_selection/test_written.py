@@ -72,13 +72,13 @@ def draw_space(random):
         for name in VALUES
         if kind == "any" or not name.startswith("weak_learner__") or _has_field(kind, name)
     ]
-    taken = random.choice(names, size=min(random.integers(1, 6), len(names)), replace=False)
+    drawn = random.choice(names, size=min(random.integers(1, 6), len(names)), replace=False)
     space = {} if kind == "any" else {"weak_learner": kind}
-    for name in map(str, taken):
+    for name in map(str, drawn):
         values = VALUES[name]
         if random.random() < 0.33 and not any(single in name for single in SINGLE):
-            some = random.choice(len(values), size=min(2, len(values)), replace=False)
-            space[name] = [values[k] for k in some]
+            places = random.choice(len(values), size=min(2, len(values)), replace=False)
+            space[name] = [values[k] for k in places]
         else:
             value = values[random.integers(len(values))]
             space[name] = [value] if isinstance(value, list) else value
@@ -90,16 +90,16 @@ def _has_field(kind, name):
     return hasattr(classes[kind](), name.removeprefix("weak_learner__"))
 
 
-def _is_in(value, found, name):
+def _is_in(value, chosen, name):
     """Whether a chosen value is one that was written."""
     if name == "weak_learner":
-        return found == value if not isinstance(value, str) else found.name == value
+        return chosen == value if not isinstance(value, str) else chosen.name == value
     if name == "loss" and not isinstance(value, str):
-        return dataclasses.replace(get_loss(found), gain=value.gain) == value
+        return dataclasses.replace(get_loss(chosen), gain=value.gain) == value
     if name == "interactions" and not isinstance(value, pb.Interactions):
-        pairs = getattr(found, "pairs", found)
+        pairs = getattr(chosen, "pairs", chosen)
         return pairs == value
-    return type(found) is type(value) and found == value
+    return type(chosen) is type(value) and chosen == value
 
 
 def find_fate(space, effort, n_classes):
@@ -110,9 +110,9 @@ def find_fate(space, effort, n_classes):
         with warnings.catch_warnings(action="ignore"):
             search.fit(X, y)
     except (TypeError, ValueError) as error:
-        words = {part for name in space for part in [name, *name.split("__")]}
-        named = {*re.findall(r"\w+", str(error).lower())}  # also Calibration.temperature
-        return "refused" if words & named else f"not named: {error}"
+        parts = {part for name in space for part in [name, *name.split("__")]}
+        words = {*re.findall(r"\w+", str(error).lower())}  # also Calibration.temperature
+        return "refused" if parts & words else f"not named: {error}"
     params = search.best_estimator_.get_params()
     params |= pb.ProperBoostClassifier(**search.best_params_).get_params()
     for name, written in space.items():

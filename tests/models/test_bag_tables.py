@@ -29,10 +29,10 @@ def small(n_classes=2, n=700):
 TABLE = pb.Table()
 
 
-def deal_to_bags(y, n_bags=N_BAGS, learner=TABLE, seed=0):
+def deal_to_bags(y, n_bags=N_BAGS, learner=TABLE):
     """Which rows each bag learns from."""
     bags = design_for(learner, n_bags)
-    return bags.kept[:, deal(read_rows(y, len(y), None, None, False), bags, seed)]
+    return bags.kept[:, deal(read_rows(y, len(y), None, None, False), bags, 0)]
 
 
 def raw_of_bags(model, X):
@@ -47,32 +47,29 @@ FITS = [
     {"selection": "cyclic", "n_estimators": 5},
     {"selection": "greedy", "response": "newton", "l2": 4.0, "prior": None},
     {"step": "line_search", "response": "sign", "selection": "greedy"},
-    {
-        "loss": "savage",
-        "gain": 1.0,
-        "calibration": pb.Calibration(intercept=None),
-    },  # the mean has an intercept of its own
+    # Without an intercept, since the mean would have one that is no bag's.
+    {"loss": "savage", "gain": 1.0, "calibration": pb.Calibration(intercept=None)},
     {"loss": "gboost", "gain": 2.0, "weak_learner": pb.Table(max_cells=3, min_saving=0.5)},
     {"interactions": [(0, 1), (1, 3)], "n_estimators": 10},
     {"step": "totally_corrective", "n_estimators": 4},
 ]
 
 
-@pytest.mark.parametrize("given", FITS)
+@pytest.mark.parametrize("settings", FITS)
 @pytest.mark.parametrize("coupling", [None, "softmax", "canonical", "one_vs_rest"])
-def test_a_bag_is_a_fit_to_its_rows(given, coupling):
+def test_a_bag_is_a_fit_to_its_rows(settings, coupling):
     n_classes = 2 if coupling is None else 3
-    if coupling in ("softmax", "canonical") and ("step" in given or "loss" in given):
+    if coupling in ("softmax", "canonical") and ("step" in settings or "loss" in settings):
         pytest.skip("these have no joint form, or another")
     X, y = small(n_classes)
     common = {
         "gain": 4.0, "n_estimators": 20, "calibration": pb.Calibration(slope=1.0),
         "weak_learner": pb.Table(max_cells=None, smoothing=0.1),
         "multiclass": coupling or "auto", "rows_per_bin": 1, "prior": 1e-3,
-    } | given  # fmt: skip
-    if given.get("response") in ("sign", "newton") or "step" in given:
+    } | settings  # fmt: skip
+    if settings.get("response") in ("sign", "newton") or "step" in settings:
         common["weak_learner"] = pb.Table(max_cells=None, smoothing=0.0)
-    if given.get("response") == "sign":
+    if settings.get("response") == "sign":
         common["prior"] = None
     model = pb.ProperBoostClassifier(outer_bags=N_BAGS, **common).fit(X, y)
     of_bags = raw_of_bags(model, X)
@@ -90,11 +87,11 @@ def test_a_bag_is_a_fit_to_its_rows(given, coupling):
 def test_trees_and_rules_are_averaged_over_bags(weak_learner):
     X, y = small()
     learner = LEARNERS[weak_learner](max_features=1.0)
-    given = {"gain": 1.0, "n_estimators": 5, "calibration": pb.Calibration(slope=1.0)}
-    model = pb.ProperBoostClassifier(outer_bags=4, weak_learner=learner, **given).fit(X, y)
+    settings = {"gain": 1.0, "n_estimators": 5, "calibration": pb.Calibration(slope=1.0)}
+    model = pb.ProperBoostClassifier(outer_bags=4, weak_learner=learner, **settings).fit(X, y)
     of_bag = learner.replace(min_child_weight=0.75)  # 1 of 4 parts is left out
     alone = [
-        pb.ProperBoostClassifier(weak_learner=of_bag, **given)
+        pb.ProperBoostClassifier(weak_learner=of_bag, **settings)
         .fit(X[rows], y[rows])
         .decision_function(X)
         for rows in deal_to_bags(y, 4, learner)
@@ -184,14 +181,14 @@ def test_importances_have_errors_pairs_included():
     )
 
 
-@pytest.mark.parametrize("given", [{}, {"selection": "cyclic"}, {"interactions": 2}])
-def test_bags_can_be_summed_up(given):
+@pytest.mark.parametrize("settings", [{}, {"selection": "cyclic"}, {"interactions": 2}])
+def test_bags_can_be_summed_up(settings):
     """Without the bags' tables, standard errors stay the same, and rows have no intervals."""
     X, y = load_wine(return_X_y=True)
-    given = {"n_estimators": 10, **given}
+    settings = {"n_estimators": 10, **settings}
     whole, short = (
-        pb.ProperBoostClassifier(outer_bags=pb.Bags(4, tables=kept), **given).fit(X, y)
-        for kept in (True, False)
+        pb.ProperBoostClassifier(outer_bags=pb.Bags(4, tables=tables), **settings).fit(X, y)
+        for tables in (True, False)
     )
     assert np.array_equal(whole.decision_function(X), short.decision_function(X))
     assert np.array_equal(whole.importance_errors_, short.importance_errors_)
@@ -206,12 +203,12 @@ def test_bags_can_be_summed_up(given):
 
 def test_monotonize_orders_every_bag():
     X, y = small()
-    given = {"outer_bags": N_BAGS, "n_estimators": 20}
-    model = pb.ProperBoostClassifier(**given).fit(X, y).monotonize(0, 1)
+    settings = {"outer_bags": N_BAGS, "n_estimators": 20}
+    model = pb.ProperBoostClassifier(**settings).fit(X, y).monotonize(0, 1)
     for bag in model.ensemble_.spread.bags:
         assert (np.diff(bag.table_of(0, 0)[:6]) >= -1e-12).all()
     assert np.isfinite(model.predict_interval(X)).all()
-    short = pb.ProperBoostClassifier(**given).set_params(outer_bags__tables=False).fit(X, y)
+    short = pb.ProperBoostClassifier(**settings).set_params(outer_bags__tables=False).fit(X, y)
     with pytest.raises(ValueError, match=r"Bags\(tables=True\)"):
         short.monotonize(1, 1)
 
@@ -228,12 +225,12 @@ def test_any_number_of_threads_makes_the_same_model(given):
 
 def test_a_loss_with_an_intercept_has_one_in_every_bag():
     X, y = small()
-    given = {
+    settings = {
         "loss": "exponential",
         "outer_bags": N_BAGS,
         "calibration": pb.Calibration(intercept="share"),
     }
-    model = pb.ProperBoostClassifier(**given, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(**settings, n_estimators=20).fit(X, y)
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
     for rows, raw in zip(deal_to_bags(y), raw_of_bags(model, X), strict=True):
         p = model.loss_.probability(raw[rows, 0])
@@ -253,19 +250,19 @@ def test_a_search_fits_bags_with_what_it_chose():
 
 def test_a_search_has_bags_of_models_that_can_be_read():
     X, y = small()
-    for given in ({"readable": True}, {"space": {"weak_learner": "stump"}}):
-        search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
+    for settings in ({"readable": True}, {"space": {"weak_learner": "stump"}}):
+        search = pb.ProperBoostClassifierCV(cv=3, **settings).fit(X, y)
         assert search.best_params_["outer_bags"] == 16
         again = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
         assert np.array_equal(search.decision_function(X), again.decision_function(X))
-    for given in (
+    for settings in (
         {"readable": True, "effort": 1},
         {"readable": True, "space": {"outer_bags": 0}},
         {"effort": None},
         {"space": {"weak_learner": "stump"}, "effort": 2},
         {"space": {"weak_learner": "tree"}, "max_estimators": 20},
     ):
-        search = pb.ProperBoostClassifierCV(cv=3, **given).fit(X, y)
+        search = pb.ProperBoostClassifierCV(cv=3, **settings).fit(X, y)
         assert search.best_estimator_.outer_bags == 0
     # Rows that depend on each other, of which too few groups have a class.
     split = np.arange(500), np.arange(500, 700)

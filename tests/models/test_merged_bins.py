@@ -16,7 +16,7 @@ KINDS = {
     "tables": {},
     "tables of every bin": {"weak_learner": pb.Table(max_cells=None)},
     "trees": {"weak_learner": "tree"},
-    "monomials": {"weak_learner": "rule"},
+    "rules": {"weak_learner": "rule"},
 }
 
 

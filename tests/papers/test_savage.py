@@ -65,20 +65,13 @@ def test_exact_probabilities_do_not_depend_on_the_gain(binary, loss):
 def test_a_search_for_the_gain_is_one_for_the_learning_rate(binary, loss, response, step):
     """BoostLR, section 6.4: shrinkage is a loss."""
     X, y = binary
-    settings = {
-        "cv": 3,
-        "refit": False,
-    }
-    settings_space = {"selection": "greedy", "response": response, "step": step, "n_estimators": 10}
-    by_gain = pb.ProperBoostClassifierCV(
-        {**settings_space, "loss": loss, "gain": [1.0, 4.0]}, **settings, effort=None
-    ).fit(X, y)
-    by_rate = pb.ProperBoostClassifierCV(
-        {**settings_space, "loss": loss, "gain": [1.0], "learning_rate": [1.0, 0.25]},
-        **settings,
-        effort=None,
+    space = {
+        "loss": loss, "selection": "greedy", "response": response, "step": step, "n_estimators": 10,
+    }  # fmt: skip
+    by_gain, by_rate = (
+        pb.ProperBoostClassifierCV(space | lists, cv=3, refit=False, effort=None).fit(X, y)
+        for lists in ({"gain": [1.0, 4.0]}, {"gain": [1.0], "learning_rate": [1.0, 0.25]})
     )
-    by_rate.fit(X, y)
     np.testing.assert_allclose(by_gain.validation_curves_, by_rate.validation_curves_, rtol=1e-5)
     assert by_gain.gain_ == 1.0 / by_rate.best_params_["learning_rate"]
 
@@ -104,24 +97,13 @@ def test_alphas_and_gains_are_searched_together(binary):
     X, y = binary
     y = np.where(np.arange(len(y)) % 4 == 0, 1 - y, y)
     alphas, gains, cv = [0.0, 0.25, 0.5], [0.5, 2.0], StratifiedKFold(3)
-    settings = {"selection": "greedy", "n_estimators": 8}
-    search = pb.ProperBoostClassifierCV(
-        {
-            **settings,
-            "loss": [pb.losses.get_loss("alpha", alpha=alpha) for alpha in alphas],
-            "gain": gains,
-        },
-        cv=cv,
-        effort=None,
-    )
-    search.fit(X, y)
+    space = {"selection": "greedy", "n_estimators": 8, "gain": gains}
+    losses = [pb.losses.get_loss("alpha", alpha=alpha) for alpha in alphas]
+    search = pb.ProperBoostClassifierCV(space | {"loss": losses}, cv=cv, effort=None).fit(X, y)
     curves = search.validation_curves_.reshape(3, 2, 3, 8)
     for i, alpha in enumerate(alphas):
         alone = pb.ProperBoostClassifierCV(
-            {**settings, "loss": pb.losses.Alpha(alpha), "gain": gains},
-            cv=cv,
-            refit=False,
-            effort=None,
+            space | {"loss": pb.losses.Alpha(alpha)}, cv=cv, refit=False, effort=None
         ).fit(X, y)
         np.testing.assert_allclose(curves[i], alone.validation_curves_, rtol=1e-5)
     means = curves[..., -1].mean(axis=2)

@@ -24,8 +24,8 @@ def three_classes():
     return X[:, :4], y
 
 
-def fit(rows, **given):
-    settings = {"outer_bags": 5, "n_estimators": 4, "max_bins": 6} | given
+def fit(rows, **settings):
+    settings = {"outer_bags": 5, "n_estimators": 4, "max_bins": 6} | settings
     return pb.ProperBoostClassifier().set_params(**settings).fit(*rows())
 
 
@@ -72,7 +72,7 @@ def test_every_model_comes_back(learner, rows, tmp_path):
 
 @pytest.mark.parametrize("rows", [two_classes, three_classes])
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {"outer_bags__tables": False},
         {"outer_bags__tables": False, "interactions": 1},
@@ -83,9 +83,9 @@ def test_every_model_comes_back(learner, rows, tmp_path):
     ],
     ids=str,
 )
-def test_bags_and_standard_errors_come_back(given, rows, tmp_path):
+def test_bags_and_standard_errors_come_back(settings, rows, tmp_path):
     X, y = rows()
-    model = fit(rows, **given)
+    model = fit(rows, **settings)
     loaded = round_trip(model, tmp_path)
     assert_same(model, loaded, X)
     whole = read_parameter(model, "outer_bags").tables
@@ -105,8 +105,8 @@ def test_a_bag_has_the_features_that_it_was_boosted_with(tmp_path):
 
 def test_a_monotonized_model_comes_back(tmp_path):
     X, _ = two_classes()
-    for kept in (True, False):
-        model = fit(two_classes, outer_bags__tables=kept).monotonize(0)
+    for whole in (True, False):
+        model = fit(two_classes, outer_bags__tables=whole).monotonize(0)
         loaded = round_trip(model, tmp_path)
         assert_same(model, loaded, X)
         assert_as_sure(model, loaded, X)
@@ -152,13 +152,13 @@ def test_a_model_without_bags_tells_a_parameter_more(tmp_path):
 def documents(tmp_path_factory):
     path = tmp_path_factory.mktemp("bags") / "model.json"
     found = {}
-    for name, given in {
+    for name, settings in {
         "bags": {"calibration": pb.Calibration(intercept="share"), "interactions": 1},
         "errors": {"outer_bags__tables": False},
         "cyclic": {"selection": "cyclic", "n_estimators": 2},
         "tree": {"weak_learner": "tree"},
     }.items():
-        fit(two_classes, **given).save_model(path)
+        fit(two_classes, **settings).save_model(path)
         found[name] = json.loads(path.read_text())
     fit(three_classes).save_model(path)
     found["classes"] = json.loads(path.read_text())

@@ -10,6 +10,7 @@ import pytest
 
 import properboost as pb
 from helpers.models import LEARNERS, document_of, load_document
+from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
@@ -42,16 +43,11 @@ MODELS = {
     "uls": pb.ULSClassifier(n_estimators=30),
 }
 OF_TWO = {"damped votes", "damped trees", "udt", "rados", "uls"}
-
-
-def is_grown(model):
-    learner = getattr(model, "weak_learner", "table")
-    return getattr(learner, "name", learner) in ("tree", "rule")
-
-
-ADDITIVE = {name for name, model in MODELS.items() if not is_grown(model)} - {
-    "damped votes", "udt", "rados", "uls",
-}  # fmt: skip
+ADDITIVE = {
+    name
+    for name, model in MODELS.items()
+    if not make_learner(getattr(model, "weak_learner", "table")).is_grown
+} - {"damped votes", "udt", "rados", "uls"}
 
 
 @pytest.fixture(scope="module")

@@ -297,7 +297,7 @@ def flatten(document):
         match value:
             case {"Table": fields}:
                 parameters[name] = "histogram"
-                parameters |= {flat[f"{name}__{field}"]: own for field, own in fields.items()}
+                parameters |= {flat[f"{name}__{field}"]: fields[field] for field in fields}
             case "table":
                 parameters[name] = "histogram"
             case _:

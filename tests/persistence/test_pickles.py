@@ -1,4 +1,4 @@
-"""Pickles: objects that parameters are come back, and those of earlier versions are refused."""
+"""Pickles: objects of parameters come back, and estimators of earlier versions are refused."""
 
 import copy
 import pickle

@@ -32,20 +32,20 @@ def test_every_parameter_is_described(estimator):
 
 def test_every_field_of_an_object_is_described():
     for name, place in PLACES.items():
-        told = describe_parameter(place.nested, "7")
-        assert told == describe_parameter(name, "7")
-        assert told.endswith("."), name
-        assert len(told) < 160, name
+        words = describe_parameter(place.nested, "7")
+        assert words == describe_parameter(name, "7")
+        assert words.endswith("."), name
+        assert len(words) < 160, name
 
 
 def test_an_object_is_described_with_its_fields():
     plain, depth = (describe_parameter(name, "7") for name in ("weak_learner", "max_depth"))
     tree = pb.Tree(max_depth=3, max_features=1.0)
-    told = describe_parameter("weak_learner", repr(tree))
-    assert told.startswith(f"{plain}  max_depth: {depth}  max_features: ")
+    words = describe_parameter("weak_learner", repr(tree))
+    assert words.startswith(f"{plain}  max_depth: {depth}  max_features: ")
     rate = describe_parameter("interaction_rate", "7")
-    told = describe_parameter("interactions", repr(pb.Interactions(3, learning_rate=0.5)))
-    assert told.endswith(f"  learning_rate: {rate}")
+    words = describe_parameter("interactions", repr(pb.Interactions(3, learning_rate=0.5)))
+    assert words.endswith(f"  learning_rate: {rate}")
     assert "=" not in describe_parameter("class_weight", "{'max_depth=': 2.0}")
 
 

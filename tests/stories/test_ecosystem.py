@@ -159,7 +159,7 @@ def test_the_words_of_other_libraries_mean_what_they_mean_there():
         pb.Tree: "max_depth max_leaf_nodes min_child_weight subsample max_features",
         pb.EarlyStopping: "validation_fraction n_iter_no_change tol scoring",
     }
-    assert all(set(own.split()) <= set(kind().get_params()) for kind, own in words.items())
+    assert all(set(names.split()) <= set(kind().get_params()) for kind, names in words.items())
 
 
 # -- help -----------------------------------------------------------------------------------------

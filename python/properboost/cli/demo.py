@@ -287,13 +287,14 @@ def _cross_validate(
 ) -> list[float]:
     """Return the cross-validated log loss of each gain."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
-    rounds = shared["n_estimators"]
+    settings = dict(shared)
+    rounds = settings.pop("n_estimators")
     search = ProperBoostClassifierCV(
         {"loss": loss, "gain": [*gains], "n_estimators": rounds, **AS_PUBLISHED},
         cv=folds,
         effort=None,
         refit=False,
-        **{name: value for name, value in shared.items() if name != "n_estimators"},
+        **settings,
     )
     with warnings.catch_warnings():
         # The picture shows whether the best gain is at an end of the list.

@@ -45,12 +45,12 @@ def run(arguments: argparse.Namespace, _parser: argparse.ArgumentParser) -> None
 
 
 def _spell_out(value: Any) -> Any:
-    """Return an object that a parameter is by the name of its class and its fields; else a text."""
+    """Return an object's fields under the name of its class, and any other value as text."""
     return dict([take_apart(value)]) if isinstance(value, Component) else str(value)
 
 
 def _summarize(path: str) -> dict[str, Any]:
-    """Return what a model file holds: values that JSON knows, or that are spelled out."""
+    """Return what a model file holds, also values that JSON does not have."""
     file = read(path)
     model = file.model
     summary: dict[str, Any] = {

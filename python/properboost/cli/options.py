@@ -1,8 +1,8 @@
 """Options of `fit` that are parameters of a classifier, made from their declarations.
 
 A parameter whose declaration has an `option` text has an option of its name, which reads what its
-type says; so have the fields of objects that parameters may be, beside those to which they belong.
-One that is not given leaves the default to the classifier.
+type says; so have the fields of objects that parameters may be.  An option that is not typed leaves
+the default to the classifier.
 """
 
 import argparse
@@ -43,7 +43,7 @@ CHOSEN = (
     "interactions",
     "outer_bags",
 )
-"""What a search chooses by itself where its space says nothing, and what may be so named."""
+"""The parameters that a search chooses where its space has none, and that may be "auto"."""
 
 NONE = "none"
 """What None is called on the command line."""
@@ -100,8 +100,8 @@ def _offer(owner: type) -> dict[str, Parameter]:
     """Return the parameters that have options, and such fields of their objects, by flat names."""
     offered: dict[str, Parameter] = {}
     for name, entry in declared(owner).items():
-        fields = {flat: place.entry for flat, place in PLACES.items() if place.owner == name}
-        offered |= {name: entry} | (fields if entry.component is not None else {})
+        offered[name] = entry
+        offered |= {flat: place.entry for flat, place in PLACES.items() if place.owner == name}
     return {name: entry for name, entry in offered.items() if entry.option is not None}
 
 
@@ -140,12 +140,12 @@ def _add(
     *,
     auto: bool = False,
 ) -> None:
-    """Add an option; `others` are the models whose default may be another one, and theirs."""
+    """Add an option; `others` are the defaults of other models."""
     text = f"{entry.option}; {AUTO} chooses by cross-validation" if auto else entry.option
     defaults = [_show(entry.default)]
-    defaults += [
-        f"{_show(own)} {when}" for when, own in (others or {}).items() if own != entry.default
-    ]
+    for when, default in (others or {}).items():
+        if default != entry.default:
+            defaults.append(f"{_show(default)} {when}")
     reading: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     if entry.annotation is not bool:
         reader = _make_reader(entry.annotation, auto=auto)
@@ -188,54 +188,58 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
     tables, search, rados = map(
         _offer, (ProperBoostClassifier, ProperBoostClassifierCV, RadoBoostClassifier)
     )
-    named = {k: value for k, value in vars(arguments).items() if k in tables | search | rados}
-    foreign = named.keys() - (rados if arguments.model == "rado" else tables | search).keys()
+    values = {k: value for k, value in vars(arguments).items() if k in tables | search | rados}
+    foreign = values.keys() - (rados if arguments.model == "rado" else tables | search).keys()
     if arguments.model == "rado" and arguments.sample_weight is not None:
         foreign.add("sample_weight")
     if foreign:
         raise ValueError(f"{name_option(min(foreign))} is not for --model {arguments.model}")
-    named |= {"n_jobs": arguments.n_jobs, "verbose": arguments.verbose}
+    values |= {"n_jobs": arguments.n_jobs, "verbose": arguments.verbose}
     if arguments.model == "rado":
-        rado = RadoBoostClassifier(**named)
+        rado = RadoBoostClassifier(**values)
         check_rado_parameters(rado)
         return rado
-    effort = named.setdefault("effort", declared(ProperBoostClassifierCV)["effort"].default)
-    _check_learner(named)
-    if effort is not None or any(named.get(name) == AUTO for name in CHOSEN):
-        return _make_search(named)
-    del named["effort"]
-    if of_search := named.keys() & (search.keys() - tables.keys()):
+    effort = values.setdefault("effort", declared(ProperBoostClassifierCV)["effort"].default)
+    _check_learner(values)
+    if effort is not None or any(_is_auto(*item) for item in values.items()):
+        return _make_search(values)
+    del values["effort"]
+    if of_search := values.keys() & (search.keys() - tables.keys()):
         raise ValueError(
             f"{name_option(min(of_search))} is for a search: leave out --effort none, or add "
             f"{_name_autos()}"
         )
-    model = ProperBoostClassifier().set_params(**nest(named))
+    model = ProperBoostClassifier().set_params(**nest(values))
     check_parameters(model)
     return model
 
 
-def _check_learner(named: Mapping[str, object]) -> None:
-    """Refuse options of weak learners that are not named; one fit has tables without a name."""
-    learner = named.get("weak_learner", AUTO)
-    if learner == AUTO and named["effort"] is None:
+def _check_learner(values: Mapping[str, object]) -> None:
+    """Refuse the fields of weak learners other than the one that is asked for."""
+    learner = values.get("weak_learner", AUTO)
+    if learner == AUTO and values["effort"] is None:
         learner = declared(ProperBoostClassifier)["weak_learner"].default
-    for name, value in named.items():
-        learners = [] if value == AUTO and name in CHOSEN else find_learners(name)
+    for name, value in values.items():
+        learners = [] if _is_auto(name, value) else find_learners(name)
         if learners and learner not in learners:
             raise ValueError(f"{name_option(name)} is for --weak-learner {' or '.join(learners)}")
 
 
-def _make_search(named: dict[str, Any]) -> ProperBoostClassifierCV:
-    families = named["effort"] is not None
-    if named.get("gain") is None and not (families and "gain" not in named):
-        # A search has gains, and one of the rounds alone has that of the loss.
-        loss = named.get("loss", declared(ProperBoostClassifier)["loss"].default)
-        named["gain"] = get_loss(loss, None).gain
-    left = {name for name in CHOSEN if named.get(name) == AUTO}
-    of_search = {name: named[name] for name in named.keys() & declared(ProperBoostClassifierCV)}
-    space = {name: named[name] for name in named if name not in left and name not in of_search}
+def _is_auto(name: str, value: object) -> bool:
+    """Whether an option leaves its parameter to a search."""
+    return name in CHOSEN and value == AUTO
+
+
+def _make_search(values: dict[str, Any]) -> ProperBoostClassifierCV:
+    families = values["effort"] is not None
+    if values.get("gain") is None and not (families and "gain" not in values):
+        # None is the loss's gain, and a search for the rounds alone has that gain, too.
+        loss = values.get("loss", declared(ProperBoostClassifier)["loss"].default)
+        values["gain"] = get_loss(loss, None).gain
+    of_search = {name: values[name] for name in values.keys() & declared(ProperBoostClassifierCV)}
+    space = {k: v for k, v in values.items() if k not in of_search and not _is_auto(k, v)}
     search = ProperBoostClassifierCV(nest(space) or None, **of_search)
     check_search(search)
-    if named.get("cv", AUTO) != AUTO and named["cv"] < 2:
-        raise ValueError(f"--cv must be at least 2; got {named['cv']}")
+    if values.get("cv", AUTO) != AUTO and values["cv"] < 2:
+        raise ValueError(f"--cv must be at least 2; got {values['cv']}")
     return search

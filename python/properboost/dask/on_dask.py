@@ -76,9 +76,9 @@ class OnDask:
     )
 
     def _refuse_what_is_not_there(self) -> None:
-        for own in self._list_values("step"):
-            if own in SOLVED:
-                raise ValueError(f"step must not be {own!r} with Dask: all rows solve for it")
+        for step in self._list_values("step"):
+            if step in SOLVED:
+                raise ValueError(f"step must not be {step!r} with Dask: all rows solve for it")
 
     def _list_values(self, name: str) -> Sequence[Any]:
         """Return the values of a parameter, of which a search has several."""

@@ -74,8 +74,7 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
         self._refuse_what_is_not_there()
         settled = check_search(self)
         options = read_binning(self, settled.rows_per_bin)
-        needs_means = any(learner.needs_means for learner in settled.learners)
-        with self._read(X, y, sample_weight, options, needs_means) as table:
+        with self._read(X, y, sample_weight, options, settled.needs_means) as table:
             return super().fit(table, groups=groups)
 
     def _list_values(self, name: str) -> Sequence[Any]:

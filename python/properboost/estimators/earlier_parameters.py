@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from properboost.engine.options import find_coupling
 from properboost.losses.registry import get_loss
-from properboost.parameters.declare import ComponentSupport, declared
+from properboost.parameters.declare import ComponentSupport, Parameter, declared
 from properboost.parameters.flat import PLACES, find_learners, nest
 from properboost.parameters.learners import LEARNERS, RENAMED, make_learner
 from properboost.parameters.stages import make_calibration
-from properboost.persistence.parameters import Forms, find_forms
+from properboost.persistence.parameters import Forms
 
 __all__ = ["BEFORE", "NESTED_SINCE", "find_earlier_forms", "make_earlier", "rename"]
 
@@ -33,26 +33,20 @@ BEFORE: Flat = {
     "screening": None,
     "slope": 1.0,
 }
-"""The values that models had whose files are too old to name them; today's defaults differ."""
+"""The values of parameters that a file is too old to name; today's defaults differ."""
 
 _RENAMED = {"max_literals": "max_conditions"}
 
 
 def find_earlier_forms(classifier: type) -> Forms:
-    """Return the flat names, and in what form files have them."""
-    return {
-        **find_forms(classifier),
-        **{name: place.entry.form for name, place in PLACES.items()},
-        "max_literals": None,
-        "warm_start_bins": None,
-    }
+    """Return the flat names, and the forms of their values in files."""
+    forms = {name: entry.form for name, entry in _list_flat(classifier).items()}
+    return {**forms, "max_literals": None, "warm_start_bins": None}
 
 
-def _find_defaults(classifier: type) -> Flat:
-    return {
-        **{name: entry.default for name, entry in declared(classifier).items()},
-        **{name: place.entry.default for name, place in PLACES.items()},
-    }
+def _list_flat(classifier: type) -> dict[str, Parameter]:
+    """Return the parameters, and the fields of objects, by flat names."""
+    return {**declared(classifier), **{name: place.entry for name, place in PLACES.items()}}
 
 
 def _is_grown(flat: Flat) -> bool:
@@ -88,29 +82,28 @@ _EFFECTIVE: Mapping[str, Callable[[Flat], bool]] = {
     "bag_tables": lambda flat: flat["outer_bags"] and not _is_grown(flat),
     "temperature": lambda flat: not _is_joint(flat),
 }
-"""When parameters have an effect, besides what their declarations say."""
+"""When parameters have an effect, besides the conditions of their declarations."""
 
 
-def make_earlier(classifier: Callable[[], Model], /, **flat: Any) -> Model:
+def make_earlier(classifier: type[Model], /, **flat: Any) -> Model:
     """Return the classifier of parameters by flat names."""
-    assert isinstance(classifier, type)
-    flat, defaults = rename(flat), _find_defaults(classifier)
-    every = {**defaults, **flat}
-    make_learner(every["weak_learner"])  # which refuses names that there are not
+    flat, known = rename(flat), _list_flat(classifier)
+    every = {name: entry.default for name, entry in known.items()} | flat
+    make_learner(every["weak_learner"])  # which refuses unknown names
     chosen = {
         name: value
         for name, value in flat.items()
-        if value != defaults[name] and _has_effect(name, every, classifier)
+        if value != known[name].default and _has_effect(known[name], name, every)
     }
-    model: Any = classifier().set_params(**nest(chosen))
-    if model.calibration == make_calibration(None):
-        model.calibration = None
-    made: Model = model
-    return made
+    model = classifier()
+    model.set_params(**nest(chosen))
+    if vars(model)["calibration"] == make_calibration(None):
+        model.set_params(calibration=None)
+    return model
 
 
 def rename(flat: Flat) -> dict[str, Any]:
-    """Return parameters by the names of today, and with the words of today."""
+    """Return parameters by the names and with the words of today."""
     flat = {_RENAMED.get(name, name): value for name, value in flat.items()}
     learner = flat.get("weak_learner")
     if isinstance(learner, str):
@@ -120,9 +113,7 @@ def rename(flat: Flat) -> dict[str, Any]:
     return flat
 
 
-def _has_effect(name: str, flat: Flat, classifier: type) -> bool:
-    place = PLACES.get(name)
-    entry = declared(classifier)[name] if place is None else place.entry
+def _has_effect(entry: Parameter, name: str, flat: Flat) -> bool:
     learners = find_learners(name)
     if learners and flat["weak_learner"] not in learners:
         return False

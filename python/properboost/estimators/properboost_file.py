@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
@@ -24,6 +25,7 @@ from properboost.persistence.losses import build_loss, describe_loss
 from properboost.persistence.parameters import (
     build_estimator,
     describe_parameters,
+    find_forms,
     knows_parameter,
 )
 from properboost.persistence.search_records import SEARCH, build_search, describe_search
@@ -32,7 +34,7 @@ from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
 __all__ = ["FORMS", "ProperBoostFile"]
 
 FORMS = find_earlier_forms(ProperBoostClassifier)
-"""The flat names of earlier formats, and in what form files have them."""
+"""The flat names of earlier formats, and the forms of their values in files."""
 
 _FITTED = "of the fitted loss"
 
@@ -105,24 +107,24 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
 def _build_unfitted(
     node: Node, resolve: Callable[[Node], MarginLoss], version: int
 ) -> ProperBoostClassifier:
-    model: ProperBoostClassifier
-    if version >= NESTED_SINCE:
-        model = build_estimator(node, ProperBoostClassifier, check_parameters, resolve)
-        return model
-
-    def make(**flat: Any) -> ProperBoostClassifier:
-        flat = {**BEFORE, **flat}
-        loss = flat.get("loss")
-        if version <= 4 and isinstance(loss, MarginLoss) and loss.gain != 1.0 == flat.get("gain"):
-            flat["gain"] = None  # 1 was the default, which left it to the loss
-        if version <= 1:
-            flat["selection"] = "greedy"  # which all models had
-        if version <= 5:
-            flat["multiclass"] = "one_vs_rest"  # which all models were
-        return make_earlier(ProperBoostClassifier, **flat)
-
-    model = build_estimator(node, make, check_parameters, resolve, FORMS)
+    make: Callable[..., ProperBoostClassifier] = ProperBoostClassifier
+    forms = find_forms(ProperBoostClassifier)
+    if version < NESTED_SINCE:
+        make, forms = partial(_make_flat, version), FORMS
+    model: ProperBoostClassifier = build_estimator(node, make, check_parameters, resolve, forms)
     return model
+
+
+def _make_flat(version: int, /, **flat: Any) -> ProperBoostClassifier:
+    flat = {**BEFORE, **flat}
+    loss = flat.get("loss")
+    if version <= 4 and isinstance(loss, MarginLoss) and loss.gain != 1.0 == flat.get("gain"):
+        flat["gain"] = None  # 1 was the default, which left it to the loss
+    if version <= 1:
+        flat["selection"] = "greedy"  # which all models had
+    if version <= 5:
+        flat["multiclass"] = "one_vs_rest"  # which all models were
+    return make_earlier(ProperBoostClassifier, **flat)
 
 
 def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
 
 def _list_mismatches(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
     """Yield where the model before is not one that this fit can continue."""
-    if model.warm_start == NEW_BINS and any(own.lines is not None for own in ensemble.models):
+    if model.warm_start == NEW_BINS and any(rounds.lines is not None for rounds in ensemble.models):
         yield "or True, and not 'new_bins', for trees whose leaves have lines"
     if model.begins_with_scores_ != begins_with_scores:
         yield (

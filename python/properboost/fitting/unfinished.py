@@ -32,7 +32,7 @@ STILL_FALLS = 0.01
 
 
 def warn_of_unfinished(plan: FitPlan, stages: FittedStages) -> None:
-    """Warn if the rounds of a small learning rate that is given end while the risk falls."""
+    """Warn if few rounds at a small learning rate, both by the user, end while the risk falls."""
     rate, n_estimators = plan.options.learning_rate, plan.n_estimators
     if rate is None or n_estimators is None or plan.is_cyclic or plan.earlier:
         return

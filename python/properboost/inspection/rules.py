@@ -1,4 +1,4 @@
-"""Rules in words."""
+"""Fitted rules in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -27,9 +27,8 @@ def combine(
     """Return the product of the space's lists, each with a family's settings.
 
     Names that the space has not begin with the values of `start`, as far as these go together with
-    the others.  `n_draws` is how many draws trees and rules have in the end, unless the space says
-    so.  `check` raises an error of a classifier besides its own.  `never` has values of which each
-    excludes the family.
+    the others.  `n_draws` is the number of draws of trees and rules, where the space has none.
+    `check` is a further check of the classifier.  Each value of `never` excludes the family.
 
     Raises
     ------
@@ -67,10 +66,9 @@ def _list_agreeing(
     space: Space, name: str, settings: Settings, never: Settings
 ) -> list[tuple[int, Any]]:
     """Return the values of a name that agree with a family's settings, with their places."""
-    values = enumerate(space.choices[name])
     agreeing = [
         (k, value)
-        for k, value in values
+        for k, value in enumerate(space.choices[name])
         if _agrees(name, value, settings) and not (name in never and _agrees(name, value, never))
     ]
     if not agreeing:
@@ -109,23 +107,23 @@ class _Maker:
     def make(self, start: Settings) -> tuple[Any, Settings]:
         """Return the classifier of the written values, and those of `start` that go with them.
 
-        Raises what the classifier says of the written values where nothing helps.
+        Raises the classifier's error about the written values where nothing helps.
         """
         start = {name: value for name, value in start.items() if self._may_have(name, value)}
         self.cuts_carefully = _are_careful(self._learner, {**self.base, **start})
         model = self._try(start)
         if not isinstance(model, Exception):
             return model, start
-        taken: dict[str, Any] = {}
+        effective: dict[str, Any] = {}
         first = model = self._try({})
         for name, value in start.items():
-            tried = self._try({**taken, name: value})
+            tried = self._try({**effective, name: value})
             # What the user wrote may need a value of the family first.
             if isinstance(model, Exception) or not isinstance(tried, Exception):
-                model, taken[name] = tried, value
+                model, effective[name] = tried, value
         if isinstance(model, Exception):
             raise first
-        return model, taken
+        return model, effective
 
     def _may_have(self, name: str, value: Any) -> bool:
         """Whether the weak learner may begin with a value."""
@@ -143,7 +141,7 @@ class _Maker:
             if self._check is not None:
                 self._check(model)
             self._check_family(model.weak_learner)
-            for pairs, _ in self._space.list_pairs() if self._space.wants_pairs else ():
+            for pairs, _ in self._space.list_pairs() if self._space.pins_pairs else ():
                 self._space.classifier.check(model.set_params(interactions=pairs))
             return model.set_params(interactions=0)
         except (TypeError, ValueError) as error:

@@ -14,7 +14,7 @@ from properboost.model_selection.search_space import Candidate, for_pairs
 from properboost.model_selection.space import FEWEST_PAIRS, Space
 from properboost.model_selection.split_rows import SplitRows
 from properboost.parameters import checks
-from properboost.parameters.stages import Interactions, make_interactions
+from properboost.parameters.stages import Interactions
 
 __all__ = ["ComparedPairs", "PairTrial", "Winner", "compare_pairs", "list_trials", "wants_pairs"]
 
@@ -74,9 +74,9 @@ Take = Callable[[PairTrial], Sequence[SplitRows]]
 
 def wants_pairs(space: Space, effort: int | None) -> bool:
     """Whether pairs are compared."""
-    if space.pairs is not None:
-        return any(make_interactions(value).are_wanted for value in space.pairs)
-    return space.wants_pairs or (effort or 0) in PAIRS_OF_EFFORT
+    if space.excludes_pairs:
+        return False
+    return space.pins_pairs or (effort or 0) in PAIRS_OF_EFFORT
 
 
 def list_trials(space: Space, effort: int | None, n_rows: int, n_features: int) -> list[PairTrial]:

@@ -1,7 +1,6 @@
 """Searches in files of earlier formats, whose parameters and results had flat names.
 
-What a search had besides the parameters of today, and what differed from their defaults, is in its
-`space` here.
+Earlier searches had more parameters.  Those that are not at their defaults go into the `space`.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +8,12 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from properboost.estimators.earlier_parameters import find_earlier_forms, make_earlier, rename
+from properboost.estimators.earlier_parameters import (
+    BEFORE,
+    find_earlier_forms,
+    make_earlier,
+    rename,
+)
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.losses.registry import get_loss
 from properboost.model_selection.families import check_search
@@ -35,16 +39,6 @@ FULL = 3
 """The effort from which on searches look for pairs by themselves."""
 
 Flat = Mapping[str, Any]
-
-_BEFORE = {
-    "calibrate": False,
-    "effort": None,
-    "max_cells": None,
-    "min_saving": 0.0,
-    "outer_bags": 0,
-    "screening": None,
-}
-"""The values that searches had whose files are too old to name them."""
 
 _DEFAULTS: Flat = {
     "loss": "glog",
@@ -81,8 +75,14 @@ _DEFAULTS: Flat = {
     "bag_tables": True,
     "screening": AUTO,
 }
-"""What searches had besides the parameters of today, and its defaults; what others go by is first.
-"""
+"""The parameters that searches had besides those of today, with their defaults; those that others
+depend on come first."""
+
+_BEFORE: Flat = {name: value for name, value in BEFORE.items() if name in _DEFAULTS} | {
+    "calibrate": False,
+    "effort": None,
+}
+"""The values that searches had whose files are too old to name them."""
 
 _SINGULAR = {"gains": "gain", "smoothings": "smoothing", "priors": "prior"}
 
@@ -129,9 +129,9 @@ def make_earlier_search(search: Callable[..., Search], fixed: Flat, /, **flat: A
 def _find_learner(flat: Flat, *, readable: bool) -> str:
     """Return the first weak learner that has the fields that are not as usual, if any is."""
     learners = [name for name, kind in LEARNERS.items() if not (readable and kind.is_grown)]
-    named = [find_learners(name) for name, value in flat.items() if value != _DEFAULTS[name]]
-    for having in filter(None, named):
-        learners = [name for name in learners if name in having] or learners
+    owners = [find_learners(name) for name, value in flat.items() if value != _DEFAULTS[name]]
+    for kinds in filter(None, owners):
+        learners = [name for name in learners if name in kinds] or learners
     return AUTO if "stump" in learners else learners[0]
 
 
@@ -145,11 +145,11 @@ def _read_values(name: str, value: Any) -> Any:
     if name == "monotonic_cst" and isinstance(value, list):
         return tuple(value)  # a value, and no choice
     entry = PLACES[name].entry if name in PLACES else declared(ProperBoostClassifier)[name]
-    for one in _list(value):
+    for choice in _list(value):
         if name == "loss":
-            get_loss(one)
+            get_loss(choice)
         elif name != "gain" or value is not None:
-            entry.read(one)
+            entry.read(choice)
     return value
 
 
@@ -176,13 +176,13 @@ def _goes(search: SearchParameters) -> bool:
 
 
 def _name_alphas(loss: Any, alphas: Any) -> Any:
-    """Return losses, of which the one with an alpha has each of these."""
+    """Return losses; the one that has an alpha comes with each of these."""
     if alphas is None:
         return loss
     losses = []
-    for one in loss if isinstance(loss, list) else [loss]:
-        same = isinstance(one, str) and one == "alpha"
-        losses += [get_loss("alpha", alpha=alpha) for alpha in alphas] if same else [one]
+    for each in _list(loss):
+        has_alpha = isinstance(each, str) and each == "alpha"
+        losses += [get_loss("alpha", alpha=alpha) for alpha in alphas] if has_alpha else [each]
     return losses
 
 

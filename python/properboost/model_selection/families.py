@@ -45,8 +45,8 @@ __all__ = [
 Start: TypeAlias = Mapping[str, Sequence[Any]]
 """The values that parameters begin with."""
 
-MOST_TOLD = 6
-"""The most weak learners whose code an error has."""
+MOST_OBJECTS = 6
+"""The most weak learners that an error lists as code."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,8 +101,13 @@ class Settled:
             return ROWS_PER_BIN
         return max(learner.rows_per_bin for learner in self.learners)
 
+    @property
+    def needs_means(self) -> bool:
+        """Whether a weak learner needs the means of bins."""
+        return any(learner.needs_means for learner in self.learners)
+
     def describe(self) -> list[str]:
-        """Return lines of a text: what the space has, and which families cannot have it."""
+        """Return lines of a text: the values of the space, and the families without them."""
         written = self.space.written
         if not written:
             return []
@@ -117,10 +122,10 @@ class Settled:
 
 
 def settle(search: SearchParameters) -> Settled:
-    """Return what a search compares, whatever the rows.
+    """Return the families that a search compares, whatever the rows.
 
-    Without an effort, and where no family has what the space has, that is the plain grid: all that
-    the space's lists combine.
+    Without an effort, and where no family has a value of the space, these are the plain grid: all
+    combinations of the space's lists.
     """
     space = read_space(search)
     tried, left_out = _try_families(search, space)
@@ -179,55 +184,58 @@ def _explain(
 
     `tried` are the families of which the settings exclude no value.
     """
-    error, learner = grid.refuse(name, place), f"{_LEARNER}__"
-    fields = {n.removeprefix(learner) for n in space.combined if n.startswith(learner)}
-    if _LEARNER in space:
+    error, prefix = grid.find_error(name, place), "weak_learner__"
+    fields = {n.removeprefix(prefix) for n in space.combined if n.startswith(prefix)}
+    if "weak_learner" in space:
         return _explain_named(space, fields, error)
-    having = [kind for kind, cls in LEARNERS.items() if fields <= {*declared(cls)}]
-    if not having:
-        return ValueError(f"no {_LEARNER} has all of {', '.join(sorted(fields))}, which space has")
-    if space.classifier.known[_LEARNER].default in having:
+    kinds = [kind for kind, cls in LEARNERS.items() if fields <= {*declared(cls)}]
+    if not kinds:
+        return ValueError(
+            f"no weak_learner has all of {', '.join(sorted(fields))}, which space has"
+        )
+    if space.classifier.known["weak_learner"].default in kinds:
         return error
-    told = str(error) if search.effort is None else _tell_reason(search, space, tried, name, place)
+    reason = str(error)
+    if search.effort is not None:
+        reason = _describe_refusal(search, space, tried, name, place)
     advice = _find_effort(search, space, name, place)
-    for kind in having:
-        if not advice and _combine_lists(search, space, {_LEARNER: kind}).has(name, place):
-            advice = f"add {_LEARNER!r}: {kind!r}"
-    return ValueError(f"{told}; {advice}" if advice else told)
-
-
-_LEARNER = "weak_learner"
+    for kind in kinds:
+        if not advice and _combine_lists(search, space, {"weak_learner": kind}).has(name, place):
+            advice = f"add 'weak_learner': {kind!r}"
+    return ValueError(f"{reason}; {advice}" if advice else reason)
 
 
 def _explain_named(space: Space, fields: Collection[str], error: Exception) -> Exception:
     """Return the error about fields of learners that the space names, with what to write."""
-    kinds = [value for value in space.choices[_LEARNER] if isinstance(value, str)]
+    kinds = [value for value in space.choices["weak_learner"] if isinstance(value, str)]
     sets = [{*declared(LEARNERS[kind])} for kind in kinds]
     every = set().union(*sets)
     if all(each.issuperset(fields) for each in sets) or not every.issuperset(fields):
         return error
-    return ValueError(f"{error}: write [{_write_objects(space, kinds)}] as {_LEARNER!r} alone")
+    return ValueError(f"{error}: write [{_write_objects(space, kinds)}] as 'weak_learner' alone")
 
 
-def _tell_reason(
+def _describe_refusal(
     search: SearchParameters,
     space: Space,
     tried: Mapping[str, Combined],
     name: str,
     place: int,
 ) -> str:
-    """Return that no family has a value, with the reason of one whose learner has the field."""
+    """Return a text: no family has a value, and the reason of one whose learner has the field."""
     _, _, field = name.partition("__")
     reasons = [
         f": {str(error).partition(';')[0]}"
         for family, combined in tried.items()
-        if not field or field in declared(LEARNERS[_BY_NAME[family].settings[_LEARNER]])
+        if not field or field in declared(LEARNERS[_BY_NAME[family].settings["weak_learner"]])
         for places, error in combined.refused
         if places[name] == place
     ]
     value, readable = show(space.choices[name][place]), " and readable=True" * search.readable
-    told = f"space has {name}={value}, which no family has with effort={search.effort}{readable}"
-    return told + "".join(reasons[:1])
+    return (
+        f"space has {name}={value}, which no family has with effort={search.effort}{readable}"
+        + "".join(reasons[:1])
+    )
 
 
 def _find_effort(search: SearchParameters, space: Space, name: str, place: int) -> str:
@@ -249,7 +257,7 @@ def _write_objects(space: Space, kinds: Sequence[str]) -> str:
         for values in itertools.product(*(space.choices[f"weak_learner__{f}"] for f in names)):
             fields = ", ".join(f"{f}={show(v)}" for f, v in zip(names, values, strict=True))
             codes.append(f"pb.{LEARNERS[kind].__name__}({fields})" if fields else f'"{kind}"')
-    return ", ".join(codes if len(codes) <= MOST_TOLD else [*codes[:MOST_TOLD], "..."])
+    return ", ".join(codes if len(codes) <= MOST_OBJECTS else [*codes[:MOST_OBJECTS], "..."])
 
 
 def _combine(family: Family, space: Space, effort: int | None) -> Combined:
@@ -285,7 +293,7 @@ class Plan:
     family: Family
     space: Space
     n_draws: int
-    """The draws that trees have in the end, but for objects; 0 where the space says."""
+    """The draws that trees have in the end, but for objects; 0 where the space has them."""
     candidates: list[Candidate]
     """The candidates that are compared first."""
 
@@ -347,8 +355,9 @@ class Plan:
         loss, changes, params = candidate.loss, dict(settings), dict(candidate.params)
         if "gain" in changes:
             loss = with_gain(loss, changes.pop("gain"))
-            named = {} if isinstance(params["loss"], str) else {"loss": loss}
-            params |= {"gain": loss.gain, **named}
+            params["gain"] = loss.gain
+            if not isinstance(params["loss"], str):
+                params["loss"] = loss
         classifier = self.space.classifier
         model = classifier.make(**params).set_params(**changes)
         try:
@@ -374,7 +383,10 @@ def list_plans(
     `total` is the sum of the sample weights, and `class_weights` are those of each class's rows in
     training.
     """
-    space = settled.space
+    space, by_family = settled.space, settled.by_family
+    rows_per_bin = settled.rows_per_bin if is_auto(search, "rows_per_bin") else None
+    has_draws = "weak_learner__n_draws" in space or not by_family
+    n_draws = 0 if has_draws else _count_draws(search.effort)
     plans: list[Plan] = []
     for name, combined in settled.families.items():
         family = _BY_NAME[name]
@@ -385,30 +397,27 @@ def list_plans(
             combined, space, total, class_weights,
             gains=family.start.get("gain"),
             n_gains=n_gains,
-            couples_first=settled.by_family,  # a step tries the other way
+            couples_first=by_family,  # a step tries the other way
         )  # fmt: skip
-        candidates = [_place(c, search, settled, name) for c in candidates]
-        has_draws = "weak_learner__n_draws" in space or not settled.by_family
-        draws = 0 if has_draws else _count_draws(search.effort)
-        plans.append(Plan(family, space, draws, candidates))
+        placed = [_place(c, name if by_family else None, rows_per_bin) for c in candidates]
+        plans.append(Plan(family, space, n_draws, placed))
     return plans
 
 
-def _place(candidate: Candidate, search: Any, settled: Settled, name: str) -> Candidate:
-    """Return a candidate with its family and, if these are not its learner's, its rows per bin."""
-    of_all, of_learner = settled.rows_per_bin, candidate.options.weak_learner.rows_per_bin
+def _place(candidate: Candidate, family: str | None, rows_per_bin: float | None) -> Candidate:
+    """Return a candidate with its family and the rows per bin that the search chose.
+
+    Outside of families the latter are left out if they are those of its learner.
+    """
     bins = {}
-    if is_auto(search, "rows_per_bin") and (settled.by_family or of_all != of_learner):
-        bins = {"rows_per_bin": of_all}
-    return dataclasses.replace(
-        candidate,
-        family=name if settled.by_family else None,
-        params={**bins, **candidate.params},
-    )
+    of_learner = candidate.options.weak_learner.rows_per_bin
+    if rows_per_bin is not None and (family is not None or rows_per_bin != of_learner):
+        bins = {"rows_per_bin": rows_per_bin}
+    return dataclasses.replace(candidate, family=family, params={**bins, **candidate.params})
 
 
 def check_search(search: SearchParameters) -> Settled:
-    """Check every parameter that does not depend on the data; return what is compared."""
+    """Check every parameter that does not depend on the data; return the families."""
     check_declared(search)
     return settle(search)
 

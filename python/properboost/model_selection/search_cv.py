@@ -46,7 +46,7 @@ class ProperBoostClassifierCV(
     VerboseParameters,
     WithSearchResults,
 ):
-    """`ProperBoostClassifier` that chooses what the user does not say by cross-validation.
+    """`ProperBoostClassifier` that chooses by cross-validation what the user leaves open.
 
     It compares families of models: look-up tables, stumps and trees, with settings that go well
     together.  All models of a family, one for each candidate, split and class, are boosted at the
@@ -97,9 +97,9 @@ class ProperBoostClassifierCV(
     *The space* has names of the classifier, also nested ones: ``{"weak_learner": "tree",
     "weak_learner__max_depth": [3, 6], "gain": [1, 2, 4]}``.  Only a list is searched; a tuple or an
     array is a value, and a list that is one value stands in another list.  A name of a weak learner
-    pins no field of it, an object all.  Families that cannot have a value are left out, which
-    `describe_search` tells.  Where a value would be in no family, all combinations of the lists are
-    compared, as with ``effort=None``, but for those that the classifier refuses.
+    pins no field of it, an object all.  Families that cannot have a value are left out;
+    `describe_search` lists them.  Where a value would be in no family, all combinations of the
+    lists are compared, as with ``effort=None``, but for those that the classifier refuses.
 
     Without a gain in the space, gains are tried from the least that regularises (BoostLR, eq. 30)
     to 64 times as much, and more for fewer than 1,000 rows; ``"gain": None`` leaves each loss its
@@ -113,7 +113,7 @@ class ProperBoostClassifierCV(
     fitted to the rows held out, whichever scores better.
 
     *Calibration* multiplies F by a slope and adds an intercept, which maximise the likelihood of
-    the rows held out beside 20 rows that say the probabilities are right.  They stay if they lower
+    the rows held out beside 20 rows whose probabilities are right.  They stay if they lower
     log loss by more than one standard error and the score is no worse.
 
     *Bins* are cut once, by all rows, never by labels.  Sample weights count in training and in

@@ -71,7 +71,7 @@ _FOUND: Mapping[str, Callable[[Node], Any]] = {
 """What was chosen, each the attribute with an underscore after its name."""
 
 _FOUND_ONCE = ("alpha", "smoothing", "prior", "selection")
-"""What earlier files have there besides; `best_params_` has it."""
+"""Entries of earlier files beside these; `best_params_` has them."""
 
 _FIELDS = (
     "parameters",

@@ -161,8 +161,9 @@ class SearchRun:
         cv = self._choose_cv(grouped=groups is not None)
         self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
         self._settled = settled
-        self._space, self._by_family = self._settled.space, settled.by_family
-        self._plans = list_plans(search, settled, rows.total, _weigh_classes(rows))
+        self._space, self._by_family = settled.space, settled.by_family
+        class_weights = add_up_by(rows.codes, rows.training_weight, len(rows.classes))
+        self._plans = list_plans(search, settled, rows.total, class_weights)
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
         self.training, self._split_rows = self._encode()
@@ -189,7 +190,7 @@ class SearchRun:
             base = self._find_base(compared, results, winner)
         if base is not None:
             winner = self._search_pairs(base, winner, results)
-        elif self._space.wants_pairs:
+        elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
         if search.calibrate and not self._space.pins_calibration:
             results.calibration, corrections = _calibrate(winner, self._task)
@@ -199,10 +200,9 @@ class SearchRun:
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
         search, params = self._search, results.best_params
-        learner = params["weak_learner"]
-        is_auto = "outer_bags" not in params
+        learner, are_pinned = params["weak_learner"], "outer_bags" in params
         n_bags = 0
-        if not is_auto:
+        if are_pinned:
             n_bags = make_bags(params["outer_bags"]).n_bags
         elif (search.effort or 0) >= BAGS_FROM and not learner.is_grown:
             n_bags = AUTO_BAGS
@@ -213,10 +213,10 @@ class SearchRun:
             seed = checks.seed(search.random_state)
             order, bags = deal_to_bags(self._rows, design, seed, self._groups)
         except ValueError:
-            if is_auto:
-                return None
-            raise
-        params["outer_bags"] = params.get("outer_bags", n_bags)
+            if are_pinned:
+                raise
+            return None
+        params.setdefault("outer_bags", n_bags)
         return order, bags
 
     # -- setting up --------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class SearchRun:
         first = self._task.split_batches[0]
         order = self._rows.sort(first.part, first.roles.shape[1])
         options = read_binning(self._search, self._settled.rows_per_bin)
-        needs_means = any(learner.needs_means for learner in self._settled.learners)
+        needs_means = self._settled.needs_means
         training = self._source.encode(options, self._rows, order, wants_means=needs_means)
         return training, list(arrange(self._rows, self._task.split_batches, order, training))
 
@@ -380,7 +380,7 @@ class SearchRun:
         Where no families are compared it is the one that was taken.
         """
         if not self._by_family:
-            return winner if self._space.wants_pairs else None
+            return winner if self._space.pins_pairs else None
         additive = {plan.family.name for plan in self._plans if plan.family.additive}
         candidates = compared.candidates
         for k in np.argsort(-np.array(compared.ratings), kind="stable").tolist():
@@ -411,7 +411,7 @@ class SearchRun:
 
         begin = time.perf_counter()
         n_features = len(self.training.binning.features)
-        trials = list_trials(self._space, search.effort, len(self._rows.codes), n_features)
+        trials = self._list_trials()
         most = max(0 if trial.are_listed else trial.n_pairs for trial in trials)
         split_pairs = SplitPairs(base.candidate, base.n_estimators, base.split_rows, most)
         families = results.family_results
@@ -451,7 +451,7 @@ class SearchRun:
             )
             is_better = taken is not base and (taken.score > winner.score or not may_have_none)
             if not is_better:
-                results.best_params |= {"interactions": 0} if self._space.wants_pairs else {}
+                results.best_params |= {"interactions": 0} if self._space.pins_pairs else {}
                 return winner
             results.take(base)
             results.of_winner["family_"] = PAIRS
@@ -459,17 +459,13 @@ class SearchRun:
         results.best_params |= {"interactions": 0, **taken.candidate.params}
         return taken
 
+    def _list_trials(self) -> list[PairTrial]:
+        n_rows, n_features = len(self._rows.codes), len(self.training.binning.features)
+        return list_trials(self._space, self._search.effort, n_rows, n_features)
+
     def _take_pairs_untried(self) -> Any:
         """Return pairs of the space that were not compared: there are none, or was no time."""
-        if self._space.may_have_no_pairs:
-            return 0
-        n_rows, n_features = len(self._rows.codes), len(self.training.binning.features)
-        return list_trials(self._space, self._search.effort, n_rows, n_features)[0].interactions
-
-
-def _weigh_classes(rows: Rows) -> NDArray[np.float64]:
-    """Return the weight that the rows of each class have in training."""
-    return add_up_by(rows.codes, rows.training_weight, len(rows.classes))
+        return 0 if self._space.may_have_no_pairs else self._list_trials()[0].interactions
 
 
 def _score(
@@ -551,18 +547,18 @@ def _describe_candidates(candidates: Sequence[Candidate], space: Space) -> list[
     classifier's default.
     """
     rows = [_describe(candidate) for candidate in candidates]
-    told = [
+    shown = [
         name
         for name in dict.fromkeys(name for row in rows for name in row)
         if name in (*ALWAYS, "alpha", "calibration__temperature")
         or name in space
         or any(_stands_out(name, row, space.classifier.known) for row in rows)
     ]
-    return [{name: row[name] for name in told if name in row} for row in rows]
+    return [{name: row[name] for name in shown if name in row} for row in rows]
 
 
 def _describe(candidate: Candidate) -> dict[str, Any]:
-    """Return every parameter of a candidate that may be told."""
+    """Return every parameter of a candidate that may have a column."""
     options, alpha = candidate.options, candidate.loss.parameters.get("alpha")
     of_loss = {"loss": candidate.loss.name, "gain": candidate.loss.gain}
     of_loss |= {} if alpha is None else {"alpha": alpha}

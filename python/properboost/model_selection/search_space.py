@@ -20,9 +20,21 @@ from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import parameter, parameters, read
-from properboost.parameters.kinds import CONDITIONAL, AutoCV, Coupling, Scoring, Selection, Wait
+from properboost.parameters.kinds import (
+    CONDITIONAL,
+    AutoCV,
+    Coupling,
+    Intercept,
+    Scoring,
+    Selection,
+)
 from properboost.parameters.learners import Tree
-from properboost.parameters.stages import Calibration, Interactions, make_calibration
+from properboost.parameters.stages import (
+    Calibration,
+    Interactions,
+    PatienceParameters,
+    make_calibration,
+)
 
 __all__ = [
     "N_GAINS",
@@ -48,7 +60,7 @@ FEW_ROWS = 1000.0
 
 
 @parameters
-class SearchParameters:
+class SearchParameters(PatienceParameters):
     """The space of a search, and how far it goes."""
 
     _classifier: ClassVar[Classifier]
@@ -106,9 +118,6 @@ class SearchParameters:
     )
     scoring: Scoring = parameter(
         default="neg_log_loss",
-        check=lambda _, value: value,  # classes are needed to judge it
-        kind="str, callable or None",
-        form="not saved",
         doc="""
         The score that is maximised: a scorer's name, None for accuracy, or a callable ``(estimator,
         X, y) -> float`` whose estimator predicts the rows that a split holds out, in their order.
@@ -120,20 +129,6 @@ class SearchParameters:
         default=None,
         check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), None),
         doc="The most estimators that are tried; None is 1000 rounds or 200 cycles.",
-    )
-    n_iter_no_change: Wait = parameter(
-        default="auto",
-        check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), "auto"),
-        kind='"auto" or int',
-        doc="""
-        The estimators without a better score after which a candidate ends.  "auto" is 20, or half
-        of those up to the best score if that is more.
-        """,
-    )
-    tol: float = parameter(
-        default=1e-4,
-        check=checks.non_negative,
-        doc="The least improvement, as a share of the best score, that lets a candidate go on.",
     )
     one_standard_error: bool = parameter(
         default=False,
@@ -300,7 +295,7 @@ def list_candidates(
         ]
         params = dict(combination.params)
         if not space.pins_calibration:  # the search finds one, not the classifier
-            intercept = "share" if options.response == CONDITIONAL else None
+            intercept: Intercept = "share" if options.response == CONDITIONAL else None
             params["calibration"] = Calibration(slope=1.0, intercept=intercept)
         couplings: Sequence[Coupling | None] = [None]
         if n_classes > 2:
@@ -308,11 +303,10 @@ def list_candidates(
         for coupling in couplings:
             coupled = {} if coupling is None else {"multiclass": coupling}
             for gain, tuned in losses:
-                named = {"loss": name if isinstance(name, str) else tuned, "gain": gain}
-                others = {k: v for k, v in {**coupled, **params}.items() if k not in named}
+                of_loss = {"loss": name if isinstance(name, str) else tuned, "gain": gain}
                 candidates.append(
                     Candidate(
-                        tuned, options, {**named, **others}, coupling,
+                        tuned, options, {**of_loss, **coupled, **params, **of_loss}, coupling,
                         pins_calibration=space.pins_calibration,
                         keeps_learner=combination.keeps_learner,
                     )
@@ -333,7 +327,7 @@ def _is_repeated(combination: Combination, seen: set[object]) -> bool:
 def _list_couplings(
     params: Settings, loss: MarginLoss, options: BoostingOptions, *, couples_first: bool
 ) -> list[Coupling]:
-    """Return how several classes are coupled: as the space says, or both ways."""
+    """Return how several classes are coupled: as in the space, or both ways."""
     if "multiclass" in params:
         return [find_coupling(params["multiclass"], loss, options.step, options.response)]
     joint = first_coupling(loss, options)

@@ -56,7 +56,7 @@ FEWEST_PAIRS = 10
 
 @dataclass(frozen=True)
 class Classifier:
-    """The estimator that a search makes, and the functions that know its parameters."""
+    """The estimator that a search makes, and functions that read its parameters."""
 
     make: Callable[..., Any]
     """`ProperBoostClassifier`."""
@@ -103,12 +103,16 @@ class Space:
     @property
     def pins_calibration(self) -> bool:
         """Whether the search has no calibration to find."""
-        return any(name.partition("__")[0] == "calibration" for name in self.written)
+        return self._has_any_of("calibration")
 
     @property
-    def wants_pairs(self) -> bool:
+    def pins_pairs(self) -> bool:
         """Whether the model must have pairs, or none if 0 is among their numbers."""
-        return any(name.partition("__")[0] == "interactions" for name in self.written)
+        return self._has_any_of("interactions")
+
+    def _has_any_of(self, owner: str) -> bool:
+        """Whether it has a parameter, or a field of the object that this may be."""
+        return any(name.partition("__")[0] == owner for name in self.written)
 
     @property
     def pairs(self) -> Sequence[Any] | None:
@@ -118,7 +122,12 @@ class Space:
     @property
     def may_have_no_pairs(self) -> bool:
         """Whether a model without pairs has what the user wrote."""
-        return not self.wants_pairs or not all(map(_are_wanted, self.pairs or ()))
+        return not self.pins_pairs or not all(map(_are_wanted, self.pairs or ()))
+
+    @property
+    def excludes_pairs(self) -> bool:
+        """Whether the user wrote that there are no pairs."""
+        return self.pairs is not None and not any(map(_are_wanted, self.pairs))
 
     def list_pairs(
         self,
@@ -163,16 +172,16 @@ class Combined:
 
     combinations: Sequence[Combination]
     refused: Sequence[tuple[Mapping[str, int], Exception]]
-    """The places of values that do not go together, with the error that says why."""
+    """The places of values that do not go together, with the error about them."""
     cuts_carefully: bool
-    """Whether chance is kept out of all look-up tables, which leaves less to the gain."""
+    """Whether the cuts of every table must save more than chance does: it needs fewer gains."""
 
     def has(self, name: str, place: int) -> bool:
         """Whether a combination has a value."""
         return any(one.places[name] == place for one in self.combinations)
 
-    def refuse(self, name: str, place: int) -> Exception:
-        """Return why none has it."""
+    def find_error(self, name: str, place: int) -> Exception:
+        """Return the first error about a value that no combination has."""
         return next(error for places, error in self.refused if places[name] == place)
 
 
@@ -192,7 +201,7 @@ def read_space(search: Any) -> Space:
     space = Space(classifier, written, choices)
     for name in written:
         _check_beside_owner(name, choices, classifier.known)
-    _check_pairs_of_fields(space)
+    _check_fields_of_pairs(space)
     for loss in choices.get("loss", ()):
         _check_gain_of_loss(loss, space.gains)
     return space
@@ -221,8 +230,8 @@ def _check_name(name: object, known: Mapping[str, Parameter], of_search: Collect
 
 
 def _answer(name: str, advice: str) -> str:
-    told = f"space has {name!r}, which is no parameter of the classifier"
-    return f"{told}: {advice}" if advice else told
+    problem = f"space has {name!r}, which is no parameter of the classifier"
+    return f"{problem}: {advice}" if advice else problem
 
 
 def _read_choices(name: str, value: Any, known: Mapping[str, Parameter]) -> list[Any]:
@@ -238,15 +247,15 @@ def _read_choices(name: str, value: Any, known: Mapping[str, Parameter]) -> list
     values = value if isinstance(value, list) else [value]
     different: list[Any] = []
     keys: list[tuple[bool, object]] = []
-    for one in values:
+    for choice in values:
         try:
-            read = _check_value(name, one, known)
+            read = _check_value(name, choice, known)
         except (TypeError, ValueError) as error:
-            raise type(error)(_tell_of_lists(name, value, error)) from None
-        key = isinstance(one, Component), read  # an object stays whole, unlike its name
+            raise type(error)(_explain_lists(name, value, error)) from None
+        key = isinstance(choice, Component), read  # an object stays whole, unlike its name
         if not any(map(partial(_are_equal, key), keys)):
             keys.append(key)
-            different.append(one)
+            different.append(choice)
     return different
 
 
@@ -260,8 +269,8 @@ def _are_equal(a: tuple[bool, Any], b: tuple[bool, Any]) -> bool:
         return np.array_equal(a[1], b[1])
 
 
-def _tell_of_lists(name: str, value: object, error: Exception) -> str:
-    """Return the message of an error, with what a list is in a space if that may help."""
+def _explain_lists(name: str, value: object, error: Exception) -> str:
+    """Return the message of an error, with the meaning of lists where that may help."""
     if isinstance(value, list) and name in _LISTS:
         return (
             f"space must have [{value!r}] as {name!r} if that list is one value, as the values to "
@@ -281,15 +290,15 @@ def _check_value(name: str, value: object, known: Mapping[str, Parameter]) -> ob
     owner, _, field = name.partition("__")
     entry, of_owner = known[owner], ""
     if field:
-        having = next(cls for cls in OWNERS[owner] if field in declared(cls))
-        entry, of_owner = declared(having)[field], f"{having.__name__}."
+        kind = next(cls for cls in OWNERS[owner] if field in declared(cls))
+        entry, of_owner = declared(kind)[field], f"{kind.__name__}."
     return entry.read(value, of_owner)
 
 
 def _check_beside_owner(
     name: str, choices: Mapping[str, Sequence[Any]], known: Mapping[str, Parameter]
 ) -> None:
-    """Refuse a field beside an object, or another value of its owner that says what it is."""
+    """Refuse a field beside an object, or beside a value of its owner that sets the field."""
     owner, _, field = name.partition("__")
     for value in choices.get(owner, ()) if field else ():
         if isinstance(value, Component):
@@ -299,23 +308,22 @@ def _check_beside_owner(
             )
         whole = known[owner].component(value)  # type: ignore[misc]
         entry = declared(type(whole)).get(field)
-        if entry and not (entry.keyword and getattr(whole, field) == entry.default):
+        if entry and not (entry.kw_only and getattr(whole, field) == entry.default):
             raise ValueError(
                 f"space must not have {name!r} beside {owner}={value!r}, which has a {field} "
                 "itself: write it once"
             )
 
 
-def _check_pairs_of_fields(space: Space) -> None:
+def _check_fields_of_pairs(space: Space) -> None:
     """Refuse fields of pairs where there are none."""
-    fields = [name for name in space.written if name.startswith("interactions__")]
-    fields = [name for name in fields if name != "interactions__pairs"]
-    if not fields or space.pairs is None or any(map(_are_wanted, space.pairs)):
-        return
-    raise ValueError(
-        f"space must not have {fields[0]!r} without pairs: write a number above 0, or pairs, as "
-        f"'interactions', or leave that out; got {space.pairs[0]!r}"
-    )
+    for name in space.written if space.excludes_pairs else ():
+        if name.startswith("interactions__") and name != "interactions__pairs":
+            assert space.pairs is not None
+            raise ValueError(
+                f"space must not have {name!r} without pairs: write a number above 0, or pairs, as "
+                f"'interactions', or leave that out; got {space.pairs[0]!r}"
+            )
 
 
 def _are_wanted(pairs: Any) -> bool:

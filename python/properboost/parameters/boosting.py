@@ -83,7 +83,7 @@ class LearnerParameters:
 
 @parameters
 class RoundParameters:
-    """What happens in a round, whatever the weak learner."""
+    """The response, the step and the choice of features, for all weak learners."""
 
     response: Response = parameter(
         default="real",
@@ -182,8 +182,9 @@ class CouplingParameters:
         default="auto",
         check=checks.one_of(Multiclass),
         doc="""
-        Of several classes: one joint model ("softmax" for glog, "canonical" for canonical losses),
-        or each class against the rest.  "auto" is the joint model where the loss has one.
+        How several classes are coupled: one joint model ("softmax" for glog, "canonical" for
+        canonical losses), or each class against the rest.  "auto" is the joint model where the loss
+        has one.
         """,
         option="how the models of more than 2 classes are coupled",
     )

@@ -18,6 +18,7 @@ __all__ = [
     "boolean",
     "check_class_weight",
     "check_random_state",
+    "check_threads",
     "choice",
     "companion",
     "count_threads",
@@ -248,19 +249,26 @@ def check_random_state(random_state: object) -> None:
         raise ValueError(f"random_state must be {allowed}; got {random_state!r}")
 
 
+def check_threads(n_jobs: object) -> int | None:
+    """Return the number that `n_jobs` is, without counting CPUs."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be None or an integer; got {_describe(n_jobs)}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: None or -1 use every CPU, 1 uses one")
+    return int(n_jobs)
+
+
 def count_threads(n_jobs: object) -> int:
     """Return how many threads `n_jobs` asks for.
 
     None and -1 mean ``OMP_NUM_THREADS`` where it is set, else the CPUs this process may use (its
     affinity and its container's quota count); -2 one fewer, and so on.
     """
-    if n_jobs is None:
+    asked = check_threads(n_jobs)
+    if asked is None:
         return _available()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs must be None or an integer; got {_describe(n_jobs)}")
-    asked = int(n_jobs)
-    if asked == 0:
-        raise ValueError("n_jobs must not be 0: None or -1 use every CPU, 1 uses one")
     return min(asked, LARGEST_INT) if asked > 0 else max(1, _available() + 1 + asked)
 
 

@@ -68,7 +68,7 @@ class Parameter:
     check: Reader | None = None
     doc: str | None = None
     kind: str | None = None
-    """What the documentation calls its type, where the annotation does not say it well."""
+    """The name of its type in the documentation, where the annotation is not plain enough."""
     option: str | None = None
     """Help of its option on the command line; without, it has none."""
     only_with: Mapping[str, Sequence[object]] | None = None
@@ -80,7 +80,7 @@ class Parameter:
     form: Form | None = None
     component: Callable[[object], Component] | None = None
     """Returns the object that a value stands for, where it stands for one."""
-    keyword: bool = True
+    kw_only: bool = True
     engine: bool = True
     """Whether the engine reads it, of a learner."""
 
@@ -170,7 +170,7 @@ def parameter(
         harmless=harmless,
         form=form,
         component=component,
-        keyword=kw_only,
+        kw_only=kw_only,
         engine=engine,
     )
 
@@ -185,7 +185,7 @@ class Options:
         raise AttributeError(f"{type(self).__name__} cannot be changed; use replace")
 
     def replace(self, **changes: object) -> Self:
-        """Return the same but for some values."""
+        """Return a copy with other values of these options."""
         return _make(type(self), self.__dict__ | changes)
 
 
@@ -224,7 +224,7 @@ class Component(BaseEstimator):  # type: ignore[misc]
         """Refuse fields that do not go together; `owner` stands before their names in errors."""
 
     def replace(self, **changes: object) -> Self:
-        """Return the same but for some fields."""
+        """Return a copy with other values of these fields."""
         values = {name: getattr(self, name) for name in declared(type(self))}
         return type(self)(**(values | changes))
 
@@ -313,8 +313,11 @@ def estimator(cls: Class) -> Class:
     return cls
 
 
-component = estimator
-"""Make those of an object that a parameter may be."""
+# An alias would hide from type checkers that it makes a constructor.
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
+def component(cls: Class) -> Class:
+    """Make the constructor and the documentation of an object that a parameter may be."""
+    return estimator(cls)
 
 
 def declared(cls: type[object]) -> Mapping[str, Parameter]:
@@ -343,9 +346,9 @@ def _make_init(cls: type, known: Mapping[str, Parameter]) -> Callable[..., None]
 
     An unknown keyword is answered by what to write.
     """
-    names = sorted(known, key=lambda name: known[name].keyword)
+    names = sorted(known, key=lambda name: known[name].kw_only)
     arguments = [f"{name}=defaults[{name!r}]" for name in names]
-    first = sum(not known[name].keyword for name in names)
+    first = sum(not known[name].kw_only for name in names)
     keywords = ["*", *arguments[first:]] if arguments[first:] else []
     lines = [f"def __init__({', '.join(['self', *arguments[:first], *keywords])}):"]
     lines += [f"    self.{name} = {name}" for name in names] or ["    pass"]

@@ -70,7 +70,7 @@ def _find_places() -> dict[str, Place]:
     for owner, kinds in OWNERS.items():
         for kind in kinds:
             for field, entry in declared(kind).items():
-                if entry.keyword:  # a field by position is what the owner's plain value says
+                if entry.kw_only:  # a field by position is what the owner's plain value says
                     name = _SPELLED.get(f"{owner}__{field}", field)
                     having = places[name].kinds if name in places else ()
                     places[name] = Place(owner, field, entry, (*having, kind))
@@ -82,7 +82,7 @@ PLACES: Mapping[str, Place] = _find_places()
 
 
 _EARLIER = (*PLACES, "max_literals", "warm_start_bins", "gains", "smoothings", "priors", "alphas")
-"""What estimators of earlier versions had as parameters of their own."""
+"""The parameters that estimators of earlier versions had, and today's have not."""
 
 
 def refuse_flat_state(owner: type, state: Mapping[str, object]) -> None:

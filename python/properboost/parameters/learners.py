@@ -186,7 +186,7 @@ class Stump(WeakLearner):
 
 @parameters
 class Grown(WeakLearner):
-    """What trees and rules share, which are grown over several features."""
+    """The fields that trees and rules share, which are grown over several features."""
 
     is_grown: ClassVar[bool] = True
 

@@ -22,7 +22,7 @@ __all__ = [
 
 def check_threads(name: str, value: object) -> object:  # noqa: ARG001
     """Check `n_jobs`; the threads are counted when they are needed."""
-    checks.count_threads(value)
+    checks.check_threads(value)
     return value
 
 
@@ -64,7 +64,7 @@ class SizeParameters:
 
 @parameters
 class RunParameters:
-    """What every estimator has: which columns are categories, threads, a seed."""
+    """The parameters of every estimator: categories, threads and a seed."""
 
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
@@ -97,7 +97,7 @@ class RunParameters:
 
 @parameters
 class VerboseParameters:
-    """What a fit reports."""
+    """The reports of a fit."""
 
     verbose: int = parameter(
         default=0,

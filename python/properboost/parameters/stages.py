@@ -27,6 +27,7 @@ __all__ = [
     "Calibration",
     "EarlyStopping",
     "Interactions",
+    "PatienceParameters",
     "StageParameters",
     "check_intercept",
     "make_bags",
@@ -160,8 +161,34 @@ class Calibration(Component):
     )
 
 
+@parameters
+class PatienceParameters:
+    """The score that is watched while boosting runs, and how long it may stand still."""
+
+    n_iter_no_change: Wait = parameter(
+        default="auto",
+        check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), "auto"),
+        kind='"auto" or int',
+        doc="""
+        The estimators without a better score after which boosting ends.  "auto" is 20, or half of
+        those up to the best score if that is more.
+        """,
+    )
+    tol: float = parameter(
+        default=1e-4,
+        check=checks.non_negative,
+        doc="The least improvement, as a share of the best score, that lets boosting go on.",
+    )
+    scoring: Scoring = parameter(
+        default="neg_log_loss",
+        check=lambda _, value: value,  # classes are needed to judge it
+        kind="str, callable or None",
+        form="not saved",
+    )
+
+
 @component
-class EarlyStopping(Component):
+class EarlyStopping(PatienceParameters, Component):
     """When boosting that is watched on validation rows ends.
 
     The estimators up to the best score stay.  Those after which the score is undefined are never
@@ -191,16 +218,8 @@ class EarlyStopping(Component):
         those up to the best score if that is more.  None never ends it, and every estimator stays.
         """,
     )
-    tol: float = parameter(
-        default=1e-4,
-        check=checks.non_negative,
-        doc="The least improvement, as a share of the best score, that lets boosting go on.",
-    )
     scoring: Scoring = parameter(
         default="neg_log_loss",
-        check=lambda _, value: value,  # classes are needed to judge it
-        kind="str, callable or None",
-        form="not saved",
         doc="""
         The score of validation rows: a scorer's name, None for accuracy, or a callable
         ``(estimator, X, y) -> float`` whose estimator predicts all of these rows, in their order,
@@ -300,7 +319,7 @@ def make_bags(value: object) -> Bags:
 
 @parameters
 class StageParameters:
-    """What surrounds the boosting of features."""
+    """The stages around the boosting of features, and when it ends."""
 
     interactions: Pairs | Interactions = parameter(
         default=0,

@@ -107,7 +107,7 @@ class VotingParameters:
         default="gini",
         check=checks.one_of(VotingCriterion),
         doc="""
-        What the weak classifier is chosen by: the Gini impurity, as in CART, or its error.
+        The measure that chooses the weak classifier: the Gini impurity, as in CART, or its error.
         """,
     )
     max_leaf_nodes: int = parameter(

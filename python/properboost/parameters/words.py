@@ -45,7 +45,7 @@ class Word:
     advice: str
     """The code to write here: keywords, or a call; empty where there is nothing of the kind."""
     note: str = ""
-    """What differs, or what takes its place, with code in backticks."""
+    """The difference, or a replacement, with code in backticks."""
 
 
 def _row(advice: str, note: str = "", **words: str) -> list[Word]:
@@ -317,7 +317,7 @@ IN_SEARCHES = {
     "base_estimator": "a search makes its classifiers itself",
     "init_score": "every fit of a search begins with 0",
 }
-"""What searches have in place of parameters that no space may hold, and of arguments of `fit`."""
+"""The replacements of parameters that no space may hold, and of arguments of `fit`."""
 
 
 def advise(name: str, known: Collection[str], value: object = None) -> str:
@@ -347,10 +347,10 @@ def _tell_of_words(name: str, known: Collection[str]) -> str:
     for word in WORDS:
         if word.word == name:
             answers.setdefault((word.advice, word.note), []).append(f"{word.library}'s")
-    told = [
+    sentences = [
         _tell(f"{_join(libraries)} {name}", *answer, known) for answer, libraries in answers.items()
     ]
-    return "; ".join(filter(None, told))
+    return "; ".join(filter(None, sentences))
 
 
 def _tell_of_nested(owner: str, field: str, known: Collection[str], value: object) -> str:
@@ -440,9 +440,9 @@ def _guess(name: str, known: Collection[str]) -> str:
         if near in known:
             return f"did you mean {near}?"
         code = " or ".join(_translate_all(_list_places(near), known))
-        said = f"Write {code}" if code else _tell_of_words(near, known)
-        if said:
-            return f"did you mean {near}? {said}"
+        advice = f"Write {code}" if code else _tell_of_words(near, known)
+        if advice:
+            return f"did you mean {near}? {advice}"
     return ""
 
 

@@ -30,7 +30,7 @@ __all__ = [
 Model = TypeVar("Model")
 
 Forms: TypeAlias = Mapping[str, Form | None]
-"""In what form files hold each parameter; None is as it is."""
+"""The form in which files hold each parameter; None is the value itself."""
 
 FORGOTTEN = ("exact_sums",)
 """Parameters of earlier formats that changed no prediction."""
@@ -94,9 +94,7 @@ class _Writer:
         if isinstance(value, Component):
             kind, fields = take_apart(value)
             forms = find_forms(COMPONENTS[kind])
-            return {
-                kind: {field: self.write(field, fields[field], forms[field]) for field in forms}
-            }
+            return {kind: {name: self.write(name, fields[name], forms[name]) for name in forms}}
         if isinstance(value, np.random.RandomState):
             return self.seed
         if form == "not saved" and not _is_plain_choice(value):
@@ -123,7 +121,7 @@ def _has_entries(value: object) -> bool:
 
 
 def find_forms(owner: type) -> Forms:
-    """Return in what form files hold the parameters of an estimator, or the fields of an object."""
+    """Return the forms in files of an estimator's parameters, or of an object's fields."""
     return {name: entry.form for name, entry in declared(owner).items()}
 
 
@@ -154,15 +152,14 @@ def build_estimator(
 ) -> Model:
     """Return the estimator with these parameters, not fitted.
 
-    One that the file's writer did not know has its default, and one that there is no more is left
-    out.
+    A parameter that the file lacks has its default.  One of `FORGOTTEN` is left out.
 
     Parameters
     ----------
     node : Node
         The parameters.
     make : callable
-        The class; or what makes the estimator of parameters by name, with `forms`.
+        The class, or with `forms` a function that makes the estimator of parameters by name.
     check : callable
         Raises an error if they are not allowed.
     resolve : callable, optional

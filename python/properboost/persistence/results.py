@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _MANY = {"list": list, "tuple": tuple}
-"""What stands for several values in a row, and what they are."""
+"""The types of several values in a row, by the names that stand for them."""
 
 _TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
@@ -31,7 +31,7 @@ _TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 def describe_value(value: Any, losses: LossList) -> Any:
     """Return what stands for a number, a name, a loss, an object or nothing; or for many of them.
 
-    An array is a tuple, too: a value, where lists have several to choose from.
+    An array becomes a tuple, which is one value: a list has several to choose from.
     """
     if isinstance(value, Mapping):
         if all(isinstance(name, str) for name in value):

@@ -1,6 +1,7 @@
 """The JSON schema of model files: their fields stand in a file, parameters in declarations."""
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -32,21 +33,20 @@ def model_schema() -> dict[str, Any]:
 
 
 def _describe_kind(kind: type) -> dict[str, Any]:
-    """Return the schema of what stands for an object: its fields by the name of its class."""
-    fields = {kind.__name__: _describe_parameters(kind)}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
+    """Return the schema of an object in a file: its fields under the name of its class."""
+    return _require({kind.__name__: _describe_parameters(kind)})
 
 
 def _describe_parameters(owner: type) -> dict[str, Any]:
-    known = {name: " ".join((p.doc or "").split()) for name, p in declared(owner).items()}
+    docs = {name: " ".join((p.doc or "").split()) for name, p in declared(owner).items()}
+    return _require({name: {"description": doc} for name, doc in docs.items()})
+
+
+def _require(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has exactly these properties."""
     return {
         "type": "object",
-        "properties": {name: {"description": doc} for name, doc in known.items()},
-        "required": [*known],
+        "properties": properties,
+        "required": [*properties],
         "additionalProperties": False,
     }

@@ -19,7 +19,7 @@ from properboost.estimators.base import TableClassifier, label_features, open_ro
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
-from properboost.parameters.stages import Interactions
+from properboost.parameters.stages import make_interactions
 from properboost.persistence.parameters import NotSaved
 from properboost.report.content import Array, ModelScores, SubsetScores, Term
 from properboost.report.wording import find_protected
@@ -231,14 +231,10 @@ def _narrow(
     monotonic = parameters.get("monotonic_cst")
     if monotonic is not None:
         narrowed["monotonic_cst"] = features.narrow_directions(monotonic)
-    interactions = parameters.get("interactions")
-    pairs = interactions.pairs if isinstance(interactions, Interactions) else interactions
-    if isinstance(pairs, Sequence | np.ndarray):
-        left = features.narrow_pairs(pairs)
-        if isinstance(interactions, Interactions) and left:
-            narrowed["interactions"] = interactions.replace(pairs=left)
-        else:
-            narrowed["interactions"] = left or 0
+    interactions = make_interactions(parameters.get("interactions", 0))
+    if isinstance(interactions.pairs, Sequence | np.ndarray):
+        pairs = features.narrow_pairs(interactions.pairs)
+        narrowed["interactions"] = interactions.replace(pairs=pairs) if pairs else 0
     return narrowed
 
 

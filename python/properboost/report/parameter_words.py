@@ -178,15 +178,16 @@ _FLAT = {place.nested: name for name, place in PLACES.items()}
 def describe_parameter(name: str, value: str) -> str:
     """Return what a parameter is, and each field of an object that it is.
 
-    Which loss a value names is told, too, if it is known.
+    A loss that the package knows has a sentence, too.
     """
-    told = [_PARAMETERS.get(_FLAT.get(name, name), "")]
+    sentences = [_PARAMETERS.get(_FLAT.get(name, name), "")]
     if name == "loss":
-        told.append(_LOSSES.get(value.strip("'\""), ""))
+        sentences.append(_LOSSES.get(value.strip("'\""), ""))
     for field in re.findall(r"\b(\w+)=", value):
-        meaning = _PARAMETERS.get(_FLAT.get(f"{name}__{field}", ""), "")
-        told.append(f"{field}: {meaning}" if meaning else "")
-    return "  ".join(filter(None, told))
+        flat = _FLAT.get(f"{name}__{field}")
+        if flat in _PARAMETERS:
+            sentences.append(f"{field}: {_PARAMETERS[flat]}")
+    return "  ".join(filter(None, sentences))
 
 
 def describe_inside(name: str, value: str) -> str:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.reproduce.pinned_settings import SEARCH, SPACE
+from properboost.reproduce.pinned_settings import pin_search
 
 __all__ = ["make_search"]
 
@@ -15,6 +15,6 @@ def make_search(
 ) -> ProperBoostClassifierCV:
     """Make a search for the gain of such tables; its selection is cyclic.
 
-    `space` replaces entries of the pinned one.
+    Entries of `space` replace those of the pinned one, as do parameters that a search has not.
     """
-    return ProperBoostClassifierCV({**SPACE, **space}, **{**SEARCH, **params})
+    return ProperBoostClassifierCV(**pin_search(**space, **params))

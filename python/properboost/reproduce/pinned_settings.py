@@ -4,7 +4,7 @@ from typing import Any
 
 from properboost.estimators.pinned_parameters import PINNED_LEARNERS, TABLES
 
-__all__ = ["OF_SEARCH", "RULE", "SEARCH", "SPACE"]
+__all__ = ["RULE", "pin_search"]
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
 """Those of all tables of BoostLR: the loss, the response and the step."""
@@ -18,8 +18,8 @@ OF_ROWS = (
     "random_state",
 )
 
-OF_SEARCH = (*OF_ROWS, "n_jobs")
-"""Parameters of tables that a search has itself, and not in its space."""
+FREE = ("n_jobs", "verbose")
+"""Parameters on which no result depends."""
 
 NOT_SEARCHED = ("gain", "n_estimators", "early_stopping", "warm_start", "calibration")
 
@@ -44,3 +44,10 @@ SEARCH: dict[str, Any] = {name: TABLES[name] for name in OF_ROWS} | {
     "time_limit": None,
 }
 """The parameters of the search itself."""
+
+
+def pin_search(**params: Any) -> dict[str, Any]:
+    """Return the parameters of a search, whose space has those that it does not have itself."""
+    flat = {name: value for name, value in params.items() if name in SEARCH or name in FREE}
+    entries = {name: value for name, value in params.items() if name not in flat}
+    return {**SEARCH, **flat, "space": {**SPACE, **entries}}

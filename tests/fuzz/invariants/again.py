@@ -110,5 +110,6 @@ def _copy_cold(fit: Fit) -> Any:
 
 
 def _calls_natively(fit: Fit) -> bool:
-    every = fit.list_values("loss")
-    return any(isinstance(loss, losses.CustomLoss) and loss.functions for loss in every)
+    return any(
+        isinstance(loss, losses.CustomLoss) and loss.functions for loss in fit.list_values("loss")
+    )

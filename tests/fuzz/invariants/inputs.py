@@ -205,9 +205,9 @@ def _count_no_rows(fit: Fit) -> dict[str, Any]:
 
 
 def _settle(learner: Learner) -> Learner:
-    """Return a weak learner whose fields are no numbers of rows, nor found by them."""
+    """Return a weak learner whose fields are no numbers of rows and do not go by them."""
     if isinstance(learner, Table):
-        # What a cut saves by chance goes by the rows, too.
+        # min_saving multiplies what a cut saves by chance, which goes by the rows.
         return learner.replace(
             max_cells=3 if learner.max_cells == "auto" else learner.max_cells,
             smoothing=learner.smoothing or 0.0,

@@ -14,7 +14,7 @@ from fuzz.parameters import check_model
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.models.bag_tables import BagTables
 from properboost.parameters.declare import read_parameter
-from properboost.parameters.learners import LEARNERS, Learner
+from properboost.parameters.learners import Learner, make_learner
 from properboost.parameters.stages import EarlyStopping
 
 TINY = 1e-300
@@ -61,8 +61,7 @@ class Fit:
     @property
     def learner(self) -> Learner:
         """The weak learner as an object, of votes by its name alone."""
-        value = self.best.weak_learner
-        return LEARNERS[value]() if isinstance(value, str) else value
+        return make_learner(self.best.weak_learner)
 
     @property
     def stopping(self) -> EarlyStopping | None:
@@ -75,7 +74,7 @@ class Fit:
         return self.stopping is not None and self.stopping.validation_fraction is not None
 
     def list_values(self, name: str, default: Any = None) -> list[Any]:
-        """Return the values of a parameter, a nested one, too: all those of a search's space."""
+        """Return the value of a parameter, nested or not; of a search all values in its space."""
         owner, _, field = name.partition("__")
         space = self.get("space")
         values = [self.get(owner)] if space is None else _list_choices(space, owner)
@@ -93,7 +92,7 @@ class Fit:
         return clone(self.model).set_params(**changes)
 
     def try_again(self, X: Any, y: Any, weight: Any, **changes: Any) -> Any:
-        """Fit a copy as `again` does; None where the rows, and not the changes, are refused."""
+        """Fit a copy as `again` does; return None where the fit refuses the rows."""
         model = self.change(**changes)
         check_model(model)
         try:

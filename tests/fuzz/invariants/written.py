@@ -91,7 +91,7 @@ def _space(fit: Fit) -> None:
         if entry.component is not None:
             value = entry.component(value)
         if field and not hasattr(value, field):
-            continue  # a list has learners without it
+            continue  # the list has learners without this field
         if isinstance(value, Interactions) and not value.are_wanted and _may_have_no_pairs(fit):
             continue
         fields = {other.partition("__")[2] for other in space if other.startswith(f"{owner}__")}
@@ -113,7 +113,7 @@ def _may_have_no_pairs(fit: Fit) -> bool:
 
 
 def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
-    """Whether a parameter is one that was written; nested names have some `fields` of it."""
+    """Whether a parameter is one that was written; its `fields` were written by nested names."""
     if entry.name == "loss":
         return _without_gain(value) == _without_gain(choice)
     if entry.component is None:
@@ -122,7 +122,7 @@ def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
     if type(part) is not type(value):
         return False
     if choice is not part and entry.name == "weak_learner":
-        return True  # a name says nothing of fields
+        return True  # a name leaves the fields to the search
     if choice is not part and entry.name == "interactions":
         return _is_equal(value.pairs, part.pairs)
     shared = {name: getattr(value, name) for name in fields if hasattr(value, name)}
@@ -130,7 +130,7 @@ def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
 
 
 def _is_equal(value: Any, other: Any) -> bool:
-    """Whether two are equal; numbers of other types are."""
+    """Whether two values are equal, whatever the types of numbers."""
     if repr(value) == repr(other):
         return True
     booleans = {isinstance(v, bool | np.bool_) for v in (value, other)}

@@ -18,7 +18,7 @@
 
 namespace properboost {
 
-// What every weak learner gets besides its own fields.
+// The options of every weak learner, besides its fields.
 struct LearnerOptions {
   std::optional<std::shared_ptr<const Criterion>> criterion = {};  // or else the response
   std::uint64_t seed = 0;

@@ -16,7 +16,6 @@ from properboost.reproduce.boostlr.histograms import (
 )
 from properboost.reproduce.data import Table, divide
 from properboost.reproduce.item import Reading
-from properboost.reproduce.pinned_settings import OF_SEARCH
 from properboost.reproduce.pinned_tables import make_tables
 
 __all__ = [
@@ -105,10 +104,6 @@ def try_gains(
         **setting.parameters,
     }
 
-    of_rows = {name: value for name, value in shared.items() if name in OF_SEARCH}
-    space = {name: value for name, value in shared.items() if name not in OF_SEARCH}
-    space |= {"gain": list(GAINS), "selection": "greedy"}
-
     def count_errors(loss: str, gain: float) -> int:
         model = make_tables(loss=loss, gain=gain, **shared).fit(X[train], y[train])
         return int(np.sum((model.decision_function(X[test]) > 0.0) != (y[test] == 1)))
@@ -131,11 +126,13 @@ def try_gains(
             continue
         for scoring in SCORINGS:
             search = make_search(
-                {**space, "loss": loss},
+                loss=loss,
+                gain=list(GAINS),
+                selection="greedy",
                 cv=folds,
                 scoring=scoring,
                 refit=False,
-                **of_rows,
+                **shared,
             ).fit(X[train], y[train])
             found[name][scoring] = search.cv_results_["mean_test_score"].tolist()
     return found

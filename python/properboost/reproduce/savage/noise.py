@@ -14,7 +14,7 @@ from properboost.estimators.presets import AdaBoost, LogitBoost, RealBoost, Sava
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.reproduce import data
 from properboost.reproduce.item import Experiment, Piece, Reading, Record
-from properboost.reproduce.pinned_settings import SEARCH, SPACE
+from properboost.reproduce.pinned_settings import pin_search
 
 __all__ = [
     "ADA",
@@ -188,18 +188,16 @@ def make_methods(setting: Setting, categorical: Sequence[bool], seed: int) -> di
         learner = {**shared, "rows_per_bin": 100.0}
         votes = stumps
     elif setting.stumps:
-        learner, votes = dict(stumps), stumps
+        learner = votes = stumps
     else:  # every bin of a histogram is a bin
         learner = {**shared, "rows_per_bin": None}
         votes = {**learner, "weak_learner": "table"}
     if setting.tuned:
         cv = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-        of_rows = {name: learner.pop(name) for name in ("categorical_features", "rows_per_bin")}
-        of_rows |= {"n_jobs": learner.pop("n_jobs"), "cv": cv}
-        space = {**SPACE, "selection": "greedy", **learner}
-        tune: Callable[..., Any] = partial(ProperBoostClassifierCV, **{**SEARCH, **of_rows})
+        tune: Callable[..., Any] = ProperBoostClassifierCV
+        pin = partial(pin_search, selection="greedy", cv=cv, **learner)
         losses = {SAVAGE: "savage", LOGIT: "glog", REAL: "exponential"}
-        searches = {name: tune({**space, "loss": loss}) for name, loss in losses.items()}
+        searches = {name: tune(**pin(loss=loss)) for name, loss in losses.items()}
         return {**searches, ADA: AdaBoost(**votes)}
     savages: dict[str, Callable[[], Any]] = {
         "guarded": lambda: SavageBoost(**learner),

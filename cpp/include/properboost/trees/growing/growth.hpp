@@ -197,22 +197,22 @@ class Growth {
     }
     rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
     ++leaves_;
-    Division own;
+    Division division;
     for (std::size_t i = 0; i < 2; ++i) {
-      own.children[i].node = left + i;
-      own.children[i].depth = parent.depth + 1;
+      division.children[i].node = left + i;
+      division.children[i].depth = parent.depth + 1;
     }
-    own.small = find_smaller(parent, choice, own.children);
-    own.grows = may_grow(parent.depth + 1, leaves_);
-    Leaf& child = own.children[own.small];
-    if (own.grows && sums_.at_once(child.node)) {
+    division.small = find_smaller(parent, choice, division.children);
+    division.grows = may_grow(parent.depth + 1, leaves_);
+    Leaf& child = division.children[division.small];
+    if (division.grows && sums_.at_once(child.node)) {
       child.sums = sums_.add_up(child.node);
     } else if (team_.has_peers()) {
-      sums_.feature(child.node, {}, 0, own.first);
+      sums_.feature(child.node, {}, 0, division.first);
     }
-    if (limits_.allows_for_chance) own.squares = cells_.squares(rows_, child.node, team_);
-    own.parent = std::move(parent);
-    return own;
+    if (limits_.allows_for_chance) division.squares = cells_.squares(rows_, child.node, team_);
+    division.parent = std::move(parent);
+    return division;
   }
 
   // Adds the children of leaves that were split, whose sums peers share at once.
@@ -220,19 +220,19 @@ class Growth {
     if (all.empty()) return;
     Share share = team_.share();
     std::vector<Sums*> shared;
-    for (Division& own : all) {
-      if (limits_.allows_for_chance) share.sum(own.squares.data(), own.squares.size());
-      shared.push_back(own.grows ? &own.children[own.small].sums : &own.first);
+    for (Division& division : all) {
+      if (limits_.allows_for_chance) share.sum(division.squares.data(), division.squares.size());
+      shared.push_back(division.grows ? &division.children[division.small].sums : &division.first);
     }
     sums_.share(shared, share);
-    for (Division& own : all) {
-      if (own.grows) {
-        add_up(own.children, own.small, std::move(own.parent.sums));
-        for (const Leaf& child : own.children) add_node(child);
+    for (Division& division : all) {
+      if (division.grows) {
+        add_up(division.children, division.small, std::move(division.parent.sums));
+        for (const Leaf& child : division.children) add_node(child);
       } else {
-        add_ends(own);
+        add_ends(division);
       }
-      if (limits_.allows_for_chance) add_squares(own);
+      if (limits_.allows_for_chance) add_squares(division);
     }
   }
 
@@ -270,8 +270,8 @@ class Growth {
       if (choice.split.branch[cells_.code_at(j, width)] != Split::kLeft)
         left[j] = typename Cells::Unit{};
     }
-    const double own = cells_.weight(cells_.total(left.data(), width));
-    return 2.0 * own <= cells_.weight(totals_[parent.node]) ? 0 : 1;
+    const double left_weight = cells_.weight(cells_.total(left.data(), width));
+    return 2.0 * left_weight <= cells_.weight(totals_[parent.node]) ? 0 : 1;
   }
 
   // The larger child's sums are the parent's minus the smaller child's.
@@ -288,26 +288,26 @@ class Growth {
   }
 
   // Children that are not split in turn have totals only.
-  void add_ends(Division& own) {
+  void add_ends(Division& division) {
     if (team_.has_peers()) {
-      const Sums& all = own.parent.sums;
-      Sums others(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own.first.size()));
-      for (std::size_t i = 0; i < others.size(); ++i) others[i] -= own.first[i];
-      own.children[own.small].sums = std::move(own.first);
-      own.children[1 - own.small].sums = std::move(others);
+      const Sums& all = division.parent.sums;
+      Sums others(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(division.first.size()));
+      for (std::size_t i = 0; i < others.size(); ++i) others[i] -= division.first[i];
+      division.children[division.small].sums = std::move(division.first);
+      division.children[1 - division.small].sums = std::move(others);
     }
-    sums_.give_back(std::move(own.parent.sums));
-    for (Leaf& child : own.children) {
+    sums_.give_back(std::move(division.parent.sums));
+    for (Leaf& child : division.children) {
       add_node(child);
       child.sums.clear();
     }
   }
 
-  void add_squares(const Division& own) {
-    typename Cells::Squares others = squares_[own.parent.node];
-    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= own.squares[j];
-    squares_.push_back(own.small == 0 ? own.squares : others);
-    squares_.push_back(own.small == 0 ? others : own.squares);
+  void add_squares(const Division& division) {
+    typename Cells::Squares others = squares_[division.parent.node];
+    for (std::size_t j = 0; j < others.size(); ++j) others[j] -= division.squares[j];
+    squares_.push_back(division.small == 0 ? division.squares : others);
+    squares_.push_back(division.small == 0 ? others : division.squares);
   }
 
   const Cells& cells_;
