@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import properboost as pb
 from helpers.models import document_of
@@ -120,3 +121,27 @@ def test_tiny_weights_keep_their_digits(name, n_classes):
     F = weighted.decision_function(X)
     assert np.abs(F).max() > 12.0
     np.testing.assert_allclose(F, repeated.decision_function(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pb.ProperBoostClassifier(step="leveraging"),
+        pb.ProperBoostClassifier(step="totally_corrective"),
+        pb.ProperBoostClassifier(selection="unbiased", screening=500),
+        pb.ProperBoostClassifier(weak_learner=pb.Tree(max_features=0.5, subsample=0.5)),
+        pb.ProperBoostClassifier(weak_learner=pb.Rule(max_features=0.5, subsample=0.5)),
+        pb.ARBoostClassifier(),
+        pb.SAMME(),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_0_changes_no_bit(model, n_classes, rows):
+    """Nor does it change a draw: rows have numbers among those that count."""
+    X, y, weight, order = rows
+    y, counts = np.minimum(y, n_classes - 1), order < 2_500
+    model = clone(model).set_params(n_estimators=5, random_state=0)
+    of_all = model.fit(X, y, np.where(counts, weight, 0.0)).decision_function(X)
+    alone = model.fit(X[counts], y[counts], weight[counts]).decision_function(X)
+    np.testing.assert_array_equal(of_all, alone)

@@ -197,7 +197,7 @@ def _draw_loss(rng: Generator, shape: Shape) -> str:
         "losses.from_risk(*own_losses.RISKS['savage'][:2])",
         "losses.from_functions(lambda u: special.expit(-u), name='mine')",
         "losses.from_functions(lambda u: special.expit(-u), name='mine', tabulate=False)",
-        "losses.from_functions(own_losses.tangent_callable('weight'), name='raw')",
+        "losses.from_functions(own_losses.tangent_callable('weight'), scale=own_losses.CERTAIN)",
     ]  # fmt: skip
     if rng.random() < 0.7:
         return repr(str(rng.choice(list(losses.LOSSES))))

@@ -250,6 +250,15 @@ def test_a_temperature_is_sought_no_farther_than_numbers_go():
     assert np.isfinite(search.predict_proba(X)).all()
 
 
+@pytest.mark.filterwarnings("ignore:class_weight makes rows count")
+def test_weights_too_far_apart_are_refused_by_name():
+    """The error named the learning rate and the gain alone."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"\(sample_weight, class_weight\) smaller"):
+        pb.ARBoostClassifier(class_weight={0: 1e179, 1: 1.0}).fit(X, y)
+
+
 def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
     X, y = np.array([[0.0], [2.0], [3.0], [1.0]]), np.array([1, 1, 0, 0])
     with pytest.raises(ValueError, match=r"the gain larger"):

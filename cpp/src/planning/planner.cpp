@@ -22,8 +22,9 @@ namespace properboost {
 void require_finite(double x, const char* what, std::size_t round) {
   if (!std::isfinite(x)) {
     throw std::invalid_argument(
-        std::string("learning_rate (for pairs, that of interactions) must be smaller, or the ") +
-        "gain larger: the " + what + " of round " + std::to_string(round) + " is not finite");
+        "learning_rate (for pairs, that of interactions) must be smaller, the gain larger, or the "
+        "ratio of the largest to the smallest weight (sample_weight, class_weight) smaller: the " +
+        std::string(what) + " of round " + std::to_string(round) + " is not finite");
   }
 }
 

@@ -43,7 +43,7 @@ class SortedRows:
     """The rows that count, sorted by class and, inside it, by part.
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
-    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` says
+    class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` is
     whether there is more than one part.
     """
 
@@ -55,24 +55,37 @@ class SortedRows:
     has_parts: bool
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """The rows in their order; eight bytes each.
+    def numbers(self) -> NDArray[np.int64]:
+        """The places of the rows among those that count, in the order of the segments.
 
-        Those of a segment lie in the order of random bits of their numbers, so that neighbours are
-        a random sample, by which the engine may choose a round's feature.
+        Draws go by these numbers, so that a row of weight 0 changes none.  The rows of a segment
+        lie in the order of random bits of their numbers: neighbours are a random sample, by which
+        the engine may choose a round's feature.
         """
         return _core.sort_for_screens(self._in_table_order(), self.segments)
 
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The places of the same rows in the table."""
+        if len(self.numbers) == len(self.keys):
+            return self.numbers
+        places: NDArray[np.int64] = np.flatnonzero(self._counts_row)[self.numbers]
+        return places
+
+    @property
+    def _counts_row(self) -> NDArray[np.bool_]:
+        return self.keys < len(self.counts)
+
     def _in_table_order(self) -> NDArray[np.int64]:
         n = int(self.counts.sum())
+        keys = self.keys if n == len(self.keys) else self.keys[self._counts_row]
         if len(self.counts) > FEW_KEYS:
-            # Rows that do not count come last.  numpy sorts small integers by their digits, in
-            # linear time.
-            return np.argsort(self.keys, kind="stable")[:n].astype(np.int64, copy=False)
+            # numpy sorts small integers by their digits, in linear time.
+            return np.argsort(keys, kind="stable").astype(np.int64, copy=False)
         order = np.empty(n, dtype=np.int64)
         ends = np.cumsum(self.counts).tolist()
         for key, end in enumerate(ends):
-            order[end - self.counts[key] : end] = np.flatnonzero(self.keys == key)
+            order[end - self.counts[key] : end] = np.flatnonzero(keys == key)
         return order
 
 

@@ -132,7 +132,7 @@ class TrainingRows(ABC):
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64]
-    """The rows' places in their table, by which rows are drawn."""
+    """The rows' places among those that count, by which rows are drawn."""
     seed: int
     n_threads: int
     names: Sequence[str] | None
@@ -248,12 +248,12 @@ class TrainingRows(ABC):
         """Return where rows of another order are in this one, and what is said of them there."""
         place = np.empty(int(self.numbers.max()) + 1, dtype=np.int64)
         place[self.numbers] = np.arange(self.n_rows)
-        taken = place[order.order]
+        taken = place[order.numbers]
         return taken, {
             "segments": order.segments,
             "class_of": order.class_of,
             "weight": None if self.weight is None else self.weight[taken],
-            "numbers": order.order,
+            "numbers": order.numbers,
         }
 
     def _part_of(self, taken: NDArray[np.bool_]) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def describe_rows(options: BinningOptions, rows: Rows, order: SortedRows) -> dic
         "segments": order.segments,
         "class_of": order.class_of,
         "weight": None if weight is None else weight[order.order],
-        "numbers": order.order,
+        "numbers": order.numbers,
         "seed": checks.seed(options.random_state),
         "n_threads": checks.count_threads(options.n_jobs),
         "pairs": None,

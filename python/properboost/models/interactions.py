@@ -158,44 +158,59 @@ def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np
 def purify(
     grid: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what a pair's table says about either feature alone, by level.
+    """Return the part of a pair's table that each feature has alone, by level.
 
-    Taken out of every row and every column of the grid, it leaves them the mean 0, by `weight`:
-    what is left is an interaction and nothing else (Lengerich et al. 2020).
+    Without it every row and every column of the grid has the mean 0, by `weight`: the rest is an
+    interaction and nothing else (Lengerich et al. 2020).
     """
-    share = weight / weight.max(initial=np.finfo(np.float64).tiny)
-    n_first = len(grid)
-    equations = np.diag(np.concatenate([share.sum(axis=1), share.sum(axis=0)]))
-    equations[:n_first, n_first:] = share
-    equations[n_first:, :n_first] = share.T
-    held = share * grid
-    sums = np.concatenate([held.sum(axis=1), held.sum(axis=0)])
+    if len(grid) < len(grid.T):
+        second, first = purify(grid.T, weight.T)
+        return first, second
+    weight = weight / weight.max(initial=np.finfo(np.float64).tiny)
+    total = weight.sum(axis=1)
+    # Levels of the first feature are left out, and those of the second linked instead: a level that
+    # two of these share asks for the difference of its entries.
+    roots = weight / np.sqrt(np.where(total > 0.0, total, 1.0))[:, None]
+    by_level = roots[:, :, None] * roots[:, None, :]
+    links = by_level.sum(axis=0)
+    steps = _divide((by_level * (grid[:, :, None] - grid[:, None, :])).sum(axis=0), links)
+    n_parts, parts = connected_components(csr_array(links), directed=False)
+    second = _find_potentials(links, steps)
+    first = _divide((weight * (grid - second)).sum(axis=1), total)
     # In levels that hang together a constant may be in either part; take the smallest solution.
-    parts = connected_components(csr_array(equations), directed=False)[1]
-    side = np.where(np.arange(len(parts)) < n_first, 1.0, -1.0)
-    together = parts[:, None] == parts[None, :]
-    size = np.diagonal(equations)[:, None] * together
-    equations += together * (side[:, None] * side) * (size.sum(axis=0) / together.sum(axis=0) ** 2)
-    effects = _solve(equations, sums)
-    return effects[:n_first], effects[n_first:]
+    of_first = np.where(total > 0.0, parts[weight.argmax(axis=1)], n_parts)
+    of_all = np.concatenate([of_first, parts])
+    sums = np.bincount(of_all, np.concatenate([first, -second]), n_parts + 1)
+    middle = sums / np.maximum(np.bincount(of_all, minlength=n_parts + 1), 1)
+    return first - middle[of_first], second + middle[parts]
 
 
-def _solve(equations: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Solve positive definite equations, of which some may be all 0, with bits of any processor's.
+def _find_potentials(links: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return x of least squares, where x[i] - x[j] is to be steps[i, j] by the weight links[i, j].
 
-    LAPACK's depend on the processor, and files hold what follows.
+    Points are left out one by one, and their neighbours linked instead.  That only adds weights and
+    takes means, so that the lightest level is as exact as the heaviest: the normal equations, which
+    subtract, lose it.  The bits are any processor's, unlike LAPACK's.
     """
-    left, found = equations.copy(), sums.copy()
-    pivots = np.diagonal(left)
-    for k in range(len(found)):
-        if pivots[k] > 0.0:
-            factor = left[k + 1 :, k] / pivots[k]
-            left[k + 1 :, k + 1 :] -= factor[:, None] * left[k, k + 1 :]
-            found[k + 1 :] -= factor * found[k]
-    for k in reversed(range(len(found))):
-        found[k] = found[k] / pivots[k] if pivots[k] > 0.0 else 0.0
-        found[:k] -= left[:k, k] * found[k]
-    return found
+    n = len(links)
+    for k in range(n - 1):
+        rest = slice(k + 1, n)
+        there, total = steps[rest, k], links[rest, k].sum()
+        roots = links[rest, k] / np.sqrt(total if total > 0.0 else 1.0)
+        by_way = roots[:, None] * roots
+        links[rest, rest] += by_way
+        share = _divide(by_way, links[rest, rest])
+        steps[rest, rest] += share * (there[:, None] - there - steps[rest, rest])
+    x = np.zeros(n)
+    for k in reversed(range(n - 1)):
+        to = links[k + 1 :, k]
+        x[k] = _divide((to * (x[k + 1 :] - steps[k + 1 :, k])).sum(), to.sum())
+    return x
+
+
+def _divide(values: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, but by 0, which gives 0."""
+    return np.divide(values, by, out=np.zeros_like(values), where=by > 0.0)
 
 
 def look_up(

@@ -76,7 +76,7 @@ def _takes_weights(fit: Fit) -> bool:
 
 
 def _draws_rows(fit: Fit) -> bool:
-    """Whether rows are drawn by their numbers, which rows of weight 0 and copies have, too."""
+    """Whether rows are drawn by their numbers, which copies have, too."""
     screens = any(  # "auto" is none of so few rows
         isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
         for screening in fit.list_values("screening")
@@ -86,7 +86,7 @@ def _draws_rows(fit: Fit) -> bool:
 
 @invariant("a row of weight 0 is no row", share=0.2)
 def _no_row(fit: Fit) -> None:
-    if not _takes_weights(fit) or not can_predict(fit.model) or _draws_rows(fit):
+    if not _takes_weights(fit) or not can_predict(fit.model):
         return
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight.copy()
     kept = (fit.rng.random(len(fit.y)) < 0.8) & (weight > 0.0)
