@@ -30,9 +30,9 @@ version = release = pb.__version__
 
 FORGE = "https://github.com/properboost/properboost"
 STANDS_FOR = {
-    "contributing": "CONTRIBUTING.md",
-    "benchmarks": "benchmarks/README.md",
-    "changes": "CHANGELOG.md",
+    "design/contributing": "CONTRIBUTING.md",
+    "evidence/benchmarks": "benchmarks/README.md",
+    "reference/changes": "CHANGELOG.md",
     "index": "docs/README.md",
 }
 """Pages of the site, and the files whose text they have; `index` begins with its own."""
@@ -74,7 +74,7 @@ linkcheck_retries = 2
 # -- the reference --------------------------------------------------------------------------------
 
 autosummary_imported_members = True
-autodoc_typehints = "none"  # the docstrings tell types, and shapes with them
+autodoc_typehints = "none"  # docstrings have types and shapes
 autodoc_member_order = "groupwise"
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
@@ -82,22 +82,22 @@ numpydoc_show_class_members = False
 
 def find_modules() -> dict[str, ModuleType]:
     """Return the public modules of the package, by name."""
-    found = {name: getattr(pb, name) for name in pb.__all__}
+    members = {name: getattr(pb, name) for name in pb.__all__}
     return {
         f"properboost.{name}": module
-        for name, module in found.items()
+        for name, module in members.items()
         if isinstance(module, ModuleType)
     }
 
 
 def write_modules(_app: Sphinx, _config: object) -> None:
-    """Write a page for each public module: what it is, and its public names."""
-    folder = DOCS / "reference"
+    """Write a page for each public module: its purpose and its public names."""
+    folder = DOCS / "api"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name, module in find_modules().items():
-        own = [one for one in module.__all__ if one not in pb.__all__]
-        names = [f"   {one}" for one in sorted(own, key=str.lower)]
+        members = [member for member in module.__all__ if member not in pb.__all__]
+        names = [f"   {member}" for member in sorted(members, key=str.lower)]
         lines = [
             name, "=" * len(name), "", f".. automodule:: {name}", "", f".. currentmodule:: {name}",
             "", ".. autosummary::", "   :toctree: .", "   :nosignatures:", "", *names, "",
@@ -107,11 +107,11 @@ def write_modules(_app: Sphinx, _config: object) -> None:
 
 def list_modules() -> str:
     """Return the links of the reference to the pages of modules."""
-    names = [f"reference/{name}" for name in find_modules()]
+    names = [f"/api/{name}" for name in find_modules()]
     return "\n".join(["```{toctree}", ":maxdepth: 1\n", *names, "```"])
 
 
-autosummary_generate = ["reference.md", *(f"reference/{name}.rst" for name in find_modules())]
+autosummary_generate = ["reference/names.md", *(f"api/{name}.rst" for name in find_modules())]
 
 
 # -- links ----------------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ def draw_navigation(text: str) -> str:
 
 def read_page(app: Sphinx, page: str, source: list[str]) -> None:
     """Give a page the text it stands for, the links of the site, and what is generated."""
-    own = DOCS / f"{page}.md"
-    if not own.exists():
+    path = DOCS / f"{page}.md"
+    if not path.exists():
         return
     text, file = source[0], f"docs/{page}.md"
     if page in STANDS_FOR:
@@ -185,7 +185,7 @@ def read_page(app: Sphinx, page: str, source: list[str]) -> None:
     else:
         text = lead(text, file, page)
     if page == "papers/README":
-        papers = sorted(path.stem for path in own.parent.glob("*.md") if path != own)
+        papers = sorted(paper.stem for paper in path.parent.glob("*.md") if paper != path)
         text = "\n".join([text, "```{toctree}", ":hidden:\n", *papers, "```"])
     source[0] = text.replace("<!-- modules -->", list_modules())
 

@@ -1,4 +1,4 @@
-"""What the documents say: examples run, links and files exist, words are those of the glossary."""
+"""The documents: examples run, links and files exist, words are those of the glossary."""
 
 import ast
 import importlib.metadata
@@ -27,7 +27,7 @@ PAGES = [
 ]
 SCRIPTS = sorted((ROOT / "docs/examples").rglob("*.py"))
 LANGUAGES = {"python", "py", "sh", "c", "text", "json", ""}
-"""What code blocks are in; "py" is part of something, "text" and "" are what is printed."""
+"""The languages of code blocks; "py" is an excerpt, "text" and "" are printed output."""
 
 
 def name(page):
@@ -67,16 +67,16 @@ def remarks(path):
     text = path.read_text("utf-8")
     if path.suffix in (".hpp", ".cpp"):
         return [*re.findall(r"//+(.*)", text), *re.findall(r"/\*(.*?)\*/", text, re.DOTALL)]
-    found, begins = [], True  # a statement: what begins as a string is a docstring
+    texts, begins = [], True  # a statement: a string there is a docstring
     with tokenize.open(path) as file:
         for token in tokenize.generate_tokens(file.readline):
             if token.type == tokenize.COMMENT:
-                found.append(token.string.lstrip("# "))
+                texts.append(token.string.lstrip("# "))
             elif token.type == tokenize.STRING and begins:
-                found.append(ast.literal_eval(token.string))
+                texts.append(ast.literal_eval(token.string))
             if token.type not in (tokenize.COMMENT, tokenize.NL):
                 begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    return found
+    return texts
 
 
 def forbidden():
@@ -84,20 +84,22 @@ def forbidden():
     return block[1].splitlines()
 
 
-GLOSSARY = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+GLOSSARY = (ROOT / "docs/reference/glossary.md").read_text("utf-8")
 
 
 @pytest.fixture
 def small_tables(tmp_path, monkeypatch):
-    """Small tables and short work in place of examples' own, and names they take for granted."""
+    """Return the names that examples use, with small tables and short computations."""
     monkeypatch.chdir(tmp_path)
     frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = frame.iloc[:, :14].to_numpy()
     for loader in ("load_letter", "load_adult"):
         monkeypatch.setattr(pb.datasets, loader, lambda *_, **__: (X[:90], y.to_numpy()[:90]))
 
-    def find_curve(X, y, **asked):
-        return gain_curve(X[:150], y[:150], **asked | {"n_repeats": 2, "cv": 2, "n_estimators": 10})
+    def find_curve(X, y, **settings):
+        return gain_curve(
+            X[:150], y[:150], **settings | {"n_repeats": 2, "cv": 2, "n_estimators": 10}
+        )
 
     monkeypatch.setattr(pb.diagnostics, "gain_curve", find_curve)
     return {
@@ -112,7 +114,7 @@ def small_tables(tmp_path, monkeypatch):
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """Draw, and show nothing."""
+    """Draw figures without showing them."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
     yield
@@ -121,7 +123,7 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture
 def small_commands(tmp_path, monkeypatch, capsys):
-    """A function that runs a command on small tables, or checks what it names if it takes long."""
+    """Return a function that runs a command on small tables, or only checks a long one's names."""
     monkeypatch.chdir(tmp_path)
     for unset in ("PROPERBOOST_DATA", "PROPERBOOST_CACHE"):
         monkeypatch.delenv(unset, raising=False)
@@ -142,7 +144,7 @@ def small_commands(tmp_path, monkeypatch, capsys):
 
 
 def check_properboost(words):
-    """Run it, unless it computes papers: then what it asks for must exist."""
+    """Run a command, or only parse it if it computes demos or papers."""
     if ">" in words:
         words = words[: words.index(">")]
     if words[0] == "fit":  # whichever the table
@@ -154,14 +156,14 @@ def check_properboost(words):
 
 
 def cli_takes(words):
-    """Whether the command line understands words, without doing anything."""
+    """Check that the command line parses words, without running them."""
     parser, _ = make_parsers(COMMANDS)
     parser.parse_args(words)
     return True
 
 
 def check_python(words):
-    """A script or module must be there, and must know the options."""
+    """Check that a script or module exists and has the options."""
     if words[0] == "-m":
         paths = [ROOT / f"{words[1].replace('.', '/')}.py"]
         paths = [path for path in paths if path.exists()]
@@ -208,13 +210,15 @@ def test_examples_run(page, small_tables):
 @pytest.mark.parametrize("script", SCRIPTS, ids=name)
 @pytest.mark.filterwarnings("ignore:the chosen gain")
 def test_scripts_run(script, small_tables, no_pictures):
-    """Tutorials and pictures run on small tables; `make docs` runs them on those they name."""
+    """Tutorials and pictures run on small tables here; `make docs` runs them on the real ones."""
     exec(compile(script.read_text("utf-8"), str(script), "exec"), {"__name__": "__main__"})
 
 
-def test_every_block_says_what_it_is():
-    found = {(name(page), language) for page in PAGES for language, _ in blocks(page)}
-    assert {language for _, language in found} <= LANGUAGES | {"text forbidden"} | {"{eval-rst}"}
+def test_every_block_has_a_language():
+    page_languages = {(name(page), language) for page in PAGES for language, _ in blocks(page)}
+    assert {language for _, language in page_languages} <= LANGUAGES | {"text forbidden"} | {
+        "{eval-rst}"
+    }
     plain = [code for page in PAGES for language, code in blocks(page) if not language]
     assert [code for code in plain if re.match(r"(make|pip|properboost|python) ", code)] == []
 
@@ -241,7 +245,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_links_of_the_package_index_are_absolute(tmp_path, monkeypatch):
-    """An index shows README without the repository: what the metadata have leads there."""
+    """A package index shows README without the repository, so its links must be absolute."""
     for needed in ("hatch_fancy_pypi_readme", "scikit_build_core"):
         pytest.importorskip(needed)
     markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
@@ -255,9 +259,9 @@ def test_links_of_the_package_index_are_absolute(tmp_path, monkeypatch):
     addresses = re.findall(r'(?:href|src)="([^"]*)"', page)
     assert len(addresses) > 20
     assert [address for address in addresses if not re.match("https://|#", address)] == []
-    places = [re.split("/(?:blob/)?main/", one)[1] for one in addresses if "/main/" in one]
-    assert [one for one in places if not (ROOT / one.partition("#")[0]).exists()] == []
-    assert any(one.endswith("main/docs/demo.png") and "raw." in one for one in addresses)
+    places = [re.split("/(?:blob/)?main/", link)[1] for link in addresses if "/main/" in link]
+    assert [link for link in places if not (ROOT / link.partition("#")[0]).exists()] == []
+    assert any(link.endswith("main/docs/readable.png") and "raw." in link for link in addresses)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -276,8 +280,8 @@ def test_files_that_pages_name_exist(page):
 def test_prose_keeps_to_the_rules(page):
     text = prose(page)
     for pattern in forbidden():
-        found = re.search(pattern, text, re.MULTILINE)
-        assert found is None, f"{pattern} matches {found}"
+        match = re.search(pattern, text, re.MULTILINE)
+        assert match is None, f"{pattern} matches {match}"
 
 
 @pytest.mark.parametrize(
@@ -290,22 +294,25 @@ def test_remarks_in_code_keep_to_the_rules(folder):
         for remark in remarks(path):
             lines = "\n".join(line.strip() for line in remark.splitlines())
             for pattern in forbidden():
-                found = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
-                assert found is None, f"{name(path)}: {pattern} matches {found} in {remark!r}"
+                match = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
+                assert match is None, f"{name(path)}: {pattern} matches {match} in {remark!r}"
 
 
 def test_every_page_is_in_the_list():
-    """docs/README.md is the site's navigation, so what it lacks nobody finds."""
+    """docs/README.md is the site's navigation, so every page must be in it."""
     text = (ROOT / "docs/README.md").read_text("utf-8")
     listed = {
         (ROOT / "docs" / path).resolve()
         for path in re.findall(r"^- \[[^]]+\]\(([^)]+)", text, re.M)
     }
     pages = {*PAGES, *(ROOT / "docs/examples").iterdir()}
-    own = {"README.md", "docs/README.md", "docs/index.md"}
-    stand_ins = {f"docs/{page}.md" for page in ("benchmarks", "changes", "contributing")}
+    entry_pages = {"README.md", "docs/README.md", "docs/index.md"}
+    stand_ins = {
+        f"docs/{page}.md"
+        for page in ("evidence/benchmarks", "reference/changes", "design/contributing")
+    }
     papers = {f"docs/papers/{paper}.md" for paper in PAPERS}
-    assert {name(p) for p in pages - listed} - own - stand_ins - papers == set()
+    assert {name(p) for p in pages - listed} - entry_pages - stand_ins - papers == set()
     assert all(path.exists() for path in listed)
 
 
@@ -315,7 +322,7 @@ def test_the_papers_are_found_from_their_page():
 
 
 def test_the_reference_has_every_name_of_the_package():
-    """Modules list their own names; `make docs` counts them all, and the methods of classes."""
-    text = (ROOT / "docs/reference.md").read_text("utf-8")
+    """Modules list their names; `make docs` counts all of them, and the methods of classes."""
+    text = (ROOT / "docs/reference/names.md").read_text("utf-8")
     names = [name for name in pb.__all__ if not inspect.ismodule(getattr(pb, name))]
     assert [name for name in names if f"\n   {name}\n" not in text] == []

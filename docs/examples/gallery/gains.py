@@ -1,5 +1,5 @@
 """
-What the gain does
+Effect of the gain
 ==================
 
 One loss at three gains: a larger gain moves probabilities less for the same raw prediction, and is

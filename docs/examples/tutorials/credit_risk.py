@@ -2,7 +2,7 @@
 Calibrated credit risk
 ======================
 
-A lender wants to know how likely it is that a loan is not paid back.
+A lender needs the probability that a loan is not paid back.
 The number itself matters, since it sets the price of the loan: a risk of 4% that is really 8% loses
 money, although the order of the applicants may be perfect.
 
@@ -47,7 +47,7 @@ X.head()
 # A readable model
 # ----------------
 # ``readable=True`` compares models that are sums of functions of one or two features.
-# ``outer_bags`` makes it say how sure it is.
+# ``outer_bags`` adds standard errors.
 
 import properboost as pb
 
@@ -96,9 +96,9 @@ print(f"calibration slope {slope:.2f}")
 print(f"mean predicted risk {p.mean():.4f}, share of defaults {is_default.mean():.4f}")
 
 # %%
-# What it learnt
-# --------------
-# One function per feature, with a band that says how sure the model is of it.
+# The model
+# ---------
+# One function per feature, with a confidence band.
 
 pb.plots.plot_shape_functions(model)
 plt.show()
@@ -106,12 +106,12 @@ plt.show()
 # %%
 # One applicant
 # -------------
-# What made this risk so high, and how sure is the model?
-# Contributions are to the second class, paid: what reaches to the left raises the risk.
+# Contributions explain this risk, and the interval is its uncertainty.
+# They are to the second class, paid: bars to the left raise the risk.
 
 worst = X[test].iloc[[int(np.argmax(p))]]
-found = model.contributions(worst)
-pb.plots.plot_contributions(found)
+effects = model.contributions(worst)
+pb.plots.plot_contributions(effects)
 plt.show()
 
 low, high = model.predict_interval(worst)[0, 0]

@@ -57,8 +57,8 @@ for j in order:
 # ``explain_local``
 # -----------------
 
-found = plain.contributions(X_test[:1])
-pb.plots.plot_contributions(found)
+effects = plain.contributions(X_test[:1])
+pb.plots.plot_contributions(effects)
 plt.show()
 
 # %%
@@ -81,8 +81,8 @@ for p, (low, high) in zip(plain.predict_proba(X_test[:3])[:, 1], intervals[:, 1]
     print(f"{p:.3f} between {low:.3f} and {high:.3f}")
 
 # %%
-# What is different
-# -----------------
+# Differences
+# -----------
 # - Values are in raw predictions: log-odds times the gain, under the default loss.
 # - Missing values have a bin of their own, as in an EBM; a category that is not known adds nothing.
 # - Bags share their bins and pairs, and are boosted side by side, so 16 of them take less time than

@@ -3,17 +3,16 @@ Coming from LightGBM
 ====================
 
 The habits that carry over, and those that do not.
-XGBoost and CatBoost differ from LightGBM in words only; :doc:`/parameters` has all words side by
-side.
+XGBoost and CatBoost differ from LightGBM in words only; :doc:`/reference/parameters` has all words.
 """
 
 # %%
-# What differs first
-# ------------------
+# The first differences
+# ---------------------
 # - A plain fit makes **look-up tables**, one per feature.  ``weak_learner="tree"`` makes trees,
 #   and ``pb.Tree`` has the parameters that only trees have.
-# - **Steps are not small.**  What a small ``learning_rate`` does in LightGBM the ``gain`` does
-#   here, and a plain fit finds it from the number of rows.  So 100 rounds are often enough.
+# - **Steps are not small.**  The ``gain`` does here what a small ``learning_rate`` does in
+#   LightGBM, and a plain fit finds it from the number of rows.  So 100 rounds are often enough.
 # - **Probabilities are the aim**, so nothing balances classes by itself.
 
 import numpy as np
@@ -72,16 +71,16 @@ print(search.describe_search())
 # Contributions of tables are exact: they are what each function adds.
 # Those of trees are the Shapley values along their paths, and need shap.
 
-found = tables.contributions(X_test[:2])
-print(found.values.shape, np.allclose(
-    found.baseline + found.values.sum(axis=1), tables.decision_function(X_test[:2])
+effects = tables.contributions(X_test[:2])
+print(effects.values.shape, np.allclose(
+    effects.baseline + effects.values.sum(axis=1), tables.decision_function(X_test[:2])
 ))  # fmt: skip
 
 # %%
 # Categories
 # ----------
 # Columns of a categorical type are categories, as in LightGBM.
-# A model knows its categories: at predict strings will do, and an unseen one is no error.
+# A model stores its categories: `predict` takes strings, and an unseen one is no error.
 
 X2 = X.assign(size=np.where(X["mean radius"] > 14, "large", "small"))
 X2["size"] = X2["size"].astype("category")

@@ -49,8 +49,8 @@ for loss, multiclass in (("glog", "softmax"), ("glog", "one_vs_rest"), ("gboost"
 import matplotlib.pyplot as plt
 from sklearn.metrics import confusion_matrix
 
-found = confusion_matrix(y_test, trees.predict(X_test), labels=trees.classes_)
-wrong = found - np.diag(np.diag(found))
+confusions = confusion_matrix(y_test, trees.predict(X_test), labels=trees.classes_)
+wrong = confusions - np.diag(np.diag(confusions))
 figure, ax = plt.subplots(figsize=(6, 6), layout="constrained")
 ax.imshow(wrong, cmap="Blues")
 ax.set(

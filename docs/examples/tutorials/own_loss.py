@@ -54,7 +54,7 @@ pb.plots.plot_loss([losses.GLog(), mine], ["loss", "weight", "probability"])
 plt.show()
 
 # %%
-# What cannot be a loss is refused, with the margin at which the fault shows:
+# A function that is no loss is refused, with the margin of the fault:
 
 try:
     losses.from_functions(lambda u: np.exp(-(u**2)), name="even")

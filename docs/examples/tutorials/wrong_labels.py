@@ -69,7 +69,7 @@ plt.show()
 
 # %%
 # On this table the three make about as many errors, and hardly fewer than the plain fit, whose gain
-# restrains it already.  :doc:`/noise` tells where a loss is worth more.
+# restrains it already.  :doc:`/evidence/wrong_labels` has the cases where a loss is worth more.
 #
 # Which rows are wrong?
 # ---------------------
@@ -78,8 +78,8 @@ plt.show()
 
 search = pb.ProperBoostClassifierCV(space, **lists).fit(X, noisy)
 p = search.predict_proba(X)
-own = p[np.arange(len(y)), np.searchsorted(search.classes_, noisy)]
-suspects = np.argsort(own)[:100]
+of_label = p[np.arange(len(y)), np.searchsorted(search.classes_, noisy)]
+suspects = np.argsort(of_label)[:100]
 print(f"of the 100 most unlikely labels {np.sum(noisy[suspects] != y[suspects])} are wrong")
 
 # %%
