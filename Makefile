@@ -79,6 +79,7 @@ lint:  ## check style, types, the stub, spelling, imports and the one-pragma rul
 	"$(BIN)/clang-format" --dry-run -Werror $$($(CPP))
 	"$(BIN)/python" tools/check_openmp.py
 	"$(BIN)/python" tools/check_imports.py
+	"$(BIN)/python" tools/check_words.py
 	"$(BIN)/codespell"
 
 tidy:  ## let clang-tidy read the engine
@@ -93,6 +94,6 @@ format:  ## put the sources into the house style
 	"$(BIN)/clang-format" -i $$($(CPP))
 
 clean:  ## remove everything these targets made
-	rm -rf docs/_build docs/gallery docs/reference docs/tutorials docs/sg_execution_times.rst
+	rm -rf docs/_build docs/gallery docs/api docs/tutorials docs/sg_execution_times.rst
 	rm -rf "$(VENV)" build dist out benchmarks/.asv .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find python tests benchmarks docs tools -name __pycache__ -type d -prune -exec rm -rf {} +
