@@ -1,4 +1,4 @@
-// What every round does: weak learners, votes and algorithms, each by its name.
+// Bindings of the parts of a round: weak learners, votes and algorithms, each by its name.
 #include "properboost/rounds/algorithm.hpp"
 
 #include <pybind11/stl.h>
@@ -109,7 +109,7 @@ std::shared_ptr<WeakLearner> make_learner(const py::object& mapping) {
   std::string name;
   settings.take("name", name);
   LearnerFields fields = weak_learner_fields(name);
-  // The learner's fields come first: what a tree calls max_features is no option.
+  // The learner's fields come first: a tree's max_features is a field, not an option.
   std::visit(
       [&](auto& of_learner) {
         of_learner.visit([&](const char* key, auto& member) { settings.take(key, member); });

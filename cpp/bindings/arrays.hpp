@@ -30,7 +30,7 @@ const T* borrow(const std::optional<Array<T>>& array, std::size_t n, const char*
   return array->data();
 }
 
-// Given the data, pybind11 would copy them without a look at whether there was memory.
+// pybind11 would copy the data without a check that memory is left.
 template <class T>
 py::array_t<T> to_array(const std::vector<T>& v) {
   py::array_t<T> array(static_cast<py::ssize_t>(v.size()));

@@ -137,7 +137,7 @@ py::array_t<std::uint8_t> encode(const Bins& bins, const py::object& object,
 
 py::list to_list(const std::vector<std::vector<double>>& of_features) {
   py::list result;
-  for (const auto& own : of_features) result.append(to_array(own));
+  for (const auto& values : of_features) result.append(to_array(values));
   return result;
 }
 
@@ -159,8 +159,8 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
                           const Array<std::int64_t>& segments, const Array<std::int64_t>& group_of,
                           std::size_t groups, const std::optional<Array<double>>& weight,
                           int n_threads, const py::object& share) {
-  const Codes own = borrow_codes(codes, segments, bins, true);
-  const std::size_t rows = own.rows;
+  const Codes borrowed = borrow_codes(codes, segments, bins, true);
+  const std::size_t rows = borrowed.rows;
   const RowSampleWeights w(borrow(weight, rows, "weight"));
   std::vector<int> group_of_segment;
   for (py::ssize_t s = 0; s < group_of.size(); ++s) {
@@ -170,23 +170,22 @@ py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
     }
     group_of_segment.push_back(static_cast<int>(group));
   }
-  if (group_of_segment.size() + 1 != own.segments.size()) {
+  if (group_of_segment.size() + 1 != borrowed.segments.size()) {
     throw py::value_error("group_of must have an entry for each segment");
   }
-  std::vector<double> held;
+  std::vector<double> code_weights;
   const std::unique_ptr<PyPeers> peers =
       share.is_none() ? nullptr : std::make_unique<PyPeers>(share);
   run(n_threads, 0.5 * static_cast<double>(rows * bins.size()), [&](Team& team) {
     team.join(peers.get());
-    held = weigh_codes(own, bins, group_of_segment, groups, w, team);
+    code_weights = weigh_codes(borrowed, bins, group_of_segment, groups, w, team);
   });
-  return to_array(held).reshape({groups, bins.total_width()});
+  return to_array(code_weights).reshape({groups, bins.total_width()});
 }
 
 // Sums, and the bins that they borrow.
-struct OwnBinSums {
-  OwnBinSums(std::shared_ptr<Bins> of, double largest)
-      : bins(std::move(of)), sums(*bins, largest) {}
+struct PyBinSums {
+  PyBinSums(std::shared_ptr<Bins> of, double largest) : bins(std::move(of)), sums(*bins, largest) {}
   void add(const py::object& object, const std::optional<Array<std::int64_t>>& order,
            const std::optional<Array<double>>& weight, int n_threads) {
     const Table table = borrow_table(object, *bins);
@@ -224,9 +223,9 @@ py::list find(const py::object& object, const std::optional<Array<double>>& weig
               const std::optional<Array<std::int64_t>>& order, int n_threads) {
   const Table table = borrow_table(object);
   const RowSampleWeights w(borrow(weight, table.rows, "weight"));
-  const auto [given, n] = borrow_order(order, table);
+  const auto [row_order, n] = borrow_order(order, table);
   std::vector<std::int64_t> rows;
-  if (order) rows.assign(given.rows, given.rows + n);
+  if (order) rows.assign(row_order.rows, row_order.rows + n);
   std::vector<std::vector<double>> edges;
   run(n_threads, 20.0 * static_cast<double>(n * table.columns.size()), [&](Team& team) {
     if (!order) rows = sample_rows(table.rows, w, std::max<std::size_t>(1, table.rows), 0);
@@ -239,12 +238,12 @@ py::array_t<double> spans(const py::object& object, const std::optional<Array<do
                           int n_threads) {
   const Table table = borrow_table(object);
   const RowSampleWeights w(borrow(weight, table.rows, "weight"));
-  std::vector<Span> found;
+  std::vector<Span> column_spans;
   run(n_threads, 0.5 * static_cast<double>(table.rows * table.columns.size()),
-      [&](Team& team) { found = find_spans(table, w, team); });
+      [&](Team& team) { column_spans = find_spans(table, w, team); });
   std::vector<double> ends;
-  for (const Span& span : found) ends.insert(ends.end(), {span.low, span.high});
-  return to_array(ends).reshape({found.size(), std::size_t{2}});
+  for (const Span& span : column_spans) ends.insert(ends.end(), {span.low, span.high});
+  return to_array(ends).reshape({column_spans.size(), std::size_t{2}});
 }
 
 }  // namespace
@@ -264,14 +263,14 @@ void bind_binning(pybind11::module_& m) {
            "weight"_a = py::none(), "n_threads"_a = 1)
       .def("weigh", &properboost::bindings::weigh, "codes"_a, "segments"_a, "group_of"_a,
            "groups"_a, "weight"_a = py::none(), "n_threads"_a = 1, "share"_a = py::none());
-  using properboost::bindings::OwnBinSums;
-  properboost::bindings::make_class<OwnBinSums>(m, "BinSums")
+  using properboost::bindings::PyBinSums;
+  properboost::bindings::make_class<PyBinSums>(m, "BinSums")
       .def(py::init<std::shared_ptr<Bins>, double>(), "bins"_a, "largest_weight"_a = 1.0)
-      .def("add", &OwnBinSums::add, "table"_a, "order"_a = py::none(), "weight"_a = py::none(),
+      .def("add", &PyBinSums::add, "table"_a, "order"_a = py::none(), "weight"_a = py::none(),
            "n_threads"_a = 1)
-      .def("find_means", &OwnBinSums::find_means)
-      .def_property_readonly("digits", &OwnBinSums::digits)
-      .def("add_digits", &OwnBinSums::add_digits, "digits"_a);
+      .def("find_means", &PyBinSums::find_means)
+      .def_property_readonly("digits", &PyBinSums::digits)
+      .def("add_digits", &PyBinSums::add_digits, "digits"_a);
   using properboost::RowSample;
   properboost::bindings::make_class<RowSample>(m, "RowSample")
       .def(py::init<std::size_t, std::uint64_t>(), "size"_a, "seed"_a = 0)

@@ -109,29 +109,29 @@ class PyBoosting {
     if (!targets.of_segment.empty() && targets.of_segment.size() != rows_->segments()) {
       throw py::value_error("targets must have an entry per segment");
     }
-    std::vector<Model> own;
+    std::vector<Model> engine_models;
     for (const auto& model : models_) {
       if (!model) throw py::type_error("models must be a list of Model; got None in it");
       if (model->model.roles.size() != rows_->segments()) {
         throw py::value_error("roles must have an entry per segment");
       }
-      own.push_back(model->model);
+      engine_models.push_back(model->model);
     }
     Rows borrowed = rows_->borrow_for(models_.size());
     const GilRelease release;
-    boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(own), *algorithm_,
-                                           keep_rounds, risk_of_tables);
+    boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(engine_models),
+                                           *algorithm_, keep_rounds, risk_of_tables);
   }
 
   void repeat(const std::vector<std::shared_ptr<const Rounds>>& rounds, std::size_t n_estimators) {
-    std::vector<Rounds> own;
+    std::vector<Rounds> rounds_of_models;
     for (const auto& of_model : rounds) {
       if (!of_model) throw py::type_error("rounds must be a list of Rounds; got None in it");
       check_features(of_model->trees, of_model->lines, *rows_->bins, "rounds");
-      own.push_back(*of_model);
+      rounds_of_models.push_back(*of_model);
     }
     run(n_threads_, boosting_->longest_loop(n_estimators),
-        [&](Team& team) { boosting_->repeat(own, n_estimators, team); });
+        [&](Team& team) { boosting_->repeat(rounds_of_models, n_estimators, team); });
   }
 
   void advance(std::size_t n, const std::optional<Array<std::int64_t>>& models, py::object progress,
@@ -156,7 +156,7 @@ class PyBoosting {
   }
   py::tuple memory() const {
     const Memory memory = boosting_->memory();
-    return py::make_tuple(memory.kept, memory.working);
+    return py::make_tuple(memory.permanent, memory.working);
   }
   bool separated(std::int64_t model) const { return boosting_->state(checked(model)).separated; }
   bool takes_turns(std::int64_t model) const {

@@ -13,7 +13,7 @@
 
 namespace properboost::bindings {
 
-// The bounds of segments of so many rows.
+// The bounds of segments that hold `rows` rows.
 inline std::vector<std::size_t> read_segments(const Array<std::int64_t>& segments,
                                               std::size_t rows) {
   std::vector<std::size_t> bounds;

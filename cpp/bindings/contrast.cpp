@@ -24,9 +24,9 @@ py::array_t<double> deviates(const Array<double>& chi_square, const Array<double
 std::pair<double, double> evidence(const Array<double>& positive, const Array<double>& negative,
                                    bool ordered) {
   const auto n = static_cast<std::size_t>(positive.size());
-  const Contrast found = find_evidence(borrow<double>(positive, n, "positive"),
-                                       borrow<double>(negative, n, "negative"), n, ordered);
-  return {found.chi_square, found.freedom};
+  const Contrast contrast = find_evidence(borrow<double>(positive, n, "positive"),
+                                          borrow<double>(negative, n, "negative"), n, ordered);
+  return {contrast.chi_square, contrast.freedom};
 }
 
 double freedom(std::size_t cells, bool ordered) { return freedom_of_best_cut(cells, ordered); }

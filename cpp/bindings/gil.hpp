@@ -1,10 +1,10 @@
-// Python's lock: given up while the engine computes, taken for what Python has to do, and neither
-// where the interpreter ends meanwhile.
+// Python's lock: released while the engine computes, held for calls of Python, and neither where
+// the interpreter ends meanwhile.
 //
-// A thread that asks for the lock then gets it no more.  Python 3.14 stops it where it is; an
-// earlier one ends it by unwinding its stack.  That must not happen: a destructor that is passed
-// may not throw, and std::terminate ends the process; a reference that is dropped on the way is
-// dropped without the lock.  So such a thread stops at the place where it asked, as from 3.14 on.
+// A thread that requests the lock then never gets it.  Python 3.14 stops it where it is; an earlier
+// version ends it by unwinding its stack.  That must not happen: a destructor on the way may not
+// throw, and std::terminate ends the process; a reference on the way is dropped without the lock.
+// So such a thread stops at its request, as from 3.14 on.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -22,8 +22,8 @@ namespace properboost::bindings {
 
 namespace py = pybind11;
 
-// Calls what may ask for the lock, and does not return if that ends the thread.  `body` should hold
-// nothing that has a destructor: it would be passed.
+// Calls code that may request the lock, and does not return if that ends the thread.  `body` should
+// hold nothing that has a destructor: it would be skipped.
 template <class Body>
 decltype(auto) stay(Body&& body) {
 #if defined(__GLIBCXX__) || defined(__GLIBCPP__)
@@ -61,8 +61,8 @@ class GilRelease {
  public:
   GilRelease() {
     detail::ends_python() = is_python_ending();
-    py::detail::get_internals();  // pybind11 wants its record of the thread to be made with the
-                                  // lock
+    // pybind11's record of the thread must be made with the lock.
+    py::detail::get_internals();
     state_ = PyEval_SaveThread();
   }
   GilRelease(const GilRelease&) = delete;
@@ -75,8 +75,8 @@ class GilRelease {
   PyThreadState* state_ = nullptr;
 };
 
-// Takes the lock for a scope, if the caller has not got it.  Once the interpreter ends this is an
-// error on other threads than the one that ends it: then what they serve ends, too.
+// Takes the lock for a scope, unless the caller has it.  Once the interpreter ends this is an error
+// on other threads than the one that ends it: the work that they serve ends, too.
 class GilHold {
  public:
   GilHold() {

@@ -75,23 +75,23 @@ struct Shape {
   std::size_t n, classes;
 };
 
-Shape check_scores(const Array<double>& scores, std::size_t own = 0) {
+Shape check_scores(const Array<double>& scores, std::size_t true_class = 0) {
   if (scores.ndim() != 2 || scores.shape(1) < 2) {
     throw py::value_error("scores must have the shape (rows, classes), with 2 classes or more");
   }
   const Shape shape{static_cast<std::size_t>(scores.shape(0)),
                     static_cast<std::size_t>(scores.shape(1))};
-  if (own >= shape.classes) {
-    throw py::value_error("own must be below the number of classes, " +
-                          std::to_string(shape.classes) + "; got " + std::to_string(own));
+  if (true_class >= shape.classes) {
+    throw py::value_error("true_class must be below the number of classes, " +
+                          std::to_string(shape.classes) + "; got " + std::to_string(true_class));
   }
   return shape;
 }
 
-// What the engine computes: weights, curvatures, losses and shifts.
-py::tuple evaluate(const JointLoss& loss, const Array<double>& scores, std::size_t own,
+// Returns weights, curvatures, losses and shifts, as the engine computes them.
+py::tuple evaluate(const JointLoss& loss, const Array<double>& scores, std::size_t true_class,
                    const std::optional<properboost::bindings::Array<float>>& shift) {
-  const auto [n, classes] = check_scores(scores, own);
+  const auto [n, classes] = check_scores(scores, true_class);
   const float* const last = properboost::bindings::borrow(shift, n, "shift");
   const auto turned = [n = n, classes = classes](auto* to, const auto* from, auto place) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -109,7 +109,7 @@ py::tuple evaluate(const JointLoss& loss, const Array<double>& scores, std::size
   });
   {
     const properboost::bindings::GilRelease release;
-    loss.evaluate({classes, n, own, by_class.data(), shifts.data(), weights.data(),
+    loss.evaluate({classes, n, true_class, by_class.data(), shifts.data(), weights.data(),
                    curvatures.data(), losses.data()});
   }
   const auto by_row = [&turned, &scores](const std::vector<float>& from) {
@@ -187,7 +187,7 @@ void bind_losses(py::module_& m) {
       .def(py::init(&make_joint), "name"_a, "loss"_a)
       .def_property_readonly("name", &JointLoss::name)
       .def_property_readonly("remembers_shifts", &JointLoss::remembers_shifts)
-      .def("evaluate", &evaluate, "scores"_a, "own"_a, "shift"_a = py::none())
+      .def("evaluate", &evaluate, "scores"_a, "true_class"_a, "shift"_a = py::none())
       .def(
           "log_probabilities",
           [](const JointLoss& loss, const Array<double>& scores, int n_threads) {
@@ -211,16 +211,16 @@ void bind_losses(py::module_& m) {
           "scores"_a, "n_threads"_a = 1)
       .def(
           "losses",
-          [](const JointLoss& loss, const Array<double>& scores, std::size_t own) {
-            const auto [n, classes] = check_scores(scores, own);
+          [](const JointLoss& loss, const Array<double>& scores, std::size_t true_class) {
+            const auto [n, classes] = check_scores(scores, true_class);
             py::array_t<double> out(static_cast<py::ssize_t>(n));
             const double* const from = scores.data();
             double* const to = out.mutable_data();
             {
               const properboost::bindings::GilRelease release;
-              loss.losses(from, classes, n, own, to);
+              loss.losses(from, classes, n, true_class, to);
             }
             return out;
           },
-          "scores"_a, "own"_a);
+          "scores"_a, "true_class"_a);
 }

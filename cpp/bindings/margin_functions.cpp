@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "held.hpp"
+#include "py_reference.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -28,7 +28,7 @@ class NativeFunction final : public MarginFunction {
   }
 
  private:
-  Held owner_;
+  PyReference owner_;
   Call call_;
 };
 
@@ -68,16 +68,16 @@ std::shared_ptr<const MarginFunction> from_capsule(const py::object& owner,
                                                    const py::handle& capsule,
                                                    const std::string& name,
                                                    const std::string& what) {
-  const char* const given = PyCapsule_GetName(capsule.ptr());
-  if (given == nullptr) {
+  const char* const capsule_name = PyCapsule_GetName(capsule.ptr());
+  if (capsule_name == nullptr) {
     PyErr_Clear();
     throw py::value_error("loss '" + name + "': its " + what + " function has no signature");
   }
-  void* const pointer = PyCapsule_GetPointer(capsule.ptr(), given);
+  void* const pointer = PyCapsule_GetPointer(capsule.ptr(), capsule_name);
   if (pointer == nullptr) throw py::error_already_set();
   void* const data = PyCapsule_GetContext(capsule.ptr());
   if (data == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  const std::string signature = normalize(given);
+  const std::string signature = normalize(capsule_name);
   if (signature == "void(float*,float*,intptr_t,void*)") {
     const auto call = reinterpret_cast<Block>(pointer);
     return native(owner, [call, data](const float* u, float* out, std::size_t n) {
@@ -101,7 +101,7 @@ std::shared_ptr<const MarginFunction> from_capsule(const py::object& owner,
     });
   }
   throw py::value_error(
-      "loss '" + name + "': its " + what + " function has the signature '" + given +
+      "loss '" + name + "': its " + what + " function has the signature '" + capsule_name +
       "'; allowed are 'void (const float *, float *, intptr_t, void *)', which fills the second "
       "array from the first, 'double (double)' and 'double (double, void *)'");
 }
@@ -182,7 +182,7 @@ class PythonFunction final : public MarginFunction {
     }
   }
 
-  Held function_;
+  PyReference function_;
   std::string name_, what_;
 };
 

@@ -56,15 +56,16 @@ py::array_t<double> interactions(const Array<std::uint8_t>& levels, const Array<
   }
   const float* const g = borrow<float>(gradient, n, "gradient");
   const float* const v = borrow<float>(variance, n, "variance");
-  std::vector<Interaction> found;
+  std::vector<Interaction> interactions;
   Reporter reporter;
   run(n_threads, static_cast<double>(features * features * n), [&](Team& team) {
-    found = find_interactions(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
+    interactions =
+        find_interactions(from, features, n, g, v, scale, [&] { reporter(0, 0.0); }, team);
   });
-  py::array_t<double> result({std::size_t{2}, found.size()});
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    result.mutable_at(0, k) = found[k].chi_square;
-    result.mutable_at(1, k) = found[k].freedom;
+  py::array_t<double> result({std::size_t{2}, interactions.size()});
+  for (std::size_t k = 0; k < interactions.size(); ++k) {
+    result.mutable_at(0, k) = interactions[k].chi_square;
+    result.mutable_at(1, k) = interactions[k].freedom;
   }
   return result;
 }

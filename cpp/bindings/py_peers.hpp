@@ -1,4 +1,4 @@
-// Peers in Python: a function that adds up what it is given over all processes.
+// Peers in Python: a function that sums its arguments over all processes.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -9,28 +9,28 @@
 #include <utility>
 #include <vector>
 
-#include "held.hpp"
 #include "properboost/core/peers.hpp"
+#include "py_reference.hpp"
 
 namespace properboost::bindings {
 
 namespace py = pybind11;
 
-// Calls share(sums, most) with arrays of int64 and float64; it writes into them.
+// Calls function(sums, most) with arrays of int64 and float64; it writes into them.
 class PyPeers final : public Peers {
  public:
-  explicit PyPeers(py::object share) : share_(std::move(share)) {}
-  void share(std::vector<std::int64_t>& sums, std::vector<double>& most) override {
+  explicit PyPeers(py::object function) : function_(std::move(function)) {}
+  void all_reduce(std::vector<std::int64_t>& sums, std::vector<double>& most) override {
     const GilHold hold;
     py::array_t<std::int64_t> all(static_cast<py::ssize_t>(sums.size()), sums.data());
     py::array_t<double> largest(static_cast<py::ssize_t>(most.size()), most.data());
-    call(share_.get(), all, largest);
+    call(function_.get(), all, largest);
     std::copy_n(all.data(), sums.size(), sums.begin());
     std::copy_n(largest.data(), most.size(), most.begin());
   }
 
  private:
-  Held share_;
+  PyReference function_;
 };
 
 }  // namespace properboost::bindings

@@ -32,9 +32,9 @@ std::tuple<py::array_t<double>, std::size_t> make(const py::object& object, cons
       features.emplace_back(ConstantFeature{});
       continue;
     }
-    const Column* const own = &table.columns[static_cast<std::size_t>(column)];
-    features.push_back(level < 0 ? RadoFeature(NumberFeature{own})
-                                 : RadoFeature(LevelFeature{own, level}));
+    const Column* const source = &table.columns[static_cast<std::size_t>(column)];
+    features.push_back(level < 0 ? RadoFeature(NumberFeature{source})
+                                 : RadoFeature(LevelFeature{source, level}));
   }
   const RadoRows rows{table.rows, borrow<std::uint8_t>(positive, table.rows, "positive"),
                       first_row};
@@ -87,17 +87,18 @@ py::dict boost(const Array<double>& rados, const std::vector<Term>& terms, std::
   if (n == 0) throw py::value_error("rados must not be empty");
   Penalty penalty = make_penalty(terms, features);
   const RadoBoosting boosting{rados.data(), n, features, rounds, gamma, penalty};
-  std::vector<RadoRound> found;
+  std::vector<RadoRound> rado_rounds;
   Reporter reporter(progress);
   run(n_threads, 0.05 * static_cast<double>(n * features), [&](Team& team) {
-    found = boost_rados(
+    rado_rounds = boost_rados(
         boosting, [&](std::size_t done, double log_loss) { reporter(done, log_loss); }, team);
   });
   using namespace py::literals;
-  return py::dict(
-      "feature"_a = column(found, &RadoRound::feature), "edge"_a = column(found, &RadoRound::edge),
-      "step"_a = column(found, &RadoRound::step), "penalty"_a = column(found, &RadoRound::penalty),
-      "log_rado_loss"_a = column(found, &RadoRound::log_loss));
+  return py::dict("feature"_a = column(rado_rounds, &RadoRound::feature),
+                  "edge"_a = column(rado_rounds, &RadoRound::edge),
+                  "step"_a = column(rado_rounds, &RadoRound::step),
+                  "penalty"_a = column(rado_rounds, &RadoRound::penalty),
+                  "log_rado_loss"_a = column(rado_rounds, &RadoRound::log_loss));
 }
 
 }  // namespace

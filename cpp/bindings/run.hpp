@@ -1,4 +1,4 @@
-// Running the engine: the GIL is released, Ctrl-C is heard, and a lack of threads is told.
+// Running the engine: releases the GIL, handles Ctrl-C, and reports a lack of threads.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@ namespace properboost::bindings {
 
 namespace py = pybind11;
 
-// Runs what signals ask for; Ctrl-C raises here.
+// Runs pending signal handlers; Ctrl-C raises here.
 inline void check_signals() {
   const GilHold hold;
   if (stay(PyErr_CheckSignals) != 0) throw py::error_already_set();
@@ -31,8 +31,8 @@ inline unsigned long find_main_thread() {
 
 // Whether signals are this thread's affair: Python handles them on its main thread only.
 inline bool is_main_thread() {
-  // Asked for once: it takes microseconds, and a prediction of a row some tens.  Not a static
-  // object: a thread would wait for another's to be made while it has the lock.
+  // Looked up once: it takes microseconds, and a prediction of a row some tens.  Not a static
+  // object: a thread that holds the lock would wait for another's initialisation.
   static std::atomic<unsigned long> known{0};
   unsigned long number = known.load(std::memory_order_relaxed);
   // In a forked child it may be another one.

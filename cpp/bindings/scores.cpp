@@ -12,12 +12,12 @@ py::tuple score(const Array<double>& raw, const Array<bool>& positive,
   const double* const values = borrow<double>(raw, n, "raw");
   const bool* const signs = borrow<bool>(positive, n, "positive");
   const double* const weights = borrow<double>(weight, n, "weight");
-  RankScores found{};
+  RankScores scores{};
   {
     const GilRelease release;
-    found = rank_scores(values, signs, weights, n);
+    scores = rank_scores(values, signs, weights, n);
   }
-  return py::make_tuple(found.auc, found.average_precision);
+  return py::make_tuple(scores.auc, scores.average_precision);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class Settings {
   void take(const char* name, T& variable) {
     if (!left_.contains(name)) return;
     const py::object value = left_[name];
-    // A bool passes for a number, everything for a bool, and what is rounded for an integer.
+    // A bool is accepted as a number, anything as a bool, and an integral float as an integer.
     constexpr bool kIsBool = std::is_same_v<T, bool>;
     constexpr bool kIsInteger = std::is_integral_v<T> && !kIsBool;
     constexpr bool kIsNumber = std::is_arithmetic_v<T> && !kIsBool;
@@ -50,7 +50,7 @@ class Settings {
     left_.attr("pop")(name);
   }
 
-  // Refuses what has not been taken.
+  // Throws if settings are left that no reader has taken.
   void require_none_left(const std::string& owner) const {
     for (const auto& [name, value] : left_) {
       throw py::type_error(owner + " has no " + std::string(py::repr(name)));

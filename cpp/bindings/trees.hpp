@@ -10,7 +10,7 @@
 
 namespace properboost::bindings {
 
-// What trees and their lines look up must be among the bins; `what` has them.
+// Checks that trees and their lines look up features of the bins; `what` names them in errors.
 inline void check_features(const Tree& trees, const NodeLines& lines, const Bins& bins,
                            const char* what) {
   for (const std::int32_t f : trees.feature) {

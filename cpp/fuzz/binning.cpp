@@ -17,14 +17,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const std::size_t columns = bytes.below(6);
   const std::size_t rows = bytes.below(16) == 15 ? 40 * bytes.below(256) : bytes.below(400);
-  const OwnTable own = read_table(bytes, rows, columns);
-  const Table& table = own.table;
+  const StoredTable stored = read_table(bytes, rows, columns);
+  const Table& table = stored.table;
   std::vector<double> weights;
   if (bytes.flip()) {
-    const bool some_zero = bytes.flip();
+    const bool has_zeros = bytes.flip();
     for (std::size_t i = 0; i < rows; ++i) {
       weights.push_back(
-          some_zero && bytes.content_below(4) == 0
+          has_zeros && bytes.content_below(4) == 0
               ? 0.0
               : std::ldexp(bytes.unit() + 0.01, static_cast<int>(bytes.content_below(41)) - 20));
     }
@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 
   const std::vector<std::int64_t> drawn = sample_rows(rows, weight, sample, seed);
   std::vector<std::vector<double>> edges, again;
-  const auto find = [&](auto& found) {
-    return [&](Team& team) { found = find_edges(table, drawn, weight, max_bins, team); };
+  const auto find = [&](auto& feature_edges) {
+    return [&](Team& team) { feature_edges = find_edges(table, drawn, weight, max_bins, team); };
   };
   on_threads(1, find(edges));
   on_threads(3, find(again));
@@ -86,16 +86,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
   }
   if (!all) return 0;
-  std::vector<double> held;
+  std::vector<double> code_weights;
   const std::size_t first = n / 3, second = n / 2;
   const Codes segments{codes.data(), n, {0, first, second, n}};
-  on_threads(3,
-             [&](Team& team) { held = weigh_codes(segments, bins, {1, -1, 0}, 2, weight, team); });
+  on_threads(3, [&](Team& team) {
+    code_weights = weigh_codes(segments, bins, {1, -1, 0}, 2, weight, team);
+  });
   const double total = weight.sum(0, first) + weight.sum(second, n);
   for (std::size_t f = 0; f < columns; ++f) {
     double sum = 0.0;
     for (std::size_t b = bins.offset(f); b < bins.offset(f + 1); ++b) {
-      sum += held[b] + held[bins.total_width() + b];
+      sum += code_weights[b] + code_weights[bins.total_width() + b];
     }
     require(std::abs(sum - total) <= 1e-9 * total, "the codes hold all of the weight");
   }

@@ -1,5 +1,5 @@
-// Boosting small problems of any shape, by any algorithm: what comes out is finite, or an error
-// says why not; and it does not depend on threads.
+// Boosting small problems of any shape, by any algorithm: the results are finite, or an error
+// explains why not; and they do not depend on threads.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -33,7 +33,7 @@ std::unique_ptr<Loss> read_loss(Bytes& bytes) {
   return make_loss(name, parameters);
 }
 
-// Fields of all weak learners are read, whichever it is: other bytes then mean what they did.
+// Fields of all weak learners are read, whichever it is: so other bytes keep their meaning.
 std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   LearnerOptions options;
   if (bytes.below(3) == 2) {
@@ -71,14 +71,14 @@ std::unique_ptr<WeakLearner> read_learner(Bytes& bytes, std::size_t features) {
   return make_weak_learner(fields, options);
 }
 
-// Votes, or what is added and its l2.
-struct Drawn {
+// A random algorithm: votes, or an additive one and its l2.
+struct AlgorithmDraw {
   std::unique_ptr<Algorithm> votes;
   Choices choices;
   double l2 = 0.0;
 };
 
-Drawn read_algorithm(Bytes& bytes, std::size_t segments) {
+AlgorithmDraw read_algorithm(Bytes& bytes, std::size_t segments) {
   if (bytes.below(3) == 2) {
     VoteTargets targets{bytes.between(2, 5), {}};
     for (std::size_t s = 0; s < segments; ++s) {
@@ -103,7 +103,7 @@ Drawn read_algorithm(Bytes& bytes, std::size_t segments) {
           bytes.flip() ? bytes.power_of_ten(-6, 6) : 0.0};
 }
 
-// Makes each model a joint one of some classes, if the input asks for it.
+// Makes each model a joint one of several classes, if the input draws one.
 Coupling couple(Bytes& bytes, std::vector<Model>& models) {
   Coupling coupling;
   if (bytes.below(4) != 3) return coupling;
@@ -120,9 +120,9 @@ Coupling couple(Bytes& bytes, std::vector<Model>& models) {
       joint.push_back(model);
       for (std::size_t s = 0; s < model.roles.size(); ++s) {
         Role& role = joint.back().roles[s];
-        const bool own = class_of[s] == k;
-        if (learns(role)) role = own ? Role::kPositive : Role::kNegative;
-        if (is_held_out(role)) role = own ? Role::kHeldOutPositive : Role::kHeldOutNegative;
+        const bool is_of_class = class_of[s] == k;
+        if (learns(role)) role = is_of_class ? Role::kPositive : Role::kNegative;
+        if (is_held_out(role)) role = is_of_class ? Role::kHeldOutPositive : Role::kHeldOutNegative;
       }
     }
   }
@@ -180,7 +180,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const double scale = bytes.power_of_ten(-3, 3);
     for (std::size_t i = 0; i < rows; ++i) base.push_back(scale * (bytes.unit() - 0.5));
   }
-  Drawn drawn = read_algorithm(bytes, segments.size() - 1);
+  AlgorithmDraw drawn = read_algorithm(bytes, segments.size() - 1);
   const std::unique_ptr<Loss> loss = read_loss(bytes);
   const std::unique_ptr<WeakLearner> learner = read_learner(bytes, features);
   std::vector<Model> models;
@@ -204,11 +204,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::iota(all.begin(), all.end(), std::size_t{0});
 
   const auto boost = [&](int threads) -> std::unique_ptr<Boosting> {
-    Rows own{{codes.data(), rows, segments}, bins};
-    if (!weights.empty()) own.sample_weight = RowSampleWeights(weights.data());
-    if (!base.empty()) own.base = Base{base.data(), 0};
+    Rows input{{codes.data(), rows, segments}, bins};
+    if (!weights.empty()) input.sample_weight = RowSampleWeights(weights.data());
+    if (!base.empty()) input.base = Base{base.data(), 0};
     try {
-      auto boosting = std::make_unique<Boosting>(own, models, *algorithm, keep_rounds);
+      auto boosting = std::make_unique<Boosting>(input, models, *algorithm, keep_rounds);
       for (int call = 0; call < 2; ++call) {
         on_threads(threads, [&](Team& team) { boosting->advance(estimators, all, {}, team); });
       }

@@ -1,4 +1,4 @@
-// What a fuzz target reads its input with: choices from bytes, and numbers that go on for ever.
+// The reader of a fuzz target's input: choices from bytes, and an endless stream of numbers.
 //
 // Choices take bytes in turn, and are 0 when there are none left.  Contents are drawn by a seed
 // that the input chooses, so that a short input can make many rows; or they are bytes, so that a
@@ -99,7 +99,7 @@ class Bytes {
   bool from_bytes_ = false;
 };
 
-// task(team) on so many threads.
+// Runs task(team) on `threads` threads.
 template <class Task>
 void on_threads(int threads, const Task& task) {
   Team::run(threads, 1e9, task);

@@ -1,4 +1,4 @@
-// Losses at any margin, those given by tables too: what the engine reads of them is finite.
+// Losses at any margin, also those from tables: all outputs that the engine reads are finite.
 #include "properboost/core/peers.hpp"
 #include "properboost/losses/loss.hpp"
 
@@ -37,10 +37,11 @@ std::unique_ptr<Loss> read_table(Bytes& bytes) {
 void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
   const std::size_t classes = bytes.between(2, 70);
   const std::size_t n = bytes.between(1, 200);
-  const std::size_t own = bytes.below(classes);
+  const std::size_t true_class = bytes.below(classes);
   const bool has_shifts = bytes.flip();
-  const double own_most = is_table ? loss.most_weight(std::numeric_limits<double>::lowest()) : 1.0;
-  const double most = std::max(own_most, 1.0);
+  const double most_table_weight =
+      is_table ? loss.most_weight(std::numeric_limits<double>::lowest()) : 1.0;
+  const double most = std::max(most_table_weight, 1.0);
   for (const std::string& name : joint_loss_names()) {
     std::shared_ptr<const JointLoss> joint;
     try {
@@ -57,7 +58,7 @@ void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
     if (has_shifts) {
       for (float& last : shift) last = bytes.number<float>();
     }
-    joint->evaluate({classes, n, own, scores.data(), shift.data(), weights.data(),
+    joint->evaluate({classes, n, true_class, scores.data(), shift.data(), weights.data(),
                      curvatures.data(), losses.data()});
     for (const std::vector<float>& all : {weights, curvatures, losses}) {
       for (const float x : all) require(std::isfinite(x) && x >= 0.0F, "joint losses are finite");
@@ -72,7 +73,7 @@ void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
       }
     }
     joint->log_probabilities(wide.data(), classes, n, log_p.data());
-    joint->losses(wide.data(), classes, n, own, exact.data());
+    joint->losses(wide.data(), classes, n, true_class, exact.data());
     for (std::size_t i = 0; i < n; ++i) {
       double total = 0.0;
       for (std::size_t k = 0; k < classes; ++k) {

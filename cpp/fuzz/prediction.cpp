@@ -77,12 +77,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     edges.push_back(its_edges);
   }
   const Bins bins(all);
-  const OwnTable own = read_table(bytes, rows, features);
+  const StoredTable stored = read_table(bytes, rows, features);
   std::vector<std::uint8_t> codes(features * rows);
   for (std::size_t f = 0; f < features; ++f) {
     for (std::size_t i = 0; i < rows; ++i) {
-      codes[f * rows + i] =
-          static_cast<std::uint8_t>(code_of(bins[f], edges[f], value_of(own.table.columns[f], i)));
+      codes[f * rows + i] = static_cast<std::uint8_t>(
+          code_of(bins[f], edges[f], value_of(stored.table.columns[f], i)));
     }
   }
 
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t unused = bytes.between(1, 4);  // look-up tables of zeros are not looked up
   for (double& entry : tables) entry = bytes.content_below(unused) == 0 ? bytes.unit() - 0.5 : 0.0;
   on_threads(3, [&](Team& team) {
-    predict_raw(own.table, bins, pairs, tables.data(), models, out.data(), team);
+    predict_raw(stored.table, bins, pairs, tables.data(), models, out.data(), team);
   });
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t m = 0; m < models; ++m) {
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   const ForestScores scores(bins, forests);
   std::vector<double> of_trees(n_forests * rows);
-  on_threads(3, [&](Team& team) { scores.predict_raw(own.table, of_trees.data(), team); });
+  on_threads(3, [&](Team& team) { scores.predict_raw(stored.table, of_trees.data(), team); });
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t m = 0; m < n_forests; ++m) {
       const Forest& forest = *forests[m];
@@ -154,10 +154,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<double> statistics[2];
   for (const int threads : {1, 3}) {
     on_threads(threads, [&](Team& team) {
-      for (const Interaction& found : find_interactions(
+      for (const Interaction& interaction : find_interactions(
                levels.data(), features, rows, gradient.data(), variance.data(), 1.0, [] {}, team)) {
-        statistics[threads / 2].push_back(found.chi_square);
-        statistics[threads / 2].push_back(found.freedom);
+        statistics[threads / 2].push_back(interaction.chi_square);
+        statistics[threads / 2].push_back(interaction.freedom);
       }
     });
   }

@@ -15,11 +15,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const std::size_t columns = bytes.between(1, 6);
   const std::size_t rows = bytes.below(16) == 15 ? bytes.below(20'000) : bytes.below(300);
-  const OwnTable own = read_table(bytes, rows, columns);
+  const StoredTable stored = read_table(bytes, rows, columns);
   std::vector<RadoFeature> features;
   const std::size_t n_features = bytes.between(1, 40);
   for (std::size_t k = 0; k < n_features; ++k) {
-    const Column* const column = &own.table.columns[bytes.below(columns)];
+    const Column* const column = &stored.table.columns[bytes.below(columns)];
     switch (bytes.below(3)) {
       case 0: features.emplace_back(NumberFeature{column}); break;
       case 1: features.emplace_back(LevelFeature{column, std::int64_t(bytes.below(20))}); break;
@@ -44,12 +44,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   require(same(rados[0], rados[1]), "rados do not depend on threads");
 
   // Boosting takes finite rados, and the largest of a coordinate within [1e-150, 1e150].
-  std::vector<double>& own_rados = rados[0];
-  if (!all_finite(own_rados)) return 0;
+  std::vector<double>& first_rados = rados[0];
+  if (!all_finite(first_rados)) return 0;
   for (std::size_t k = 0; k < n_features; ++k) {
     double largest = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
-      largest = std::max(largest, std::abs(own_rados[j * n_features + k]));
+      largest = std::max(largest, std::abs(first_rados[j * n_features + k]));
     }
     if (largest != 0.0 && (largest < 1e-150 || largest > 1e150)) return 0;
   }
@@ -68,8 +68,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (name == "ridge" && bytes.flip()) parameter = matrix.data();
     penalty.emplace_back(bytes.power_of_ten(-6, 2), make_regularizer(name, n_features, parameter));
   }
-  const RadoBoosting boosting{
-      own_rados.data(), n, n_features, bytes.below(40), 0.01 + 0.99 * bytes.share(), penalty};
+  const RadoBoosting boosting{first_rados.data(),          n,      n_features, bytes.below(40),
+                              0.01 + 0.99 * bytes.share(), penalty};
   std::vector<RadoRound> rounds;
   on_threads(3,
              [&](Team& team) { rounds = boost_rados(boosting, [](std::size_t, double) {}, team); });

@@ -12,7 +12,7 @@
 namespace properboost::fuzz {
 
 // A table and its memory, which ends where its last value does.
-struct OwnTable {
+struct StoredTable {
   std::vector<std::vector<char>> memory;
   Table table;
 };
@@ -31,9 +31,9 @@ inline Type pick_type(Bytes& bytes) { return static_cast<Type>(bytes.below(10));
 
 // Columns of one type side by side, or each by itself with a stride of its own; any alignment,
 // backwards or forwards.
-inline OwnTable read_table(Bytes& bytes, std::size_t rows, std::size_t columns) {
-  OwnTable own;
-  own.table.rows = rows;
+inline StoredTable read_table(Bytes& bytes, std::size_t rows, std::size_t columns) {
+  StoredTable stored;
+  stored.table.rows = rows;
   const bool together = bytes.flip();
   const Type one = pick_type(bytes);
   const std::size_t groups = together ? std::min<std::size_t>(columns, 1) : columns;
@@ -45,7 +45,8 @@ inline OwnTable read_table(Bytes& bytes, std::size_t rows, std::size_t columns) 
     const bool backwards = bytes.flip();
     const std::size_t length = rows == 0 ? 0 : (rows - 1) * stride + width;
     // Without rows a column has an address, too.
-    std::vector<char>& memory = own.memory.emplace_back(shift + std::max<std::size_t>(length, 1));
+    std::vector<char>& memory =
+        stored.memory.emplace_back(shift + std::max<std::size_t>(length, 1));
     char* const begin = memory.data() + shift;
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t c = 0; c * size_of(type) < width; ++c) {
@@ -56,10 +57,10 @@ inline OwnTable read_table(Bytes& bytes, std::size_t rows, std::size_t columns) 
     const auto step = static_cast<std::ptrdiff_t>(stride);
     const char* const first = begin + (backwards && rows > 0 ? (rows - 1) * stride : 0);
     for (std::size_t c = 0; c * size_of(type) < width; ++c) {
-      own.table.columns.push_back({first + c * size_of(type), backwards ? -step : step, type});
+      stored.table.columns.push_back({first + c * size_of(type), backwards ? -step : step, type});
     }
   }
-  return own;
+  return stored;
 }
 
 // A column's value, as the engine reads it.

@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t features = bytes.between(1, 10);
   const std::size_t rows = bytes.below(16) == 15 ? bytes.between(1, 9000) : bytes.between(1, 300);
   const Bins bins = read_all_bins(bytes, features);
-  const std::vector<std::uint8_t> own_codes = read_codes(bytes, bins, rows);
-  const Codes codes{own_codes.data(), rows, read_segments(bytes, rows)};
+  const std::vector<std::uint8_t> code_memory = read_codes(bytes, bins, rows);
+  const Codes codes{code_memory.data(), rows, read_segments(bytes, rows)};
   const std::vector<Role> roles = read_roles(bytes, codes.segments.size() - 1);
   std::vector<double> weights;
   if (bytes.flip()) {

@@ -1,13 +1,13 @@
-"""Write the fields of weak learners, as Python declares them, into a header for the engine.
+"""Write the fields of weak learners, from their Python declarations, into a header of the engine.
 
     python cpp/generate/learner_fields.py LEARNERS KINDS HEADER
 
 LEARNERS declares them (python/properboost/parameters/learners.py), and KINDS has the types that it
-imports by their names.  Both are read, not run: the build has none of what they import.
+imports by their names.  This reads both without running them, as the build lacks their imports.
 
-Every class with fields becomes a struct with a member for each of them, but for those that are
-declared with ``engine=False``.  The default of a number that Python resolves before it calls the
-engine, None or "auto", becomes 0.
+Every class with fields becomes a struct with a member for each of them, except those with
+``engine=False``.  The default of a number that Python resolves before it calls the engine, None or
+"auto", becomes 0.
 """
 
 import ast
@@ -38,7 +38,7 @@ namespace properboost {
 
 @dataclass
 class Field:
-    """A member of a struct: its type and its default are C++."""
+    """A member of a struct, with its type and default in C++."""
 
     name: str
     type: str
@@ -48,7 +48,7 @@ class Field:
 
 @dataclass
 class Learner:
-    """A class with fields; one without a name is what others have in common."""
+    """A class with fields; one without a name is the base of others."""
 
     title: str
     base: str | None
@@ -57,15 +57,20 @@ class Learner:
 
 
 def make_field(name: str, types: set[str], words: set[object], default: object) -> Field | None:
-    """Return the member of a field of these types and words; None where C++ has no such thing."""
-    is_word, comment = isinstance(default, str) and default in words, ""
-    if types and (default is None or is_word):  # Python resolves it
-        comment = "None" if default is None else json.dumps(default)
-        default = 0
+    """Return the member of a field of these types and words; None where C++ has no such type."""
+    is_word = isinstance(default, str) and default in words
+    if is_word and not types:
+        return Field(name, "std::string", json.dumps(default))
     if types == {"bool"} and isinstance(default, bool):
         return Field(name, "bool", "true" if default else "false")
+    if default is None or is_word:  # Python resolves it
+        return _make_number(name, types, 0, "None" if default is None else json.dumps(default))
+    return _make_number(name, types, default, "")
+
+
+def _make_number(name: str, types: set[str], default: object, comment: str) -> Field | None:
     if isinstance(default, bool) or not isinstance(default, int | float):
-        return Field(name, "std::string", json.dumps(default)) if is_word and not types else None
+        return None
     if types == {"int"} and isinstance(default, int) and default >= 0:
         return Field(name, "std::size_t", str(default), comment)
     if types in ({"float"}, {"int", "float"}):
@@ -74,7 +79,7 @@ def make_field(name: str, types: set[str], words: set[object], default: object) 
 
 
 class Source:
-    """The classes of a module, and the types that it or another one has names for."""
+    """The classes of a module, and the named types of it and of another one."""
 
     def __init__(self, learners: Path, kinds: Path) -> None:
         self.path = learners
@@ -86,11 +91,11 @@ class Source:
                     self.kinds[ast.unparse(statement.target)] = statement.value
 
     def fail(self, node: ast.expr | ast.stmt, message: str) -> SystemExit:
-        """Return an error that says where it is, as compilers do."""
+        """Return an error with its place, as compilers do."""
         return SystemExit(f"{self.path}:{node.lineno}: error: {message}")
 
     def find_learners(self) -> Iterator[Learner]:
-        """Find the classes that are decorated as having fields."""
+        """Find the classes with a decorator of fields."""
         names: dict[str, set[str]] = {}  # of the fields of each class and its base
         for statement in self.tree.body:
             if not isinstance(statement, ast.ClassDef):
@@ -116,7 +121,7 @@ class Source:
             yield learner
 
     def find_field(self, name: str, line: ast.AnnAssign, value: ast.expr) -> Field | None:
-        """Return the field that a line of a class declares, if it is one and the engine's."""
+        """Return the field that a line of a class declares, if it is a field of the engine."""
         if not isinstance(value, ast.Call) or ast.unparse(value.func) != "parameter":
             return None
         options = {keyword.arg: keyword.value for keyword in value.keywords}
@@ -139,7 +144,7 @@ class Source:
         )
 
     def split(self, annotation: ast.expr) -> tuple[set[str], set[object]]:
-        """Return the types that an annotation has besides None, and the words that it allows."""
+        """Return the types of an annotation, without None, and the words that it allows."""
         if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
             (types, words), (others, more) = map(self.split, (annotation.left, annotation.right))
             return types | others, words | more
@@ -177,7 +182,7 @@ def write_struct(learner: Learner) -> Iterator[str]:
 
 
 def main(learners: str, kinds: str, header: str) -> None:
-    """Write the header, if what it has to say is new: what includes it is compiled anew then."""
+    """Write the header if its text is new, as its includers are then compiled anew."""
     source = Source(Path(learners), Path(kinds))
     classes = list(source.find_learners())
     named = [f"{learner.title}Fields" for learner in classes if learner.name is not None]

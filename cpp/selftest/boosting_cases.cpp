@@ -68,7 +68,7 @@ void advance(Boosting& boosting, std::size_t estimators, const Run& run) {
   });
 }
 
-// What boosting found, after two calls.
+// The digest of the fitted rounds after two calls.
 std::uint64_t digest_of(Boosting& boosting, const Run& run) {
   advance(boosting, kEstimators / 2, run);
   advance(boosting, kEstimators - kEstimators / 2, run);

@@ -24,7 +24,7 @@ struct Case {
   std::function<std::uint64_t(const Run&)> run;
 };
 
-// The cases on a problem of so many rows.
+// The cases on a problem of `rows` rows.
 std::vector<Case> make_cases(std::size_t rows);
 
 }  // namespace properboost::selftest

@@ -10,7 +10,7 @@ namespace properboost::selftest {
 
 namespace {
 
-class Called final : public MarginFunction {
+class CalledFunction final : public MarginFunction {
  public:
   void operator()(const float* u, float* out, std::size_t n) const override {
     for (std::size_t i = 0; i < n; ++i) out[i] = u[i] > 0.0f ? 1.0f / (1.0f + u[i]) : 1.0f;
@@ -35,7 +35,7 @@ std::unique_ptr<Loss> make_table() {
 std::unique_ptr<Loss> loss_of(const std::string& name) {
   if (name == "tabulated") return make_table();
   if (name == "called") {
-    return make_called_loss(make_table(), std::make_shared<Called>(), nullptr);
+    return make_called_loss(make_table(), std::make_shared<CalledFunction>(), nullptr);
   }
   std::map<std::string, double> parameters;
   if (name == "alpha") parameters["alpha"] = 0.3;

@@ -13,7 +13,7 @@ namespace properboost::selftest {
 // One of the engine's losses; or "tabulated", by a table, or "called", the same with a function.
 std::unique_ptr<Loss> loss_of(const std::string& name);
 
-// The names that `loss_of` knows.
+// The names that `loss_of` accepts.
 std::vector<std::string> all_losses();
 
 // The fields of all weak learners and their options, of which each uses its own.
@@ -23,7 +23,7 @@ struct LearnerChoice {
   RuleFields rule = {};
   LearnerOptions options = {};
 
-  // Sets what trees and rules have in common.
+  // Sets the common options of trees and rules.
   template <class T>
   void set_grown(T GrownFields::* field, T value) {
     tree.*field = value;
@@ -31,7 +31,7 @@ struct LearnerChoice {
   }
 };
 
-// The choice of the cases that say nothing else.
+// The choice of the cases that set nothing else.
 LearnerChoice usual_choice();
 
 std::unique_ptr<WeakLearner> learner_of(const std::string& name,

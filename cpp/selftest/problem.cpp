@@ -71,7 +71,7 @@ Problem::Problem(std::size_t n) : rows(n) {
   edges = find_edges(table, all, RowSampleWeights(), 40, team);
   edges[0] = find_edges(table, all, RowSampleWeights(), 255, team)[0];
   edges.pop_back();  // of the categories
-  for (const std::vector<double>& own : edges) features.emplace_back(own);
+  for (const std::vector<double>& column_edges : edges) features.emplace_back(column_edges);
   features.emplace_back(8);
   codes.resize(kColumns * n);
   bins().encode(table, RowOrder{}, n, codes.data(), team);
@@ -81,17 +81,17 @@ Bins Problem::bins_with_means() const {
   Team team = Team::alone();
   const auto means =
       find_bin_means(table, bins(), RowOrder{}, rows, RowSampleWeights(weight.data()), team);
-  std::vector<FeatureBins> own = features;
-  for (std::size_t f = 0; f < edges.size(); ++f) own[f] = FeatureBins(edges[f], means[f]);
-  return Bins(std::move(own));
+  std::vector<FeatureBins> with_means = features;
+  for (std::size_t f = 0; f < edges.size(); ++f) with_means[f] = FeatureBins(edges[f], means[f]);
+  return Bins(std::move(with_means));
 }
 
 std::vector<Role> Problem::roles(std::size_t fold) {
   std::vector<Role> result;
   for (std::size_t k = 0; k < kClasses; ++k) {
     for (std::size_t s = 0; s < kFolds; ++s) {
-      const int held = s == fold ? 2 : 1;
-      result.push_back(static_cast<Role>(k == 0 ? -held : held));
+      const int magnitude = s == fold ? 2 : 1;
+      result.push_back(static_cast<Role>(k == 0 ? -magnitude : magnitude));
     }
   }
   return result;

@@ -8,7 +8,7 @@
 // lane; and solves equations of features that are one another's multiples.
 //
 //     properboost-selftest [codes | losses | bundles | equations]   one part, or all
-//     properboost-selftest --probe   says only whether the instruction set asked for is available
+//     properboost-selftest --probe   reports whether the requested instruction set is available
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -75,7 +75,7 @@ void require(bool condition, const std::string& what) {
 
 // -- codes ---------------------------------------------------------------------------------------
 
-std::vector<std::vector<double>> some_edges(std::size_t n) {
+std::vector<std::vector<double>> make_edge_lists(std::size_t n) {
   std::vector<double> even, wide, close, halves;
   double just_above = 0.1;
   float single = 0.1f;
@@ -152,7 +152,7 @@ void test_encoding(const std::vector<double>& edges, const std::vector<double>& 
 
 void test_codes() {
   for (const std::size_t n : Sizes{0, 1, 14, 15, 16, 31, 63, 127, 128, 254}) {
-    for (const std::vector<double>& edges : some_edges(n)) {
+    for (const std::vector<double>& edges : make_edge_lists(n)) {
       const std::vector<double> values = values_around(edges);
       test_encoding<float>(edges, values, Type::f32);
       test_encoding<double>(edges, values, Type::f64);
@@ -193,8 +193,8 @@ struct Problem {
 std::vector<Role> roles(std::size_t fold) {  // kFolds holds nothing out
   std::vector<Role> result;
   for (std::size_t s = 0; s < 2 * kFolds; ++s) {
-    const int held = s % kFolds == fold ? 2 : 1;
-    result.push_back(static_cast<Role>(s < kFolds ? -held : held));
+    const int magnitude = s % kFolds == fold ? 2 : 1;
+    result.push_back(static_cast<Role>(s < kFolds ? -magnitude : magnitude));
   }
   return result;
 }
@@ -318,7 +318,7 @@ struct NarrowProblem {
 };
 
 // Whether a single lane sums some of the features jointly.
-bool some_are_joint(const Bins& bins, const Codes& codes, bool has_curvature) {
+bool has_joint_sums(const Bins& bins, const Codes& codes, bool has_curvature) {
   const std::vector<Role> all = roles(kFolds);
   std::vector<SegmentRoles> train(all.size());
   for (std::size_t s = 0; s < all.size(); ++s) train[s].set(0, all[s]);
@@ -362,8 +362,8 @@ void test_bundles() {
       }
     }
     const bool has_curvature = way == &newton;
-    require(some_are_joint(bins, codes, has_curvature), label + ": nothing is summed jointly");
-    require(!some_are_joint(wide_bins, wide_codes, has_curvature),
+    require(has_joint_sums(bins, codes, has_curvature), label + ": nothing is summed jointly");
+    require(!has_joint_sums(wide_bins, wide_codes, has_curvature),
             label + ": wide features are summed jointly");
     std::printf("  %s\n", label.c_str());
   }
@@ -440,10 +440,10 @@ void test_equations() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string asked = argc > 1 ? argv[1] : "";
+  const std::string requested = argc > 1 ? argv[1] : "";
   try {
     const char* set = name(instruction_set());
-    if (asked == "--probe") return 0;
+    if (requested == "--probe") return 0;
     std::printf("instruction set: %s\n", set);
   } catch (const std::invalid_argument&) {
     return 1;
@@ -454,12 +454,12 @@ int main(int argc, char** argv) {
                                                       {"equations", test_equations}};
   int tested = 0;
   for (const auto& [part, test] : parts) {
-    if (!asked.empty() && asked != part) continue;
+    if (!requested.empty() && requested != part) continue;
     test();
     ++tested;
   }
   if (tested == 0) {
-    std::printf("no part is called %s\n", asked.c_str());
+    std::printf("no part is called %s\n", requested.c_str());
     return 1;
   }
   std::printf(failures == 0 ? "all is well\n" : "%d failures\n", failures);

@@ -60,9 +60,9 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     std::vector<std::uint8_t> nodes(problem.rows);
     grower.find_nodes(tree, nodes.data(), team);
     digest.add(nodes);
-    std::vector<std::int64_t> found(problem.rows);
-    find_nodes(tree, codes, &bins, found.data(), team);
-    digest.add(found);
+    std::vector<std::int64_t> nodes_of_codes(problem.rows);
+    find_nodes(tree, codes, &bins, nodes_of_codes.data(), team);
+    digest.add(nodes_of_codes);
     const double total = weight.sum(0, problem.rows);
     for (const Cell& cell : grower.weigh(tree, slots, weight, total, team)) digest.add(cell);
   });
@@ -113,13 +113,13 @@ FeaturePair make_pair(const Bins& bins, std::size_t first, std::size_t second) {
   return pair;
 }
 
-std::vector<FeaturePair> some_pairs(const Bins& bins) {
+std::vector<FeaturePair> three_pairs(const Bins& bins) {
   return {make_pair(bins, 3, 4), make_pair(bins, 0, 7), make_pair(bins, 5, 6)};
 }
 
-std::uint64_t encode_some_pairs(const Problem& problem, const Run& run) {
+std::uint64_t encode_three_pairs(const Problem& problem, const Run& run) {
   const Bins bins = problem.bins();
-  const std::vector<FeaturePair> pairs = some_pairs(bins);
+  const std::vector<FeaturePair> pairs = three_pairs(bins);
   std::vector<std::uint8_t> codes(pairs.size() * problem.rows);
   Team::run(run.threads, kShared, [&](Team& team) {
     encode_pairs(pairs, problem.codes.data(), problem.rows, codes.data(), team);
@@ -146,11 +146,11 @@ std::uint64_t find_pairs(const Problem& problem, const Run& run) {
   }
   Digest digest;
   Team::run(run.threads, kShared, [&](Team& team) {
-    for (const Interaction& found :
+    for (const Interaction& interaction :
          find_interactions(levels.data(), bins.size(), problem.rows, gradient.data(),
                            variance.data(), 1.25, run.progress, team)) {
-      digest.add(found.chi_square);
-      digest.add(found.freedom);
+      digest.add(interaction.chi_square);
+      digest.add(interaction.freedom);
     }
   });
   return digest.value();
@@ -158,7 +158,7 @@ std::uint64_t find_pairs(const Problem& problem, const Run& run) {
 
 std::uint64_t predict_tables(const Problem& problem, std::size_t models, const Run& run) {
   const Bins bins = problem.bins();
-  const std::vector<FeaturePair> pairs = some_pairs(bins);
+  const std::vector<FeaturePair> pairs = three_pairs(bins);
   std::size_t width = bins.total_width();
   for (const FeaturePair& pair : pairs) width += pair.width();
   Random random(7);
@@ -251,8 +251,8 @@ std::uint64_t evaluate_joint_loss(const std::string& form, const std::string& na
   std::vector<float> curvatures(scores.size());
   std::vector<float> losses(n);
   Digest digest;
-  for (std::size_t own = 0; own < 3; ++own) {
-    joint->evaluate({classes, n, own, scores.data(), shift.data(), weights.data(),
+  for (std::size_t true_class = 0; true_class < 3; ++true_class) {
+    joint->evaluate({classes, n, true_class, scores.data(), shift.data(), weights.data(),
                      curvatures.data(), losses.data()});
     digest.add(weights);
     digest.add(curvatures);
@@ -260,11 +260,11 @@ std::uint64_t evaluate_joint_loss(const std::string& form, const std::string& na
     for (float& score : scores) score += static_cast<float>(random.next());
   }
   const std::vector<double> rows(scores.begin(), scores.end());
-  std::vector<double> found(rows.size());
-  joint->log_probabilities(rows.data(), classes, n, found.data());
-  digest.add(found);
-  joint->losses(rows.data(), classes, n, 1, found.data());
-  digest.add(found);
+  std::vector<double> outputs(rows.size());
+  joint->log_probabilities(rows.data(), classes, n, outputs.data());
+  digest.add(outputs);
+  joint->losses(rows.data(), classes, n, 1, outputs.data());
+  digest.add(outputs);
   return digest.value();
 }
 
@@ -298,7 +298,7 @@ void add_stages(CaseList& list) {
       return grow_tree(p, phi, {64, TreeLimits::kUnlimited, 1.0}, run);
     });
   }
-  list.add("pairs-codes", encode_some_pairs);
+  list.add("pairs-codes", encode_three_pairs);
   list.add("pairs-strengths", find_pairs);
   for (const std::size_t models : Sizes{1, 3}) {
     list.add("prediction-" + std::to_string(models),

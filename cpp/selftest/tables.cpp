@@ -30,7 +30,7 @@ std::string result_of(const selftest::Case& one, int threads) {
   return text;
 }
 
-// A case's first word, which says what it is a case of.
+// A case's first word, its kind.
 std::string word_of(const std::string& name) { return name.substr(0, name.find('-')); }
 
 }  // namespace

@@ -44,8 +44,8 @@ bool stops(const Case& one) {
   return reports < 2;
 }
 
-// Two tasks write to one place, each once the other has begun, which tells a detector nothing;
-// often enough for one that misses writes at the very same time.
+// Two tasks write to one place, each once the other has begun, which gives a detector no order;
+// often enough for one that misses simultaneous writes.
 int race() {
   int shared = 0;
   Team::run(kThreads, 1e9, [&](Team& team) {

@@ -25,17 +25,17 @@ bool available(InstructionSet set) {
 }
 
 InstructionSet choose() {
-  const char* asked = std::getenv("PROPERBOOST_INSTRUCTION_SET");
-  const bool any = asked == nullptr || *asked == '\0';
+  const char* choice = std::getenv("PROPERBOOST_INSTRUCTION_SET");
+  const bool any = choice == nullptr || *choice == '\0';
   std::string known;
   for (const InstructionSet set : kSets) {
     if (!available(set)) continue;
-    if (any || std::string(asked) == name(set)) return set;
+    if (any || std::string(choice) == name(set)) return set;
     known += (known.empty() ? "'" : ", '") + std::string(name(set)) + "'";
   }
   throw std::invalid_argument(
       "the environment variable PROPERBOOST_INSTRUCTION_SET must be one of " + known +
-      " on this processor; got '" + asked + "'");
+      " on this processor; got '" + choice + "'");
 }
 
 }  // namespace

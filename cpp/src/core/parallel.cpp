@@ -6,7 +6,7 @@
 
 namespace properboost {
 
-Share Team::share() const { return Share(peers_); }
+AllReduce Team::all_reduce() const { return AllReduce(peers_); }
 
 bool Team::is_worth_sharing(std::size_t n, double nanoseconds) const noexcept {
   if (gate_ == nullptr || n < 2) return false;

@@ -72,15 +72,15 @@ std::size_t read_stack_size() noexcept {
   return largest;
 }
 // Read when the library is loaded, as runtimes do.
-const std::size_t asked_size = read_stack_size();
+const std::size_t requested_size = read_stack_size();
 
 }  // namespace
 
-std::size_t asked_stack_size() noexcept { return asked_size; }
+std::size_t requested_stack_size() noexcept { return requested_size; }
 
 bool is_stack_short() noexcept {
-  const bool asked = asked_size != 0 && asked_size < kStackOfTasks;
-  return asked || lack_seen.load(std::memory_order_relaxed);
+  const bool is_less = requested_size != 0 && requested_size < kStackOfTasks;
+  return is_less || lack_seen.load(std::memory_order_relaxed);
 }
 
 bool has_enough_stack() noexcept {

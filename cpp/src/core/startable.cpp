@@ -67,7 +67,7 @@ int count_startable(int wanted) {
   std::size_t started = 0;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  const std::size_t stack_size = asked_stack_size();
+  const std::size_t stack_size = requested_stack_size();
   if (stack_size > 0) pthread_attr_setstacksize(&attributes, stack_size);
   for (Guest& guest : guests) {
     if (pthread_create(&guest.thread, &attributes, wait_in_hall, &guest) != 0) break;

@@ -20,7 +20,7 @@ double unit_of(double largest) {
 double find_largest(RowSampleWeights weight, std::size_t n) {
   double largest = 0.0;
   for (std::size_t i = 0; !weight.all_ones() && i < n; ++i) {
-    largest = std::max(largest, weight.given(i));
+    largest = std::max(largest, weight.stored(i));
   }
   return largest;
 }
@@ -42,8 +42,8 @@ std::vector<ColumnBlock> cut_into_narrow_blocks(const Table& table,
     for (std::size_t w = 0; w < block.wanted.size(); w += kColumns) {
       const auto begin = block.wanted.begin() + static_cast<std::ptrdiff_t>(w);
       const std::size_t n = std::min(kColumns, block.wanted.size() - w);
-      const std::vector<std::size_t> some(begin, begin + static_cast<std::ptrdiff_t>(n));
-      narrow.push_back({some.front(), some.back() - some.front() + 1, some});
+      const std::vector<std::size_t> wanted(begin, begin + static_cast<std::ptrdiff_t>(n));
+      narrow.push_back({wanted.front(), wanted.back() - wanted.front() + 1, wanted});
     }
   }
   return narrow;
@@ -70,14 +70,14 @@ void add_rows(const Table& table, const Bins& bins, const ColumnBlock& block, Ro
         for (std::size_t i = 0; i < n; ++i) {
           const auto value = static_cast<double>(values[i]);
           if (!std::isfinite(value)) continue;
-          BinSum& own = sums[w][codes[i]];
+          BinSum& bin = sums[w][codes[i]];
           if (weight.all_ones()) {
-            own.values.add(value);
-            ++own.rows;
+            bin.values.add(value);
+            ++bin.rows;
           } else {
-            const double share = weight.given(at + i) / unit;
-            own.values.add(share * value);
-            own.weights.add(share);
+            const double share = weight.stored(at + i) / unit;
+            bin.values.add(share * value);
+            bin.weights.add(share);
           }
         }
       }
@@ -93,13 +93,13 @@ void add_block(const Table& table, const Bins& bins, const ColumnBlock& block, R
   std::vector<std::vector<std::vector<BinSum>>> others(parts);  // the first part's are `sums`
   const double nanoseconds = 8.0 * static_cast<double>(n * block.wanted.size());
   team.for_each(parts, nanoseconds, [&](std::size_t part) {
-    std::vector<BinSum*> own;
+    std::vector<BinSum*> part_sums;
     for (const std::size_t f : block.wanted) {
       if (part > 0) others[part].push_back(make_sums(bins, f));
-      own.push_back(part > 0 ? others[part].back().data() : sums[f].data());
+      part_sums.push_back(part > 0 ? others[part].back().data() : sums[f].data());
     }
     add_rows(table, bins, block, order, n * part / parts, n * (part + 1) / parts, weight, unit,
-             own);
+             part_sums);
   });
   for (std::size_t part = 1; part < parts; ++part) {
     for (std::size_t w = 0; w < block.wanted.size(); ++w) {
@@ -172,10 +172,10 @@ std::vector<std::vector<double>> BinSums::means() const {
 std::vector<std::int64_t> BinSums::digits() const {
   std::vector<std::int64_t> all;
   for (const std::vector<BinSum>& feature : sums_) {
-    for (const BinSum& own : feature) {
-      own.values.list(all);
-      own.weights.list(all);
-      all.push_back(static_cast<std::int64_t>(own.rows));
+    for (const BinSum& bin : feature) {
+      bin.values.list(all);
+      bin.weights.list(all);
+      all.push_back(static_cast<std::int64_t>(bin.rows));
     }
   }
   return all;
@@ -184,10 +184,10 @@ std::vector<std::int64_t> BinSums::digits() const {
 void BinSums::add_digits(const std::vector<std::int64_t>& digits) {
   const std::int64_t* from = digits.data();
   for (std::vector<BinSum>& feature : sums_) {
-    for (BinSum& own : feature) {
-      from = own.values.add_listed(from);
-      from = own.weights.add_listed(from);
-      own.rows += static_cast<std::uint64_t>(*from++);
+    for (BinSum& bin : feature) {
+      from = bin.values.add_listed(from);
+      from = bin.weights.add_listed(from);
+      bin.rows += static_cast<std::uint64_t>(*from++);
     }
   }
 }

@@ -60,7 +60,7 @@ bool are_below_widths(const Codes& codes, const Bins& bins, Team& team) {
                     largest = code[i] > largest ? code[i] : largest;
                   bad[f] = largest >= bins[f].width();
                 });
-  return std::none_of(bad.begin(), bad.end(), [](std::uint8_t own) { return own != 0; });
+  return std::none_of(bad.begin(), bad.end(), [](std::uint8_t is_bad) { return is_bad != 0; });
 }
 
 }  // namespace properboost

@@ -39,8 +39,8 @@ T round_down(double x) {
 // and whose codes make a vector of bytes.
 constexpr std::size_t kWalks = 4;
 
-// What four turns, the first or the last, contribute to a code: the first turn of all is its most
-// significant bit.
+// The contribution of four turns, the first or the last, to a code: the first turn of all is its
+// most significant bit.
 struct CodeOfTurns {
   alignas(16) std::uint8_t of_low[16], of_high[16];
 };
@@ -56,9 +56,10 @@ constexpr CodeOfTurns code_of_turns(int levels) {
   return code;
 }
 
-// Sixty-four walks down a tree that lives in registers.  A node is known by the turns taken to get
-// there: bit k is set if the k-th went right.  Level k is 2^k edges in the order of their nodes; up
-// to 32 of them are one permutation, deeper levels are several, of which the last turns choose.
+// Sixty-four walks down a tree that lives in registers.  A node is identified by the turns taken to
+// get there: bit k is set if the k-th went right.  Level k is 2^k edges in the order of their
+// nodes; up to 32 of them are one permutation, deeper levels are several, of which the last turns
+// choose.
 template <int kLevels>
 class Tree {
  public:
@@ -303,24 +304,24 @@ void EdgeSearch::Cells<T>::build(const std::vector<double>& edges) {
   if (!std::isfinite(scale_) || !std::isfinite(low_)) low_ = scale_ = T(0);
   while (((high_key_ - low_key_) >> shift_) >= cells) ++shift_;
   const auto deal = [&](auto cell_of) {
-    std::vector<std::size_t> held(cells, 0);
-    for (const T e : edges_) ++held[cell_of(e)];
-    return held;
+    std::vector<std::size_t> counts(cells, 0);
+    for (const T e : edges_) ++counts[cell_of(e)];
+    return counts;
   };
-  std::vector<std::size_t> held = deal([&](T x) { return cell_by_value(x); });
+  std::vector<std::size_t> counts = deal([&](T x) { return cell_by_value(x); });
   const std::vector<std::size_t> by_key = deal([&](T x) { return cell_by_key(x); });
   const auto fullest = [](const auto& cells) {
     return *std::max_element(cells.begin(), cells.end());
   };
-  by_key_ = fullest(by_key) < fullest(held);
-  if (by_key_) held = by_key;
+  by_key_ = fullest(by_key) < fullest(counts);
+  if (by_key_) counts = by_key;
   first_.reserve(cells);
   std::size_t before = 0;
-  for (const std::size_t here : held) {
+  for (const std::size_t here : counts) {
     first_.push_back(static_cast<std::uint8_t>(before));
     before += here;
   }
-  while ((std::size_t{1} << steps_) <= fullest(held)) ++steps_;
+  while ((std::size_t{1} << steps_) <= fullest(counts)) ++steps_;
   edges_.resize(edges_.size() + (std::size_t{1} << steps_), std::numeric_limits<T>::infinity());
 }
 
@@ -381,13 +382,13 @@ template <class T>
 const EdgeSearch::Cells<T>& EdgeSearch::MadeCells<T>::of(const std::vector<double>& edges) {
   if (const Cells<T>* const made = made_.load(std::memory_order_acquire)) return *made;
   const std::lock_guard<std::mutex> only_one(mutex_);
-  if (own_ == nullptr) {
+  if (cells_ == nullptr) {
     auto cells = std::make_unique<Cells<T>>();
     cells->build(edges);
-    own_ = std::move(cells);
-    made_.store(own_.get(), std::memory_order_release);
+    cells_ = std::move(cells);
+    made_.store(cells_.get(), std::memory_order_release);
   }
-  return *own_;
+  return *cells_;
 }
 
 void EdgeSearch::encode(const float* x, std::size_t n, std::uint8_t missing,

@@ -204,70 +204,101 @@ void share_bins(std::vector<Run>& runs, int bins) {
   }
 }
 
-// Edges of at most max_bins bins.  A value that holds more than 1/max_bins of the weight gets its
-// own bin (plain quantiles would waste several edges on it); the light values between share the
-// remaining bins as quantiles.
+// The values of a column that fill a bin by themselves, and the runs of light values between them.
+struct Division {
+  std::vector<std::size_t> heavy;
+  std::vector<Run> runs;
+};
+
+// Appends the run of these values, unless it is empty.
 template <class Key>
-std::vector<double> quantile_edges(Distinct<Key> d, int max_bins) {
-  const std::size_t n = d.size();
-  std::vector<std::size_t> starts;  // distinct values at which a bin starts, except the first
-  if (n <= static_cast<std::size_t>(max_bins)) {
-    for (std::size_t i = 1; i < n; ++i) starts.push_back(i);
-  } else {
-    const double total = d.before[n];
-    std::vector<Run> runs;
-    std::vector<std::size_t> heavy;
-    std::size_t begin = 0;
-    const auto end_run = [&](std::size_t end) {
-      if (begin == end) return;
-      double before = d.before[begin];
-      if (!d.weight.empty()) {  // after a heavy value, sums would lose digits
-        before = 0.0;
-        double sum = 0.0;
-        for (std::size_t i = begin; i < end; ++i) d.before[i + 1] = sum += d.weight[i];
-      }
-      runs.push_back({begin, end, before, d.before[end] - before});
-    };
-    for (std::size_t i = 0; i < n; ++i) {
-      if (d.weight_of(i) * max_bins <= total) continue;
-      end_run(i);
-      heavy.push_back(i);
-      begin = i + 1;
-    }
-    end_run(n);
-    share_bins(runs, max_bins - static_cast<int>(heavy.size()));
-    for (const std::size_t i : heavy) {
-      starts.push_back(i);
-      starts.push_back(i + 1);
-    }
-    std::vector<std::size_t> shared;
-    for (const Run& run : runs) {
-      if (run.bins == 0) {  // shares the bin of the heavy value after it, or of the one before
-        shared.push_back(run.end < n ? run.end : run.begin);
-        if (run.end < n) starts.push_back(run.begin);
-        continue;
-      }
+void add_run(std::vector<Run>& runs, Distinct<Key>& values, std::size_t begin, std::size_t end) {
+  if (begin == end) return;
+  double before = values.before[begin];
+  if (!values.weight.empty()) {
+    // Sums that contain a heavy value have lost digits, so those of a run begin at 0.
+    before = 0.0;
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) values.before[i + 1] = sum += values.weight[i];
+  }
+  runs.push_back({begin, end, before, values.before[end] - before});
+}
+
+// A value is heavy if it holds more than 1/max_bins of the weight.
+template <class Key>
+Division divide(Distinct<Key>& values, int max_bins) {
+  const std::size_t n = values.size();
+  const double total = values.before[n];
+  Division division;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (values.weight_of(i) * max_bins <= total) continue;
+    add_run(division.runs, values, begin, i);
+    division.heavy.push_back(i);
+    begin = i + 1;
+  }
+  add_run(division.runs, values, begin, n);
+  return division;
+}
+
+// Appends the values at which the bins of a run start.  A bin ends with the first value that fills
+// its share of the run's weight, and holds at least one value.
+template <class Key>
+void add_starts(std::vector<std::size_t>& starts, const Distinct<Key>& values, const Run& run) {
+  starts.push_back(run.begin);
+  const auto up_to = values.before.begin() + 1;  // up_to[i] includes the weight of value i
+  std::size_t next = run.begin;
+  for (int full = 1; full < run.bins && next < run.end; ++full) {
+    const auto last = std::partition_point(
+        up_to + static_cast<std::ptrdiff_t>(next), up_to + static_cast<std::ptrdiff_t>(run.end),
+        [&](double weight) { return (weight - run.before) * run.bins < full * run.weight; });
+    next = static_cast<std::size_t>(last - up_to) + 1;
+    if (next <= run.end) starts.push_back(next);
+  }
+}
+
+// The values at which bins start, in ascending order, for a column with more values than bins.
+template <class Key>
+std::vector<std::size_t> find_starts(Distinct<Key>& values, int max_bins) {
+  const std::size_t n = values.size();
+  Division division = divide(values, max_bins);
+  share_bins(division.runs, max_bins - static_cast<int>(division.heavy.size()));
+  std::vector<std::size_t> starts;
+  for (const std::size_t i : division.heavy) {
+    starts.push_back(i);
+    starts.push_back(i + 1);
+  }
+  std::vector<std::size_t> joined;  // starts that are none, because two bins are joined there
+  for (const Run& run : division.runs) {
+    if (run.bins > 0) {
+      add_starts(starts, values, run);
+    } else if (run.end < n) {  // the run joins the heavy value after it
       starts.push_back(run.begin);
-      // A bin ends with the first value at which its share is full, and has at least one value.
-      std::size_t next = run.begin;
-      for (int closed = 1; closed < run.bins && next < run.end; ++closed) {
-        const auto ends = d.before.begin() + 1;
-        const auto at = std::partition_point(
-            ends + static_cast<std::ptrdiff_t>(next), ends + static_cast<std::ptrdiff_t>(run.end),
-            [&](double before) { return (before - run.before) * run.bins < closed * run.weight; });
-        next = static_cast<std::size_t>(at - ends) + 1;
-        if (next <= run.end) starts.push_back(next);
-      }
-    }
-    std::sort(starts.begin(), starts.end());
-    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-    for (const std::size_t i : shared) {
-      starts.erase(std::remove(starts.begin(), starts.end(), i), starts.end());
+      joined.push_back(run.end);
+    } else {  // or, at the end, the one before it
+      joined.push_back(run.begin);
     }
   }
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  for (const std::size_t i : joined) {
+    starts.erase(std::remove(starts.begin(), starts.end(), i), starts.end());
+  }
+  return starts;
+}
+
+// The edges of at most max_bins bins.  With enough bins each value has its bin.  Otherwise a heavy
+// value has its bin, because plain quantiles would spend several edges on it, and the light values
+// share the other bins as quantiles.
+template <class Key>
+std::vector<double> quantile_edges(Distinct<Key> values, int max_bins) {
+  const std::size_t n = values.size();
+  std::vector<std::size_t> starts(n);
+  std::iota(starts.begin(), starts.end(), std::size_t{0});
+  if (n > static_cast<std::size_t>(max_bins)) starts = find_starts(values, max_bins);
   std::vector<double> edges;
   for (const std::size_t i : starts) {
-    if (i > 0 && i < n) edges.push_back(edge_between(d.value(i - 1), d.value(i)));
+    if (i > 0 && i < n) edges.push_back(edge_between(values.value(i - 1), values.value(i)));
   }
   return edges;
 }
@@ -298,7 +329,7 @@ std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& r
                     [&](std::size_t i) { return Unweighted<Key>{keys[i]}; });
   }
   return of_items(std::vector<Weighted<Key>>(), [&](std::size_t i) {
-    return Weighted<Key>{keys[i], scale * weight.given(static_cast<std::size_t>(rows[i]))};
+    return Weighted<Key>{keys[i], scale * weight.stored(static_cast<std::size_t>(rows[i]))};
   });
 }
 
@@ -343,7 +374,7 @@ std::vector<std::vector<double>> find_edges(const Table& table,
   // fit this memory.
   constexpr std::size_t kMemory = std::size_t{32} << 20;
   std::unique_ptr<unsigned char[]> memory;  // not a vector, which would be cleared first
-  std::size_t held = 0;
+  std::size_t memory_size = 0;
   for (std::size_t first = 0; first < blocks.size();) {
     std::vector<std::size_t> place;  // of each block's keys
     std::size_t bytes = 0;
@@ -355,9 +386,9 @@ std::vector<std::vector<double>> find_edges(const Table& table,
       place.push_back(bytes);
       bytes += (more + 63) / 64 * 64;
     }
-    if (held < bytes) {
+    if (memory_size < bytes) {
       memory.reset(new unsigned char[bytes]);
-      held = bytes;
+      memory_size = bytes;
     }
     const std::size_t columns =
         blocks[last - 1].first + blocks[last - 1].size - blocks[first].first;

@@ -89,7 +89,7 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
   return sums;
 }
 
-// How far cells are from what the model expects, which is theirs to add or to take away.
+// Adds or subtracts the distance of cells from the model's expectation.
 template <std::size_t N>
 void count(const std::array<Sums, N>& cells, double scale, double sign, Interaction& in) {
   for (const Sums& cell : cells) {
@@ -112,11 +112,11 @@ Interaction find_interaction(const std::vector<Sums>& joint, std::size_t x, std:
       sum->variance += joint[k].variance;
     }
   }
-  Interaction found{0.0, 1.0};
-  count(cells, scale, 1.0, found);
-  count(rows, scale, -1.0, found);
-  count(columns, scale, -1.0, found);
-  return found;
+  Interaction interaction{0.0, 1.0};
+  count(cells, scale, 1.0, interaction);
+  count(rows, scale, -1.0, interaction);
+  count(columns, scale, -1.0, interaction);
+  return interaction;
 }
 
 }  // namespace
@@ -141,10 +141,10 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
                                            std::size_t n, const float* gradient,
                                            const float* variance, double scale,
                                            const std::function<void()>& progress, Team& team) {
-  std::vector<Interaction> found(features * (features - 1) / 2);
+  std::vector<Interaction> interactions(features * (features - 1) / 2);
   const std::vector<Triple> triples = cover_pairs(features);
   // Several triples may hold a pair, and the first one counts.
-  std::vector<std::size_t> owner(found.size(), triples.size());
+  std::vector<std::size_t> owner(interactions.size(), triples.size());
   const auto pair_of = [&](const Triple& t, std::size_t x, std::size_t y) {
     return position(t.features[x], t.features[y], features);
   };
@@ -160,10 +160,10 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
   const auto rows = static_cast<double>(n);
   const CellUnits units{rows * most, rows * most_variance, most, most_variance};
   const double a_triple = static_cast<double>(n) + 2e4;  // nanoseconds
-  const std::size_t some =
+  const std::size_t batch =
       std::max(2 * team.size(), static_cast<std::size_t>(kBetweenReports / a_triple));
-  for (std::size_t begin = 0; begin < triples.size(); begin += some) {
-    const std::size_t count = std::min(some, triples.size() - begin);
+  for (std::size_t begin = 0; begin < triples.size(); begin += batch) {
+    const std::size_t count = std::min(batch, triples.size() - begin);
     team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
       const std::size_t k = begin + task;
       const Triple& triple = triples[k];
@@ -171,12 +171,12 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);
-        if (owner[pair] == k) found[pair] = find_interaction(joint, x, y, scale);
+        if (owner[pair] == k) interactions[pair] = find_interaction(joint, x, y, scale);
       }
     });
     progress();
   }
-  return found;
+  return interactions;
 }
 
 }  // namespace properboost

@@ -11,21 +11,22 @@ RowSample::RowSample(std::size_t size, std::uint64_t seed) : size_(size), seed_(
   if (size == 0) throw std::invalid_argument("size must be positive; got 0");
 }
 
-void RowSample::keep_least(std::vector<Drawn>& drawn, std::size_t size) {
+void RowSample::keep_least(std::vector<HashedRow>& drawn, std::size_t size) {
   if (drawn.size() <= size) return;
   // No two hashes are the same.
   std::nth_element(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(size - 1),
-                   drawn.end(), [](const Drawn& a, const Drawn& b) { return a.hash < b.hash; });
+                   drawn.end(),
+                   [](const HashedRow& a, const HashedRow& b) { return a.hash < b.hash; });
   drawn.resize(size);
 }
 
 std::vector<std::int64_t> RowSample::add(std::size_t n, RowSampleWeights weight) {
-  std::vector<Drawn> own;
+  std::vector<HashedRow> candidates;
   for (std::size_t i = 0; i < n; ++i) {
-    if (!weight.all_ones() && !(weight.given(i) > 0.0)) continue;
+    if (!weight.all_ones() && !(weight.stored(i) > 0.0)) continue;
     const std::uint64_t hash = draw_bits(seed_, counted_++);
     if (hash > bound_) continue;
-    own.push_back({hash, static_cast<std::int64_t>(i)});
+    candidates.push_back({hash, static_cast<std::int64_t>(i)});
     drawn_.push_back({hash, seen_ + static_cast<std::int64_t>(i)});
     if (drawn_.size() / 2 < size_) continue;
     keep_least(drawn_, size_);
@@ -33,7 +34,7 @@ std::vector<std::int64_t> RowSample::add(std::size_t n, RowSampleWeights weight)
   }
   seen_ += static_cast<std::int64_t>(n);
   std::vector<std::int64_t> rows;
-  for (const Drawn& drawn : own) {
+  for (const HashedRow& drawn : candidates) {
     if (drawn.hash <= bound_) rows.push_back(drawn.row);
   }
   return rows;
@@ -43,7 +44,7 @@ std::vector<std::int64_t> RowSample::rows() const {
   auto least = drawn_;
   keep_least(least, size_);
   std::vector<std::int64_t> rows;
-  for (const Drawn& drawn : least) rows.push_back(drawn.row);
+  for (const HashedRow& drawn : least) rows.push_back(drawn.row);
   std::sort(rows.begin(), rows.end());
   return rows;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLanes = Tile::kColumns;
 
-// The smallest and largest values of so many columns, or of rows that take turns.
+// The smallest and largest values of several columns, or of rows that take turns.
 template <class Value>
 struct Lanes {
   alignas(64) Value low[kLanes], high[kLanes];
@@ -46,7 +46,7 @@ void widen(const Column& first, std::size_t columns, RowSampleWeights weight, st
   const auto at = [&](std::size_t i) {
     return first.data + static_cast<std::ptrdiff_t>(i) * first.stride;
   };
-  const auto counts = [&](std::size_t i) { return weight.all_ones() || weight.given(i) > 0.0; };
+  const auto counts = [&](std::size_t i) { return weight.all_ones() || weight.stored(i) > 0.0; };
   const bool is_dense = weight.all_ones() && first.stride == sizeof(T);
   vectorized([&] {
     T x[kLanes];
@@ -83,17 +83,18 @@ std::vector<Span> find_spans(const Table& table, RowSampleWeights weight, Team& 
   constexpr std::size_t kTurn = 8'192;
   const double nanoseconds = 0.5 * static_cast<double>(table.rows * table.columns.size());
   team.for_each((table.rows + kTurn - 1) / kTurn, nanoseconds, [&](std::size_t turn) {
-    std::vector<Span> own(all.size());
+    std::vector<Span> turn_spans(all.size());
     const std::size_t end = std::min((turn + 1) * kTurn, table.rows);
     for (const ColumnBlock& block : blocks) {
       const Column& first = table.columns[block.first];
       visit(first.type, [&](auto zero) {
-        widen<decltype(zero)>(first, block.size, weight, turn * kTurn, end, &own[block.first]);
+        widen<decltype(zero)>(first, block.size, weight, turn * kTurn, end,
+                              &turn_spans[block.first]);
       });
     }
     const std::lock_guard lock(adding);
     for (std::size_t f = 0; f < all.size(); ++f) {
-      all[f] = {std::min(all[f].low, own[f].low), std::max(all[f].high, own[f].high)};
+      all[f] = {std::min(all[f].low, turn_spans[f].low), std::max(all[f].high, turn_spans[f].high)};
     }
   });
   // That of the two zeros which does not depend on the order of rows.

@@ -13,9 +13,9 @@ WeightTotals::WeightTotals(RowSampleWeights weight, const std::vector<std::size_
     sums.push_back(weight.add_up(segments[s], segments[s + 1]));
   }
   most = weight.most(segments.back());
-  Share share = team.share();
-  for (ExactSum& sum : sums) sum.share(share);
-  share.most(most).go();
+  AllReduce all_reduce = team.all_reduce();
+  for (ExactSum& sum : sums) sum.add_to(all_reduce);
+  all_reduce.most(most).run();
   ExactSum total;
   for (const ExactSum& sum : sums) {
     of_segment.push_back(sum.value());

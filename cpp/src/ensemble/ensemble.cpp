@@ -56,7 +56,7 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<Feature
           count, [&](std::size_t w) { return tables + first(w) * models; }, codes, n, models, sums);
     };
     std::array<TileCodes, Tile::kColumns> codes;
-    std::vector<TileCodes> kept(places);
+    std::vector<TileCodes> part_codes(places);
     for (const ColumnBlock& block : blocks) {
       encode_tile(bins, table, block, RowOrder{}, rows,
                   [&](std::size_t w) { return codes[w].data(); });
@@ -64,15 +64,15 @@ void predict_raw(const Table& table, const Bins& bins, const std::vector<Feature
               [&](std::size_t w) { return bins.offset(block.wanted[w]); });
       for (std::size_t w = 0; w < block.wanted.size(); ++w) {
         const std::size_t f = block.wanted[w];
-        if (in_pair[f] != 0) std::copy_n(codes[w].begin(), n, kept[place[f]].begin());
+        if (in_pair[f] != 0) std::copy_n(codes[w].begin(), n, part_codes[place[f]].begin());
       }
     }
     for (std::size_t begin = 0; begin < used_pairs.size(); begin += codes.size()) {
       const std::size_t count = std::min(codes.size(), used_pairs.size() - begin);
       for (std::size_t w = 0; w < count; ++w) {
         const FeaturePair& pair = pairs[used_pairs[begin + w]];
-        const TileCodes& a = kept[place[pair.first]];
-        const TileCodes& b = kept[place[pair.second]];
+        const TileCodes& a = part_codes[place[pair.first]];
+        const TileCodes& b = part_codes[place[pair.second]];
         for (std::size_t i = 0; i < n; ++i) codes[w][i] = pair.code(a[i], b[i]);
       }
       add_all(count, codes.data(), [&](std::size_t w) { return offsets[used_pairs[begin + w]]; });

@@ -29,13 +29,13 @@ std::size_t first_unknown(const Tree& nodes, std::size_t node, std::size_t width
 }
 
 std::uint8_t largest(const TileCodes& codes, std::size_t n) {
-  std::uint8_t found = 0;
-  vectorized([&found, n, from = codes.data()] {
+  std::uint8_t highest = 0;
+  vectorized([&highest, n, from = codes.data()] {
     std::uint8_t most = 0;
     for (std::size_t i = 0; i < n; ++i) most = from[i] > most ? from[i] : most;
-    found = most;
+    highest = most;
   });
-  return found;
+  return highest;
 }
 
 }  // namespace
@@ -48,22 +48,22 @@ struct ForestScores::Codes {
 
 ForestScores::ForestScores(const Bins& bins, Forests forests)
     : bins_(bins), forests_(std::move(forests)), column_(bins.size(), 0) {
-  std::vector<std::uint8_t> asked(bins.size(), 0);
+  std::vector<std::uint8_t> is_used(bins.size(), 0);
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t m = 0; m < forests_.size(); ++m) {
-    const Forest& own = *forests_[m];
-    for (const std::int32_t f : own.nodes.feature) {
-      if (f != Tree::kLeaf) asked[static_cast<std::size_t>(f)] = 1;
+    const Forest& forest = *forests_[m];
+    for (const std::int32_t f : forest.nodes.feature) {
+      if (f != Tree::kLeaf) is_used[static_cast<std::size_t>(f)] = 1;
     }
-    for (const std::int32_t f : own.lines.feature) asked[static_cast<std::size_t>(f)] = 1;
-    if (!groups.empty() && have_the_same_nodes(*forests_[groups.back().front()], own)) {
+    for (const std::int32_t f : forest.lines.feature) is_used[static_cast<std::size_t>(f)] = 1;
+    if (!groups.empty() && have_the_same_nodes(*forests_[groups.back().front()], forest)) {
       groups.back().push_back(m);
     } else {
       groups.push_back({m});
     }
   }
   for (std::size_t f = 0; f < bins.size(); ++f) {
-    if (asked[f] == 0) continue;
+    if (is_used[f] == 0) continue;
     column_[f] = used_.size();
     used_.push_back(f);
   }
@@ -151,7 +151,7 @@ const ForestScores::Bits& ForestScores::choose(const ReadyTree& tree, const Code
   return may_stay ? *tree.all : tree.bits;
 }
 
-// Adds what rows get at their nodes.
+// Adds the values of the rows' nodes.
 void ForestScores::add_nodes(const Group& group, const std::size_t* nodes, const Codes& codes,
                              std::size_t n, double* sums) const {
   const std::size_t models = group.models.size();
@@ -188,22 +188,22 @@ void ForestScores::add(const Group& group, const Codes& codes, std::size_t n, do
   const Tree& nodes = forests_[group.models.front()]->nodes;
   std::array<std::size_t, Tile::kRows> node;
   for (const ReadyTree& tree : group.trees) {
-    const Bits& own = choose(tree, codes);
-    if (n <= kFew && own.bits.walkable()) {
-      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + own.bits.walk(columns + i);
-    } else if (n <= kFew || !own.bits.usable()) {
+    const Bits& tree_bits = choose(tree, codes);
+    if (n <= kFew && tree_bits.bits.walkable()) {
+      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + tree_bits.bits.walk(columns + i);
+    } else if (n <= kFew || !tree_bits.bits.usable()) {
       for (std::size_t i = 0; i < n; ++i) {
         node[i] =
             nodes.find_node([&](std::size_t f) { return codes.columns[column_[f]][i]; }, tree.root);
       }
     } else {
-      own.bits.find(columns, places[waiting].data());
+      tree_bits.bits.find(columns, places[waiting].data());
       if (!group.has_lines) {
-        values[waiting++] = own.values.data();
+        values[waiting++] = tree_bits.values.data();
         if (waiting == kAtOnce) add_waiting();
         continue;
       }
-      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + own.bits.node(places[0][i]);
+      for (std::size_t i = 0; i < n; ++i) node[i] = tree.root + tree_bits.bits.node(places[0][i]);
     }
     add_waiting();
     add_nodes(group, node.data(), codes, n, sums);

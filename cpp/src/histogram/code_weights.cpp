@@ -30,31 +30,31 @@ std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
   for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
     totals[group] += weight.add_up(begin, end);
   });
-  Share share = team.share();
-  for (ExactSum& total : totals) total.share(share);
-  share.go();
+  AllReduce all_reduce = team.all_reduce();
+  for (ExactSum& total : totals) total.add_to(all_reduce);
+  all_reduce.run();
   std::vector<FixedPoint> units;
   for (const ExactSum& total : totals) units.emplace_back(total.value());
   const std::size_t width = bins.total_width();
   std::vector<std::int64_t> sums(groups * width, 0);
   team.for_each(bins.size(), nanoseconds(codes.rows, bins), [&](std::size_t f) {
     for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
-      std::int64_t* const own = sums.data() + group * width + bins.offset(f);
+      std::int64_t* const group_sums = sums.data() + group * width + bins.offset(f);
       if (weight.all_ones()) {
         const std::int64_t one = units[group].round(1.0);
         const auto count = [one](std::size_t) { return one; };
-        add_by_code(codes.feature(f), begin, end, bins[f].width(), count, own);
+        add_by_code(codes.feature(f), begin, end, bins[f].width(), count, group_sums);
       } else {
-        const auto weigh = [&](std::size_t i) { return units[group].round(weight.given(i)); };
-        add_by_code(codes.feature(f), begin, end, bins[f].width(), weigh, own);
+        const auto weigh = [&](std::size_t i) { return units[group].round(weight.stored(i)); };
+        add_by_code(codes.feature(f), begin, end, bins[f].width(), weigh, group_sums);
       }
     });
   });
-  team.share().sum(sums.data(), sums.size()).go();
-  std::vector<double> held;
-  held.reserve(sums.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) held.push_back(units[i / width].value(sums[i]));
-  return held;
+  team.all_reduce().sum(sums.data(), sums.size()).run();
+  std::vector<double> weights;
+  weights.reserve(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) weights.push_back(units[i / width].value(sums[i]));
+  return weights;
 }
 
 std::vector<std::size_t> count_codes(const Codes& codes, const Bins& bins, Team& team) {

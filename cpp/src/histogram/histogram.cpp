@@ -5,18 +5,18 @@
 
 namespace properboost {
 
-void Histogram::add_to(Share& share) { share.sum(sums_.data(), sums_.size()); }
+void Histogram::add_to(AllReduce& all_reduce) { all_reduce.sum(sums_.data(), sums_.size()); }
 
-void Histogram::add_to(Share& share, std::size_t f) {
+void Histogram::add_to(AllReduce& all_reduce, std::size_t f) {
   const std::size_t n = numbers_of(f);
-  share.sum(positive(f), n).sum(negative(f), n);
-  if (has_curvature_) share.sum(curvature(f), n);
+  all_reduce.sum(positive(f), n).sum(negative(f), n);
+  if (has_curvature_) all_reduce.sum(curvature(f), n);
 }
 
-void Histogram::share(std::size_t f, Team& team) {
-  Share share = team.share();
-  add_to(share, f);
-  share.go();
+void Histogram::all_reduce(std::size_t f, Team& team) {
+  AllReduce all_reduce = team.all_reduce();
+  add_to(all_reduce, f);
+  all_reduce.run();
 }
 
 }  // namespace properboost

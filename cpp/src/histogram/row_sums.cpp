@@ -4,9 +4,9 @@
 
 namespace properboost {
 
-void TermUnits::share(Share& share, Lost& lost) const {
+void TermUnits::add_to(AllReduce& all_reduce, Lost& lost) const {
   for (std::size_t lane = 0; lane < lost.size(); ++lane) lost[lane] = has_lost(lane) ? 1.0 : 0.0;
-  for (double& flag : lost) share.most(flag);
+  for (double& flag : lost) all_reduce.most(flag);
 }
 
 }  // namespace properboost

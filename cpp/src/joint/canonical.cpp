@@ -4,7 +4,7 @@
 // margin loss phi has the weight w = -phi' and the inverse link c = 1 - w, and c(-u) = 1 - c(u).
 //
 // (1) The shift tau makes the probabilities p_k = c(z_k - tau) add up to 1.  The other classes have
-// then together what the top class lacks:
+// then together the mass that the top class lacks:
 //
 //     S(tau) = T(tau),  with S = sum over k > 1 of w(tau - z_k) and T = w(z_1 - tau).
 //
@@ -24,11 +24,11 @@
 // | `evaluate`, custom losses | Newton's, float | 1e-7, relatively 2e-5 | 5e-6 | 1e-2 |
 // | `log_probabilities`, `losses` | Newton's, double | 1e-12, relatively 1e-12 | 1e-11 | |
 //
-// Errors of losses and curvatures are relative.  Those of custom losses are beside built-in twins.
-// Weights keep their digits down to 1e-25.  In double a custom loss's log p errs by a relative 5e-3
-// where its table has underflowed, as a parabola goes on there.
+// Errors of losses and curvatures are relative; for custom losses they are compared with built-in
+// twins.  Weights keep their digits down to 1e-25.  In double a custom loss's log p errs by a
+// relative 5e-3 where its table has underflowed, as a parabola goes on there.
 //
-// The last step of a float path is short, and is taken along what S and T do: by 2^-7 of S / T at
+// The last step of a float path is short, and follows local models of S and T: by 2^-7 of S / T at
 // most along parabolas (Halley), by 2^-10 along tangents (Newton).
 #include "properboost/joint/canonical.hpp"
 
@@ -51,7 +51,7 @@ namespace properboost::joint {
 
 // [class][row] arrays of the rows of a strip.
 struct ClassesOfStrip {
-  std::size_t classes, n, own;
+  std::size_t classes, n, true_class;
   const float* scores;
   std::size_t stride;
   float* weights;
@@ -91,7 +91,7 @@ void call_blocks(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip
     vectorized([=, &u] {
       for (std::size_t i = 0; i < n; ++i) u[i] = part.shift[i] - below(z[i], part.top[i]);
     });
-    if (part.loss_sum != nullptr && k != rows.own) {
+    if (part.loss_sum != nullptr && k != rows.true_class) {
       loss.evaluate(u, w, losses, c, n);
       vectorized([=, &losses] {
         for (std::size_t i = 0; i < n; ++i) part.loss_sum[i] += losses[i];
@@ -115,8 +115,8 @@ void call_blocks(const Loss& loss, const ClassesOfStrip& rows, const PartOfStrip
   }
 }
 
-// A class of a built-in loss, in one loop.  GCC makes vectors of it only if it knows the pointers
-// apart, which it believes of parameters.
+// A class of a built-in loss, in one loop.  GCC vectorises it only if the pointers cannot alias,
+// which it assumes of `__restrict` parameters.
 template <bool with_losses, class Policy>
 void run_class(Policy policy, std::size_t n, const float* __restrict z, const float* __restrict top,
                const float* __restrict shift, const float* __restrict which, float number,
@@ -140,14 +140,14 @@ void run_class(Policy policy, std::size_t n, const float* __restrict z, const fl
   }
 }
 
-// What is left of the losses of the other classes: only the top one's margin may be below 0.
+// Completes the losses of the other classes: only the top one's margin may be below 0.
 template <class Policy>
 void finish_losses(Policy policy, std::size_t n, const float* __restrict shift,
-                   const float* __restrict which, float own, bool first,
+                   const float* __restrict which, float true_class, bool first,
                    float* __restrict loss_sum) {
   for (std::size_t i = 0; i < n; ++i) {
     const float below_zero = math::at_least(-shift[i], 0.0F);
-    const float linear = which[i] != own ? below_zero : 0.0F;
+    const float linear = which[i] != true_class ? below_zero : 0.0F;
     loss_sum[i] = policy.sum_of_areas(loss_sum[i]) + (first ? linear : 0.0F);
   }
 }
@@ -164,14 +164,14 @@ void run_block(const Loss& /*loss*/, const ClassesOfStrip& rows, const PartOfStr
           part.growth_sum, part.loss_sum);
     };
     for (std::size_t k = part.first; k < part.last; ++k) {
-      if (part.loss_sum != nullptr && k != rows.own) {
+      if (part.loss_sum != nullptr && k != rows.true_class) {
         run(std::true_type{}, k);
       } else {
         run(std::false_type{}, k);
       }
     }
     if (part.loss_sum == nullptr) return;
-    finish_losses(Policy{}, rows.n, part.shift, part.which, static_cast<float>(rows.own),
+    finish_losses(Policy{}, rows.n, part.shift, part.which, static_cast<float>(rows.true_class),
                   part.first == 0, part.loss_sum);
   });
 }
@@ -232,22 +232,22 @@ void follow_tangents_of_all(const ClassesOfStrip& rows, const StepsOfStrip& stri
 
 template <class Kernels, class... Policies>
 Kernels find_kernels(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
-  Kernels found{call_blocks, follow_tangents_of_all, false};
+  Kernels kernels{call_blocks, follow_tangents_of_all, false};
   const auto try_one = [&](auto* policy) {
     using Policy = std::remove_pointer_t<decltype(policy)>;
     if constexpr (Policy::canonical) {
       if (dynamic_cast<const losses::Bound<Policy>*>(&loss) != nullptr) {
-        found = {run_block<Policy>, follow_parabolas<Policy>, true};
+        kernels = {run_block<Policy>, follow_parabolas<Policy>, true};
       }
     }
   };
   (try_one(static_cast<Policies*>(nullptr)), ...);
-  return found;
+  return kernels;
 }
 
 // log(1 - inverse link) at t >= 0.  Where that has underflowed, the parabola through its last half
-// goes on: tables know no more.  A table may call the classes certain at any margin; its tail is
-// then as good as the least.
+// goes on: tables end there.  A table may make the classes certain at any margin; its tail is then
+// as good as the least.
 double extend_log_tail(const Loss& loss, double t) {
   constexpr double kLeast = 1e-280;
   const double tail = loss.weight(t);
@@ -272,19 +272,19 @@ double extend_log_tail(const Loss& loss, double t) {
 template <class P>
 using LogTailOf = decltype(std::declval<const P&>().log_tail(1.0));
 
-// A built-in loss may know better: `double log_tail(double t) const` in its policy.
+// A built-in loss may be more precise: `double log_tail(double t) const` in its policy.
 template <class LogTail, class... Policies>
 LogTail find_log_tail(Registry<std::tuple<Policies...>> /*builtins*/, const Loss& loss) {
-  LogTail found = extend_log_tail;
+  LogTail log_tail = extend_log_tail;
   const auto try_one = [&](auto* policy) {
     using Policy = std::remove_pointer_t<decltype(policy)>;
     if constexpr (losses::kHas<LogTailOf, Policy>) {
       if (dynamic_cast<const losses::Bound<Policy>*>(&loss) == nullptr) return;
-      found = [](const Loss&, double t) { return Policy{}.log_tail(t); };
+      log_tail = [](const Loss&, double t) { return Policy{}.log_tail(t); };
     }
   };
   (try_one(static_cast<Policies*>(nullptr)), ...);
-  return found;
+  return log_tail;
 }
 
 // Between the ends of a bracket; by ratio where they are far from 0.
@@ -294,13 +294,13 @@ T between(T low, T high) {
   return low < T(-4) ? ratio : T(0.5) * (low + high);
 }
 
-// Newton's method looks for the zero of log S - log T, with T the top class's 1 - p and S what the
-// others have.  It ends where the next step would change both by less than this share: that step is
+// Newton's method finds the zero of log S - log T, with T the top class's 1 - p and S the mass of
+// the others.  It ends where the next step would change both by less than this share: that step is
 // then taken along the tangents, which errs by the share's square.  Curvatures have no tangents,
 // and err by the share.
 constexpr float kTolerance = 0x1p-10F;
 constexpr float kCurvatureTolerance = 0x1p-14F;
-// Where it is known how fast curvatures grow, Halley's method does.  The last step is then taken
+// Where the growth of curvatures is known, Halley's method finds it.  The last step is then taken
 // along parabolas, which err by the share's cube; curvatures have tangents.  Not across 0, where a
 // density may have a kink.
 constexpr float kBentTolerance = 0x1p-7F;
@@ -309,14 +309,14 @@ constexpr int kMostPasses = 80;
 
 }  // namespace
 
-// What is known of each row of a strip.  Shifts are relative to the largest score.
+// The state of each row of a strip.  Shifts are relative to the largest score.
 struct Canonical::Strip {
   alignas(64) float top[kStrip];
   alignas(64) float which[kStrip];  // the first class of that score
   alignas(64) float low[kStrip];
   alignas(64) float high[kStrip];
   alignas(64) float shift[kStrip];
-  alignas(64) float step[kStrip];   // what is left to go to the zero
+  alignas(64) float step[kStrip];   // the rest of the way to the zero
   alignas(64) float moves[kStrip];  // 1 while it has not converged, else 0
   // At the shift:
   alignas(64) float tail[kStrip];       // T
@@ -329,11 +329,11 @@ struct Canonical::Strip {
   alignas(64) float loss[kStrip];
 
   using Field = float (Strip::*)[kStrip];
-  static constexpr Field kKept[] = {&Strip::top, &Strip::which, &Strip::low, &Strip::high,
-                                    &Strip::shift};
-  static constexpr Field kFound[] = {&Strip::shift,  &Strip::step,          &Strip::tail,
-                                     &Strip::others, &Strip::curvature,     &Strip::total,
-                                     &Strip::growth, &Strip::others_growth, &Strip::loss};
+  static constexpr Field kInputs[] = {&Strip::top, &Strip::which, &Strip::low, &Strip::high,
+                                      &Strip::shift};
+  static constexpr Field kOutputs[] = {&Strip::shift,  &Strip::step,          &Strip::tail,
+                                       &Strip::others, &Strip::curvature,     &Strip::total,
+                                       &Strip::growth, &Strip::others_growth, &Strip::loss};
 
   std::size_t count_moving(std::size_t n) const {
     float count = 0.0F;
@@ -394,7 +394,7 @@ void Canonical::Strip::bend(std::size_t n, Step& to) const {
 }
 
 // Moves the rows that have not converged, to the middle of their bracket where the step leaves it.
-// For the others the step is what is left to go.
+// For the others the step is the rest of the way.
 void Canonical::Strip::take(std::size_t n, const Step& to) {
   vectorized([this, &to, n] {
     for (std::size_t i = 0; i < n; ++i) {
@@ -484,7 +484,7 @@ void Canonical::start(const JointRows& rows, std::size_t begin, Strip& strip) co
   });
 }
 
-// Goes one step of Newton's or Halley's method, from what S and T are at the shift.
+// Makes one step of Newton's or Halley's method, from S and T at the shift.
 void Canonical::pass(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const {
   sum_top(rows.n, strip);
   sum_others(rows, with_losses, strip);
@@ -514,7 +514,7 @@ void Canonical::sum_top(std::size_t n, Strip& strip) const {
       {0, 1, zero, mirrored, ones, strip.tail, strip.curvature, strip.growth, nullptr});
 }
 
-// S, which the other classes have, and what else is summed over classes.
+// Computes S, the mass of the other classes, and the other sums over classes.
 void Canonical::sum_others(const ClassesOfStrip& rows, bool with_losses, Strip& strip) const {
   alignas(64) float weight[kStrip];  // a part's sums
   alignas(64) float curvature[kStrip];
@@ -556,7 +556,7 @@ void Canonical::finish_moving(const ClassesOfStrip& rows, bool with_losses, Stri
   float* const scores = scratch.data();
   const ClassesOfStrip moving{rows.classes,
                               n,
-                              rows.own,
+                              rows.true_class,
                               scores,
                               n,
                               scores + rows.classes * n,
@@ -564,19 +564,19 @@ void Canonical::finish_moving(const ClassesOfStrip& rows, bool with_losses, Stri
                               scores + 2 * rows.classes * n,
                               n,
                               rows.tolerance};
-  Strip some;
-  for (auto field : Strip::kKept) {
-    for (std::size_t i = 0; i < n; ++i) (some.*field)[i] = (strip.*field)[from[i]];
+  Strip moving_strip;
+  for (auto field : Strip::kInputs) {
+    for (std::size_t i = 0; i < n; ++i) (moving_strip.*field)[i] = (strip.*field)[from[i]];
   }
   for (std::size_t k = 0; k < rows.classes; ++k) {
     for (std::size_t i = 0; i < n; ++i) scores[k * n + i] = rows.scores[k * rows.stride + from[i]];
   }
   int passes = 0;
   do {
-    pass(moving, with_losses, some);
-  } while (some.count_moving(n) > 0 && ++passes < kMostPasses);
-  for (auto field : Strip::kFound) {
-    for (std::size_t i = 0; i < n; ++i) (strip.*field)[from[i]] = (some.*field)[i];
+    pass(moving, with_losses, moving_strip);
+  } while (moving_strip.count_moving(n) > 0 && ++passes < kMostPasses);
+  for (auto field : Strip::kOutputs) {
+    for (std::size_t i = 0; i < n; ++i) (strip.*field)[from[i]] = (moving_strip.*field)[i];
   }
   for (std::size_t k = 0; k < rows.classes; ++k) {
     float* const weights = rows.weights + k * rows.weight_stride;
@@ -597,17 +597,17 @@ void Canonical::evaluate(const JointRows& all) const {
   }
   for (std::size_t begin = 0; begin < all.n; begin += kStrip) {
     const std::size_t n = std::min(kStrip, all.n - begin);
-    const bool own_curvatures = all.curvatures == nullptr;
+    const bool curvatures_in_scratch = all.curvatures == nullptr;
     const ClassesOfStrip rows{all.classes,
                               n,
-                              all.own,
+                              all.true_class,
                               all.scores + begin,
                               all.n,
                               all.weights + begin,
                               all.n,
-                              own_curvatures ? scratch.data() : all.curvatures + begin,
-                              own_curvatures ? n : all.n,
-                              own_curvatures ? kTolerance : kCurvatureTolerance};
+                              curvatures_in_scratch ? scratch.data() : all.curvatures + begin,
+                              curvatures_in_scratch ? n : all.n,
+                              curvatures_in_scratch ? kTolerance : kCurvatureTolerance};
     start(all, begin, strip);
     const bool with_losses = all.losses != nullptr;
     const bool early = with_losses && settles;
@@ -617,7 +617,7 @@ void Canonical::evaluate(const JointRows& all) const {
     if (with_losses != early || 3 * moving > n) pass(rows, with_losses, strip);
     settles = 2 * moving < n;
     finish_moving(rows, with_losses, strip);
-    finish(rows, !own_curvatures, strip);
+    finish(rows, !curvatures_in_scratch, strip);
     if (with_losses) find_losses(rows, strip, all.losses + begin);
     if (all.shift != nullptr) {
       float* const shift = all.shift + begin;
@@ -630,7 +630,7 @@ void Canonical::evaluate(const JointRows& all) const {
   }
 }
 
-// Takes what is left of the way.
+// Makes the rest of the way.
 void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip& strip) const {
   const std::size_t n = rows.n;
   kernels_.follow(rows, {strip.top, strip.shift, strip.step, wants_curvatures});
@@ -650,10 +650,10 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
       strip.total[i] = total;
       inverse_total[i] = 1.0F / math::at_least(total, 1e-37F);
     }
-    float* const __restrict own = rows.weights + rows.own * rows.weight_stride;
+    float* const __restrict true_weights = rows.weights + rows.true_class * rows.weight_stride;
     for (std::size_t i = 0; i < n; ++i) {
-      const float weight = own[i];  // above 1/2 it is the top class
-      own[i] = weight > 0.5F ? strip.tail[i] : 1.0F - weight;
+      const float weight = true_weights[i];  // above 1/2 it is the top class
+      true_weights[i] = weight > 0.5F ? strip.tail[i] : 1.0F - weight;
     }
     for (std::size_t k = 0; wants_curvatures && k < rows.classes; ++k) {
       float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
@@ -670,12 +670,12 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
 void Canonical::find_losses(const ClassesOfStrip& rows, const Strip& strip, float* losses) const {
   alignas(64) float u[kStrip];
   const std::size_t n = rows.n;
-  const float* const z = rows.scores + rows.own * rows.stride;
+  const float* const z = rows.scores + rows.true_class * rows.stride;
   vectorized([&strip, &u, z, n] {
     for (std::size_t i = 0; i < n; ++i) u[i] = below(z[i], strip.top[i]) - strip.shift[i];
   });
   loss_.losses(u, losses, n);
-  vectorized([&strip, losses, n] {  // what is left of the way may round to below 0
+  vectorized([&strip, losses, n] {  // the rest of the way may round to below 0
     for (std::size_t i = 0; i < n; ++i) {
       losses[i] = math::bounded(math::at_least(losses[i] + strip.loss[i], 0.0F));
     }
@@ -711,7 +711,7 @@ class Canonical::Row {
     }
   }
 
-  double loss(std::size_t own) const {
+  double loss(std::size_t true_class) const {
     double u[kChunk];
     double losses[kChunk];
     double sum = 0.0;
@@ -719,7 +719,7 @@ class Canonical::Row {
       const std::size_t n = std::min(kChunk, classes_ - first);
       for (std::size_t k = 0; k < n; ++k) {
         const double d = difference(first + k);
-        u[k] = first + k == own ? d - shift_ : shift_ - d;
+        u[k] = first + k == true_class ? d - shift_ : shift_ - d;
       }
       form_.loss_.losses_in_double(u, losses, n);
       for (std::size_t k = 0; k < n; ++k) sum += losses[k];
@@ -744,7 +744,7 @@ class Canonical::Row {
       add_others(shift, S, slope);
       double h;
       double step;
-      double tolerance = 1e-9;  // the last step squares what is left
+      double tolerance = 1e-9;  // the last step squares the error
       if (S >= kUnderflow && T >= kUnderflow) {
         h = math::log(S / T);
         step = h * S / (slope + form_.loss_.curvature(shift) * (S / T));
@@ -819,9 +819,10 @@ void Canonical::log_probabilities(const double* scores, std::size_t classes, std
   }
 }
 
-void Canonical::losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
-                       double* out) const noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] = Row(*this, scores + i * classes, classes).loss(own);
+void Canonical::losses(const double* scores, std::size_t classes, std::size_t n,
+                       std::size_t true_class, double* out) const noexcept {
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = Row(*this, scores + i * classes, classes).loss(true_class);
 }
 
 }  // namespace properboost::joint

@@ -17,9 +17,9 @@ class Bound final : public JointLoss {
                          double* out) const noexcept override {
     policy_.log_probabilities(scores, classes, n, out);
   }
-  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
+  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t true_class,
               double* out) const noexcept override {
-    policy_.losses(scores, classes, n, own, out);
+    policy_.losses(scores, classes, n, true_class, out);
   }
 
  private:

@@ -114,7 +114,7 @@ void Softmax::evaluate(const JointRows& all) const {
   for (std::size_t begin = 0; begin < all.n; begin += kStrip) {
     const RowsOfStrip rows{all.classes,
                            std::min(kStrip, all.n - begin),
-                           all.own,
+                           all.true_class,
                            all.n,
                            all.scores + begin,
                            all.weights + begin,
@@ -147,8 +147,8 @@ void Softmax::log_probabilities(const double* scores, std::size_t classes, std::
   });
 }
 
-void Softmax::losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
-                     double* out) const noexcept {
+void Softmax::losses(const double* scores, std::size_t classes, std::size_t n,
+                     std::size_t true_class, double* out) const noexcept {
   vectorized([=] {
     for (std::size_t i = 0; i < n; ++i) {
       const double* const z = scores + i * classes;
@@ -157,7 +157,7 @@ void Softmax::losses(const double* scores, std::size_t classes, std::size_t n, s
       for (std::size_t k = 0; k < classes; ++k) {
         if (k != top) others += math::exp(0.5 * below(z[k], z[top]));
       }
-      out[i] = 2.0 * math::log_one_more(others) - below(z[own], z[top]);
+      out[i] = 2.0 * math::log_one_more(others) - below(z[true_class], z[top]);
     }
   });
 }

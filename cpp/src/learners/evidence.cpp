@@ -8,7 +8,7 @@ namespace properboost {
 
 Contrast find_evidence(const double* positive, const double* negative, std::size_t n,
                        bool ordered) {
-  constexpr double kLeastShare = 1e-150;  // beside all others such a class counts for nothing
+  constexpr double kLeastShare = 1e-150;  // a class with less counts for nothing
   double positives = 0.0, negatives = 0.0;
   std::size_t occupied = 0;
   for (std::size_t b = 0; b < n; ++b) {

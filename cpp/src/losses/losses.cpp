@@ -21,14 +21,14 @@ using Parameters = std::map<std::string, double>;
   throw std::invalid_argument(message.str());
 }
 
-double checked(const char* loss, const losses::Parameter& parameter, const Parameters& given) {
+double checked(const char* loss, const losses::Parameter& parameter, const Parameters& parameters) {
   std::ostringstream message;
-  const auto found = given.find(parameter.name);
-  if (found == given.end()) {
+  const auto entry = parameters.find(parameter.name);
+  if (entry == parameters.end()) {
     message << "loss '" << loss << "' needs the parameter '" << parameter.name << "'";
     reject(message);
   }
-  const double value = found->second;
+  const double value = entry->second;
   if (!(value >= parameter.least && value <= parameter.most)) {  // also refuses NaN
     message << parameter.name << " must be between " << parameter.least << " and " << parameter.most
             << "; got " << value;
@@ -38,8 +38,8 @@ double checked(const char* loss, const losses::Parameter& parameter, const Param
 }
 
 template <class Policy, std::size_t... i>
-std::unique_ptr<Loss> make(const Parameters& given, std::index_sequence<i...>) {
-  for (const auto& [name, value] : given) {
+std::unique_ptr<Loss> make(const Parameters& parameters, std::index_sequence<i...>) {
+  for (const auto& [name, value] : parameters) {
     static_cast<void>(value);
     const bool known = ((name == Policy::parameters[i].name) || ...);
     if (known) continue;
@@ -49,17 +49,17 @@ std::unique_ptr<Loss> make(const Parameters& given, std::index_sequence<i...>) {
     static_cast<void>(((message << (i ? ", '" : "'") << Policy::parameters[i].name << "'"), ...));
     reject(message);
   }
-  return losses::bind(Policy{checked(Policy::name, Policy::parameters[i], given)...});
+  return losses::bind(Policy{checked(Policy::name, Policy::parameters[i], parameters)...});
 }
 
 template <class... Policies>
 std::unique_ptr<Loss> find(Registry<std::tuple<Policies...>> builtins, const std::string& name,
-                           const Parameters& given) {
+                           const Parameters& parameters) {
   std::unique_ptr<Loss> made;
   const auto try_one = [&](auto* policy) {
     using Policy = std::remove_pointer_t<decltype(policy)>;
     if (name != Policy::name) return;
-    made = make<Policy>(given, std::make_index_sequence<Policy::parameters.size()>());
+    made = make<Policy>(parameters, std::make_index_sequence<Policy::parameters.size()>());
   };
   (try_one(static_cast<Policies*>(nullptr)), ...);
   if (!made) throw std::invalid_argument(builtins.unknown("loss", name));

@@ -63,10 +63,10 @@ class ByCell final : public RowsAtShift {
         }
       });
       for (const CellSums& part : parts) all += part;
-      return share_largest(largest, most, true, false,
-                           team_.share()
-                               .sum(all.slope.data(), all.slope.size())
-                               .sum(all.curvature.data(), all.curvature.size()));
+      return reduce_largest(largest, most, true, false,
+                            team_.all_reduce()
+                                .sum(all.slope.data(), all.slope.size())
+                                .sum(all.curvature.data(), all.curvature.size()));
     });
     return all;
   }
@@ -131,7 +131,7 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& mem
         curvature_.empty() ? nullptr : curvature_.data() + block.begin * width_, block.begin,
         block.end - block.begin);
   });
-  cells.histogram.share(cells.feature, team);
+  cells.histogram.all_reduce(cells.feature, team);
 }
 
 void CoupledBatch::spread(const float* from, std::size_t stride, std::size_t n, float* to) const {

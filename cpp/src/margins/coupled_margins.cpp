@@ -17,7 +17,7 @@
 namespace properboost {
 namespace {
 
-// What the path's other steps make the shifts of a strip's rows here, and what they are.
+// `guess` predicts the shifts of a strip's rows from the path's other steps; `keep` stores them.
 void guess(const ShiftGuesses& path, const CoupledStrip& strip, float* shift) {
   for (const auto& [begin, n, place] : strip.pieces()) path.guess(begin, n, shift + place);
 }
@@ -73,7 +73,7 @@ class CoupledMargins::Pass {
   Point run(Team& team) {
     for_strips(rows_, team, [&](std::size_t p, CoupledStrip& strip) { move(strip, parts_[p]); });
     for (const Part& part : parts_) all_ += part;
-    share(team);
+    all_reduce(team);
     for (const auto& batch : m_.batches_) set_units(*batch);
     Point point;
     point.slope = slope_units_.value(0, all_.slope) / rows_.training_weight;
@@ -126,7 +126,7 @@ class CoupledMargins::Pass {
     for (const auto& batch : m_.batches_) batch->store(strip);
   }
 
-  // The joint loss is told where to look for each row's shift, and the shift is remembered.
+  // The joint loss gets a guess of each row's shift, and the shift is stored.
   void weigh(CoupledStrip& strip) {
     if (!m_.path_) return strip.weigh(rows_.needs_curvature, needs_risk_, nullptr);
     float* const shift = strip.shift();
@@ -152,20 +152,20 @@ class CoupledMargins::Pass {
   }
 
   // Adds the sums of other processes' rows, and notes the largest terms of all.
-  void share(Team& team) {
-    Share share = team.share();
-    share.sum(all_.slope).sum(all_.risk);
+  void all_reduce(Team& team) {
+    AllReduce all_reduce = team.all_reduce();
+    all_reduce.sum(all_.slope).sum(all_.risk);
     for (Part::OfClass& of_class : all_.classes) {
-      share.sum(of_class.weight).sum(of_class.curvature);
+      all_reduce.sum(of_class.weight).sum(of_class.curvature);
     }
     double largest_score = wide(all_.largest_score);
-    share.most(largest_score).most(all_.largest_slope);
+    all_reduce.most(largest_score).most(all_.largest_slope);
     const std::array<const TermUnits*, 4> units = {&units_.risk, &units_.weight, &units_.curvature,
                                                    &slope_units_};
     std::array<TermUnits::Lost, 4> lost;
-    for (std::size_t j = 0; j < lost.size(); ++j) units[j]->share(share, lost[j]);
+    for (std::size_t j = 0; j < lost.size(); ++j) units[j]->add_to(all_reduce, lost[j]);
     m_.moved_.largest =
-        share_largest({all_.largest}, bounds_, rows_.needs_curvature, needs_risk_, share);
+        reduce_largest({all_.largest}, bounds_, rows_.needs_curvature, needs_risk_, all_reduce);
     m_.moved_.largest_score = static_cast<float>(largest_score);
     for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
   }
@@ -231,11 +231,11 @@ Memory CoupledMargins::needs(std::size_t rows, const std::vector<std::size_t>& w
 BatchMargins& CoupledMargins::batch(std::size_t b) noexcept { return *batches_[b]; }
 
 void CoupledMargins::direct(const Move& move, ClassDirections& classes) const {
-  ClassDirection& own = classes[move.lane];
-  own.codes = move.codes;
-  own.table.assign(move.table.begin(), move.table.end());
-  own.t = static_cast<float>(move.t);
-  own.lines = move.lines;
+  ClassDirection& direction = classes[move.lane];
+  direction.codes = move.codes;
+  direction.table.assign(move.table.begin(), move.table.end());
+  direction.t = static_cast<float>(move.t);
+  direction.lines = move.lines;
 }
 
 double CoupledMargins::slope_ahead(const ClassDirections& directions, double step, Team& team) {
@@ -256,9 +256,9 @@ double CoupledMargins::slope_ahead(const ClassDirections& directions, double ste
     std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
     double there = largest_of(largest);
     TermUnits::Lost lost;
-    Share share = team.share();
-    units.share(share.sum(sum).most(there), lost);
-    share.go();
+    AllReduce all_reduce = team.all_reduce();
+    units.add_to(all_reduce.sum(sum).most(there), lost);
+    all_reduce.run();
     units.lose_if(lost);
     slope = units.value(0, sum);
     return there;
@@ -270,9 +270,9 @@ double CoupledMargins::slope_ahead(const ClassDirections& directions, double ste
 // larger than this.
 double CoupledMargins::farthest(const ClassDirections& directions, Team& team) const {
   double most = 0.0;
-  for (const ClassDirection& own : directions) {
-    if (own.table.empty()) continue;
-    most = std::max(most, farthest_along(own.table, own.lines, rows_.blocks, team));
+  for (const ClassDirection& direction : directions) {
+    if (direction.table.empty()) continue;
+    most = std::max(most, farthest_along(direction.table, direction.lines, rows_.blocks, team));
   }
   return most;
 }
@@ -285,10 +285,10 @@ TermUnits CoupledMargins::units_of_slope(double most) const {
 
 std::unique_ptr<LineSearchOracle> CoupledMargins::look_along(const std::vector<Move>& directions,
                                                              Team& team) {
-  ClassDirections own(rows_.classes);
-  for (const Move& direction : directions) direct(direction, own);
+  ClassDirections class_directions(rows_.classes);
+  for (const Move& direction : directions) direct(direction, class_directions);
   if (path_) path_->begin(moved_.shift.data(), rows_.codes.rows);
-  return std::make_unique<Oracle>(*this, std::move(own), team);
+  return std::make_unique<Oracle>(*this, std::move(class_directions), team);
 }
 
 std::vector<Point> CoupledMargins::move(const std::vector<Move>& moves,
@@ -330,9 +330,9 @@ bool CoupledMargins::repeats(const LastPass& last, bool needs_risk) const {
   TermBounds largest = moved_.largest;
   if (!needs_risk) largest.loss = bounds.loss;  // it would not be looked for
   if (is_loose(bounds, largest)) bounds = largest;
-  const Units own = units_of(bounds), there = units_of(last.bounds);
-  return own.weight.same(0, there.weight) && own.curvature.same(0, there.curvature) &&
-         (!needs_risk || own.risk.same(0, there.risk));
+  const Units here = units_of(bounds), there = units_of(last.bounds);
+  return here.weight.same(0, there.weight) && here.curvature.same(0, there.curvature) &&
+         (!needs_risk || here.risk.same(0, there.risk));
 }
 
 CoupledMargins::Units CoupledMargins::units_of(const TermBounds& bounds) const {

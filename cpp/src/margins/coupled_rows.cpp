@@ -11,7 +11,7 @@
 namespace properboost {
 namespace {
 
-// So few rows at a time that what a strip holds of them stays in the second cache.
+// So few rows at a time that a strip's data stay in the second cache.
 std::size_t rows_of_strip(std::size_t classes) {
   constexpr std::size_t kNumbers = 16'384;
   return std::clamp<std::size_t>(kNumbers / classes / 16 * 16, 16, 1'024);
@@ -50,13 +50,14 @@ CoupledRows::CoupledRows(const TrainingRows& training_rows,
   for (const RowBlock& block : cut_into_row_blocks(codes.segments, alike, most_rows)) {
     if (role(0, block.segment) == Role::kNone) continue;
     blocks.push_back(block);
-    const std::size_t own = class_of[block.segment];
+    const std::size_t segment_class = class_of[block.segment];
     const bool trains = learns(role(0, block.segment));
     const std::size_t more = block.end - block.begin;
     std::size_t& place = last[trains ? 1 : 0];
-    if (place == kNone || strips[place].of_class != own || strips[place].rows + more > most_rows) {
+    if (place == kNone || strips[place].of_class != segment_class ||
+        strips[place].rows + more > most_rows) {
       place = strips.size();
-      strips.push_back({own, trains});
+      strips.push_back({segment_class, trains});
     }
     StripRows& strip = strips[place];
     strip.pieces.push_back({block.begin, more, strip.rows});
@@ -81,15 +82,15 @@ TermBounds CoupledRows::bounds_ahead(float largest_score, double farthest) const
           (k - 1.0) / k / share * loss.most_curvature(0.0), 2.0 * k * loss.most_loss(least)};
 }
 
-TermBounds share_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
-                         bool has_curvature, bool has_loss, Share share) {
+TermBounds reduce_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
+                          bool has_curvature, bool has_loss, AllReduce all_reduce) {
   TermBounds all{0.0, has_curvature ? 0.0 : before.curvature, has_loss ? 0.0 : before.loss};
   for (const TermBounds& block : blocks) {
     all.weight = std::max(all.weight, block.weight);
     if (has_curvature) all.curvature = std::max(all.curvature, block.curvature);
     if (has_loss) all.loss = std::max(all.loss, block.loss);
   }
-  share.most(all.weight).most(all.curvature).most(all.loss).go();
+  all_reduce.most(all.weight).most(all.curvature).most(all.loss).run();
   return all;
 }
 

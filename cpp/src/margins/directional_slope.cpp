@@ -28,7 +28,7 @@ double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Tea
     }
   });
   double largest = wide(largest_of(parts));
-  team.share().most(largest).go();
+  team.all_reduce().most(largest).run();
   return largest;
 }
 
@@ -51,7 +51,7 @@ double directional_slope(const Move& direction, const LaneWeights& weights,
   team.for_each(parts.size(), count_rows(blocks), [&](std::size_t c) {
     constexpr std::size_t kStrip = 512;
     if (weights.signs[c] == 0.0) return;
-    std::array<float, kStrip> along, own;
+    std::array<float, kStrip> along, lane_weight;
     for (std::size_t begin = blocks[c].begin; begin < blocks[c].end; begin += kStrip) {
       const std::size_t n = std::min(kStrip, blocks[c].end - begin);
       const std::uint8_t* const code = direction.codes + begin;
@@ -59,8 +59,8 @@ double directional_slope(const Move& direction, const LaneWeights& weights,
       for (std::size_t i = 0; lines != nullptr && i < n; ++i) along[i] += lines[begin + i];
       const float* weight = weights.first + begin * weights.stride;
       if (weights.stride > 1) {
-        for (std::size_t i = 0; i < n; ++i) own[i] = weight[i * weights.stride];
-        weight = own.data();
+        for (std::size_t i = 0; i < n; ++i) lane_weight[i] = weight[i * weights.stride];
+        weight = lane_weight.data();
       }
       vectorized([&, n, weight, along = along.data(), s = sample_weight.from(begin)](auto set) {
         add_rows<1, Signs::kBoth>(set, n, s, units, parts[c],
@@ -72,9 +72,9 @@ double directional_slope(const Move& direction, const LaneWeights& weights,
   std::int64_t slope = 0;
   for (const WholeSums& part : parts) slope += part[0];
   TermUnits::Lost lost;
-  Share share = team.share();
-  units.share(share.sum(slope), lost);
-  share.go();
+  AllReduce all_reduce = team.all_reduce();
+  units.add_to(all_reduce.sum(slope), lost);
+  all_reduce.run();
   units.lose_if(lost);
   return units.value(0, slope);
 }

@@ -26,14 +26,15 @@ constexpr float kLeastProbability = 2.22044605e-16F;
 template <std::size_t W>
 void find_least(const float* u, std::size_t n, float* least) {
   constexpr std::size_t kTogether = W < 16 ? 16 : W;
-  float own[kTogether];
-  for (std::size_t k = 0; k < kTogether; ++k) own[k] = least[k % W];
+  float lowest[kTogether];
+  for (std::size_t k = 0; k < kTogether; ++k) lowest[k] = least[k % W];
   std::size_t j = 0;
   for (; j + kTogether <= n * W; j += kTogether) {
-    for (std::size_t k = 0; k < kTogether; ++k) own[k] = u[j + k] < own[k] ? u[j + k] : own[k];
+    for (std::size_t k = 0; k < kTogether; ++k)
+      lowest[k] = u[j + k] < lowest[k] ? u[j + k] : lowest[k];
   }
-  for (; j < n * W; ++j) own[j % W] = std::min(own[j % W], u[j]);
-  for (std::size_t k = 0; k < kTogether; ++k) least[k % W] = std::min(least[k % W], own[k]);
+  for (; j < n * W; ++j) lowest[j % W] = std::min(lowest[j % W], u[j]);
+  for (std::size_t k = 0; k < kTogether; ++k) least[k % W] = std::min(least[k % W], lowest[k]);
 }
 
 template <std::size_t W>
@@ -68,7 +69,7 @@ void add_signed(const float* signs, const float* __restrict shift, std::size_t n
   }
 }
 
-// What rows add when they are held out, from the probabilities of their classes and their margins.
+// The terms of held-out rows, from the probabilities of their classes and their margins.
 void find_errors(std::size_t n, const float* __restrict p, const float* __restrict u,
                  const float* __restrict sign, float* __restrict log_loss, float* __restrict error,
                  float* __restrict brier) {
@@ -88,10 +89,10 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
 }
 
 // The least of all processes' margins, and sums that are theirs, too.
-double share_least(const std::vector<float>& blocks, Share share) {
+double reduce_least(const std::vector<float>& blocks, AllReduce all_reduce) {
   double most = -std::numeric_limits<double>::infinity();
-  for (const float own : blocks) most = std::max(most, -wide(own));
-  share.most(most).go();
+  for (const float block_least : blocks) most = std::max(most, -wide(block_least));
+  all_reduce.most(most).run();
   return -most;
 }
 
@@ -136,7 +137,7 @@ class Margins::Pass {
       m_.for_blocks(2.0, team, [&](std::size_t c) { pass_block(c, nullptr); });
     }
     std::vector<Totals> totals = add_up();
-    share(totals, team);
+    all_reduce(totals, team);
     if (sums_weights_) {
       for (std::size_t k = 0; k < totals.size(); ++k) m_.units_[k] = units_of(k, totals[k]);
     }
@@ -149,7 +150,7 @@ class Margins::Pass {
             m_.curvature_.empty() ? nullptr : m_.curvature_.data() + block.begin * W, block.begin,
             block.end - block.begin);
       });
-      cells_->histogram.share(cells_->feature, team);
+      cells_->histogram.all_reduce(cells_->feature, team);
     }
     Sums t{};
     for (const Move& move : moves_) t[move.lane] = move.t;
@@ -159,9 +160,9 @@ class Margins::Pass {
       const auto& [slope, risk, weight, curvature, held_out] = totals[k];
       p.slope = slope_units_.value(k, slope);
       p.risk = risk_units_.value(k, risk);
-      const auto value = [&](const HeldOut& own) {
-        return HeldOutMeans{log_loss_units_.value(k, own[0]), share_units_.value(k, own[1]),
-                            share_units_.value(k, own[2])};
+      const auto value = [&](const HeldOut& sums) {
+        return HeldOutMeans{log_loss_units_.value(k, sums[0]), share_units_.value(k, sums[1]),
+                            share_units_.value(k, sums[2])};
       };
       HeldOut both{};
       for (std::size_t c = 0; c < 2; ++c) {
@@ -211,13 +212,13 @@ class Margins::Pass {
   static std::vector<JointMove> join(const std::vector<Move>& moves) {
     std::vector<JointMove> joint;
     for (const Move& move : moves) {
-      const auto found = std::find_if(joint.begin(), joint.end(),
+      const auto group = std::find_if(joint.begin(), joint.end(),
                                       [&](const JointMove& j) { return j.codes == move.codes; });
-      if (found == joint.end()) {
+      if (group == joint.end()) {
         joint.push_back(
             {move.codes, {&move}, false, {}, move.width, move.lines, static_cast<float>(move.t)});
       } else {
-        found->moves.push_back(&move);
+        group->moves.push_back(&move);
       }
     }
     std::stable_sort(joint.begin(), joint.end(), [](const JointMove& a, const JointMove& b) {
@@ -237,9 +238,9 @@ class Margins::Pass {
       for (const Move* move : j.moves) codes = std::max(codes, move->table.size());
       j.table.assign(stride * codes, 0.0f);
       for (const Move* move : j.moves) {
-        float* const own = j.table.data() + (j.alone ? 0 : move->lane);
+        float* const lane_table = j.table.data() + (j.alone ? 0 : move->lane);
         for (std::size_t b = 0; b < move->table.size(); ++b) {
-          own[b * stride] = static_cast<float>(move->t * move->table[b]);
+          lane_table[b * stride] = static_cast<float>(move->t * move->table[b]);
         }
       }
     }
@@ -253,8 +254,8 @@ class Margins::Pass {
       const std::size_t stride = move.alone ? 1 : W;
       const std::size_t first = move.alone ? move.moves.front()->lane : 0;
       for (std::size_t i = 0; i < move.table.size(); ++i) {
-        double& own = farthest[first + i % stride];
-        own = std::max(own, wide(std::abs(move.table[i])));
+        double& lane_farthest = farthest[first + i % stride];
+        lane_farthest = std::max(lane_farthest, wide(std::abs(move.table[i])));
       }
       if (W > 1 || move.lines == nullptr) continue;
       farthest[0] += wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
@@ -287,7 +288,7 @@ class Margins::Pass {
     }
   }
 
-  // What a lane's rows add up to.
+  // The totals of a lane's rows.
   using HeldOut = std::array<std::int64_t, 3>;  // log loss, error, Brier score
   struct Totals {
     std::int64_t slope = 0, risk = 0, weight = 0, curvature = 0;
@@ -296,19 +297,19 @@ class Margins::Pass {
   std::vector<Totals> add_up() const {
     std::vector<Totals> totals(m_.lanes_);
     for (std::size_t k = 0; k < totals.size(); ++k) {
-      Totals& own = totals[k];
+      Totals& lane_totals = totals[k];
       for (std::size_t c = 0; c < parts_.size(); ++c) {
         const SegmentRoles& roles = m_.roles_[m_.blocks_[c].segment];
         const BlockSums& part = parts_[c];
         const bool positive = roles.sign[k] > 0.0F;
         if (roles.trained[k]) {
-          own.slope += positive ? part.slope[k] : -part.slope[k];
-          own.risk += part.risk[k];
-          own.weight += part.weight[k];
-          own.curvature += part.curvature[k];
+          lane_totals.slope += positive ? part.slope[k] : -part.slope[k];
+          lane_totals.risk += part.risk[k];
+          lane_totals.weight += part.weight[k];
+          lane_totals.curvature += part.curvature[k];
         }
         if (roles.held_out[k]) {
-          HeldOut& to = own.held_out[positive ? 1 : 0];
+          HeldOut& to = lane_totals.held_out[positive ? 1 : 0];
           to[0] += part.log_loss[k];
           to[1] += part.error[k];
           to[2] += part.brier[k];
@@ -318,12 +319,15 @@ class Margins::Pass {
     return totals;
   }
 
-  // Adds what other processes' rows add up to, and notes what no margin of all of them is below.
-  void share(std::vector<Totals>& totals, Team& team) {
-    Share share = team.share();
-    for (Totals& own : totals) {
-      share.sum(own.slope).sum(own.risk).sum(own.weight).sum(own.curvature);
-      for (HeldOut& sums : own.held_out) share.sum(sums.data(), sums.size());
+  // Adds the totals of other processes, and stores the lower bound on the margins of all.
+  void all_reduce(std::vector<Totals>& totals, Team& team) {
+    AllReduce all_reduce = team.all_reduce();
+    for (Totals& lane_totals : totals) {
+      all_reduce.sum(lane_totals.slope)
+          .sum(lane_totals.risk)
+          .sum(lane_totals.weight)
+          .sum(lane_totals.curvature);
+      for (HeldOut& sums : lane_totals.held_out) all_reduce.sum(sums.data(), sums.size());
     }
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     std::array<double, W> lowest;  // with the other sign
@@ -336,20 +340,20 @@ class Margins::Pass {
         if (roles.trained[k]) lowest[k] = std::max(lowest[k], -wide(parts_[c].least_u[k]));
       }
     }
-    for (double& own : lowest) share.most(own);
-    share.most(least);
+    for (double& bound : lowest) all_reduce.most(bound);
+    all_reduce.most(least);
     const std::array<const TermUnits*, 6> units = {&slope_units_,    &risk_units_,
                                                    &log_loss_units_, &share_units_,
                                                    &weight_units_,   &curvature_units_};
     std::array<TermUnits::Lost, 6> lost;
     for (std::size_t j = 0; j < lost.size(); ++j) {
-      units[j]->share(share, lost[j]);
+      units[j]->add_to(all_reduce, lost[j]);
     }
-    if (sums_cells_) cells_->histogram.add_to(share, cells_->feature);
+    if (sums_cells_) cells_->histogram.add_to(all_reduce, cells_->feature);
     if (request_.ahead != nullptr && team.has_peers() && m_.units_[0].total_weight > 0.0) {
-      sum_ahead(totals.front(), -lowest[0], share, team);
+      sum_ahead(totals.front(), -lowest[0], all_reduce, team);
     }
-    share.go();
+    all_reduce.run();
     for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
     for (std::size_t k = 0; k < W; ++k) {
       if (lowest[k] > kNone) m_.least_u_[k] = static_cast<float>(-lowest[k]);
@@ -357,22 +361,22 @@ class Margins::Pass {
     m_.least_ = -least;
   }
 
-  // What the next plan needs, in the units of the last pass: they are powers of two, which seldom
-  // change.  `own` and `least` are of this process's rows; bounds are still those of the last pass,
-  // the same in all processes.
-  void sum_ahead(const Totals& own, double least, Share& share, Team& team) {
-    // Squares of terms must not exceed twice what was foreseen, as sums hold no more.
+  // Sums the next plan's statistics, in the units of the last pass: they are powers of two, which
+  // seldom change.  `totals` and `least` are of this process's rows; bounds are still those of the
+  // last pass, the same in all processes.
+  void sum_ahead(const Totals& totals, double least, AllReduce& all_reduce, Team& team) {
+    // Squares of terms must not exceed twice the expected ones, as sums hold no more.
     const auto fits = [](double now, double foreseen) { return now <= 1.4 * foreseen; };
     const double most = m_.bounds_at(std::min(least, wide(m_.least_u_[0]))).weight;
     const bool all_fit =
         fits(most, m_.most_weight(0)) &&
-        fits(weight_units_.value(0, own.weight), m_.units_[0].total_weight) &&
-        fits(curvature_units_.value(0, own.curvature), m_.units_[0].total_curvature);
-    request_.ahead->sum(m_.units_[0], m_.most_weight(0), all_fit, share, team);
+        fits(weight_units_.value(0, totals.weight), m_.units_[0].total_weight) &&
+        fits(curvature_units_.value(0, totals.curvature), m_.units_[0].total_curvature);
+    request_.ahead->sum(m_.units_[0], m_.most_weight(0), all_fit, all_reduce, team);
   }
 
   CellUnits units_of(std::size_t k, const Totals& totals) const {
-    // What is so small that none was seen may still be some.
+    // Terms below one unit round to 0: one unit is allowed for.
     const double scale = TermUnits::scale_of(m_.sample_weight_);
     const auto unseen = static_cast<std::int64_t>(m_.total_weight_ * scale) + 1;
     const auto at_most = [&](const TermUnits& units, std::int64_t sum) {
@@ -394,14 +398,14 @@ class Margins::Pass {
     fill_feature(*cells_, rows, m_.nanoseconds(2.5), m_.memory_, team, pass);
   }
 
-  // The training weights of strips of rows are added to cells, if any are asked for.
+  // The training weights of strips of rows are added to cells, if any are requested.
   void pass_block(std::size_t c, const AddStrip* add) {
     constexpr std::size_t kRows = kStrip / W;
     const RowBlock& block = m_.blocks_[c];
     BlockSums& sums = parts_[c];
     const SegmentRoles& roles = m_.roles_[block.segment];
     const bool stores = !m_.weight_.empty();
-    alignas(64) Strip shift, own_w, own_c, loss, soft;
+    alignas(64) Strip shift, spare_w, spare_c, loss, soft;
     for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
       const std::size_t n = std::min(kRows, block.end - begin);
       float* const u = m_.u_.data() + begin * W;
@@ -409,9 +413,9 @@ class Margins::Pass {
       if (!joint_.empty()) shift_strip(block, begin, n, u, shift.data());
       vectorized([n, u, least = sums.least_u.data()] { find_least<W>(u, n, least); });
       if (roles.trains) {
-        float* const w = stores ? m_.weight_.data() + begin * W : own_w.data();
+        float* const w = stores ? m_.weight_.data() + begin * W : spare_w.data();
         float* q = nullptr;
-        if (m_.needs_curvature_) q = stores ? m_.curvature_.data() + begin * W : own_c.data();
+        if (m_.needs_curvature_) q = stores ? m_.curvature_.data() + begin * W : spare_c.data();
         const float* const x = m_.weighting_->place(begin, n, u, soft.data(), sums.least);
         if (request_.risk) {
           m_.loss_.evaluate(x, w, loss.data(), q, n * W);
@@ -575,7 +579,8 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   if (weighting_->follow(least_)) points = move_all({}, request, team);
   LanesThat loose{};
   for (std::size_t k = 0; k < lanes_; ++k) loose[k] = has_loose_sums(points[k], k);
-  if (std::none_of(loose.begin(), loose.end(), [](bool own) { return own; })) return points;
+  if (std::none_of(loose.begin(), loose.end(), [](bool lane_is_loose) { return lane_is_loose; }))
+    return points;
   Sums slopes{};
   for (std::size_t k = 0; k < lanes_; ++k) slopes[k] = points[k].slope;
   for (const Move& move : moves) {
@@ -586,11 +591,11 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   return points;
 }
 
-void Margins::share_bounds(Share share) {
+void Margins::reduce_bounds(AllReduce all_reduce) {
   std::vector<double> lowest;  // with the other sign
   for (std::size_t k = 0; k < lanes_; ++k) lowest.push_back(-static_cast<double>(least_u_[k]));
-  for (double& own : lowest) share.most(own);
-  share.go();
+  for (double& bound : lowest) all_reduce.most(bound);
+  all_reduce.run();
   for (std::size_t k = 0; k < lanes_; ++k) least_u_[k] = static_cast<float>(-lowest[k]);
 }
 
@@ -601,7 +606,7 @@ std::vector<Point> Margins::move_all(const std::vector<Move>& moves, const PassR
       lanes_, [&](auto width) { return Pass<width>(*this, moves, request, afresh).run(team); });
 }
 
-// What the last pass went by bounds a lane that has not moved since, and closely.
+// Whether the bounds of the last pass still bound a lane, and tightly; it has not moved since.
 bool Margins::bounds_hold(std::size_t lane) const {
   const Bounds here = bounds_ahead(lane, 0.0), there = bounds_[lane];
   const auto holds = [](double bound, double least) {
@@ -635,13 +640,13 @@ void Margins::forget_weights() {
 
 void Margins::select_lane(std::size_t lane, Team& team) {
   if (lanes_ == 1) {
-    own_ = u_.data();
+    lane_u_ = u_.data();
     return;
   }
-  float* const own = spare();
-  own_ = own;
+  float* const lane_u = spare();
+  lane_u_ = lane_u;
   for_training_blocks(lane, 1.5, team, [&](std::size_t, const RowBlock& block, double) {
-    for (std::size_t i = block.begin; i < block.end; ++i) own[i] = u_[i * lanes_ + lane];
+    for (std::size_t i = block.begin; i < block.end; ++i) lane_u[i] = u_[i * lanes_ + lane];
   });
 }
 
@@ -668,11 +673,11 @@ void Margins::set_direction(const Move& direction, Team& team) {
         }
       });
   farthest_ = wide(largest_of(parts));
-  team.share().most(farthest_).go();
+  team.all_reduce().most(farthest_).run();
 }
 
 double Margins::directional_slope(const Move& direction, Team& team) {
-  // Weights of several lanes may be scratch by now.
+  // The memory of several lanes' weights may be scratch by now.
   if (!keeps_weights_ || lanes_ > 1 || !weighting_->is_derivative()) {
     return Oracle(*this, direction, team).slope_at(0.0);
   }
@@ -700,7 +705,7 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
       alignas(64) Strip x, w;
       for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
         const std::size_t n = std::min(kStrip, block.end - begin);
-        const float* from = own_ + begin;
+        const float* from = lane_u_ + begin;
         const float* along = along_ + begin;
         float* to = x.data();
         vectorized([=] {
@@ -722,9 +727,9 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
     std::int64_t sum = 0;
     for (const WholeSums& part : parts) sum += part[0];
     TermUnits::Lost lost;
-    Share share = team.share();
-    units.share(share.sum(sum), lost);
-    const double there = bounds_at(share_least(least, share)).weight;
+    AllReduce all_reduce = team.all_reduce();
+    units.add_to(all_reduce.sum(sum), lost);
+    const double there = bounds_at(reduce_least(least, all_reduce)).weight;
     units.lose_if(lost);
     slope = units.value(0, sum);
     return there;
@@ -775,7 +780,7 @@ RowsAtShift::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
             const std::size_t n = std::min(kStrip, block.end - begin);
             alignas(64) Strip u, w, c;
             const std::uint8_t* code = codes_ + begin;
-            for (std::size_t i = 0; i < n; ++i) u[i] = m.own_[begin + i] + sign * shift[code[i]];
+            for (std::size_t i = 0; i < n; ++i) u[i] = m.lane_u_[begin + i] + sign * shift[code[i]];
             vectorized([n, &u, least = &least[k]] { find_least<1>(u.data(), n, least); });
             m.loss_.weights(u.data(), w.data(), n);
             m.loss_.curvatures(u.data(), c.data(), n);
@@ -789,9 +794,9 @@ RowsAtShift::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
           for (std::int64_t& slope : parts[k].slope) slope = -slope;
         });
     for (const CellSums& part : parts) all += part;
-    return m.bounds_at(share_least(least, team_.share()
-                                              .sum(all.slope.data(), all.slope.size())
-                                              .sum(all.curvature.data(), all.curvature.size())));
+    return m.bounds_at(reduce_least(least, team_.all_reduce()
+                                               .sum(all.slope.data(), all.slope.size())
+                                               .sum(all.curvature.data(), all.curvature.size())));
   });
   return all;
 }

@@ -14,9 +14,9 @@ SampleWeights::SampleWeights(RowSampleWeights weight, std::size_t n, Team& team)
   if (weight.all_ones()) return;
   ExactSum total = weight.add_up(0, n);
   auto rows = static_cast<std::int64_t>(n);
-  Share share = team.share();
-  total.share(share);
-  share.sum(rows).go();
+  AllReduce all_reduce = team.all_reduce();
+  total.add_to(all_reduce);
+  all_reduce.sum(rows).run();
   int exponent = 0;
   const double mean = std::frexp(total.value() / static_cast<double>(rows), &exponent);
   unit_ = std::ldexp(1.0, mean < std::sqrt(0.5) ? exponent - 1 : exponent);

@@ -31,10 +31,10 @@ bool EffectiveRowCount::are_in_units_of(double most_weight) const {
 }
 
 void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight,
-                            Share& share, Team& team) {
+                            AllReduce& all_reduce, Team& team) {
   const BatchMargins& margins = *batch_.margins;
   summed_.reset();
-  units_ = Units();  // what once was lost may be found
+  units_ = Units();  // a sum that was lost once may fit now
   set(units_, most_weight);
   struct Part {
     WholeSums sum{}, squares{};
@@ -64,16 +64,16 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
   for (std::size_t c = 0; c < blocks.size(); ++c) {
     for (std::size_t k = 0; k < batch_.models.size(); ++k) {
       if (!blocks[c].roles->trained[k]) continue;
-      const std::size_t own = blocks[c].roles->positive(k) ? 1 : 0;
-      weights_of_class_[own][k] += parts[c].sum[k];
-      squares_of_class_[own][k] += parts[c].squares[k];
+      const std::size_t label = blocks[c].roles->positive(k) ? 1 : 0;
+      weights_of_class_[label][k] += parts[c].sum[k];
+      squares_of_class_[label][k] += parts[c].squares[k];
     }
   }
   for (auto* const sums : {&weights_of_class_, &squares_of_class_}) {
-    for (WholeSums& own : *sums) share.sum(own.data(), batch_.models.size());
+    for (WholeSums& class_sums : *sums) all_reduce.sum(class_sums.data(), batch_.models.size());
   }
-  units_.weights.share(share, lost_[0]);
-  units_.squares.share(share, lost_[1]);
+  units_.weights.add_to(all_reduce, lost_[0]);
+  units_.squares.add_to(all_reduce, lost_[1]);
 }
 
 double EffectiveRowCount::rows_of(double sum, double squares) const {
@@ -81,13 +81,13 @@ double EffectiveRowCount::rows_of(double sum, double squares) const {
 }
 
 std::vector<EffectiveRows> EffectiveRowCount::count() const {
-  units_.weights.lose_if(lost_[0]);  // what any process has lost is lost to all
+  units_.weights.lose_if(lost_[0]);  // a sum that any process has lost is lost to all
   units_.squares.lose_if(lost_[1]);
   std::vector<EffectiveRows> rows(batch_.models.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto of = [&](std::size_t own) {
-      return rows_of(units_.weights.value(k, weights_of_class_[own][k]),
-                     units_.squares.value(k, squares_of_class_[own][k]));
+    const auto of = [&](std::size_t label) {
+      return rows_of(units_.weights.value(k, weights_of_class_[label][k]),
+                     units_.squares.value(k, squares_of_class_[label][k]));
     };
     rows[k] = {of(1), of(0)};
   }

@@ -32,8 +32,8 @@ using Buffer = FeatureSearch::Buffer;
 // the plan has nothing to wait for.
 class SelectionSums final : public SumsAhead {
  public:
-  // `builder` is null where the pass itself fills the histogram, `effective` where nobody asks for
-  // those rows.  All arguments must outlive it.
+  // `builder` is null where the pass itself fills the histogram, `effective` where those rows are
+  // not needed.  All arguments must outlive it.
   SelectionSums(const RoundContext& context, FeatureSearch& search, HistogramBuilder* builder,
                 EffectiveRowCount* effective)
       : at_(context), search_(search), builder_(builder), effective_(effective) {}
@@ -41,23 +41,23 @@ class SelectionSums final : public SumsAhead {
   // Makes those under the weights of the last pass, unless they are there.
   void make(Team& team) {
     if (take_guess()) return;
-    Share share = team.share();
+    AllReduce all_reduce = team.all_reduce();
     if (builder_ != nullptr) {
       search_.fill(*builder_, team);
-      search_.histogram().add_to(share);
+      search_.histogram().add_to(all_reduce);
     }
-    if (effective_ != nullptr) effective_->sum(share, team);
-    share.go();
+    if (effective_ != nullptr) effective_->sum(all_reduce, team);
+    all_reduce.run();
   }
 
-  void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
+  void sum(const CellUnits& units, double most_weight, bool fits, AllReduce& all_reduce,
            Team& team) override {
     const bool fills = fits && builder_ != nullptr;
     Guess& guess = guess_.emplace(Guess{units, fills ? 0.0 : 1.0});
     if (fills) search_.fill(*builder_, {units}, team);  // of the only lane
-    search_.histogram().add_to(share);
-    if (effective_ != nullptr) effective_->sum_ahead(most_weight, fills, share, team);
-    share.most(guess.unfit);
+    search_.histogram().add_to(all_reduce);
+    if (effective_ != nullptr) effective_->sum_ahead(most_weight, fills, all_reduce, team);
+    all_reduce.most(guess.unfit);
   }
 
  private:
@@ -144,7 +144,7 @@ class FeaturePlanner final : public Planner {
       updates[k] = lane.by_chance ? plan_least_likely(lane, k, candidates.first, team)
                                   : plan_cheapest(lane, k, candidates.first, team);
     };
-    if (at_.algorithm.response().looks_at_rows()) {
+    if (at_.algorithm.response().reads_rows()) {
       for (std::size_t k = 0; k < updates.size(); ++k) plan_lane(k);
     } else {
       team.for_each(updates.size(), 8'000.0 * static_cast<double>(updates.size()), plan_lane);
@@ -202,8 +202,8 @@ class FeaturePlanner final : public Planner {
     return winner ? plan_chosen(0, winner->feature, winner->rows, team) : RoundUpdate();
   }
 
-  // Another candidate may move where the least likely one does not: its categories say nothing once
-  // they are shrunk, or it may only move the wrong way.  If none moves, the first stands.
+  // Another candidate may move where the least likely one does not: its categories may be pooled
+  // once they are shrunk, or it may only move the wrong way.  If none moves, the first stands.
   RoundUpdate plan_least_likely(Comparison& lane, std::size_t k, std::size_t first,
                                 Team& team) const {
     std::optional<RoundUpdate> fallback;
@@ -229,7 +229,7 @@ class FeaturePlanner final : public Planner {
       const std::size_t best = first_best(costs.data(), costs.size());
       if (tried > 0 && costs[best] == kNone) break;
       const FeatureCells cells = search_.cells(first + best, k, buffer);
-      const FeatureCells seen = see(cells, k, lane.rows, other);
+      const FeatureCells seen = cells_for_learner(cells, k, lane.rows, other);
       RoundUpdate update = plan_table(k, first + best, costs[best], cells, seen, lane.rows, team);
       if (update.moves) return update;
       if (tried == 0) first_tried = std::move(update);
@@ -240,28 +240,29 @@ class FeaturePlanner final : public Planner {
 
   std::vector<std::vector<Directions>> find_all_directions(
       const std::vector<const FeatureLearner*>& learners) const {
-    std::vector<std::vector<Directions>> found;
-    for (const FeatureLearner* const learner : learners) found.push_back(find_directions(*learner));
-    return found;
+    std::vector<std::vector<Directions>> directions;
+    for (const FeatureLearner* const learner : learners)
+      directions.push_back(find_directions(*learner));
+    return directions;
   }
 
-  // What a lane adds along a feature that was chosen for its contrast.
+  // The update of a lane along a feature that was chosen for its contrast.
   RoundUpdate plan_chosen(std::size_t lane, std::size_t f, const EffectiveRows& rows,
                           Team& team) const {
     Buffer buffer, other;
     const FeatureCells cells = search_.cells(f, lane, buffer);
-    const FeatureCells seen = see(cells, lane, rows, other);
+    const FeatureCells seen = cells_for_learner(cells, lane, rows, other);
     return plan_table(lane, f, search_.cost_of(seen, lane, rows), cells, seen, rows, team);
   }
 
-  // What a lane's weak learner sees of a feature's cells.
-  FeatureCells see(const FeatureCells& cells, std::size_t lane, const EffectiveRows& rows,
-                   Buffer& buffer) const {
+  // The cells of a feature for a lane's weak learner: shrunk, if it allows for chance.
+  FeatureCells cells_for_learner(const FeatureCells& cells, std::size_t lane,
+                                 const EffectiveRows& rows, Buffer& buffer) const {
     const bool shrinks = allows_for_chance_ && search_.learner(lane).shrinks(cells);
     return shrinks ? shrunk(cells, rows, buffer) : cells;
   }
 
-  // The weak learner sees `seen` of what is in the feature's cells.
+  // The weak learner uses `seen`, which may be shrunk from the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
                          const FeatureCells& seen, const EffectiveRows& rows, Team& team) const {
     RoundUpdate update;

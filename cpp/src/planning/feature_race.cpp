@@ -10,7 +10,7 @@
 namespace properboost {
 namespace {
 
-// At most so many features, the best first in the order of all, and none that is clearly worse.
+// The best features, at most `most`, in the order of all, and none that is clearly worse.
 std::vector<std::size_t> leading(const std::vector<Contrast>& contrasts,
                                  const std::vector<std::size_t>& features, std::size_t most) {
   constexpr double kClearly = 4.0;  // standard deviations of either
@@ -57,7 +57,7 @@ std::optional<FeatureRace::Winner> FeatureRace::run(Team& team) {
   while (screen && left.size() > kFewest) {
     const auto blocks = cut_into_accumulation_blocks(screen->ranges, at_.batch.roles);
     const std::vector<Contrast> contrasts =
-        compare(blocks, screen->stands_for, left, team).contrasts;
+        compare(blocks, screen->stands_for, left, team).of_feature;
     left = leading(contrasts, left, std::max(kFewest, left.size() / kFewerFeatures));
     times *= kMoreRows;
     screen = screens_.screen(at_.round(0), times, team);
@@ -67,19 +67,18 @@ std::optional<FeatureRace::Winner> FeatureRace::run(Team& team) {
   return Winner{left[least_likely(contrasts.data(), left.size(), rows)], rows};
 }
 
-// How some features tell the classes of the rows of these blocks apart, of which one stands for so
-// many.
-FeatureRace::Compared FeatureRace::compare(const std::vector<AccumulationBlock>& blocks,
-                                           const std::vector<double>& stands_for,
-                                           const std::vector<std::size_t>& features, Team& team) {
+// The contrasts of some features, from the rows of these blocks, of which each stands for several.
+FeatureRace::Contrasts FeatureRace::compare(const std::vector<AccumulationBlock>& blocks,
+                                            const std::vector<double>& stands_for,
+                                            const std::vector<std::size_t>& features, Team& team) {
   HistogramBuilder builder = search_.make_builder(blocks, features);
   search_.fill(builder, team);
-  Share share = team.share();
-  for (const std::size_t f : features) search_.histogram().add_to(share, f);
-  effective_.sum(blocks, share, team);
-  share.go();
-  Compared found{std::vector<Contrast>(features.size()), effective_.count().front()};
-  if (!found.rows.known()) return found;
+  AllReduce all_reduce = team.all_reduce();
+  for (const std::size_t f : features) search_.histogram().add_to(all_reduce, f);
+  effective_.sum(blocks, all_reduce, team);
+  all_reduce.run();
+  Contrasts contrasts{std::vector<Contrast>(features.size()), effective_.count().front()};
+  if (!contrasts.rows.known()) return contrasts;
   const double nanoseconds = 4.0 * static_cast<double>(at_.rows.bins.total_width()) *
                              static_cast<double>(features.size()) /
                              static_cast<double>(at_.rows.bins.size());
@@ -87,9 +86,9 @@ FeatureRace::Compared FeatureRace::compare(const std::vector<AccumulationBlock>&
     FeatureSearch::Buffer buffer;
     const FeatureCells cells = search_.cells(features[i], 0, buffer);
     scale(buffer, cells.width(), stands_for);
-    found.contrasts[i] = search_.contrast_of(cells, 0, found.rows);
+    contrasts.of_feature[i] = search_.contrast_of(cells, 0, contrasts.rows);
   });
-  return found;
+  return contrasts;
 }
 
 }  // namespace properboost

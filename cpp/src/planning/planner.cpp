@@ -42,7 +42,7 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
   require_finite(total_weight, "total weight", at_.round(lane));
   if (total_weight <= 0.0) return;  // every row is beyond the loss's reach
   require_finite(cost, "cost", at_.round(lane));
-  // What the search saw: class weights normalised to sum 1, or a reduction of the risk.
+  // The cost in the search's units: class weights normalised to sum 1, or a reduction of the risk.
   update.cost =
       response.reported(cost) / (response.is_cost_a_sum_of_weights() ? total_weight : 1.0);
 
@@ -51,7 +51,7 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
       at_.model(lane).prior > 0.0
           ? at_.model(lane).prior
           : 1.0 / (at_.batch.row_counts[lane] * static_cast<double>(partition.occupied_cells()));
-  constexpr double kMost = 0x1p1000;  // beside which no weight counts; sums of two are finite
+  constexpr double kMost = 0x1p1000;  // next to which no weight counts; sums of two are finite
   r.prior = std::clamp(prior * total_weight, std::numeric_limits<double>::min(), kMost);
   r.pseudo_rows = std::min(prior * rows_weight, kMost);
   for (std::size_t b = 0; b < width; ++b) {
@@ -78,24 +78,25 @@ void Planner::set_table(RoundUpdate& update, std::size_t lane, const Cell* by_co
 }
 
 std::vector<Directions> Planner::find_directions(const WeakLearner& learner) const {
-  const std::vector<std::int8_t>& given = learner.directions;
-  std::vector<Directions> found;
-  if (given.empty()) return found;
+  const std::vector<std::int8_t>& entries = learner.directions;
+  std::vector<Directions> directions;
+  if (entries.empty()) return directions;
   if (at_.algorithm.step().solves() != Solved::kNone) {
     throw std::invalid_argument("directions must be none with steps that are solved for");
   }
   std::size_t next = 0;
   for (std::size_t f = 0; f < at_.rows.bins.size(); ++f) {
     const bool pair = at_.rows.bins[f].is_grid();
-    if (next + (pair ? 2 : 1) > given.size()) break;
+    if (next + (pair ? 2 : 1) > entries.size()) break;
     // Along its rows a grid has the levels of the second feature.
-    found.push_back(pair ? Directions{given[next + 1], given[next]} : Directions{given[next], 0});
+    directions.push_back(pair ? Directions{entries[next + 1], entries[next]}
+                              : Directions{entries[next], 0});
     next += pair ? 2 : 1;
   }
-  if (found.size() != at_.rows.bins.size() || next != given.size()) {
+  if (directions.size() != at_.rows.bins.size() || next != entries.size()) {
     throw std::invalid_argument("directions must have an entry per feature, and two per pair");
   }
-  return found;
+  return directions;
 }
 
 }  // namespace properboost

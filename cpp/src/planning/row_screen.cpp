@@ -22,14 +22,14 @@ struct Window {
   std::uint64_t begin, end;
 };
 
-// A round's window of so large a share of all bits, below 1.
+// A round's window, of `share` of all bits, below 1.
 Window window_of(std::size_t round, double share) {
   const auto width = static_cast<std::uint64_t>(std::ldexp(share, 64));
   const std::uint64_t begin = round * width;
   return {begin, begin + width};
 }
 
-struct Drawn {
+struct KeyedRow {
   std::uint64_t bits;
   std::int64_t number;
 };
@@ -37,9 +37,9 @@ struct Drawn {
 // Rows that share a place of `sort_by_bits`, on average.
 constexpr std::size_t kRowsOfPlace = 4;
 
-// Sorts n numbers by their bits.  As these are random, the first of them say nearly where a number
-// belongs: a few neighbours have to change places.
-void sort_by_bits(std::int64_t* numbers, std::size_t n, std::vector<Drawn>& drawn) {
+// Sorts n numbers by their bits.  As these are random, the leading bits nearly give a number's
+// place: a few neighbours have to change places.
+void sort_by_bits(std::int64_t* numbers, std::size_t n, std::vector<KeyedRow>& drawn) {
   unsigned width = 1;
   while ((n / kRowsOfPlace) >> width != 0) ++width;
   const auto place_of = [&](std::uint64_t bits) { return bits >> (64 - width); };
@@ -54,14 +54,14 @@ void sort_by_bits(std::int64_t* numbers, std::size_t n, std::vector<Drawn>& draw
     drawn[next[place_of(bits)]++] = {bits, numbers[i]};
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const Drawn own = drawn[i];
+    const KeyedRow entry = drawn[i];
     std::size_t at = i;
-    for (; at > 0 && drawn[at - 1].bits > own.bits; --at) {
+    for (; at > 0 && drawn[at - 1].bits > entry.bits; --at) {
       drawn[at] = drawn[at - 1];
       numbers[at] = drawn[at].number;
     }
-    drawn[at] = own;
-    numbers[at] = own.number;
+    drawn[at] = entry;
+    numbers[at] = entry.number;
   }
 }
 
@@ -69,7 +69,7 @@ void sort_by_bits(std::int64_t* numbers, std::size_t n, std::vector<Drawn>& draw
 
 void sort_for_screens(std::vector<std::int64_t>& numbers,
                       const std::vector<std::size_t>& segments) {
-  std::vector<Drawn> drawn;
+  std::vector<KeyedRow> drawn;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     sort_by_bits(numbers.data() + segments[s], segments[s + 1] - segments[s], drawn);
   }
@@ -85,7 +85,7 @@ std::vector<std::int64_t> RowScreen::count(Team& team) const {
     const std::size_t s = slots_.segments[k];
     rows[slots_.of_segment[k]] += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
   }
-  team.share().sum(rows.data(), rows.size()).go();
+  team.all_reduce().sum(rows.data(), rows.size()).run();
   return rows;
 }
 
@@ -121,12 +121,12 @@ std::optional<Screen> RowScreen::screen(std::size_t round, std::size_t times, Te
   };
   for (std::size_t k = 0; k < slots_.segments.size(); ++k) {
     const std::size_t s = slots_.segments[k];
-    const double own = share[slots_.of_segment[k]];
-    if (own == 1.0) {
+    const double segment_share = share[slots_.of_segment[k]];
+    if (segment_share == 1.0) {
       screen.ranges.push_back({s, bounds[s], bounds[s + 1]});
       continue;
     }
-    const auto [first, last] = window_of(round, own);
+    const auto [first, last] = window_of(round, segment_share);
     const std::size_t begin = first_from(s, first);
     const std::size_t end = first_from(s, last);
     if (first < last) {

@@ -76,7 +76,7 @@ class TreePlanner final : public Planner {
   }
 
   // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
-  // from a screen, there may be rows whose codes it says nothing of.
+  // from a screen, there may be rows with codes that it has no branch for.
   RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, TreeGrower& grower, bool by_screen,
                     Team& team) {
     RoundUpdate update;
@@ -103,8 +103,8 @@ class TreePlanner final : public Planner {
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.rule) constrain(update, partition);
     if (limits_.fields.linear_leaves) add_lines(update, grower, team);
-    const bool by_some = by_screen || limits_.fields.subsample < 1.0;
-    if (by_some || !limits_.directions.empty()) look_again(update, team);
+    const bool by_sample = by_screen || limits_.fields.subsample < 1.0;
+    if (by_sample || !limits_.directions.empty()) compute_slope(update, team);
     update.may_move_later = by_screen || learner_.draws(at_.rows.bins.size());
     return update;
   }
@@ -163,7 +163,7 @@ class TreePlanner final : public Planner {
   }
 
   // The slope along a look-up table, which the tree's own sums do not give.
-  void look_again(RoundUpdate& update, Team& team) const {
+  void compute_slope(RoundUpdate& update, Team& team) const {
     const Move direction{0, update.codes, update.table, 0.0, update.width, update.line_of_row};
     update.slope = at_.batch.margins->directional_slope(direction, team);
     update.moves = update.slope > 0.0;
@@ -202,8 +202,8 @@ class JointTreePlanner final : public Planner {
     const TreePlanner& first = *classes_.front();
     const std::optional<Screen> screen = first.find_screen(screens_, team);
     std::vector<RowWeights> weights;
-    for (const auto& own : classes_) {
-      weights.push_back(own->row_weights());
+    for (const auto& planner : classes_) {
+      weights.push_back(planner->row_weights());
       weights.back().screen = screen ? &*screen : nullptr;
     }
     const TreeGrowers::Loan grower = at_.growers->borrow();
@@ -212,10 +212,10 @@ class JointTreePlanner final : public Planner {
     grower->find_nodes(grown.tree, nodes_.data(), team);
     std::vector<RoundUpdate> updates;
     for (std::size_t k = 0; k < classes_.size(); ++k) {
-      Tree own = grown.tree;
-      own.cell = std::move(grown.cells[k]);
+      Tree tree = grown.tree;
+      tree.cell = std::move(grown.cells[k]);
       updates.push_back(
-          classes_[k]->adopt(std::move(own), nodes_.data(), *grower, screen.has_value(), team));
+          classes_[k]->adopt(std::move(tree), nodes_.data(), *grower, screen.has_value(), team));
     }
     return updates;
   }

@@ -67,7 +67,7 @@ class VoteRows {
 // Notices when a weak classifier and its negative take turns.
 //
 // After a round its classifier h errs with rho / (1 + rho), so that -h errs with 1 / (1 + rho).  If
-// that is the least error there is, -h comes next, and then h errs so little.  If h is the best
+// that is the least error there is, -h comes next, and then h has that error.  If h is the best
 // again, and its vote as large as that of -h, weights are what they were two rounds before, and h
 // and -h alternate for ever.  Only classifiers with two answers have a negative.
 class TurnWatch {
@@ -95,7 +95,7 @@ class TurnWatch {
   }
 
  private:
-  std::vector<std::uint8_t> right_;  // of each row, in the last round; empty if nobody watches
+  std::vector<std::uint8_t> right_;  // of each row, in the last round; empty if not watched
   bool turned_ = false;              // whether that was the negative of the one before
   double error_ = 0.0;
   std::size_t rounds_ = 0;
@@ -172,21 +172,22 @@ class VotePlanner : public Planner {
       bool all_right = true, all_turned = true;
     };
     std::vector<Sums> parts(blocks.size());
-    team.for_each(
-        blocks.size(), 2.0 * static_cast<double>(at_.rows.codes.rows), [&](std::size_t c) {
-          const RowBlock& block = blocks[c];
-          if (!learns(roles[block.segment])) return;
-          const double sign = sign_of(roles[block.segment]);
-          const double* const own = update.table.data() + targets_.of(block.segment) * update.width;
-          for (std::size_t i = block.begin; i < block.end; ++i) {
-            const double h = sign * own[update.codes[i]];
-            const double w = rows.weight_of(i);
-            parts[c].total += w;
-            (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
-            parts[c].all_right = parts[c].all_right && h > 0.0;
-            if (w > 0.0) parts[c].all_turned &= turns_.note(i, h > 0.0);
-          }
-        });
+    team.for_each(blocks.size(), 2.0 * static_cast<double>(at_.rows.codes.rows),
+                  [&](std::size_t c) {
+                    const RowBlock& block = blocks[c];
+                    if (!learns(roles[block.segment])) return;
+                    const double sign = sign_of(roles[block.segment]);
+                    const double* const target_table =
+                        update.table.data() + targets_.of(block.segment) * update.width;
+                    for (std::size_t i = block.begin; i < block.end; ++i) {
+                      const double h = sign * target_table[update.codes[i]];
+                      const double w = rows.weight_of(i);
+                      parts[c].total += w;
+                      (h > 0.0 ? parts[c].right : parts[c].wrong) += h == 0.0 ? 0.0 : w;
+                      parts[c].all_right = parts[c].all_right && h > 0.0;
+                      if (w > 0.0) parts[c].all_turned &= turns_.note(i, h > 0.0);
+                    }
+                  });
     Sums sums;
     for (const Sums& part : parts) {
       sums.right += part.right;
@@ -333,25 +334,25 @@ class VoteTreePlanner final : public VotePlanner {
     const std::vector<Role>& roles = at_.model(0).roles;
     for (std::size_t s = 0; s < roles.size(); ++s) {
       if (!learns(roles[s])) continue;
-      double* const own = of_target.data() + targets_.of(s) * nodes;
+      double* const target_weights = of_target.data() + targets_.of(s) * nodes;
       for (std::size_t i = at_.rows.codes.segments[s]; i < at_.rows.codes.segments[s + 1]; ++i) {
-        own[nodes_[i]] += at_.rows.sample_weight[i];
+        target_weights[nodes_[i]] += at_.rows.sample_weight[i];
       }
     }
     update.cells.assign(of_target.size(), Cell{});
     for (std::size_t node = nodes; node-- > 0;) {  // children come after their parents
       double total = 0.0;
       for (std::size_t k = 0; k < vote_.targets; ++k) {
-        double& own = of_target[k * nodes + node];
+        double& target_weight = of_target[k * nodes + node];
         if (!update.tree.is_leaf(node)) {
           const auto left = static_cast<std::size_t>(update.tree.left[node]);
-          own += of_target[k * nodes + left] + of_target[k * nodes + left + 1];
+          target_weight += of_target[k * nodes + left] + of_target[k * nodes + left + 1];
         }
-        total += own;
+        total += target_weight;
       }
       for (std::size_t k = 0; k < vote_.targets; ++k) {
-        const double own = of_target[k * nodes + node];
-        update.cells[k * nodes + node] = {own, total - own, 0.0};
+        const double target_weight = of_target[k * nodes + node];
+        update.cells[k * nodes + node] = {target_weight, total - target_weight, 0.0};
       }
     }
     update.tree.cell.assign(update.cells.begin(),

@@ -37,7 +37,7 @@ void sum_units(const std::int16_t* units, std::size_t n, const float* weight,
   out.fill(0.0);
   for (std::size_t begin = 0; begin < n; begin += kBlock) {
     std::array<std::array<float, kLanes>, kTogether> sum{};
-    // n is a multiple of the lanes: what is beyond the rados weighs nothing.
+    // n is a multiple of the lanes: the padding beyond the rados has no weight.
     for (std::size_t j = begin; j < std::min(begin + kBlock, n); j += kLanes) {
       for (std::size_t f = 0; f < kTogether; ++f) {
         const std::int16_t* const unit = units + f * n + j;
@@ -109,7 +109,7 @@ double move_margins(const double* x, double step, std::size_t n, double* margins
 class Booster {
  public:
   Booster(const RadoBoosting& boosting, Team& team)
-      : given_(boosting),
+      : boosting_(boosting),
         team_(team),
         n_((boosting.n_rados + kLanes - 1) / kLanes * kLanes),
         column_blocks_((boosting.features + kTogether - 1) / kTogether),
@@ -121,7 +121,7 @@ class Booster {
         weights_(n_, 0.0),
         float_weights_(n_, 0.0F),
         parts_((n_ + kBlock - 1) / kBlock) {
-    // What fills up the lanes has no weight.
+    // Padding in the last lanes has no weight.
     std::fill(margins_.begin() + static_cast<std::ptrdiff_t>(boosting.n_rados), margins_.end(),
               std::numeric_limits<double>::infinity());
     team_.for_each(column_blocks_, 3.0 * static_cast<double>(columns_.size()),
@@ -135,12 +135,12 @@ class Booster {
       return rounds;
     }
     weigh();
-    while (rounds.size() < given_.rounds) {
+    while (rounds.size() < boosting_.rounds) {
       const std::optional<RadoRound> round = choose();
       if (!round || !std::isfinite(penalty + round->penalty)) break;
       const auto k = static_cast<std::size_t>(round->feature);
       penalty += round->penalty;
-      for (auto& [factor, term] : given_.penalty) term->move(k, round->step);
+      for (auto& [factor, term] : boosting_.penalty) term->move(k, round->step);
       move(k, round->step);
       rounds.push_back(*round);
       rounds.back().log_loss = math::log(weigh()) - least_margin_ + penalty;
@@ -157,9 +157,9 @@ class Booster {
   // A block's coordinates, each side by side: as they are, and in units of a share of the largest.
   void copy(std::size_t block) {
     const std::size_t first = block * kTogether;
-    const std::size_t size = std::min(kTogether, given_.features - first);
-    for (std::size_t j = 0; j < given_.n_rados; ++j) {
-      const double* const rado = given_.rados + j * given_.features + first;
+    const std::size_t size = std::min(kTogether, boosting_.features - first);
+    for (std::size_t j = 0; j < boosting_.n_rados; ++j) {
+      const double* const rado = boosting_.rados + j * boosting_.features + first;
       for (std::size_t f = 0; f < size; ++f) {
         columns_[(first + f) * n_ + j] = rado[f];
         largest_[first + f] = std::max(largest_[first + f], std::fabs(rado[f]));
@@ -169,7 +169,7 @@ class Booster {
       // If not even a step divided by the largest value is finite, the feature cannot be used.
       if (!std::isfinite(find_step(kLargestEdge, largest_[k]))) largest_[k] = 0.0;
       if (largest_[k] == 0.0) continue;
-      for (std::size_t j = 0; j < given_.n_rados; ++j) {
+      for (std::size_t j = 0; j < boosting_.n_rados; ++j) {
         const double share = columns_[k * n_ + j] / largest_[k];
         units_[k * n_ + j] = static_cast<std::int16_t>(std::nearbyint(share * kUnits));
       }
@@ -188,7 +188,7 @@ class Booster {
     });
     total_ = 0.0;
     for (const Part& part : parts_) total_ += part.weight;
-    return total_ / static_cast<double>(given_.n_rados);
+    return total_ / static_cast<double>(boosting_.n_rados);
   }
 
   void move(std::size_t k, double step) {
@@ -209,26 +209,26 @@ class Booster {
   // The round that takes feature k with this edge: the edge after clamping, the step and the
   // penalty.
   RadoRound try_edge(std::size_t k, double edge) const {
-    const double most = std::min(given_.largest_edge, kLargestEdge);
+    const double most = std::min(boosting_.largest_edge, kLargestEdge);
     edge = std::min(std::max(edge, -most), most);
     const double step = find_step(edge, largest_[k]);
     double penalty = 0.0;
-    for (const auto& [factor, term] : given_.penalty) penalty += factor * term->change(k, step);
+    for (const auto& [factor, term] : boosting_.penalty) penalty += factor * term->change(k, step);
     return {static_cast<std::int32_t>(k), edge, step, penalty, 0.0};
   }
 
   // The largest error of |r| - delta if the edge is off by kEdgeError.
   double excess_error(std::size_t k, double edge, double step) const {
     double error = kEdgeError;
-    if (given_.penalty.empty()) return error;
+    if (boosting_.penalty.empty()) return error;
     double apart = 0.0, farthest = 0.0;  // the steps of edges that near
-    const double most = std::min(given_.largest_edge, kLargestEdge);
+    const double most = std::min(boosting_.largest_edge, kLargestEdge);
     for (const double shift : {-kEdgeError, kEdgeError}) {
       const double other = find_step(std::min(std::max(edge + shift, -most), most), largest_[k]);
       apart = std::max(apart, std::fabs(other - step));
       farthest = std::max(farthest, std::fabs(other));
     }
-    for (const auto& [factor, term] : given_.penalty) {
+    for (const auto& [factor, term] : boosting_.penalty) {
       error += factor * term->steepness(k, farthest) * apart;
     }
     return error;
@@ -248,7 +248,7 @@ class Booster {
         });
     double bar = -std::numeric_limits<double>::infinity();  // a lower bound on the best
     candidates_.clear();
-    for (std::size_t k = 0; k < given_.features; ++k) {
+    for (std::size_t k = 0; k < boosting_.features; ++k) {
       if (largest_[k] == 0.0) continue;
       const RadoRound round = try_edge(k, edges_[k]);
       const double excess = std::fabs(edges_[k]) - round.penalty;
@@ -285,7 +285,7 @@ class Booster {
     RadoRound round;
   };
 
-  const RadoBoosting& given_;
+  const RadoBoosting& boosting_;
   Team& team_;
   std::size_t n_, column_blocks_;        // rados, filled up to whole lanes; blocks of columns
   std::vector<double> largest_, edges_;  // of each coordinate

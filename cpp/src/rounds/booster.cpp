@@ -73,15 +73,15 @@ class Boosting::State {
                Team& team, bool keep_others) {
     team.join(peers_);
     prepare(team);
-    std::vector<bool> asked(models_.size(), false);
-    for (const std::size_t m : models) asked[m] = !states_[m].finished;
+    std::vector<bool> requested(models_.size(), false);
+    for (const std::size_t m : models) requested[m] = !states_[m].finished;
     TreeGrowers growers(codes_, packed_, rows_.bins);
     Tally tally{progress, std::this_thread::get_id(), {0}, {false}};
     std::vector<Cohort*> cohorts;
     for (Cohort& cohort : cohorts_) {
-      if (!keep_others) left_.merge(cohort.keep_only(asked));
+      if (!keep_others) left_.merge(cohort.keep_only(requested));
       if (std::any_of(cohort.models().begin(), cohort.models().end(),
-                      [&](std::size_t m) { return asked[m]; })) {
+                      [&](std::size_t m) { return requested[m]; })) {
         cohorts.push_back(&cohort);
       }
     }
@@ -89,17 +89,18 @@ class Boosting::State {
     const std::size_t whole = whole_tasks(cohorts.size(), team, kShort);
     team.for_each(whole, longest_loop() * static_cast<double>(n * whole), [&](std::size_t p) {
       Team alone = Team::alone();
-      Run(*this, *cohorts[p], asked, growers, tally, alone).advance(n);
+      Run(*this, *cohorts[p], requested, growers, tally, alone).advance(n);
     });
     for (std::size_t p = whole; p < cohorts.size(); ++p) {
-      Run(*this, *cohorts[p], asked, growers, tally, team).advance(n);
+      Run(*this, *cohorts[p], requested, growers, tally, team).advance(n);
     }
   }
 
   Memory memory() const {
     Memory all;
-    all.kept = (codes_.segments.size() - 1) * rows_.bins.total_width() * sizeof(counts_[0]);
-    if (any_grows_trees(models_)) all.kept += PackedCodes::bytes(codes_.rows, rows_.bins.size());
+    all.permanent = (codes_.segments.size() - 1) * rows_.bins.total_width() * sizeof(counts_[0]);
+    if (any_grows_trees(models_))
+      all.permanent += PackedCodes::bytes(codes_.rows, rows_.bins.size());
     for (const Cohort& cohort : cohorts_) {
       if (!cohort.has_begun()) all.then(cohort.memory());
     }
@@ -132,8 +133,8 @@ class Boosting::State {
   }
 
   std::vector<double> held_out(std::size_t model) const {
-    const auto found = left_.find(model);
-    return found != left_.end() ? found->second : predict(model, is_held_out);
+    const auto entry = left_.find(model);
+    return entry != left_.end() ? entry->second : predict(model, is_held_out);
   }
 
   std::vector<double> raw(std::size_t model) const {
@@ -144,12 +145,12 @@ class Boosting::State {
   std::size_t cohorts() const noexcept { return cohorts_.size(); }
 
  private:
-  // How many of some tasks, which each hand out the longest loop, are shared whole among threads:
-  // as many as divide evenly if the loop is shorter than so many nanoseconds, and all if it is not
-  // worth handing out.
+  // How many of some tasks, which each distribute the longest loop, run whole on a thread each: as
+  // many as divide evenly if the loop is shorter than `shorter` nanoseconds, and all if it is not
+  // worth distributing.
   std::size_t whole_tasks(std::size_t tasks, const Team& team, double shorter) const {
     constexpr double kShortest = 1e5;
-    if (team.has_peers()) return 0;  // all must share their sums in the same order
+    if (team.has_peers()) return 0;  // all must reduce their sums in the same order
     if (longest_loop() < kShortest) return tasks;
     return longest_loop() < shorter ? tasks / team.size() * team.size() : 0;
   }
@@ -173,27 +174,28 @@ class Boosting::State {
     }
   };
 
-  // Finds what depends on the codes alone.
+  // Computes the statistics that depend on the codes alone.
   void prepare(Team& team) {
-    if (counts_.empty()) counts_ = share(count_codes(codes_, rows_.bins, team), team);
+    if (counts_.empty()) counts_ = sum_over_peers(count_codes(codes_, rows_.bins, team), team);
     if (any_grows_trees(models_) && packed_.empty()) {
       packed_ = PackedCodes(codes_, rows_.bins.size(), team);
     }
   }
 
   // Adds the rows of other processes.
-  static std::vector<std::size_t> share(const std::vector<std::size_t>& counts, Team& team) {
+  static std::vector<std::size_t> sum_over_peers(const std::vector<std::size_t>& counts,
+                                                 Team& team) {
     std::vector<std::int64_t> all(counts.begin(), counts.end());
-    team.share().sum(all.data(), all.size()).go();
+    team.all_reduce().sum(all.data(), all.size()).run();
     return {all.begin(), all.end()};
   }
 
   std::vector<double> predict(std::size_t model, bool (*wanted)(Role)) const {
     for (const Cohort& cohort : cohorts_) {
       const Lanes& lanes = cohort.models();
-      const auto found = std::find(lanes.begin(), lanes.end(), model);
-      if (found == lanes.end()) continue;
-      return cohort.predict(static_cast<std::size_t>(found - lanes.begin()), wanted);
+      const auto lane = std::find(lanes.begin(), lanes.end(), model);
+      if (lane == lanes.end()) continue;
+      return cohort.predict(static_cast<std::size_t>(lane - lanes.begin()), wanted);
     }
     return {};
   }
@@ -202,11 +204,11 @@ class Boosting::State {
   class Run {
    public:
     // All arguments must outlive it.
-    Run(State& state, Cohort& cohort, const std::vector<bool>& asked, TreeGrowers& growers,
+    Run(State& state, Cohort& cohort, const std::vector<bool>& requested, TreeGrowers& growers,
         Tally& tally, Team& team)
         : state_(state), cohort_(cohort), tally_(tally), team_(team) {
       cohort.begin();
-      for (const std::size_t m : cohort.models()) lanes_.push_back({m, asked[m]});
+      for (const std::size_t m : cohort.models()) lanes_.push_back({m, requested[m]});
       make_sections(growers);
       tables_ = sections_.front().planner->tables_per_estimator();
     }
@@ -225,7 +227,7 @@ class Boosting::State {
     }
 
    private:
-    // A model, and what the estimator that is being made has done to it.
+    // A model, and the changes to it by the current estimator.
     struct Lane {
       std::size_t model;
       bool active;  // whether it still gets rounds
@@ -256,7 +258,7 @@ class Boosting::State {
       }
     }
 
-    // Asks each batch for what the row pass before the t-th look-up table must compute.
+    // Collects each batch's request to the row pass before the t-th look-up table.
     std::vector<PassRequest> requests(std::size_t t) const {
       std::vector<PassRequest> all;
       for (const Section& section : sections_) {
@@ -291,8 +293,8 @@ class Boosting::State {
       }
     }
 
-    // Plans what all sections add.  Trees are grown side by side, as many as divide evenly: threads
-    // that each grow their own wait for each other once, not at every node.
+    // Plans the updates of all sections.  Trees are grown side by side, as many as divide evenly:
+    // threads that each grow one tree wait for each other once, not at every node.
     std::vector<RoundUpdate> plan(std::size_t t, const std::function<void()>& report) {
       std::vector<std::vector<RoundUpdate>> by_section(sections_.size());
       const auto plan_one = [&](std::size_t i, Team& team) {
@@ -321,7 +323,7 @@ class Boosting::State {
       return active;
     }
 
-    // Notes what a look-up table did, once all lanes have moved along it.
+    // Records the effect of a look-up table, once all lanes have moved along it.
     void note(std::vector<RoundUpdate>& updates) {
       const std::size_t unit = cohort_.margins().lanes_a_step();
       for (std::size_t k = 0; k < lanes_.size(); ++k) {
@@ -336,7 +338,7 @@ class Boosting::State {
       }
     }
 
-    // Counts the estimator in the lanes that have learnt, and ends the others.  A lane that ends
+    // Counts the estimator in the lanes that it changed, and ends the others.  A lane that ends
     // needs none of the `left` estimators: they count as done.  Returns how many are, of all lanes.
     std::size_t complete_estimator(std::size_t left) {
       std::size_t done = 0;
@@ -372,7 +374,7 @@ class Boosting::State {
       state.of_class.push_back(point.of_class);
     }
 
-    // Drops the rounds of an estimator that taught nothing.
+    // Drops the rounds of an estimator that changed nothing.
     void drop_unfinished(FitState& state) const {
       const std::size_t added = state.n_estimators - state.n_repeated;
       for (Rounds& rounds : state.rounds) rounds.resize(added * tables_);
@@ -397,7 +399,7 @@ class Boosting::State {
     double risk_ = std::numeric_limits<double>::quiet_NaN();  // of the lane that was counted last
   };
 
-  // Records what an active lane added, as a round.
+  // Records the update of an active lane, as a round.
   void record(const Stepper& stepper, std::size_t model, std::size_t lane, RoundUpdate& update,
               const Point& point) {
     const double gain = models_[model].gain;

@@ -16,7 +16,7 @@ void check(const Model& model, const Algorithm& algorithm) {
   if (model.weak_learner->has_criterion() && algorithm.response().needs_curvature()) {
     throw std::invalid_argument("criterion must be None with a response that needs curvatures");
   }
-  if (algorithm.response().looks_at_rows() && !model.weak_learner->knows_shares()) {
+  if (algorithm.response().reads_rows() && !model.weak_learner->has_shares()) {
     throw std::invalid_argument(
         "smoothing must be at most 0.25 with a response that looks at rows");
   }
@@ -50,7 +50,7 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
   }
   for (std::size_t m = 0; m < models.size(); m += classes) {
     for (std::size_t s = 0; s < segments; ++s) {
-      std::size_t own = 0;
+      std::size_t positives = 0;
       for (std::size_t k = 0; k < classes; ++k) {
         const Model& model = models[m + k];
         if (model.loss != models[m].loss || model.gain != models[m].gain ||
@@ -58,20 +58,20 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
             grows_trees(model) != grows_trees(models[m])) {
           throw std::invalid_argument("the classes of a joint model must share loss and gain");
         }
-        own += sign_of(model.roles[s]) > 0.0 ? 1 : 0;
+        positives += sign_of(model.roles[s]) > 0.0 ? 1 : 0;
         if (learns(model.roles[s]) != learns(models[m].roles[s]) ||
             is_held_out(model.roles[s]) != is_held_out(models[m].roles[s])) {
           throw std::invalid_argument("the classes of a joint model must learn from the same rows");
         }
       }
-      if (own != 1 && models[m].roles[s] != Role::kNone) {
+      if (positives != 1 && models[m].roles[s] != Role::kNone) {
         throw std::invalid_argument("each segment must be of one class of a joint model");
       }
     }
   }
 }
 
-// What sums in whole numbers may have peers.
+// Peers need sums in whole numbers.
 void check_peers(const Algorithm& algorithm) {
   if (algorithm.step().solves() != Solved::kNone || algorithm.targets().count > 1) {
     throw std::invalid_argument("steps that are solved for, and votes, must have no peers");

@@ -70,9 +70,9 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
         const Model& first = models[those.front()];
         return first.loss == models[m].loss && (!by_rows || same_rows(first, models[m]));
       };
-      auto found = std::find_if(alike.begin(), alike.end(), fits);
-      if (found == alike.end()) found = alike.insert(alike.end(), Lanes{});
-      for (std::size_t k = 0; k < coupled; ++k) found->push_back(m + k);
+      auto group = std::find_if(alike.begin(), alike.end(), fits);
+      if (group == alike.end()) group = alike.insert(alike.end(), Lanes{});
+      for (std::size_t k = 0; k < coupled; ++k) group->push_back(m + k);
     }
     std::vector<Lanes> cohorts;
     for (const Lanes& those : alike) {
@@ -182,7 +182,7 @@ void Cohort::set_to_base(const Base& base, Stepper& stepper) {
       }
     }
   }
-  margins_->share_bounds(Share(fit_->peers));
+  margins_->reduce_bounds(AllReduce(fit_->peers));
 }
 
 Memory Cohort::memory() const {
@@ -195,7 +195,7 @@ Memory Cohort::memory() const {
   Memory all;
   for (const Lanes& lanes : dealt_) {
     widths.push_back(width_for(lanes.size()));
-    all.kept += lanes.size() * bins.total_width();  // which codes are occupied
+    all.permanent += lanes.size() * bins.total_width();  // which codes are occupied
     if (!grows_trees(first)) {
       all.working += Histogram::bytes(bins, widths.back(), needs_curvature);
     }
@@ -203,7 +203,7 @@ Memory Cohort::memory() const {
   const std::size_t training = count_training_rows(first, codes.segments);
   if (std::any_of(models_.begin(), models_.end(),
                   [&](std::size_t m) { return has_lines(fit_->models[m]); })) {
-    all.working += codes.rows * dealt_.size() * sizeof(float);  // what lines add to rows
+    all.working += codes.rows * dealt_.size() * sizeof(float);  // the lines' values of rows
     all.working += LeafLines::bytes(training);
   }
   const LearnerKind kind = first.weak_learner->kind();
@@ -223,35 +223,35 @@ Memory Cohort::memory() const {
     all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);
   }
   if (algorithm.step().solves() != Solved::kNone) {
-    all.kept += models_.size() * CoefficientSolver::bytes(codes.rows);
+    all.permanent += models_.size() * CoefficientSolver::bytes(codes.rows);
   }
   return all;
 }
 
-std::map<std::size_t, std::vector<double>> Cohort::keep_only(const std::vector<bool>& asked) {
+std::map<std::size_t, std::vector<double>> Cohort::keep_only(const std::vector<bool>& requested) {
   if (!has_begun() || margins_->lanes_a_step() > 1) return {};
-  std::vector<std::size_t> kept;  // lanes
+  std::vector<std::size_t> lanes;  // lanes
   Lanes models;
   for (std::size_t k = 0; k < models_.size(); ++k) {
-    if (!asked[models_[k]]) continue;
-    kept.push_back(k);
+    if (!requested[models_[k]]) continue;
+    lanes.push_back(k);
     models.push_back(models_[k]);
   }
-  if (kept.empty() || width_for(kept.size()) == width_for(models_.size())) return {};
+  if (lanes.empty() || width_for(lanes.size()) == width_for(models_.size())) return {};
   std::map<std::size_t, std::vector<double>> left;
   for (std::size_t k = 0; k < models_.size(); ++k) {
-    if (!asked[models_[k]]) left[models_[k]] = predict(k, is_held_out);
+    if (!requested[models_[k]]) left[models_[k]] = predict(k, is_held_out);
   }
   Cohort narrow(*fit_, {std::move(models)});
   narrow.set_up();
   narrow.stepper_ = std::move(stepper_);
-  narrow.stepper_->keep(kept);
+  narrow.stepper_->keep(lanes);
   for (std::size_t i = 0; i < fit_->rows.codes.rows; ++i) {
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      narrow.margins_->set_u(i, k, margins_->u(i, kept[k]));
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      narrow.margins_->set_u(i, k, margins_->u(i, lanes[k]));
     }
   }
-  narrow.margins_->share_bounds(Share(fit_->peers));
+  narrow.margins_->reduce_bounds(AllReduce(fit_->peers));
   std::swap(*this, narrow);
   return left;
 }

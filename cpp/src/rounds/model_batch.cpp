@@ -16,8 +16,8 @@ std::vector<double> find_crowding(const ModelBatch& batch, const Bins& bins,
   std::vector<std::size_t> counts(bins.total_width(), 0);
   for (std::size_t s = 0; s < batch.roles.size(); ++s) {
     if (!batch.roles[s].trains) continue;
-    const std::size_t* const own = counts_of_segments.data() + s * bins.total_width();
-    for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
+    const std::size_t* const segment_counts = counts_of_segments.data() + s * bins.total_width();
+    for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += segment_counts[b];
   }
   std::vector<double> crowding;
   for (std::size_t f = 0; f < bins.size(); ++f) {
@@ -47,8 +47,8 @@ std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& mo
     for (std::size_t s = 0; s < segments; ++s) {
       batch.roles[s].set(k, roles[s]);
       if (!learns(roles[s])) continue;
-      const std::size_t* const own = counts.data() + s * codes;
-      for (std::size_t b = 0; b < codes; ++b) occupied[b] |= own[b] > 0 ? 1 : 0;
+      const std::size_t* const segment_counts = counts.data() + s * codes;
+      for (std::size_t b = 0; b < codes; ++b) occupied[b] |= segment_counts[b] > 0 ? 1 : 0;
     }
   }
   batch.blocks = cut_into_accumulation_blocks(rows.codes.segments, batch.roles);

@@ -17,33 +17,35 @@
 namespace properboost {
 namespace {
 
-// What one round of an earlier fit adds to the rows, as codes and a look-up table.
-struct Repeated {
+// One round of an earlier fit, as codes and a look-up table.
+struct RepeatedRound {
   const std::uint8_t* codes = nullptr;
   std::vector<double> table;
   Aligned<std::uint8_t> nodes;  // which are the codes, where the round added a tree
   Aligned<float> lines;
 };
 
-Repeated look_again(const Rounds& rounds, std::size_t t, const FitContext& fit, Team& team) {
+RepeatedRound restore_round(const Rounds& rounds, std::size_t t, const FitContext& fit,
+                            Team& team) {
   const Codes& codes = fit.rows.codes;
   const auto first = static_cast<std::size_t>(rounds.offsets[t]);
   const auto end = static_cast<std::size_t>(rounds.offsets[t + 1]);
-  Repeated found;
-  found.table.assign(rounds.values.begin() + static_cast<std::ptrdiff_t>(first),
-                     rounds.values.begin() + static_cast<std::ptrdiff_t>(end));
+  RepeatedRound repeated;
+  repeated.table.assign(rounds.values.begin() + static_cast<std::ptrdiff_t>(first),
+                        rounds.values.begin() + static_cast<std::ptrdiff_t>(end));
   if (rounds.feature[t] != Rounds::kTree) {
-    found.codes = codes.feature(static_cast<std::size_t>(rounds.feature[t]));
-    return found;
+    repeated.codes = codes.feature(static_cast<std::size_t>(rounds.feature[t]));
+    return repeated;
   }
-  found.nodes.resize(codes.rows);
-  find_nodes(rounds.trees.part(first, end), codes, &fit.rows.bins, found.nodes.data(), team);
-  found.codes = found.nodes.data();
-  if (rounds.lines.empty()) return found;
-  const NodeLines own = rounds.lines.part(first, end);
-  found.lines.resize(codes.rows);
-  evaluate(own, fit.packed, fit.rows.bins, found.codes, codes.rows, found.lines.data(), team);
-  return found;
+  repeated.nodes.resize(codes.rows);
+  find_nodes(rounds.trees.part(first, end), codes, &fit.rows.bins, repeated.nodes.data(), team);
+  repeated.codes = repeated.nodes.data();
+  if (rounds.lines.empty()) return repeated;
+  const NodeLines node_lines = rounds.lines.part(first, end);
+  repeated.lines.resize(codes.rows);
+  evaluate(node_lines, fit.packed, fit.rows.bins, repeated.codes, codes.rows, repeated.lines.data(),
+           team);
+  return repeated;
 }
 
 }  // namespace
@@ -81,26 +83,28 @@ void repeat_rounds(const std::vector<Rounds>& rounds, const FitContext& fit, Coh
   for (const std::size_t m : models) longest = std::max(longest, rounds[m].feature.size());
   const std::vector<PassRequest> nothing(cohort.batches().size());
   for (std::size_t t = 0; t < longest; ++t) {
-    std::vector<Repeated> found(models.size());
+    std::vector<RepeatedRound> repeated(models.size());
     std::vector<Move> proposed, corrected;
     for (std::size_t k = 0; k < models.size(); ++k) {
-      const Rounds& own = rounds[models[k]];
-      if (t >= own.feature.size() || (own.proposed[t] == 0.0 && own.taken[t] == 0.0)) continue;
-      found[k] = look_again(own, t, fit, team);
+      const Rounds& model_rounds = rounds[models[k]];
+      if (t >= model_rounds.feature.size() ||
+          (model_rounds.proposed[t] == 0.0 && model_rounds.taken[t] == 0.0))
+        continue;
+      repeated[k] = restore_round(model_rounds, t, fit, team);
       const auto move_by = [&](double step, std::vector<Move>& to) {
         if (step == 0.0) return;
-        to.push_back({k, found[k].codes, found[k].table, step, found[k].table.size(),
-                      found[k].lines.empty() ? nullptr : found[k].lines.data()});
+        to.push_back({k, repeated[k].codes, repeated[k].table, step, repeated[k].table.size(),
+                      repeated[k].lines.empty() ? nullptr : repeated[k].lines.data()});
       };
-      move_by(own.proposed[t], proposed);
-      move_by(own.taken[t] - own.proposed[t], corrected);
-      cohort.stepper().repeat(k, own.taken[t]);
+      move_by(model_rounds.proposed[t], proposed);
+      move_by(model_rounds.taken[t] - model_rounds.proposed[t], corrected);
+      cohort.stepper().repeat(k, model_rounds.taken[t]);
     }
     const std::size_t unit = margins.lanes_a_step();
     for (auto first = proposed.begin(); first != proposed.end();) {  // as a step begins
-      const std::size_t own = first->lane / unit;
-      const auto last = std::find_if(first, proposed.end(),
-                                     [&](const Move& move) { return move.lane / unit != own; });
+      const std::size_t first_unit = first->lane / unit;
+      const auto last = std::find_if(
+          first, proposed.end(), [&](const Move& move) { return move.lane / unit != first_unit; });
       margins.look_along({first, last}, team);
       first = last;
     }

@@ -24,7 +24,7 @@ std::vector<T> pick(std::vector<T>& from, const std::vector<std::size_t>& which)
 
 // Steps that are proposed, and corrected once all lanes have moved.
 //
-// A unit is what moves by one step: a lane, or the classes of a joint model.
+// A unit moves by one step: a lane, or the classes of a joint model.
 class ProposedSteps final : public Stepper {
  public:
   ProposedSteps(const RoundContext& context, const std::vector<std::size_t>& models,
@@ -104,17 +104,17 @@ class ProposedSteps final : public Stepper {
   }
 
   void repeat(std::size_t lane, double taken) override {
-    const Model& own = *models_[lane];
-    shortened_[lane / lanes_] = taken < own.learning_rate / own.gain;
+    const Model& lane_model = *models_[lane];
+    shortened_[lane / lanes_] = taken < lane_model.learning_rate / lane_model.gain;
   }
 
   void keep(const std::vector<std::size_t>& lanes) override {
-    std::vector<std::size_t> kept;  // units
+    std::vector<std::size_t> units;  // units
     for (const std::size_t k : lanes) {
-      if (k % lanes_ == 0) kept.push_back(k / lanes_);
+      if (k % lanes_ == 0) units.push_back(k / lanes_);
     }
     models_ = pick(models_, lanes);
-    shortened_ = pick(shortened_, kept);
+    shortened_ = pick(shortened_, units);
   }
 
  private:
@@ -123,7 +123,7 @@ class ProposedSteps final : public Stepper {
 
   // The slope along all tables of a unit is the sum of theirs.
   StepLimits find_limits(const std::vector<RoundUpdate>& updates, std::size_t unit) const {
-    const Model& own = model(unit);
+    const Model& unit_model = model(unit);
     double slope = 0.0;
     double farthest = 0.0;
     double largest = std::numeric_limits<double>::infinity();
@@ -135,12 +135,12 @@ class ProposedSteps final : public Stepper {
       farthest = std::max(farthest, largest_entry);
       largest = std::min(largest, updates[k].largest / largest_entry);
     }
-    return {own.learning_rate / own.gain,
-            own.learning_rate,
+    return {unit_model.learning_rate / unit_model.gain,
+            unit_model.learning_rate,
             slope,
             largest,
             farthest,
-            own.loss->convex(),
+            unit_model.loss->convex(),
             shortened_[unit],
             updates[unit * lanes_].agreement};
   }
@@ -175,12 +175,12 @@ class SolvedSteps final : public Stepper {
       RoundUpdate& update = updates[k];
       if (!update.moves) continue;
       CoefficientSolver& solver = *solvers_[k];
-      const CoefficientSolver::Found found =
+      const CoefficientSolver::Outcome outcome =
           solver.add(context.states[context.batch.models[k]].rounds[0].feature.size(), update.codes,
                      update.feature != Rounds::kTree, update.table, progress, team);
-      update.separated = found.separated;
-      update.moves = found.moved;
-      if (!found.moved) continue;
+      update.separated = outcome.separated;
+      update.moves = outcome.moved;
+      if (!outcome.moved) continue;
       team.for_each(blocks.size(), static_cast<double>(codes.rows), [&](std::size_t c) {
         for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
           margins.set_u(i, k, static_cast<float>(solver.u(i)));

@@ -25,7 +25,7 @@ constexpr double kNoChange = 1e-6;
 
 using Strip = std::array<double, kStrip>;
 
-// What rows of margins u add if they count by this share as rows of the other class.  For a
+// The terms of rows of margins u that count by this share as rows of the other class.  For a
 // canonical loss phi(-u) = phi(u) + u, which makes the rest short.
 struct Flipping {
   const Loss& loss;
@@ -196,9 +196,9 @@ CoefficientSolver::CoefficientSolver(const TrainingRows& rows, const std::vector
   }
 }
 
-CoefficientSolver::Found CoefficientSolver::add(std::size_t round, const std::uint8_t* codes,
-                                                bool codes_last, const std::vector<double>& table,
-                                                const Progress& progress, Team& team) {
+CoefficientSolver::Outcome CoefficientSolver::add(std::size_t round, const std::uint8_t* codes,
+                                                  bool codes_last, const std::vector<double>& table,
+                                                  const Progress& progress, Team& team) {
   if (which_ == Solved::kLast) {
     features_.clear();
     flip_ = 0.0;
@@ -220,20 +220,20 @@ CoefficientSolver::Found CoefficientSolver::add(std::size_t round, const std::ui
   std::copy(table.begin(), table.end(), feature.table.begin());
   for (const double entry : table) feature.largest = std::max(feature.largest, std::abs(entry));
   if (which_ == Solved::kAll && !codes_last) {
-    feature.own_codes.assign(codes, codes + u_.size());
-    feature.codes = feature.own_codes.data();
+    feature.copied_codes.assign(codes, codes + u_.size());
+    feature.codes = feature.copied_codes.data();
   }
   features_.push_back(std::move(feature));
   const double risk = risk_;
   try {
-    const Found found = solve(progress, team);
-    if (found.moved) {
+    const Outcome outcome = solve(progress, team);
+    if (outcome.moved) {
       features_.back().risk = risk_;
     } else {
       forget();
       if (!std::isnan(risk)) risk_ = risk;
     }
-    return found;
+    return outcome;
   } catch (...) {
     forget();
     risk_ = risk;
@@ -244,7 +244,7 @@ CoefficientSolver::Found CoefficientSolver::add(std::size_t round, const std::ui
 // If the features separate some rows by their class, the risk has no minimum; rounding can also
 // hide one.  Then an error of 0 counts as half a row: every row also counts, by that share, as one
 // of the other class.  The added risk pulls margins back to the link of that share.
-CoefficientSolver::Found CoefficientSolver::solve(const Progress& progress, Team& team) {
+CoefficientSolver::Outcome CoefficientSolver::solve(const Progress& progress, Team& team) {
   solved_ = features_.size();
   if (flip_ > 0.0) return {descend(progress, team) != Descent::kNoEdge, true};
   const std::vector<double> u = u_;
@@ -342,11 +342,11 @@ CoefficientSolver::Sums CoefficientSolver::add_up(Team& team) const {
   const std::size_t together =
       std::max(std::min(kTogether, kMostSums / total.curvature.size()), team.size());
   for (std::size_t first = 0; first < training_; first += together) {
-    const std::size_t some = std::min(together, training_ - first);
-    std::vector<Sums> parts(some, Sums(solved_));
+    const std::size_t n_blocks = std::min(together, training_ - first);
+    std::vector<Sums> parts(n_blocks, Sums(solved_));
     const double a_row = 30.0 + n + 0.15 * n * n;
-    const double time = a_row * static_cast<double>(some * RowBlock::kRows);
-    team.for_each(some, time, [&](std::size_t c) {
+    const double time = a_row * static_cast<double>(n_blocks * RowBlock::kRows);
+    team.for_each(n_blocks, time, [&](std::size_t c) {
       const RowBlock& block = blocks_[first + c];
       std::vector<double> columns(solved_ * kStrip);
       for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
@@ -363,18 +363,18 @@ void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std:
                                   double* columns, Sums& sums) const {
   const Flipping row{loss_, flip_};
   Strip u;
-  Strip own;
+  Strip unflipped;
   Strip w;
   Strip q;
   Strip risk;
   std::copy_n(&u_[begin], n, u.begin());
-  loss_.weights_in_double(u.data(), own.data(), n);
-  row.weights(u, n, own, w);
+  loss_.weights_in_double(u.data(), unflipped.data(), n);
+  row.weights(u, n, unflipped, w);
   row.curvatures(u, n, q);
   row.risks(u, n, risk);
   for (std::size_t i = 0; i < n; ++i) {
     const double s = sample_weight_[begin + i];
-    sums.weight += s * own[i];
+    sums.weight += s * unflipped[i];
     w[i] *= s;
     q[i] *= s;
     sums.risk += s * risk[i];
@@ -398,8 +398,8 @@ void CoefficientSolver::add_strip(const RowBlock& block, std::size_t begin, std:
   }
 }
 
-// The sum over the training rows of what `terms` makes of strips of margins u and their changes,
-// after a move by t along the direction.
+// The sum over the training rows of `terms` of strips of margins u and their changes, after a move
+// by t along the direction.
 template <class Terms>
 double CoefficientSolver::sum_ahead(double t, const Terms& terms, Team& team) const {
   std::vector<double> parts(training_);
@@ -421,9 +421,9 @@ double CoefficientSolver::sum_ahead(double t, const Terms& terms, Team& team) co
 double CoefficientSolver::slope_ahead(double t, Team& team) const {
   const Flipping row{loss_, flip_};
   const auto terms = [&](const Strip& u, const double* along, std::size_t n, Strip& out) {
-    Strip own;
-    loss_.weights_in_double(u.data(), own.data(), n);
-    row.weights(u, n, own, out);
+    Strip unflipped;
+    loss_.weights_in_double(u.data(), unflipped.data(), n);
+    row.weights(u, n, unflipped, out);
     for (std::size_t i = 0; i < n; ++i) out[i] *= along[i];
   };
   return sum_ahead(t, terms, team);

@@ -4,7 +4,7 @@
 
 namespace properboost {
 
-// The mean, by chance, of the statistic of the best cut of so many cells.
+// The mean, by chance, of the statistic of the best cut of `cells` cells.
 double freedom_of_best_cut(std::size_t cells, bool ordered) {
   if (cells < 2) return 0.0;
   const auto cuts = static_cast<double>(cells - 1);
@@ -16,8 +16,8 @@ double freedom_of_best_cut(std::size_t cells, bool ordered) {
   return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
 }
 
-// The same of the best so many cells, each made by the best cut so far, by simulation: of what all
-// cells save, each further cut of ordered cells finds the same share of what is left.
+// The same of the best `most` cells, each made by the best cut so far, by simulation: each further
+// cut of ordered cells saves the same share of the rest.
 double freedom_of_best_cells(std::size_t cells, bool ordered, std::size_t most) {
   const double one = freedom_of_best_cut(cells, ordered);
   if (most == 2 || cells < 3) return one;
@@ -27,7 +27,7 @@ double freedom_of_best_cells(std::size_t cells, bool ordered, std::size_t most) 
   return all * (1.0 - math::exp(times * math::log(1.0 - one / all)));
 }
 
-// The same of cells that must be in order and would have so many degrees of freedom in `all`; by
+// The same of cells that must be in order and would have `all` degrees of freedom without; by
 // simulation, too.  Half the cuts of two cells are in the wrong order.
 double freedom_of_best_cells_in_order(std::size_t cells, double all, std::size_t most) {
   if (cells < 2) return 0.0;
@@ -37,14 +37,14 @@ double freedom_of_best_cells_in_order(std::size_t cells, double all, std::size_t
   return all * (1.0 - math::exp(cuts * math::log(1.0 - one / all)));
 }
 
-// The same where one cut's statistic has so many degrees of freedom, in units of them, and is the
-// sum over so many nodes that are cut alike.
+// The same where one cut's statistic has `of_one_cut` degrees of freedom, in units of them, and is
+// the sum over `nodes` nodes that are cut alike.
 double freedom_of_best_cut(std::size_t cells, bool ordered, double of_one_cut, double nodes) {
   if (cells < 2) return 0.0;
   const double beyond_one = freedom_of_best_cut(cells, ordered) - 1.0;
   if (of_one_cut == 1.0 && nodes == 1.0) return 1.0 + beyond_one;
-  // By simulation: what is beyond one shrinks by powers from -1/2 (few cells) to -.66 (many ordered
-  // ones) and -.9 (many categories).
+  // By simulation: the excess over one shrinks by powers from -1/2 (few cells) to -.66 (many
+  // ordered ones) and -.9 (many categories).
   const double shrunk = math::exp(math::log(of_one_cut) * (-2.0 / 3.0));
   // Categories have one order for all nodes: there powers are from -.75 (few) to -1 (many), and of
   // ordered cells from -.45 to -.57.

@@ -23,15 +23,15 @@ void NodeLines::append(const NodeLines& other) {
 }
 
 NodeLines NodeLines::part(std::size_t first, std::size_t last) const {
-  NodeLines found;
-  for (std::size_t k = first; k <= last; ++k) found.offsets.push_back(offsets[k] - offsets[first]);
+  NodeLines lines;
+  for (std::size_t k = first; k <= last; ++k) lines.offsets.push_back(offsets[k] - offsets[first]);
   const auto take = [&](const auto& from, auto& to) {
     to.assign(from.begin() + offsets[first], from.begin() + offsets[last]);
   };
-  take(feature, found.feature);
-  take(slope, found.slope);
-  take(center, found.center);
-  return found;
+  take(feature, lines.feature);
+  take(slope, lines.slope);
+  take(center, lines.center);
+  return lines;
 }
 
 void NodeLines::resize(std::size_t n) {

@@ -32,18 +32,18 @@ void Tree::append(const Tree& other) {
 }
 
 Tree Tree::part(std::size_t begin, std::size_t end) const {
-  Tree found;
+  Tree tree;
   const auto take = [&](const auto& from, auto& to) {
     to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin),
               from.begin() + static_cast<std::ptrdiff_t>(end));
   };
-  take(feature, found.feature);
-  take(left, found.left);
-  take(goes_left, found.goes_left);
-  take(goes_right, found.goes_right);
-  take(cell, found.cell);
-  take(saving, found.saving);
-  return found;
+  take(feature, tree.feature);
+  take(left, tree.left);
+  take(goes_left, tree.goes_left);
+  take(goes_right, tree.goes_right);
+  take(cell, tree.cell);
+  take(saving, tree.saving);
+  return tree;
 }
 
 void Tree::resize(std::size_t n) {
@@ -119,7 +119,7 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
           bins == nullptr ? kMaxCodes : static_cast<std::size_t>((*bins)[f].width());
       return TreeBits::Feature{width, column_of(f)};
     });
-    // Sets of categories are many ranges: their rows walk sooner than they are asked about each.
+    // Sets of categories are many ranges: their rows walk faster than a tile evaluates each range.
     constexpr std::size_t kMany = 256;
     if (!bits.usable() || bits.conditions() > kMany) steps.emplace(tree, column_of);
   }
@@ -138,9 +138,9 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
       std::copy_n(codes.feature(used[k]) + begin, rows, tile.data() + k * kRows);
     }
     if (steps) {
-      std::array<std::uint32_t, kRows> found;
-      steps->walk(tile.data(), found.data());
-      for (std::size_t i = 0; i < rows; ++i) nodes[begin + i] = static_cast<Number>(found[i]);
+      std::array<std::uint32_t, kRows> reached;
+      steps->walk(tile.data(), reached.data());
+      for (std::size_t i = 0; i < rows; ++i) nodes[begin + i] = static_cast<Number>(reached[i]);
       return;
     }
     std::array<std::uint8_t, kRows> places;

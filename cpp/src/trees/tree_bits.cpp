@@ -17,7 +17,7 @@ std::size_t next(const CodeSet& set, std::size_t from) {
   return from;
 }
 
-// bits[i] loses what row i's codes rule out, for conditions whose bits are those of one byte.
+// bits[i] loses the bits that row i's codes rule out, for conditions whose bits are in one byte.
 template <std::size_t kCount, class Condition>
 void rule_out(const Condition* conditions, const std::uint8_t* codes, std::uint8_t* bits) {
   const std::uint8_t* code[kCount];
@@ -41,7 +41,7 @@ void rule_out(const Condition* conditions, const std::uint8_t* codes, std::uint8
 
 }  // namespace
 
-// What is asked at each node.
+// The questions at each node of the tree.
 struct TreeBits::Questions {
   struct OfNode {
     std::size_t left = 0;
@@ -66,7 +66,7 @@ struct TreeBits::Questions {
         either.bits[w] = left.bits[w] | right.bits[w];
         none.bits[w] = occur & ~either.bits[w];
       }
-      // A row that stays at the node is not asked where it goes.
+      // A row that stays at the node has no branch to take.
       nodes[k - root] = {static_cast<std::size_t>(tree.left[k]),
                          {f, separate(right, left)},
                          {f, separate(none, either)}};
@@ -106,49 +106,50 @@ struct TreeBits::Questions {
 TreeBits::TreeBits(const Tree& nodes, std::size_t root, std::size_t end,
                    const FeatureOf& feature_of) {
   if (end - root > kMostPlaces) return;
-  const Questions asked(nodes, root, end, feature_of);
-  are_answers_ = set_answers(asked);
-  if (!are_answers_) set_ends(asked);
-  set_steps(asked);
+  const Questions tree_questions(nodes, root, end, feature_of);
+  are_answers_ = set_answers(tree_questions);
+  if (!are_answers_) set_ends(tree_questions);
+  set_steps(tree_questions);
 }
 
-bool TreeBits::set_answers(const Questions& asked) {
+bool TreeBits::set_answers(const Questions& tree_questions) {
   std::vector<const Question*> different;
-  std::vector<std::array<std::uint8_t, 2>> bit_of(asked.nodes.size());  // right, none
-  for (std::size_t node = 0; node < asked.nodes.size(); ++node) {
-    const Questions::OfNode& own = asked.nodes[node];
-    for (const Question* question : {&own.right, &own.none}) {
+  std::vector<std::array<std::uint8_t, 2>> bit_of(tree_questions.nodes.size());  // right, none
+  for (std::size_t node = 0; node < tree_questions.nodes.size(); ++node) {
+    const Questions::OfNode& questions = tree_questions.nodes[node];
+    for (const Question* question : {&questions.right, &questions.none}) {
       if (question->ranges.empty()) continue;
-      const auto found = std::find_if(different.begin(), different.end(),
-                                      [&](const Question* other) { return *other == *question; });
-      if (found == different.end() && different.size() == kBits) return false;
-      bit_of[node][question == &own.right ? 0 : 1] =
-          static_cast<std::uint8_t>(1u << (found - different.begin()));
-      if (found == different.end()) different.push_back(question);
+      const auto position =
+          std::find_if(different.begin(), different.end(),
+                       [&](const Question* other) { return *other == *question; });
+      if (position == different.end() && different.size() == kBits) return false;
+      bit_of[node][question == &questions.right ? 0 : 1] =
+          static_cast<std::uint8_t>(1u << (position - different.begin()));
+      if (position == different.end()) different.push_back(question);
     }
   }
   for (std::size_t q = 0; q < different.size(); ++q) {
-    asked.add(*different[q], static_cast<std::uint8_t>(~(1u << q)), conditions_);
+    tree_questions.add(*different[q], static_cast<std::uint8_t>(~(1u << q)), conditions_);
   }
   ends_ = {static_cast<std::uint32_t>(conditions_.size())};
   node_.resize(std::size_t{1} << different.size());
   for (std::size_t answers = 0; answers < node_.size(); ++answers) {
     std::size_t node = 0;
-    while (!asked.is_leaf(node) && (answers & bit_of[node][1]) == 0) {
-      node = asked.nodes[node].left + ((answers & bit_of[node][0]) != 0 ? 1 : 0);
+    while (!tree_questions.is_leaf(node) && (answers & bit_of[node][1]) == 0) {
+      node = tree_questions.nodes[node].left + ((answers & bit_of[node][0]) != 0 ? 1 : 0);
     }
     node_[answers] = static_cast<std::uint8_t>(node);
   }
   return true;
 }
 
-void TreeBits::set_ends(const Questions& asked) {
+void TreeBits::set_ends(const Questions& tree_questions) {
   struct RulingOut {
     const Question* question;
     std::size_t begin, end;  // of the places that are ruled out
   };
   std::vector<RulingOut> all;
-  std::vector<std::uint8_t> seen(asked.nodes.size(), 0);
+  std::vector<std::uint8_t> seen(tree_questions.nodes.size(), 0);
   bool is_tree = true;
   // Numbers the places of a branch.
   const auto number = [&](const auto& itself, std::size_t node) -> void {
@@ -157,14 +158,14 @@ void TreeBits::set_ends(const Questions& asked) {
       return;
     }
     seen[node] = 1;
-    const Questions::OfNode& own = asked.nodes[node];
+    const Questions::OfNode& questions = tree_questions.nodes[node];
     const std::size_t begin = node_.size();
-    if (!asked.is_leaf(node)) {
-      itself(itself, own.left);
-      all.push_back({&own.right, begin, node_.size()});
-      itself(itself, own.left + 1);
-      all.push_back({&own.none, begin, node_.size()});
-      if (own.none.ranges.empty()) return;
+    if (!tree_questions.is_leaf(node)) {
+      itself(itself, questions.left);
+      all.push_back({&questions.right, begin, node_.size()});
+      itself(itself, questions.left + 1);
+      all.push_back({&questions.none, begin, node_.size()});
+      if (questions.none.ranges.empty()) return;
     }
     node_.push_back(static_cast<std::uint8_t>(node));
   };
@@ -174,26 +175,27 @@ void TreeBits::set_ends(const Questions& asked) {
     return;
   }
   for (std::size_t byte = 0; byte < node_.size(); byte += kBits) {
-    for (const RulingOut& own : all) {
-      const std::size_t begin = std::clamp(own.begin, byte, byte + kBits) - byte;
-      const std::size_t end = std::clamp(own.end, byte, byte + kBits) - byte;
+    for (const RulingOut& ruling : all) {
+      const std::size_t begin = std::clamp(ruling.begin, byte, byte + kBits) - byte;
+      const std::size_t end = std::clamp(ruling.end, byte, byte + kBits) - byte;
       if (begin == end) continue;
-      asked.add(*own.question, static_cast<std::uint8_t>(~((1u << end) - (1u << begin))),
-                conditions_);
+      tree_questions.add(*ruling.question,
+                         static_cast<std::uint8_t>(~((1u << end) - (1u << begin))), conditions_);
     }
     ends_.push_back(static_cast<std::uint32_t>(conditions_.size()));
   }
 }
 
-void TreeBits::set_steps(const Questions& asked) {
-  for (const Questions::OfNode& own : asked.nodes) {
-    if (own.right.ranges.size() > 1 || !own.none.ranges.empty()) {
+void TreeBits::set_steps(const Questions& tree_questions) {
+  for (const Questions::OfNode& questions : tree_questions.nodes) {
+    if (questions.right.ranges.size() > 1 || !questions.none.ranges.empty()) {
       steps_.clear();
       return;
     }
-    const Range right = own.right.ranges.empty() ? Range{0, 0} : own.right.ranges.front();
-    const std::uint32_t begin = own.left == 0 ? 0 : asked.column(own.right);
-    steps_.push_back({begin, right, static_cast<std::uint8_t>(own.left)});
+    const Range right =
+        questions.right.ranges.empty() ? Range{0, 0} : questions.right.ranges.front();
+    const std::uint32_t begin = questions.left == 0 ? 0 : tree_questions.column(questions.right);
+    steps_.push_back({begin, right, static_cast<std::uint8_t>(questions.left)});
   }
 }
 
@@ -229,10 +231,10 @@ void TreeBits::find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) 
   std::fill_n(to, kRows, static_cast<std::uint8_t>(kBits * (bytes - 1)));
   for (std::size_t b = bytes - 1; b-- > 0;) {
     const auto first = static_cast<std::uint8_t>(kBits * b);
-    const std::uint8_t* const own = bits[b];
+    const std::uint8_t* const byte_bits = bits[b];
     for (std::size_t i = 0; i < kRows; ++i) {
-      byte[i] = own[i] == 0 ? byte[i] : own[i];
-      to[i] = own[i] == 0 ? to[i] : first;
+      byte[i] = byte_bits[i] == 0 ? byte[i] : byte_bits[i];
+      to[i] = byte_bits[i] == 0 ? to[i] : first;
     }
   }
   for (std::size_t i = 0; i < kRows; ++i) {

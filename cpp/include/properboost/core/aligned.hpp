@@ -12,7 +12,7 @@
 namespace properboost {
 
 // Memory from which vectors of every width can be loaded without crossing cache lines.  Large
-// blocks ask for large pages, which make a pass over all rows faster.
+// blocks request large pages, which make a pass over all rows faster.
 template <class T>
 struct CacheLineAllocator {
   using value_type = T;

@@ -38,8 +38,8 @@ class ExactSum {
     return *this;
   }
 
-  // Adds what other processes have summed.
-  void share(Share& share) { share.sum(digits_.data(), digits_.size()); }
+  // Adds the sums of other processes.
+  void add_to(AllReduce& all_reduce) { all_reduce.sum(digits_.data(), digits_.size()); }
   // Its digits, without waiting carries: so sums of many sums do not overflow.
   void list(std::vector<std::int64_t>& all) const {
     auto digits = digits_;
@@ -60,8 +60,8 @@ class ExactSum {
   bool is_positive() const { return round().fraction > 0.0; }
   // The sum, to a few units in the last place.
   double value() const {
-    const Rounded own = round();
-    return std::ldexp(own.fraction, 32 * (own.place - 2) - 1074);
+    const Rounded rounded = round();
+    return std::ldexp(rounded.fraction, 32 * (rounded.place - 2) - 1074);
   }
 
  private:

@@ -21,9 +21,9 @@ std::int64_t whole_part(double x, CompiledFor<kSet> /*set*/) noexcept {
   if constexpr (kSet == InstructionSet::kAvx2) {
     constexpr double kRounder = 0x1.8p52;  // whose lower bits are 0
     const auto bits = [](double number) {
-      std::uint64_t own;
-      std::memcpy(&own, &number, sizeof own);
-      return own;
+      std::uint64_t pattern;
+      std::memcpy(&pattern, &number, sizeof pattern);
+      return pattern;
     };
     const double upper = x * 0x1p-32 + kRounder;
     const double rest = x - (upper - kRounder) * 0x1p32;
@@ -36,8 +36,8 @@ std::int64_t whole_part(double x, CompiledFor<kSet> /*set*/) noexcept {
   }
 }
 
-// Numbers as multiples of a unit, a power of two: their sum takes so many bits, and whole numbers
-// whose sum fits are stored unchanged.
+// Numbers as multiples of a unit, a power of two.  It follows from the bits that their sum may
+// take; whole numbers whose sum fits are stored unchanged.
 struct FixedPoint {
   double per_unit = 1.0;
   double unit = 1.0;
@@ -85,8 +85,8 @@ struct Grain {
   int shift_to(const FixedPoint& unit) const { return std::ilogb(size * unit.per_unit); }
 };
 
-// What rows add to cells: units of their weights and curvatures, found from sums of these that no
-// order of rows changes.
+// Units of the weights and curvatures that rows add to cells.  They follow from sums that no order
+// of rows changes.
 struct CellUnits {
   double total_weight = 0.0, total_curvature = 0.0;
   double most_weight = 0.0, most_curvature = 0.0;  // of a row, with its sample weight or without
@@ -104,8 +104,8 @@ struct CellUnits {
         weight(unit_for(weights)),
         curvature(unit_for(curvatures)) {}
 
-  // Rounds the numbers of rows, if there are so many that errors even out.  Without their sample
-  // weight they are at most so large.
+  // Rounds the numbers of rows, if there are enough for errors to even out.  `a_weight` and
+  // `a_curvature` bound them without their sample weight.
   void round_rows(double a_weight, double a_curvature, double training) {
     constexpr double kFewRows = 4096.0;
     if (training < kFewRows) return;

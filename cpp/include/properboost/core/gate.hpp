@@ -21,7 +21,7 @@ class Gate {
   using Call = void (*)(const void*, std::size_t);
 
   // Has the helpers call call(task, i) for i < n, too, and returns when all have.  The watch, if
-  // there is one, is told of the tasks of this thread, which take so long each.
+  // there is one, is notified of this thread's tasks, with their estimated time.
   void share(std::size_t n, bool worth_waking, Call call, const void* task, Watch* watch,
              double nanoseconds);
   int sleeping() const noexcept { return sleeping_.load(); }

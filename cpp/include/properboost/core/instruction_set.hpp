@@ -2,9 +2,9 @@
 // processor is used at run time.
 //
 // A kernel is an ordinary loop in a function object without arguments; `vectorized` runs the copy
-// of it that was compiled, everything inlined, for the set in use.  Loops say in which order they
-// add, and nothing is contracted, so every set gives the same bits.  A kernel with one argument is
-// told its set, for what a set has no vectors for.
+// of it that was compiled, everything inlined, for the set in use.  The code of a loop fixes the
+// order of its additions, and nothing is contracted, so every set gives the same bits.  A kernel
+// with one argument receives its set, for operations that a set has no vectors for.
 #pragma once
 
 #include <type_traits>
@@ -26,7 +26,7 @@ namespace properboost {
 
 enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
 
-// The set in use: the processor's best, or what the environment variable
+// The set in use: the processor's best, or the one that the environment variable
 // PROPERBOOST_INSTRUCTION_SET names; std::invalid_argument if the processor does not have it.
 InstructionSet instruction_set();
 const char* name(InstructionSet set) noexcept;

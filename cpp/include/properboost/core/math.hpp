@@ -5,7 +5,7 @@
 // math_double.hpp.
 //
 // Every polynomial below is minimax (Remez exchange in 40 digits) for the relative error of its
-// function, which the comment beside it gives; the coefficients are rounded to float.  The bounds
+// function, which the comment next to it gives; the coefficients are rounded to float.  The bounds
 // in ulp were measured on every float of the range, against double precision.
 #pragma once
 
@@ -73,7 +73,7 @@ inline double bounded(double x) { return x; }
 
 // x, but 0 unless it is between two positive bounds, so that no product of it is subnormal: those
 // take a hundred times as long.  By arithmetic on its bits: where comparisons choose, compilers
-// multiply first, also what is not chosen, like powers of e that are out of range.
+// multiply first, also the values that are not chosen, like powers of e that are out of range.
 inline float zero_outside(float least, float most, float x) {
   std::uint32_t bits, low, high;
   std::memcpy(&bits, &x, sizeof bits);
@@ -138,7 +138,7 @@ inline float tanh(float x) {
 }
 
 // exp(-c u^2) for u >= 0 and 0 < c < 1, within 4 ulp: the leading 8 bits of c and u give an exact
-// first part of the exponent, and what is left is small enough for its rounding not to matter.
+// first part of the exponent, and the rest is small enough for its rounding not to matter.
 inline float exp_minus_square(double c, float u) {
   u = at_most(u, 1e4F);  // far below the smallest float already; keeps the products finite
   const float c_high = static_cast<float>(static_cast<int>(c * 1024.0)) / 1024.0F;

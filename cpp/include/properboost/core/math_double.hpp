@@ -91,12 +91,12 @@ inline Parts split(double x) {
   return {exponent - (subnormal ? kBias + 54.0 : kBias), f};
 }
 
-// `found`, which is log(x), where x is finite and above 0; else log(x).
-inline double log_or_limit(double x, double found) {
+// `logarithm`, which is log(x), where x is finite and above 0; else log(x).
+inline double log_or_limit(double x, double logarithm) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  found = x == 0.0 ? -kInfinity : found;
-  found = x < 0.0 ? std::numeric_limits<double>::quiet_NaN() : found;
-  return x <= std::numeric_limits<double>::max() ? found : x;
+  logarithm = x == 0.0 ? -kInfinity : logarithm;
+  logarithm = x < 0.0 ? std::numeric_limits<double>::quiet_NaN() : logarithm;
+  return x <= std::numeric_limits<double>::max() ? logarithm : x;
 }
 
 }  // namespace detail
@@ -134,8 +134,8 @@ inline double log1p(double z) {
 // The logarithm to base 2; exact for powers of 2.
 inline double log2(double x) {
   const detail::Parts parts = detail::split(x);
-  const double found = parts.k + detail::log_of_parts(0.0, parts.f) * detail::kLog2eDouble;
-  return detail::log_or_limit(x, found);
+  const double logarithm = parts.k + detail::log_of_parts(0.0, parts.f) * detail::kLog2eDouble;
+  return detail::log_or_limit(x, logarithm);
 }
 
 inline double tanh(double x) {

@@ -11,7 +11,7 @@
 namespace properboost {
 
 class Peers;
-class Share;
+class AllReduce;
 class Watch;
 
 namespace detail {
@@ -23,8 +23,8 @@ class Team {
   // Runs program(team) on the calling thread, helped by n_threads - 1 others, and returns how many
   // of these could not be started.  Exceptions of the program and of tasks are rethrown here.
   // `nanoseconds` is an estimate of the time of its longest loop: if that is too short to share,
-  // no thread is woken.  What the watch throws between tasks ends the program.
-  // Those who call it include core/region.hpp.
+  // no thread is woken.  An exception of the watch between tasks ends the program.
+  // Callers include core/region.hpp.
   template <class Program>
   static int run(int n_threads, double nanoseconds, Program&& program);
   template <class Program>
@@ -42,7 +42,7 @@ class Team {
   // From now on sums over rows are those of these processes, too.  Tasks share nothing.
   void join(Peers* peers) noexcept { peers_ = peers; }
   bool has_peers() const noexcept { return peers_ != nullptr; }
-  Share share() const;
+  AllReduce all_reduce() const;
 
   // Calls task(i) for every i in [0, n), in any order and on any thread; returns when all are done.
   // `nanoseconds` is an estimate of the whole loop's time: a loop that ends before another thread
@@ -71,7 +71,7 @@ class Team {
       : gate_(gate), size_(size), watch_(watch) {}
 
   template <class Program>
-  static void run_region(int n_threads, int n_asked, Watch& watch, Program& program);
+  static void run_region(int n_threads, int n_granted, Watch& watch, Program& program);
   template <class Program>
   static int run_roomy(int n_threads, Watch& watch, Program& program);
   bool is_worth_sharing(std::size_t n, double nanoseconds) const noexcept;

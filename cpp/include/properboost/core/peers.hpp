@@ -1,7 +1,7 @@
 // Processes that hold other rows of the same table, and run the same program on them.
 //
-// What is summed over rows is summed over theirs as well, and so is all that follows from it the
-// same in all of them: sums are whole numbers, which have the same bits however rows are dealt.
+// Each sum over rows includes theirs, so every process computes the same from it: sums are whole
+// numbers, which have the same bits however rows are distributed.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,23 @@ class Peers {
   virtual ~Peers() = default;
   // Each of the sums becomes that of all processes, and each of `most` the largest of theirs.  All
   // call this equally often, with as many numbers; it returns when all have.  May throw.
-  virtual void share(std::vector<std::int64_t>& sums, std::vector<double>& most) = 0;
+  virtual void all_reduce(std::vector<std::int64_t>& sums, std::vector<double>& most) = 0;
 };
 
 // Numbers that go to the peers, and come back, together.  Without peers they stay as they are.
-class Share {
+class AllReduce {
  public:
-  explicit Share(Peers* peers) : peers_(peers) {}
+  explicit AllReduce(Peers* peers) : peers_(peers) {}
 
-  Share& sum(std::int64_t& x) { return sum(&x, 1); }
-  Share& sum(std::int64_t* x, std::size_t n) { return add(sums_, x, n); }
-  Share& most(double& x) { return add(most_, &x, 1); }
+  AllReduce& sum(std::int64_t& x) { return sum(&x, 1); }
+  AllReduce& sum(std::int64_t* x, std::size_t n) { return add(sums_, x, n); }
+  AllReduce& most(double& x) { return add(most_, &x, 1); }
 
-  void go() {
+  void run() {
     if (peers_ == nullptr || (sums_.empty() && most_.empty())) return;
     std::vector<std::int64_t> sums = read(sums_);
     std::vector<double> most = read(most_);
-    peers_->share(sums, most);
+    peers_->all_reduce(sums, most);
     write(sums, sums_);
     write(most, most_);
   }
@@ -47,22 +47,23 @@ class Share {
   using Places = std::vector<Place<Number>>;
 
   template <class Number>
-  Share& add(Places<Number>& places, Number* x, std::size_t n) {
+  AllReduce& add(Places<Number>& places, Number* x, std::size_t n) {
     if (peers_ != nullptr) places.push_back({x, n});
     return *this;
   }
   template <class Number>
   static std::vector<Number> read(const Places<Number>& places) {
     std::vector<Number> all;
-    for (const Place<Number>& own : places) all.insert(all.end(), own.first, own.first + own.n);
+    for (const Place<Number>& place : places)
+      all.insert(all.end(), place.first, place.first + place.n);
     return all;
   }
   template <class Number>
   static void write(const std::vector<Number>& all, const Places<Number>& places) {
     auto from = all.begin();
-    for (const Place<Number>& own : places) {
-      std::copy_n(from, own.n, own.first);
-      from += static_cast<std::ptrdiff_t>(own.n);
+    for (const Place<Number>& place : places) {
+      std::copy_n(from, place.n, place.first);
+      from += static_cast<std::ptrdiff_t>(place.n);
     }
   }
 

@@ -39,13 +39,13 @@ inline std::atomic<bool>& forked() noexcept {
 }
 
 #if defined(_OPENMP)
-// How many of `asked` threads, this one among them, a region may have.  GNU's runtime keeps the
-// threads of a region for the next one of the same thread and the same size, so only a change of
-// size can be refused.  (Where another library shares the runtime this may be outdated.)
-inline int grant(int asked) {
+// How many of the `requested` threads, including this one, a region may have.  GNU's runtime keeps
+// the threads of a region for the next one of the same thread and the same size, so only a change
+// of size can be refused.  (Where another library shares the runtime this may be outdated.)
+inline int grant(int requested) {
   thread_local int size = 1;  // of the last region
-  if (asked != size) {
-    size = std::min(asked, size + count_startable(std::max(asked - size, 0)));
+  if (requested != size) {
+    size = std::min(requested, size + count_startable(std::max(requested - size, 0)));
   }
   return size;
 }
@@ -81,11 +81,11 @@ int Team::run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanosecond
     // than processors.  So if all processors are used, one more thread is requested, which does
     // nothing.
     const int wanted = n_threads + (n_threads == omp_get_num_procs() ? 1 : 0);
-    const int n_asked = detail::grant(wanted);
-    missing = std::max(n_threads - n_asked, 0);
+    const int n_granted = detail::grant(wanted);
+    missing = std::max(n_threads - n_granted, 0);
     n_threads -= missing;
     if (n_threads > 1) {
-      run_region(n_threads, n_asked, watch, program);
+      run_region(n_threads, n_granted, watch, program);
       return missing;
     }
   }
@@ -97,11 +97,11 @@ int Team::run([[maybe_unused]] int n_threads, [[maybe_unused]] double nanosecond
 
 #if defined(_OPENMP)
 template <class Program>
-void Team::run_region(int n_threads, int n_asked, Watch& watch, Program& program) {
+void Team::run_region(int n_threads, int n_granted, Watch& watch, Program& program) {
   detail::Gate gate;
   Team team(&gate, static_cast<std::size_t>(n_threads), &watch);
   std::exception_ptr error;
-#pragma omp parallel num_threads(n_asked)
+#pragma omp parallel num_threads(n_granted)
   {
     if (omp_get_thread_num() != 0) {
       // One that does not serve is not missed.

@@ -1,8 +1,8 @@
 // Stacks: whether the runtime's threads have enough for the engine's tasks, and threads that have.
 //
 // OMP_STACKSIZE may be as little as 16 KiB, and a C library may give threads 128 KiB.  Blocks of
-// rows and sums lie on the stack, where compilers know that nothing else points to them; a custom
-// loss calls who knows what.
+// rows and sums lie on the stack, where compilers can prove that nothing else points to them; a
+// custom loss calls code of unknown depth.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace properboost {
 
-// Twice what the deepest calls of the engine take.
+// Twice the stack of the engine's deepest calls.
 constexpr std::size_t kStackOfTasks = std::size_t{1} << 18;
 
-// The stack that the environment asks a runtime to give its threads, in bytes; 0 if it does not, or
-// asks for what a runtime refuses, which then takes the default.
-std::size_t asked_stack_size() noexcept;
+// The stack size, in bytes, that the environment sets for a runtime's threads; 0 if it sets none,
+// or one that a runtime refuses in favour of the default.
+std::size_t requested_stack_size() noexcept;
 
-// Whether the runtime's threads lack stack: the environment asks for less, or one was seen so.
+// Whether the runtime's threads lack stack: the environment sets less, or a thread had less.
 bool is_stack_short() noexcept;
 
 // Whether this thread, one of the runtime's, has enough; if not, it is remembered.

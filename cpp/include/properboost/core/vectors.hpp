@@ -124,11 +124,11 @@ struct alignas(8) Halves {
   Halves() = default;
   Halves(std::uint32_t first, std::uint32_t second) noexcept : data{first, second} {}
   void operator+=(const Halves& other) noexcept {
-    std::uint64_t own, more;
-    std::memcpy(&own, data, sizeof own);
+    std::uint64_t sum, more;
+    std::memcpy(&sum, data, sizeof sum);
     std::memcpy(&more, other.data, sizeof more);
-    own += more;
-    std::memcpy(data, &own, sizeof own);
+    sum += more;
+    std::memcpy(data, &sum, sizeof sum);
   }
   Two<std::int64_t> widened() const noexcept {
     Two<std::int64_t> wide;

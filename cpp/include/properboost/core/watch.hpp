@@ -1,4 +1,4 @@
-// What the thread that called the engine looks after between tasks: whether to go on.
+// The calling thread's check between tasks: whether to go on.
 #pragma once
 
 #include <chrono>
@@ -7,14 +7,14 @@
 
 namespace properboost {
 
-// Calls a check ten times per second.  What the check throws ends the work.
+// Calls a check ten times per second.  An exception of the check ends the work.
 class Watch {
  public:
   Watch() = default;
   explicit Watch(std::function<void()> check) : check_(std::move(check)), last_(Clock::now()) {}
 
-  // To be told after each task, and how long it took by estimate: the clock is read after a
-  // millisecond of those, or after some tasks, for an estimate may be far off.
+  // To be called after each task, with its estimated time: the clock is read after a millisecond by
+  // estimate, or after some tasks, for an estimate may be far off.
   void pass(double nanoseconds) {
     if (!check_) return;
     estimate_ += nanoseconds;

@@ -1,8 +1,8 @@
-// Means of bins: what the values of a numeric feature are to models that are linear in them.
+// Means of bins: the values of a numeric feature for models that are linear in them.
 //
 // A mean is of the finite training values in a bin, by their sample weight.  Sums are exact
-// (core/exact_sum.hpp), so no order of the rows changes a mean; and unlike sums of values that are
-// rounded to a grid, they need no look at the smallest and largest value before, which a stream
+// (core/exact_sum.hpp), so no order of the rows changes a mean.  Unlike sums of values that are
+// rounded to a grid, they need no pass for the smallest and largest value first, which a stream
 // cannot have.  A bin without finite values (only infinite ones, or none) has its neighbour's mean.
 #pragma once
 

@@ -19,22 +19,22 @@ struct Codes {
   std::vector<std::size_t> segments;
 
   const std::uint8_t* feature(std::size_t f) const noexcept { return data + f * rows; }
-  // Has the system begin to read what of a feature is not in memory, as a mapped file may not be.
-  // Whether it does changes nothing but the time.
+  // Has the system begin to read those codes of a feature that are not in memory, as of a mapped
+  // file.  This changes nothing but the time.
   void read_ahead(std::size_t f) const noexcept;
 };
 
-// The numbers of rows by which they are drawn, wherever they lie: given, or else their places.
+// The row numbers that random draws use, wherever rows lie: an array, or else the rows' places.
 class RowNumbers {
  public:
   RowNumbers() = default;
-  explicit RowNumbers(const std::int64_t* given) : given_(given) {}
+  explicit RowNumbers(const std::int64_t* numbers) : numbers_(numbers) {}
   std::uint64_t operator[](std::size_t row) const noexcept {
-    return given_ == nullptr ? row : static_cast<std::uint64_t>(given_[row]);
+    return numbers_ == nullptr ? row : static_cast<std::uint64_t>(numbers_[row]);
   }
 
  private:
-  const std::int64_t* given_ = nullptr;
+  const std::int64_t* numbers_ = nullptr;
 };
 
 // Neighbouring rows of one segment: the unit of the row passes' sums, of determinism and of

@@ -2,7 +2,7 @@
 //
 // The count of edges below a value, by a search without branches, so that it takes as long for
 // skewed and heavy-tailed columns as for even ones.  With AVX-512 the edges are a search tree in
-// registers; elsewhere a table of cells says where to begin, and few steps of a binary search
+// registers; elsewhere a table of cells gives the start of a binary search, of which few steps
 // remain.  Both give the same codes.
 #pragma once
 
@@ -45,7 +45,7 @@ class EdgeSearch {
 
  private:
   // A binary search tree of the edges as floats, filled up with +inf: level by level, each filled
-  // up to a whole register, its nodes in the order that the kernel asks for.
+  // up to a whole register, with its nodes in the order in which the kernel reads them.
   void plant(const std::vector<double>& edges);
 
   // Where a binary search begins, for values of type T.  The edges are divided into cells of equal
@@ -85,7 +85,7 @@ class EdgeSearch {
 
    private:
     std::mutex mutex_;
-    std::unique_ptr<const Cells<T>> own_;
+    std::unique_ptr<const Cells<T>> cells_;
     std::atomic<const Cells<T>*> made_{nullptr};
   };
   struct AllCells {

@@ -26,7 +26,7 @@ class PackedCodes {
   PackedCodes() = default;  // of no rows
   PackedCodes(const Codes& codes, std::size_t features, Team& team);
 
-  // What so many rows take.
+  // The bytes of `rows` rows.
   static std::size_t bytes(std::size_t rows, std::size_t features) noexcept {
     return rows * stride_for(features);
   }
@@ -45,7 +45,7 @@ class PackedCodes {
   std::size_t stride() const noexcept { return stride_; }
   const std::uint8_t* row(std::size_t i) const noexcept { return bytes_.data() + i * stride_; }
 
-  // A block of rows whose codes stay in the cache while others take turns: at most so many.
+  // The number of rows whose codes stay in the cache while others take turns, at most `most`.
   std::size_t block(std::size_t most) const noexcept {
     constexpr std::size_t kBytes = 1u << 14, kFewest = 64;
     return std::clamp(kBytes / stride_, kFewest, most);

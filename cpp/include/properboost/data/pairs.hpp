@@ -38,8 +38,8 @@ struct FeaturePair {
 void encode_pairs(const std::vector<FeaturePair>& pairs, const std::uint8_t* codes, std::size_t n,
                   std::uint8_t* out, Team& team);
 
-// What a pair's cells say that the levels of either feature do not: a sum of gradient^2 / variance,
-// and its mean where the gradients of a fitted model are noise.
+// The interaction of a pair: a sum of gradient^2 / variance over its cells, without the effects of
+// either feature's levels, and its mean where the gradients of a fitted model are noise.
 struct Interaction {
   double chi_square = 0.0;
   double freedom = 0.0;

@@ -24,18 +24,18 @@ class RowSample {
   std::vector<std::int64_t> rows() const;
 
  private:
-  struct Drawn {
+  struct HashedRow {
     std::uint64_t hash;
     std::int64_t row;
   };
-  static void keep_least(std::vector<Drawn>& drawn, std::size_t size);
+  static void keep_least(std::vector<HashedRow>& drawn, std::size_t size);
 
   std::size_t size_;
   std::uint64_t seed_;
   std::uint64_t counted_ = 0;
   std::int64_t seen_ = 0;
   std::uint64_t bound_ = std::numeric_limits<std::uint64_t>::max();  // no larger hash is drawn
-  std::vector<Drawn> drawn_;
+  std::vector<HashedRow> drawn_;
 };
 
 // The sample of n rows together.

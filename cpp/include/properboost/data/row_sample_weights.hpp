@@ -22,7 +22,7 @@ class RowSampleWeights {
     return weight_ == nullptr ? 1.0 : weight_[row];
   }
   // The same where not all are ones, for loops that are written twice.
-  double given(std::size_t row) const noexcept { return weight_[row]; }
+  double stored(std::size_t row) const noexcept { return weight_[row]; }
   // The sum of the rows from `begin` to `end`; their order does not matter.
   double sum(std::size_t begin, std::size_t end) const;
   ExactSum add_up(std::size_t begin, std::size_t end) const;

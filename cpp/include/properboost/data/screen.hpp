@@ -14,7 +14,7 @@ struct SegmentRange {
 // The rows of one screen, in their order.
 struct Screen {
   std::vector<SegmentRange> ranges;
-  std::vector<double> stands_for;  // by slot: one of its rows for so many of all
+  std::vector<double> stands_for;  // by slot: how many of all rows one of its rows stands for
 };
 
 }  // namespace properboost

@@ -28,7 +28,7 @@ struct ColumnBlock {
   std::vector<std::size_t> wanted;
 };
 
-// Blocks of the columns asked for, which ascend.
+// Blocks of the wanted columns, which ascend.
 inline std::vector<ColumnBlock> cut_into_column_blocks(const Table& table,
                                                        const std::vector<std::size_t>& wanted) {
   std::vector<ColumnBlock> blocks;
@@ -39,7 +39,7 @@ inline std::vector<ColumnBlock> cut_into_column_blocks(const Table& table,
     return left.type == right.type && left.stride == right.stride &&
            right.data - left.data == static_cast<std::ptrdiff_t>((b - a) * size);
   };
-  // What lies between two columns of a block is read, too: it must be the columns between.
+  // A block is read as a whole, so only the columns between may lie between two of its columns.
   const auto joins = [&](const ColumnBlock& block, std::size_t f) {
     if (f - block.first >= Tile::kColumns) return false;
     for (std::size_t k = block.first + block.size; k <= f; ++k) {
@@ -106,8 +106,8 @@ void for_each_tile(std::size_t n, double nanoseconds, Team& team, const Task& ta
   });
 }
 
-// Asks for the part-th of so many parts of the tile after `rows`: between two pieces of work, so
-// that memory and arithmetic keep each other company.
+// Prefetches one of several parts of the tile after `rows`: between two pieces of work, so that
+// memory and arithmetic overlap.
 inline void prefetch(const Table& table, const ColumnBlock& block, RowOrder order,
                      const TileRows& rows, std::size_t part, std::size_t parts) {
   const Column& first = table.columns[block.first];

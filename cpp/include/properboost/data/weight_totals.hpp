@@ -1,4 +1,4 @@
-// What all rows weigh, those of other processes among them.
+// The total weight of all rows, including those of other processes.
 #pragma once
 
 #include <cstddef>

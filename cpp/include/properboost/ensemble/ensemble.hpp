@@ -1,4 +1,4 @@
-// The ensemble.  Rounds are what is stored; an additive model collapses to one look-up table per
+// The ensemble.  It is stored as rounds; an additive model collapses to one look-up table per
 // feature, and a prediction takes one look-up per feature for any number of rounds.
 #pragma once
 
@@ -16,7 +16,7 @@ class Team;
 struct FeaturePair;
 struct Table;
 
-// What boosting found, one entry per round, in units of the raw prediction.
+// The fitted rounds, one entry per round, in units of the raw prediction.
 struct Rounds {
   static constexpr std::int32_t kTree = -1;
 

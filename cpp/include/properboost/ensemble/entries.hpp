@@ -1,4 +1,4 @@
-// Adding up what a tile's codes look up.
+// Adding up the table entries of a tile's codes.
 #pragma once
 
 #include <algorithm>
@@ -42,15 +42,15 @@ void add_all_entries(std::size_t tables, const Entries& entries, const TileCodes
     for (std::size_t t = 0; t < tables; ++t) add_entries(entries(t), codes[t], n, models, out);
     return;
   }
-  const double* some[4];
+  const double* batch[4];
   for (std::size_t t = 0; t < tables; t += 4, codes += 4) {
     const std::size_t count = std::min<std::size_t>(4, tables - t);
-    for (std::size_t k = 0; k < count; ++k) some[k] = entries(t + k);
+    for (std::size_t k = 0; k < count; ++k) batch[k] = entries(t + k);
     switch (count) {
-      case 1: add_entries<1>(some, codes, n, out); break;
-      case 2: add_entries<2>(some, codes, n, out); break;
-      case 3: add_entries<3>(some, codes, n, out); break;
-      default: add_entries<4>(some, codes, n, out);
+      case 1: add_entries<1>(batch, codes, n, out); break;
+      case 2: add_entries<2>(batch, codes, n, out); break;
+      case 3: add_entries<3>(batch, codes, n, out); break;
+      default: add_entries<4>(batch, codes, n, out);
     }
   }
 }

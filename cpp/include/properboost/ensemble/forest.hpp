@@ -35,11 +35,11 @@ class ForestScores {
 
   const Bins& bins() const noexcept { return bins_; }
   std::size_t models() const noexcept { return forests_.size(); }
-  // About how long so many rows take one thread.
+  // An estimate of the time for `rows` rows on one thread.
   double nanoseconds(std::size_t rows) const noexcept;
 
-  // out[row * models() + m] = sum over the trees of forest m of the value at the row's node, and of
-  // what the node's line adds.
+  // out[row * models() + m] = sum over the trees of forest m of the value at the row's node and of
+  // the node's line.
   void predict_raw(const Table& table, double* out, Team& team) const;
 
  private:
@@ -83,7 +83,7 @@ class ForestScores {
   Forests forests_;
   std::vector<std::size_t> used_;    // features
   std::vector<std::size_t> column_;  // of each feature's codes in a tile
-  std::vector<std::size_t> known_;   // from this code of a feature on, some split knows none
+  std::vector<std::size_t> known_;   // from this code of a feature on, some split has none
   std::vector<Group> groups_;
   std::vector<std::vector<Term>> terms_;  // of each forest's lines
   std::size_t trees_ = 0;

@@ -25,7 +25,7 @@ struct AccumulationBlock {
   }
 };
 
-// add(begin, end) for the rows of a block, a chunk of at most so many after the other.
+// Calls add(begin, end) for the rows of a block, in chunks of at most `rows` rows.
 template <class Add>
 void visit_chunks(const AccumulationBlock& block, std::size_t rows, const Add& add) {
   for (const auto& [begin_range, end_range] : block.ranges) {

@@ -1,4 +1,4 @@
-// The loop that adds what rows have to the cells of their codes.
+// The loop that adds each row's term to the cell of its code.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace properboost {
 
-// given_cells[g][codes[g][i]] += term_of(i), g < Together, i in [begin, end).
+// input_cells[g][codes[g][i]] += term_of(i), g < Together, i in [begin, end).
 template <std::size_t Together, class Sum, class TermOf>
 void add_by_codes(const std::uint8_t* const* codes, std::size_t begin, std::size_t end,
-                  Sum* const* given_cells, const TermOf& given_term_of) {
+                  Sum* const* input_cells, const TermOf& input_term_of) {
   constexpr unsigned kUnrolled = 8;
-  const TermOf term_of = given_term_of;  // copies, which no addition could change
+  const TermOf term_of = input_term_of;  // copies, which no addition could change
   Sum* cells[Together];
-  for (std::size_t g = 0; g < Together; ++g) cells[g] = given_cells[g];
+  for (std::size_t g = 0; g < Together; ++g) cells[g] = input_cells[g];
   std::size_t i = begin;
   // A sum of a cache line or more takes so many additions that an unrolled loop would be no faster,
   // and kernels of many lanes took most of the time to build the engine.

@@ -32,7 +32,7 @@ struct BundleSet {
   // 64 bins, with missing and unseen values, do.
   static constexpr std::size_t kMostCells = 66 * 66;
   static constexpr std::size_t kBytes = 8 * kMostCells;
-  // What a cell's sums take: whole numbers of 64 bits, or of 32 in most lanes.
+  // The bytes of a cell's sums: whole numbers of 64 bits for one lane, of 32 for more.
   static constexpr std::size_t sum_bytes(std::size_t lanes, bool has_curvature) {
     const std::size_t bytes = lanes == 1 ? sizeof(std::int64_t) : sizeof(std::int32_t);
     return lanes * bytes * (has_curvature ? 2 : 1);

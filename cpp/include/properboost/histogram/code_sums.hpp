@@ -22,13 +22,13 @@ class CodeSums {
   virtual void flush(const SegmentRoles& roles, Histogram& histogram, std::size_t f) = 0;
 };
 
-// What the sums of so many codes take, in whole cache lines.
+// The bytes of the sums of `codes` codes, in whole cache lines.
 constexpr std::size_t code_sum_bytes(std::size_t codes, std::size_t lanes, bool has_curvature) {
   return (codes * lanes * (has_curvature ? 2 : 1) * sizeof(std::int64_t) + 63) / 64 * 64;
 }
 
-// Sums of so many codes in so many lanes and these units, in memory that need not be cleared.  It
-// and the units must outlive them.
+// Sums of `codes` codes in `lanes` lanes, in these units and in memory that need not be cleared.
+// Both must outlive them.
 std::unique_ptr<CodeSums> make_code_sums(std::size_t codes, std::size_t lanes, bool has_curvature,
                                          bool has_sample_weight, const LaneUnits& units,
                                          unsigned char* memory);

@@ -10,7 +10,7 @@
 
 namespace properboost {
 
-// What the sums of each lane are read as.
+// How the sums of each lane are read.
 template <std::size_t W>
 struct Reading {
   std::array<std::int64_t, W> is_positive{}, is_negative{};       // as masks

@@ -33,7 +33,7 @@ class FlushSchedule {
 
   // The first chunk of a block.
   std::size_t chunk_of(std::size_t block) const noexcept { return first_chunk_[block]; }
-  // What is due in a set from a chunk on; something that never is comes last.
+  // The flushes that are due in a set from a chunk on; the last entry is never due.
   const Due* due_from(std::size_t set, std::size_t chunk) const;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace properboost {
 
-class Share;
+class AllReduce;
 class Team;
 
 // The sums of the cells of all features in all lanes, [code][lane], in whole units.
@@ -58,11 +58,11 @@ class Histogram {
     }
   }
 
-  // Adds the sums of other processes' rows when the share goes, in all features or in one; or in
-  // one at once.
-  void add_to(Share& share);
-  void add_to(Share& share, std::size_t f);
-  void share(std::size_t f, Team& team);
+  // Adds the sums of other processes' rows when the all-reduce runs, in all features or in one; or
+  // in one at once.
+  void add_to(AllReduce& all_reduce);
+  void add_to(AllReduce& all_reduce, std::size_t f);
+  void all_reduce(std::size_t f, Team& team);
 
   // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
   // features side by side.

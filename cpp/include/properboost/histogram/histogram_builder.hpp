@@ -14,8 +14,8 @@ class Team;
 struct AccumulationBlock;
 struct TrainingRows;
 
-// What sums take while they are made.  Builders that work one after the other share it: it is
-// several megabytes per thread.
+// Memory of the sums while they are computed.  Builders that run one after the other share it: it
+// is several megabytes per thread.
 struct HistogramMemory {
   std::vector<Aligned<unsigned char>> sums;  // by task; zero between fills
   std::vector<Aligned<unsigned char>> scratch, terms;

@@ -14,8 +14,8 @@
 
 namespace properboost {
 
-// What the terms of lanes are if all that train have grains, and rows have no sample weight: the
-// same numbers in half the room.  Their sums are read off as a schedule says.
+// The terms of lanes if all that train have grains and rows have no sample weight: the same numbers
+// in half the memory.  A schedule determines when their sums are flushed.
 template <std::size_t W, bool kCurvature>
 struct NarrowTerms {
   static constexpr bool kScheduled = true;

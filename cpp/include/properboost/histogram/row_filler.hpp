@@ -108,7 +108,7 @@ class RowFiller final : public SetFiller {
     return Terms().reading(rows_.units.data(), roles);
   }
 
-  // Makes what all features add of the rows from `begin` to `end`.
+  // Computes the terms of the rows from `begin` to `end`, for all features.
   static MadeTerms<Sum> make(const Terms& terms, std::size_t begin, std::size_t end,
                              Aligned<unsigned char>& memory) {
     const std::size_t bytes = Terms::kRows * sizeof(Sum);

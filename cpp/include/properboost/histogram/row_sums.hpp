@@ -18,7 +18,7 @@
 
 namespace properboost {
 
-class Share;
+class AllReduce;
 
 inline double wide(float x) { return static_cast<double>(x); }
 
@@ -63,9 +63,9 @@ class TermUnits {
     return *this;
   }
 
-  // No term is larger, and these are the weights of those that are added up, in total so much.
-  // Bounds are found with rounding, so that twice as much is allowed for.  Terms that have no bound
-  // have no sum: it is NaN.
+  // `largest` bounds the terms, and `total` is the sum of the weights of those that are added up.
+  // Bounds are computed with rounding, so that twice as much is allowed for.  Terms that have no
+  // bound have no sum: it is NaN.
   //
   // Terms are rounded before they are multiplied, so that a weight of 3 is three rows.
   void set(std::size_t lane, double largest, RowSampleWeights weight, double total) {
@@ -74,18 +74,18 @@ class TermUnits {
     units_[lane] = sum < kMost ? Unit(unit_for(sum, kDigits) / scale) : Unit::of_nothing();
     rounders_[lane] = units_[lane].rounder * scale;
   }
-  // How many rows a weight of 1 is, as the engine has it; large weights are no numbers of rows.
+  // How many rows a weight of 1 stands for in the engine; large weights are not treated as counts.
   static double scale_of(RowSampleWeights weight) noexcept {
     return weight.unit() >= 1.0 && weight.unit() <= 16.0 ? weight.unit() : 1.0;
   }
-  // The same of so many terms that are weighed already.
+  // The same of `rows` terms that are weighted already.
   void set(std::size_t lane, double largest, std::size_t rows) {
     int of_rows = 0;
     while (rows >> of_rows != 0) ++of_rows;
     units_[lane] = largest < kMost ? Unit(unit_for(largest, std::min(kDigits, 62 - of_rows)))
                                    : Unit::of_nothing();
   }
-  // What terms are rounded by before they are multiplied.
+  // The number that is added and subtracted to round terms before they are multiplied.
   double rounder(std::size_t lane) const noexcept { return rounders_[lane]; }
   const Unit& of(std::size_t lane) const noexcept { return units_[lane]; }
   bool same(std::size_t lane, const TermUnits& other) const noexcept {
@@ -97,7 +97,7 @@ class TermUnits {
   }
   // Whether any process has lost a lane's sum.
   using Lost = std::array<double, kMostLanes>;
-  void share(Share& share, Lost& lost) const;
+  void add_to(AllReduce& all_reduce, Lost& lost) const;
   void lose_if(const Lost& lost) const noexcept {
     for (std::size_t lane = 0; lane < lost.size(); ++lane) {
       if (lost[lane] > 0.0) lose(lane);
@@ -152,7 +152,7 @@ class RowAdder {
     if (j > 0) add_vectors(set, j, weight, term);
     for (std::size_t k = 0; j < n; ++j, ++k) {
       double x = term(j);
-      if (!weight.all_ones()) x = weight.given(j / W) * ((x + first_[k]) - first_[k]);
+      if (!weight.all_ones()) x = weight.stored(j / W) * ((x + first_[k]) - first_[k]);
       const std::uint64_t bits = to_bits(x + rounder_[k]);
       sums_[k] += bits;
       seen_[k] |= kSigns == Signs::kBoth ? bits ^ zero_[k] : bits;
@@ -164,12 +164,12 @@ class RowAdder {
   // have no bound, and their sums are of no use.
   void add_to(WholeSums& total, const std::array<bool, kMostLanes>* counts = nullptr) const {
     for (std::size_t k = 0; k < kSums; ++k) {
-      std::int64_t& own = total[k % W];  // which terms without a bound may wrap around
-      own = static_cast<std::int64_t>(static_cast<std::uint64_t>(own) + sums_[k] -
-                                      added_[k] * zero_[k]);
+      std::int64_t& lane_sum = total[k % W];  // which terms without a bound may wrap around
+      lane_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_sum) + sums_[k] -
+                                           added_[k] * zero_[k]);
       const std::uint64_t other = kSigns == Signs::kBoth ? seen_[k] : seen_[k] & ~zero_[k];
-      const bool some_are_outside = other >> 52 != 0;
-      if (some_are_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
+      const bool any_outside = other >> 52 != 0;
+      if (any_outside && (counts == nullptr || (*counts)[k % W])) units_.lose(k % W);
     }
   }
 
@@ -215,7 +215,7 @@ class RowAdder {
           for (std::size_t q = 0; q < kEach; ++q) {
             const std::size_t i = j + v * kEach + q;
             x.data[q] = term(i);
-            s.data[q] = weight.given(i / W);
+            s.data[q] = weight.stored(i / W);
           }
           x += first[v];
           x -= first[v];

@@ -43,7 +43,7 @@ struct FillTask {
 class SetFiller {
  public:
   virtual ~SetFiller() = default;
-  // Whether sums are read off as a schedule says, which `fill` then needs.
+  // Whether sums are flushed by a schedule, which `fill` then needs.
   virtual bool needs_schedule() const = 0;
   // How many features' sums a task may have: they stay in a cache.
   virtual std::size_t features_per_task() const = 0;

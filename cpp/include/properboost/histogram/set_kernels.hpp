@@ -203,7 +203,7 @@ void flush_set(const BundleSet& set, const Bins& bins, const Reading<Sum::kLanes
   }
 }
 
-// The same of the cells that are due after a chunk; returns what is due next.
+// The same of the cells that are due after a chunk; returns the flush that is due next.
 template <class Sum>
 const FlushSchedule::Due* flush_due(const FlushSchedule::Due* due, std::size_t chunk,
                                     const BundleSet& set, const Bins& bins,

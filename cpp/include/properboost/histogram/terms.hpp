@@ -18,11 +18,11 @@
 namespace properboost {
 
 // The numbers that a row adds to its cell in every lane: float32 from the loss, times the sample
-// weight if rows have one, in whole units.  One scalar add of whole numbers costs what one of
-// floats does, and no order changes their sum.
+// weight if rows have one, in whole units.  One scalar add of whole numbers costs as much as one of
+// floats, and no order changes their sum.
 //
-// Terms are made of so many rows at a time that they stay in the cache while the features of a task
-// take turns with them.
+// Terms are computed for few rows at a time, so that they stay in the cache while the features of a
+// task take turns with them.
 template <std::size_t W, bool kCurvature, bool kWeighted>
 struct RowTerms {
   static constexpr bool kScheduled = false;
@@ -75,8 +75,8 @@ struct RowTerms {
 
  private:
   static bool has_any(const std::array<double, W>& rounder) noexcept {
-    for (const double own : rounder) {
-      if (own != 0.0) return true;
+    for (const double number : rounder) {
+      if (number != 0.0) return true;
     }
     return false;
   }
@@ -106,7 +106,7 @@ struct RowTerms {
                      std::size_t k) const noexcept {
     double x = number;
     if constexpr (kGrains) x = (x + rounder) - rounder;
-    if constexpr (kWeighted) x *= sample_weight.given(i);
+    if constexpr (kWeighted) x *= sample_weight.stored(i);
     x = x * per_unit + 0.5;
     return whole_part(x < most[k] ? x : 0.0, set);
   }

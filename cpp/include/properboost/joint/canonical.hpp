@@ -27,7 +27,7 @@ class Canonical {
   void evaluate(const JointRows& rows) const;
   void log_probabilities(const double* scores, std::size_t classes, std::size_t n,
                          double* out) const noexcept;
-  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
+  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t true_class,
               double* out) const noexcept;
 
  private:

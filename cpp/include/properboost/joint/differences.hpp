@@ -8,10 +8,11 @@
 
 namespace properboost::joint {
 
-// Rows that are worked on together; what they need fits the first cache.
+// Rows that are worked on together; their data fit the first cache.
 constexpr std::size_t kStrip = 128;
 
-// Sums over classes are made in parts of so many, so that their error stays that of few additions.
+// Sums over classes are made in parts of this size, so that their error stays that of few
+// additions.
 constexpr std::size_t kPart = 32;
 
 // Farther apart than this, classes are as good as infinitely far; sums of it are still finite.

@@ -1,7 +1,7 @@
 // Joint losses: the loss of a row over all its classes at once.
 //
-// Scores are raw predictions / gain.  A joint loss never knows its gain, as a margin loss does not.
-// With two classes it is the margin loss at u = +-(F_1 - F_2) / (2 gain), counted twice.
+// Scores are raw predictions / gain.  A joint loss, like a margin loss, does not depend on its
+// gain.  With two classes it is the margin loss at u = +-(F_1 - F_2) / (2 gain), counted twice.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace properboost {
 
 // n rows of one class.  Entry k * n + i of a [class][row] array is class k's of row i.
 struct JointRows {
-  std::size_t classes, n, own;  // own: the class of these rows
-  const float* scores;          // [class][row]; finite
-  // [row]: on entry what the last evaluation of these rows found, or NaN; updated.  May be null.
+  std::size_t classes, n, true_class;  // own: the class of these rows
+  const float* scores;                 // [class][row]; finite
+  // [row]: on entry the shifts of these rows' last evaluation, or NaN; updated.  May be null.
   float* shift;
   // [class][row]: how fast the loss falls as that class's margin grows, which is 1 - p for the
-  // rows' own class and p for the others.
+  // rows' true class and p for the others.
   float* weights;
   // [class][row], or null: the divisor of a Newton step of that class alone, the Hessian's diagonal
   // times classes / (classes - 1).
@@ -33,19 +33,19 @@ class JointLoss {
   virtual ~JointLoss() = default;
   virtual const char* name() const noexcept = 0;
   virtual bool remembers_shifts() const noexcept = 0;  // whether `shift` is of use
-  // No row's results depend on the rows beside it.  All are finite, or, for a loss that calls
-  // custom functions, an exception is thrown.
+  // No row's results depend on other rows.  All are finite, or, for a loss that calls custom
+  // functions, an exception is thrown.
   virtual void evaluate(const JointRows& rows) const = 0;
   // In double, for predictions: log p, [row][class], of n rows of scores.
   virtual void log_probabilities(const double* scores, std::size_t classes, std::size_t n,
                                  double* out) const noexcept = 0;
   // In double: the losses of n rows of one class, from their scores, [row][class].
-  virtual void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
-                      double* out) const noexcept = 0;
+  virtual void losses(const double* scores, std::size_t classes, std::size_t n,
+                      std::size_t true_class, double* out) const noexcept = 0;
 };
 
-// The joint form called `name` of a margin loss, which must outlive it; std::invalid_argument says
-// what is wrong with the name, or why the loss has no such form.
+// The joint form called `name` of a margin loss, which must outlive it.  std::invalid_argument if
+// the name is unknown or the loss has no such form.
 std::shared_ptr<JointLoss> make_joint_loss(const std::string& name, const Loss& loss);
 std::vector<std::string> joint_loss_names();
 

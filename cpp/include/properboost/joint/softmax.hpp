@@ -1,4 +1,4 @@
-// Softmax and the multinomial logistic loss: p = softmax(z / 2), 2 log(sum of e^(z / 2)) - z_own.
+// Softmax and the multinomial logistic loss: p = softmax(z / 2), 2 log(sum of e^(z / 2)) - z_y.
 //
 // The 2 makes two classes the logistic loss at the same gain.
 #pragma once
@@ -19,7 +19,7 @@ class Softmax {
   void evaluate(const JointRows& rows) const;
   void log_probabilities(const double* scores, std::size_t classes, std::size_t n,
                          double* out) const noexcept;
-  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t own,
+  void losses(const double* scores, std::size_t classes, std::size_t n, std::size_t true_class,
               double* out) const noexcept;
 };
 

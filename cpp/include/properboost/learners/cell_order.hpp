@@ -125,7 +125,7 @@ class CellOrder {
       last_[pool] = last_[other];
     }
 
-    // Says that a cell must not be below another.
+    // Requires that a cell is not below another.
     void add_below(std::size_t cell, std::size_t low) {
       if (cell == low) return;
       (first_[cell] == kNone ? first_[cell] : below_[last_[cell]].next) = below_.size();
@@ -171,9 +171,9 @@ class CellOrder {
       std::vector<std::size_t> number(sum_.size(), kNone);
       std::size_t n = 0;
       for (std::size_t cell = 0; cell < sum_.size(); ++cell) {
-        std::size_t& own = number[find(cell)];
-        if (own == kNone) own = n++;
-        pool_of[cell] = static_cast<std::uint8_t>(own);
+        std::size_t& pool = number[find(cell)];
+        if (pool == kNone) pool = n++;
+        pool_of[cell] = static_cast<std::uint8_t>(pool);
       }
       partition.merge(pool_of, n);
     }

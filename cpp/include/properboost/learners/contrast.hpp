@@ -1,8 +1,8 @@
-// How unlikely a feature's cells are if the feature says nothing about the class.
+// How unlikely a feature's cells are if the feature is independent of the class.
 //
 // Sums of weights differ between the classes by chance, and the more cells there are the more they
 // do: by cost alone features of many bins win.  Pearson's statistic has the same mean in every
-// feature with as many degrees of freedom, and what it exceeds that by counts.
+// feature with as many degrees of freedom, and its excess over that mean counts.
 #pragma once
 
 #include <algorithm>
@@ -49,9 +49,9 @@ struct Contrast {
   static constexpr double kFarthest = 1e300;
 };
 
-// What cells that hold the shares p and q of the two classes' weight add to two statistics, of
-// which the smaller one counts: Pearson's, which has no bound where a cell has rows of the rarer
-// class alone, and the Hellinger distance, which has one and is as large for small differences.
+// Terms of two statistics, from cells that hold the shares p and q of the two classes' weight.  The
+// smaller statistic counts: Pearson's has no bound where a cell has rows of the rarer class alone;
+// the Hellinger distance has one, and is as large for small differences.
 struct Divergence {
   double pearson = 0.0, affinity = 0.0;
 
@@ -78,11 +78,11 @@ inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& 
   const double share = rows.positive / (rows.positive + rows.negative);
   const double of_positive = 1.0 / positive, of_negative = 1.0 / negative;
   std::array<double, kMaxCodes> pearson, affinity;
-  vectorized([&, cells, n, own = pearson.data(), common = affinity.data()] {
+  vectorized([&, cells, n, chi = pearson.data(), common = affinity.data()] {
     for (std::size_t b = 0; b < n; ++b) {
       const Divergence cell = Divergence::of_cell(cells[b].positive * of_positive,
                                                   cells[b].negative * of_negative, share);
-      own[b] = cell.pearson;
+      chi[b] = cell.pearson;
       common[b] = cell.affinity;
     }
   });
@@ -91,8 +91,7 @@ inline double chi_square(const Cell* cells, std::size_t n, const EffectiveRows& 
   return all.statistic() / rows.inverse();
 }
 
-// The number of cells, on average by chance, that so many cells become which must be in order: the
-// sum of 1 / i (Barlow et al. 1972).
+// The mean number of pools, by chance, of ordered cells: the sum of 1 / i (Barlow et al. 1972).
 inline double count_pools(std::size_t cells) {
   double sum = 0.0;
   for (std::size_t i = 1; i <= cells; ++i) sum += 1.0 / static_cast<double>(i);
@@ -120,7 +119,7 @@ inline double freedom_in_order(const FeatureCells& feature) {
                             1.0);
 }
 
-// The same of the best so many cells.
+// The same of the best partition into `most` cells.
 inline double freedom_of_best_cells(const FeatureCells& feature, std::size_t most) {
   const std::size_t cells = feature.occupied_codes();
   if (!feature.are_in_order()) {
@@ -136,10 +135,10 @@ inline std::size_t least_likely(const Contrast* contrasts, std::size_t n,
   std::size_t best = 0;
   double deviate = contrasts[0].deviate();
   for (std::size_t i = 1; i < n; ++i) {
-    const double own = contrasts[i].deviate();
-    if (own > deviate) {
+    const double candidate = contrasts[i].deviate();
+    if (candidate > deviate) {
       best = i;
-      deviate = own;
+      deviate = candidate;
     }
   }
   const double tie = 8.0 * kTie / rows.inverse();

@@ -1,7 +1,7 @@
 // The best four cells of a grid: one feature is cut in two, and either part by the other feature.
 //
-// What two features say together is often seen by no cut of one of them alone.  So the cuts of both
-// parts are known before the first one is chosen, from all cuts of either feature.
+// No cut of one feature alone may show an interaction of two.  So the cuts of both parts are found
+// before the first one is chosen, from all cuts of either feature.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace properboost::learners {
 
 constexpr std::size_t kCrossedCells = 4;
 
-// Whether a feature is cut so where there may be so many cells; two are two sets of its codes.
+// Whether a feature is cut crosswise into up to `most` cells; two cells are two sets of its codes.
 inline bool crosses(const FeatureCells& feature, std::size_t most) {
   return feature.bins->is_grid() && most > 2;
 }
 
-// What the best such cells save by chance, in units of what one cut saves: by simulation of cells
-// of equal size, where sets of categories are charged as those of two separate cuts.
+// The saving of the best such cells by chance, in units of one cut's: by simulation of cells of
+// equal size, where sets of categories are charged as those of two separate cuts.
 inline double freedom_of_crossed_cuts(const Grid& grid, std::size_t occupied) {
   const auto of = [](int levels, int ordered) {
     const double cuts = std::max(1.0, static_cast<double>(levels) - 1.0);
@@ -46,7 +46,7 @@ class CrossedCuts {
   CrossedCuts(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r)
       : feature_(feature), criterion_(criterion), regularizers_(r) {}
 
-  // The whole grid in one cell; rows beside it are in none.
+  // The whole grid in one cell; rows outside it are in none.
   Cells leave_whole(double cost) const {
     Cells whole{cost, {}};
     std::fill(whole.cell_of.begin() + feature_.bins->bins(), whole.cell_of.end(),
@@ -54,7 +54,7 @@ class CrossedCuts {
     return whole;
   }
 
-  // That is what is found where no cut saves anything.
+  // That is the result where no cut saves anything.
   Cells find() const {
     Cell whole{};
     for (std::size_t b = 0; b < feature_.width(); ++b) whole += feature_.cells[b];
@@ -67,28 +67,28 @@ class CrossedCuts {
     }
     const std::size_t best = first_best(costs.data(), costs.size());
     if (best == 0) return leave_whole(costs[0]);
-    Cells found{costs[best], {}};
+    Cells cells{costs[best], {}};
     const std::size_t of_rows = sides[0].divisions.size();
     const Side& side = sides[best > of_rows ? 1 : 0];
     const Division& division = side.divisions[best - 1 - (best > of_rows ? of_rows : 0)];
     const std::array<Split, 2> cuts = {cut(side, division, 0), cut(side, division, 1)};
-    found.cell_of.fill(kCrossedCells);
+    cells.cell_of.fill(kCrossedCells);
     for (std::size_t i = 0; i < side.outer; ++i) {
       const std::uint8_t part = division.part_of(side, i);
       for (std::size_t j = 0; part != Split::kNeither && j < side.inner; ++j) {
         const std::uint8_t branch = cuts[part].branch[j];
         if (branch == Split::kNeither) continue;
-        found.cell_of[side.code(i, j)] = static_cast<std::uint8_t>(2 * part + branch);
+        cells.cell_of[side.code(i, j)] = static_cast<std::uint8_t>(2 * part + branch);
       }
     }
-    return found;
+    return cells;
   }
 
  private:
   struct Side;
 
   // Levels of the outer feature: those from `first` to `last` are one part, and all others the
-  // other; a level of missing values beside ordered ones is with the first part or not.
+  // other; a level of missing values next to ordered ones is with the first part or not.
   struct Division {
     std::size_t first, last;
     bool missing_within;
@@ -123,7 +123,7 @@ class CrossedCuts {
 
     std::size_t outer, inner, stride, inner_stride;
     bool ordered;
-    std::size_t levels;        // that are cut: all but missing values beside ordered ones
+    std::size_t levels;        // that are cut: all but missing values next to ordered ones
     bool has_missing = false;  // such ones, in training rows
     const FeatureBins* inner_bins;
     std::vector<Cell> before, after;  // [i]: the sums of the levels below i, and from i on

@@ -1,4 +1,4 @@
-// How far a feature tells two classes apart, by what their rows with each of its codes weigh.
+// How far a feature separates two classes, by the weights of their rows with each of its codes.
 #pragma once
 
 #include <cstddef>

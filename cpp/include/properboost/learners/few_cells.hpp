@@ -1,10 +1,11 @@
-// The best so many cells of one feature: its codes are cut in two, then the part whose cut saves
-// most, and so on.
+// The best few cells of one feature: its codes are cut in two, then the part whose cut saves most,
+// and so on.
 //
 // Each cut is a split as a tree's is: ordered bins between neighbours, with missing values on the
-// better side, and categories in the order of their share of a class.  It may have to save what the
-// best cut would by chance, or a part of that: a feature that says nothing is then not cut at all.
-// Where the classes' weights differ by much less than by chance, it does not get a constant either.
+// better side, and categories in the order of their share of a class.  It may have to save as much
+// as the best cut would by chance, or a part of that: an uninformative feature is then not cut at
+// all.  Where the classes' weights differ by much less than by chance, it does not get a constant
+// either.
 //
 // A pair's grid has four cells at most, see crossed_cuts.hpp.
 #pragma once
@@ -26,7 +27,7 @@
 
 namespace properboost::learners {
 
-// The mean, by chance, of the statistic of the best so many cells.
+// The mean, by chance, of the statistic of the best partition into `most` cells.
 inline double freedom_of_few_cells(const FeatureCells& feature, std::size_t most) {
   if (!crosses(feature, most)) return freedom_of_best_cells(feature, most);
   const double all = freedom_of_crossed_cuts(feature.bins->grid(), feature.occupied_codes());
@@ -60,7 +61,7 @@ struct FewCells {
   }
 
  private:
-  // The sums of the cells, and of what is in none.
+  // The sums of the cells, and of the codes that are in none.
   std::vector<Cell> gather(const FeatureCells& feature) const {
     std::vector<Cell> cells(most + 1);
     for (std::size_t b = 0; b < feature.width(); ++b) cells[cell_of[b]] += feature.cells[b];
@@ -68,55 +69,55 @@ struct FewCells {
   }
 };
 
-// The least that a cut must save: so many times the mean saving, by chance, of the best cut of as
-// many codes.  Nothing where it is not known how many rows count.
+// The least that a cut must save: a multiple of the mean saving, by chance, of the best cut of as
+// many codes.  Nothing where the number of effective rows is unknown.
 struct LeastSaving {
   double times = 0.0;
   EffectiveRows rows = {};
 
-  bool asked() const noexcept { return times > 0.0 && rows.known(); }
+  bool applies() const noexcept { return times > 0.0 && rows.known(); }
 };
 
-// Cuts a feature's codes into at most so many cells, from two on; fewer if no cut saves any more.
+// Cuts a feature's codes into at most `most` cells, two or more; fewer if no cut saves any more.
 class CellCutter {
  public:
   CellCutter(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
              std::size_t most, const LeastSaving& least = {})
       : feature_(feature), criterion_(criterion), regularizers_(r), most_(most), least_(least) {
-    if (!least_.asked()) return;
+    if (!least_.applies()) return;
     for (std::size_t b = 0; b < feature.width(); ++b) total_ += feature.cells[b];
   }
 
-  // Whether there is a cut that saves enough; a grid's cut() tells.
-  bool cuts() const { return !least_.asked() || saves_enough(best_cut(feature_).cost); }
+  // Whether a cut saves enough; for a grid only cut() determines it.
+  bool cuts() const { return !least_.applies() || saves_enough(best_cut(feature_).cost); }
 
   FewCells cut() const {
     if (crosses(feature_, most_)) return cut_crosswise();
     const Split first = best_cut(feature_);
-    FewCells found{first.cost, first.branch, most_};
-    if (least_.asked() && !saves_enough(first.cost)) return leave_whole();
-    if (most_ == 2) return found;
-    for (std::uint8_t& cell : found.cell_of) {
+    FewCells cells{first.cost, first.branch, most_};
+    if (least_.applies() && !saves_enough(first.cost)) return leave_whole();
+    if (most_ == 2) return cells;
+    for (std::uint8_t& cell : cells.cell_of) {
       if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
     }
-    std::vector<Part> parts = {cut_part(found.cell_of, 0), cut_part(found.cell_of, 1)};
+    std::vector<Part> parts = {cut_part(cells.cell_of, 0), cut_part(cells.cell_of, 1)};
     while (true) {
       // The cost of no cut, and of each part's: of equal ones the first is taken.
-      std::vector<double> costs = {found.cost};
-      for (const Part& part : parts) costs.push_back(found.cost - part.beyond);
+      std::vector<double> costs = {cells.cost};
+      for (const Part& part : parts) costs.push_back(cells.cost - part.beyond);
       const std::size_t best = first_best(costs.data(), costs.size());
-      if (best == 0) return found;
+      if (best == 0) return cells;
       const auto divided = static_cast<std::uint8_t>(best - 1);
       const auto added = static_cast<std::uint8_t>(parts.size());
       const CellOfCode& branch = parts[divided].branch;
       for (std::size_t b = 0; b < feature_.width(); ++b) {
-        const bool goes = (found.cell_of[b] == divided) & (branch[b] == Split::kRight);
-        found.cell_of[b] = goes ? added : found.cell_of[b];
+        const bool goes = (cells.cell_of[b] == divided) & (branch[b] == Split::kRight);
+        cells.cell_of[b] = goes ? added : cells.cell_of[b];
       }
-      found.cost -= parts[divided].saving;
-      if (parts.size() + 1 == most_) return found;
-      parts[divided] = cut_part(found.cell_of, divided);
-      parts.push_back(cut_part(found.cell_of, added));
+      cells.cost -= parts[divided].saving;
+      if (parts.size() + 1 == most_) return cells;
+      parts[divided] = cut_part(cells.cell_of, divided);
+      parts.push_back(cut_part(cells.cell_of, added));
     }
   }
 
@@ -128,12 +129,12 @@ class CellCutter {
 
   FewCells cut_crosswise() const {
     const CrossedCuts cuts(feature_, criterion_, regularizers_);
-    CrossedCuts::Cells found = cuts.find();
-    if (least_.asked() && !saves_enough(found.cost)) {
-      found = cuts.leave_whole(criterion_.cost(&total_, 1, regularizers_));
-      return {found.cost, found.cell_of, kCrossedCells, is_within_chance()};
+    CrossedCuts::Cells cells = cuts.find();
+    if (least_.applies() && !saves_enough(cells.cost)) {
+      cells = cuts.leave_whole(criterion_.cost(&total_, 1, regularizers_));
+      return {cells.cost, cells.cell_of, kCrossedCells, is_within_chance()};
     }
-    return {found.cost, found.cell_of, kCrossedCells};
+    return {cells.cost, cells.cell_of, kCrossedCells};
   }
 
   FewCells leave_whole() const {
@@ -143,7 +144,8 @@ class CellCutter {
   }
 
   // Whether the classes' weights differ by a hundredth of them at most, and the square of that is a
-  // small part of its mean by chance: a model keeps what a constant would have taken away.
+  // small part of its mean by chance: a model keeps the small evidence that a constant would
+  // remove.
   bool is_within_chance() const {
     constexpr double kPart = 0.1, kShare = 0.01;
     const double by_chance = total_.positive * (total_.positive / least_.rows.positive) +
@@ -202,11 +204,11 @@ class CellCutter {
 
   Part make_part(const Split& split, const Cell& whole, std::size_t codes) const {
     const double saving = criterion_.cost(&whole, 1, regularizers_) - split.cost;
-    // What it saves beyond the least orders the parts.
+    // The saving beyond the least orders the parts.
     return {split.branch, saving, saving - least_saving(whole, codes)};
   }
 
-  // What the whole feature's cells cost, beside no cut.
+  // Whether cells of this cost save enough, compared with no cut of the whole feature.
   bool saves_enough(double cost) const {
     const double saving = criterion_.cost(&total_, 1, regularizers_) - cost;
     if (!crosses(feature_, most_)) {
@@ -221,7 +223,7 @@ class CellCutter {
 
   // The squares of the rows' weights add up in proportion to the weights.
   double least_saving(const Cell& cell, double freedom) const {
-    if (!least_.asked()) return 0.0;
+    if (!least_.applies()) return 0.0;
     const double of_one_cut = saving_by_chance(
         criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
         cell.negative * (total_.negative / least_.rows.negative), regularizers_, 0.0);

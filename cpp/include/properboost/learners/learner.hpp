@@ -25,7 +25,7 @@ struct LearnerOptions {
   // For each feature, or for either feature of each pair: whether the raw prediction must not fall
   // (1) or not rise (-1) with it, or may do both (0).  Empty where none must.
   std::vector<std::int8_t> directions = {};
-  // Whether splits of trees and rules are charged for what they save by chance.
+  // Whether splits of trees and rules are charged for their saving by chance.
   bool allows_for_chance = false;
   // The least share of a node's cost that a split of it must save.  Among look-up tables, only
   // stumps that vote keep to it.
@@ -43,15 +43,15 @@ struct Contrast;
 struct EffectiveRows;
 struct Tree;
 
-// A weak learner as what it is.
+// A weak learner as its kind.
 using LearnerKind = std::variant<const FeatureLearner*, const GrownLearner*>;
 
 class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
   virtual LearnerKind kind() const noexcept = 0;
-  // Whether its partitions say in which cells a row counts, for responses that look at rows.
-  virtual bool knows_shares() const noexcept { return true; }
+  // Whether its partitions assign rows to cells, for responses that read rows.
+  virtual bool has_shares() const noexcept { return true; }
 
   const std::vector<std::int8_t> directions;  // see LearnerOptions
 
@@ -110,7 +110,8 @@ class GrownLearner : public WeakLearner {
   const TreeLimits limits;
   const std::uint64_t seed;  // of the random draws
 
-  // Whether trees differ by what is drawn, so that a later one may find what this one did not.
+  // Whether trees differ by their random draws, so that a later one may find a split that this did
+  // not.
   bool draws(std::size_t features) const {
     return limits.fields.subsample < 1.0 ||
            count_drawn(limits.fields.max_features, features) < features;

@@ -32,7 +32,7 @@ struct Partition {
     for (std::size_t b = 0; b < feature.width(); ++b) cells[cell_of[b]] += feature.cells[b];
   }
 
-  // Makes cells one: cell b becomes a part of the cell pool_of[b] of so many.
+  // Makes cells one: cell b becomes a part of the cell pool_of[b] of `pools`.
   void merge(const CellOfCode& pool_of, std::size_t pools) {
     std::vector<Cell> sums(pools);
     std::vector<std::uint8_t> any(pools, 0);

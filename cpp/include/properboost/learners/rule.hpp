@@ -32,8 +32,8 @@ class Rule final : public GrownLearner {
     return p;
   }
 
-  // Where a condition says that a feature is above a value, or at most that, the value where the
-  // rule holds and the one elsewhere are in the feature's direction.
+  // Where a condition is that a feature is above a value, or at most that, the value where the rule
+  // holds and the one elsewhere are in the feature's direction.
   CellOrder order(const Tree& tree, const Bins& bins) const override {
     CellOrder order;
     const std::size_t end = leftmost(tree);

@@ -1,13 +1,14 @@
-// Cells without an order shrunk towards what they have in common, by their number of rows.
+// Cells without an order shrunk towards their common mean, by their number of rows.
 //
-// How the classes differ in a category is what it says and chance.  What categories say is taken to
-// scatter about their common mean.  The variance is estimated from how far chi-square exceeds what
-// it would be by chance (the method of moments for random effects; DerSimonian and Laird 1986), and
-// a category keeps the share of its difference that is not chance.  One of few rows says little.
+// The classes' difference in a category is its effect and chance.  The effects of categories are
+// modelled as scattered about their common mean.  The variance is estimated from the excess of
+// chi-square over its mean by chance (the method of moments for random effects; DerSimonian and
+// Laird 1986), and a category keeps the share of its difference that is not chance.  A category of
+// few rows has little evidence.
 //
-// A round's differences are what other rounds have left: small ones, of features that say much.  So
-// the variance is not its mean but as large as it may well be, and where a few categories could be
-// anything they stay as they are.
+// A round's differences are the residuals of other rounds: small ones, of features with strong
+// effects.  So the variance is not its mean but the largest plausible value, and where a few
+// categories could be anything they stay as they are.
 #pragma once
 
 #include <algorithm>
@@ -54,10 +55,10 @@ inline FeatureCells shrunk(const FeatureCells& feature, const EffectiveRows& row
   const double variance = std::max(0.0, chi_square - by_chance) / (all_rows * (1.0 - squares));
   double p_sum = 0.0, q_sum = 0.0;
   for (std::size_t b = 0; b < n; ++b) {
-    const double said = all_rows * mean[b] * variance;
-    const double kept = said / (said + 1.0);
-    p[b] = mean[b] + kept * (p[b] - mean[b]);
-    q[b] = mean[b] + kept * (q[b] - mean[b]);
+    const double signal = all_rows * mean[b] * variance;
+    const double factor = signal / (signal + 1.0);
+    p[b] = mean[b] + factor * (p[b] - mean[b]);
+    q[b] = mean[b] + factor * (q[b] - mean[b]);
     p_sum += p[b];
     q_sum += q[b];
   }

@@ -1,8 +1,9 @@
 // The sums of a look-up table's cells, spread over neighbouring cells.
 //
-// Up to h = 0.25 a cell gives that share of its sums to either neighbour.  Above, what lends is the
+// Up to h = 0.25 a cell gives that share of its sums to either neighbour.  Above, the kernel is the
 // solution of out - h (the sum of the neighbours' out - out) = in: heat that has spread for a
-// while. In both, a unit spreads with variance 2 h cells, sums are kept, and no sum turns negative.
+// while.  In both, a unit spreads with variance 2 h cells, sums are kept, and no sum turns
+// negative.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,8 @@ class Smoothing {
     return h_ > 0.0 && (axes[0].length > 1 || axes[1].length > 1);
   }
 
-  // What falls off a line stays at its end.  Missing values and categories have no neighbours.
+  // Weight that would leave a line stays at its end.  Missing values and categories have no
+  // neighbours.
   void smooth(const FeatureCells& feature, Cell* out) const {
     std::copy(feature.cells, feature.cells + feature.width(), out);
     for (const Axis& axis : find_axes(*feature.bins)) {
@@ -56,11 +58,11 @@ class Smoothing {
 
   // The shares of rows in cells, where each gives to its neighbours only.
   std::vector<RowShare> shares(const FeatureCells& feature) const {
-    std::vector<RowShare> found = {{1.0, identity()}};
+    std::vector<RowShare> row_shares = {{1.0, identity()}};
     for (const Axis& axis : find_axes(*feature.bins)) {
-      if (axis.length > 1) spread(axis, found);
+      if (axis.length > 1) spread(axis, row_shares);
     }
-    return found;
+    return row_shares;
   }
 
  private:
@@ -99,7 +101,7 @@ class Smoothing {
     }
   }
 
-  // Splits each share of a row in three: what stays and what goes to either neighbour.
+  // Splits each share of a row in three: the part that stays and those that go to either neighbour.
   void spread(const Axis& axis, std::vector<RowShare>& shares) const {
     CellOfCode before = identity();
     CellOfCode after = identity();

@@ -1,5 +1,5 @@
-// The look-up table: every bin of a feature is a cell (BoostLR section 7), or its bins make the
-// best so many cells.
+// The look-up table: every bin of a feature is a cell (BoostLR section 7), or its bins form the
+// best few cells.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class TableLearner final : public FeatureLearner {
         most_(fields.max_cells),
         least_saving_(fields.min_saving) {}
   bool cuts_in_two() const noexcept override { return false; }
-  bool knows_shares() const noexcept override { return smoothing_.exchanges(); }
+  bool has_shares() const noexcept override { return smoothing_.exchanges(); }
 
   // The sums of a grid's few cells are of many rows.
   bool shrinks(const FeatureCells& feature) const noexcept override {
@@ -74,7 +74,7 @@ class TableLearner final : public FeatureLearner {
     }
     if (!smoothing_.smooths(feature)) return p;
     p.shares.clear();
-    if (!knows_shares()) return p;
+    if (!has_shares()) return p;
     p.shares = smoothing_.shares(feature);
     if (most_ == 0) return p;  // a cell is a code
     for (RowShare& share : p.shares) {

@@ -13,7 +13,8 @@
 
 namespace properboost::losses {
 
-// What a policy has: `bind` says in one line what it lacks, instead of a page of template errors.
+// The members that a policy must have: `bind` names a missing one in one line, instead of a page of
+// template errors.
 template <class P>
 using LossOf = decltype(std::declval<const P&>().loss(1.0F));
 template <class P>
@@ -64,7 +65,7 @@ class Bound : public Loss {
     if (curvatures == nullptr) {
       vectorized([=, policy = policy_] {
         for (std::size_t i = 0; i < n; ++i) {
-          // All before the first is stored, so that they share what they have in common.
+          // All are computed before the first is stored, so that common terms are computed once.
           const float x = u[i];
           const float weight = policy.weight(x);
           const float loss = policy.loss(x);

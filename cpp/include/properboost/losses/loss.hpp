@@ -1,6 +1,6 @@
 // The engine's view of a loss: one virtual call per block of rows.
 //
-// u = margin / gain everywhere: a loss never knows its gain.
+// u = margin / gain everywhere: a loss does not depend on its gain.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@ class Loss {
   virtual void evaluate(const float* u, float* weights, float* losses, float* curvatures,
                         std::size_t n) const = 0;
 
-  // Blocks in double, for what is solved for, phi, -phi' and phi'', and for predictions.
+  // Blocks in double, for steps that are solved for, phi, -phi' and phi'', and for predictions.
   virtual void losses_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
   virtual void weights_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
   virtual void curvatures_in_double(const double* u, double* out, std::size_t n) const noexcept = 0;
   virtual void probabilities_in_double(const double* u, double* out,
                                        std::size_t n) const noexcept = 0;
 
-  // The same and the rest of one margin, for Python and for what a fit computes once.
+  // The same and the rest of one margin, for Python and for values that a fit computes once.
   virtual double loss(double u) const noexcept = 0;
   virtual double weight(double u) const noexcept = 0;
   virtual double curvature(double u) const noexcept = 0;    // phi''(u), negative where it is
@@ -46,21 +46,21 @@ class Loss {
   virtual double link(double p) const noexcept = 0;         // -inf at 0, inf at 1, NaN outside
   virtual double minimum_risk(double p) const noexcept = 0;
 
-  // What losses, weights and Newton curvatures do not exceed at margins from `least` on, up to
-  // rounding: sums of them are made in units of these.
+  // Upper bounds of losses, weights and Newton curvatures at margins from `least` on, up to
+  // rounding: the units of their sums follow from these.
   virtual double most_loss(double least) const noexcept = 0;
   virtual double most_weight(double least) const noexcept = 0;
   virtual double most_curvature(double least) const noexcept = 0;
 };
 
-// The loss called `name`; std::invalid_argument says what is wrong with a name or a parameter.
+// The loss called `name`; std::invalid_argument if the name or a parameter is wrong.
 std::unique_ptr<Loss> make_loss(const std::string& name,
                                 const std::map<std::string, double>& parameters = {});
 std::vector<std::string> loss_names();
 
 // A loss known at the knots of `loss_knots`: weights -phi'(u) and their derivatives by |u| / scale,
 // at |u| = scale * knot, on the right (u >= 0) and on the left.  `beyond` is the loss at the last
-// knot.  The rest follows from the weights; std::invalid_argument says what is wrong with them.
+// knot.  The rest follows from the weights; std::invalid_argument if they are wrong.
 struct LossTable {
   double scale;
   double beyond;

@@ -1,4 +1,4 @@
-// What a loss may inherit: the facts and formulas that many losses share.
+// Base classes of losses: the facts and formulas that many losses share.
 //
 // A loss is a policy: pure arithmetic on one margin u at gain 1, in float or double.  It must have
 //   static constexpr const char* name
@@ -135,7 +135,7 @@ struct LogitLink {
     return pdf(std::fabs(u));
   }
   static double link(double p) {
-    // 2p - 1 is exact near 1/2, where the quotient would lose what matters.
+    // 2p - 1 is exact near 1/2, where the quotient would lose the leading digits.
     return (p > 0.25 ? 2.0 * std::atanh(2.0 * p - 1.0) : std::log(p) - std::log1p(-p)) / slope;
   }
 };

@@ -1,5 +1,8 @@
-// The Savage loss, 1 / (1 + e^2u)^2: bounded, so rows far below margin 0 lose their weight
-// (SavageBoost).
+// The Savage loss (Masnadi-Shirazi and Vasconcelos 2008):
+//
+//   loss(u) = 1 / (1 + e^2u)^2,  probability(u) = 1 / (1 + e^-2u),  minimum risk p (1 - p).
+//
+// It is bounded, so that rows far below margin 0, which are often mislabelled, lose their weight.
 #pragma once
 
 #include <cmath>
@@ -8,7 +11,8 @@
 
 namespace properboost::losses {
 
-// With p the probability of u and q = 1 - p: loss q^2, weight 4 p q^2, curvature 8 p q^2 (3p - 1).
+// With p = probability(u) and q = 1 - p the loss is q^2, its weight 4 p q^2 (minus the derivative),
+// and its curvature 8 p q^2 (3p - 1).
 struct Savage : Defaults, LogitLink<2> {
   static constexpr const char* name = "savage";
   static constexpr bool convex = false;
@@ -29,10 +33,11 @@ struct Savage : Defaults, LogitLink<2> {
   T curvature(T u) const {
     return T(2) * weight(u) * (T(3) * probability(u) - T(1));
   }
-  // q is 2/3 where the weight is largest; Newton's curvature, 8 p^2 q^2, has its mode at 0.
+  // The largest weight at margins from `least` on; it peaks where q = 2/3, at u = -log(2) / 2.
   double most_weight(double least) const {
     return least > -0.5 * std::log(2.0) ? weight(least) : 16.0 / 27.0;
   }
+  // The largest curvature of Newton's steps, 8 p^2 q^2, from `least` on; it peaks at 0.
   double most_curvature(double least) const {
     const double u = math::at_least(least, 0.0);
     return density(u) * (weight(u) + weight(-u));

@@ -19,8 +19,7 @@ class Team;
 
 class CoupledBatch final : public BatchMargins {
  public:
-  // So many lanes from the first one on, whose roles by segment these are.  All arguments must
-  // outlive it.
+  // The lanes from the first one on, with these roles by segment.  All arguments must outlive it.
   CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std::size_t first,
                std::size_t lanes, const std::vector<SegmentRoles>& roles);
 

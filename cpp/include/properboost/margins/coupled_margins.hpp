@@ -39,7 +39,8 @@ class CoupledMargins final : public MovingMargins {
     const std::vector<SegmentRoles>& roles;
   };
 
-  // `roles` has those of each class, by segment.  What the arguments refer to must outlive it.
+  // `roles` has those of each class, by segment.  The objects that the arguments refer to must
+  // outlive it.
   //
   // Classes that all move as far as is best for each alone overshoot: they move by `share` of that.
   // (K - 1) / K makes two classes the binary model, and is fast where overshooting is found out;
@@ -49,7 +50,7 @@ class CoupledMargins final : public MovingMargins {
                  double share, bool needs_curvature);
   ~CoupledMargins() override;
 
-  // What so many rows take, in batches of such widths.
+  // The memory of `rows` rows, in batches of these widths.
   static Memory needs(std::size_t rows, const std::vector<std::size_t>& widths, const Loss& loss,
                       const Coupling& coupling, bool needs_curvature);
 
@@ -64,9 +65,9 @@ class CoupledMargins final : public MovingMargins {
     last_.reset();
     moved_.largest_score = std::max(moved_.largest_score, std::abs(u));
   }
-  void share_bounds(Share share) override {
+  void reduce_bounds(AllReduce all_reduce) override {
     double largest = wide(moved_.largest_score);
-    share.most(largest).go();
+    all_reduce.most(largest).run();
     moved_.largest_score = static_cast<float>(largest);
   }
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
@@ -91,21 +92,21 @@ class CoupledMargins final : public MovingMargins {
   double farthest(const ClassDirections& directions, Team& team) const;
   TermUnits units_of_slope(double most) const;
   Units units_of(const TermBounds& bounds) const;
-  // Whether a pass that moves nothing would find what the last one has found, to the bit.
+  // Whether a pass that moves nothing would reproduce the last one's results, to the bit.
   bool repeats(const LastPass& last, bool needs_risk) const;
   // The slope at a step, along directions that lead there from where the model is.
   double slope_ahead(const ClassDirections& directions, double step, Team& team);
-  // One pass over the rows, which moves every class; sums are in units of these bounds, and of what
-  // no term of the slope exceeds, which becomes the largest.
+  // One pass over the rows, which moves every class; sums are in units of these bounds, and of an
+  // upper bound on the slope's terms, which becomes the largest.
   std::vector<Point> move_all(const std::vector<Move>& moves, bool needs_risk,
                               const TermBounds& bounds, double& most_slope, Team& team);
-  // Sums the weights that are kept into the cells that are asked for.
+  // Sums the stored weights into the requested cells.
   void fill(const std::vector<PassRequest>& requests, Team& team);
 
   const CoupledRows rows_;
   MovedRows moved_;
-  // What the joint loss was given for each row when it was last asked after a move.  Asked again
-  // where nothing has moved, it says the same, to the bit.
+  // The guess for each row in the joint loss's last evaluation after a move.  An evaluation from
+  // the same guess and scores has the same bits.
   Aligned<float> guess_;
   std::optional<ShiftGuesses> path_;  // if there is something to remember
   std::optional<LastPass> last_;      // if the weights are still those of the margins

@@ -1,4 +1,4 @@
-// The rows of a joint model: what stays as it is while their margins move, and what does not.
+// The rows of a joint model: the constant part, and the part that moves with their margins.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace properboost {
 
-class Share;
+class AllReduce;
 
 // Rows of one class with the same role, which are looked at together.
 struct StripRows {
@@ -32,7 +32,7 @@ struct StripRows {
   std::vector<Piece> pieces = {};
 };
 
-// What stays as it is.
+// The constant part of a coupled pass.
 struct CoupledRows {
   // See CoupledMargins.
   CoupledRows(const TrainingRows& rows, std::vector<const std::vector<Role>*> roles,
@@ -40,8 +40,8 @@ struct CoupledRows {
 
   Role role(std::size_t lane, std::size_t segment) const { return (*roles[lane])[segment]; }
 
-  // What bounds the terms of a row and class once no score, of which this was the largest, has
-  // moved farther than so.
+  // Bounds on the terms of a row and class, once no score has moved farther than `farthest` from
+  // sizes up to `largest_score`.
   TermBounds bounds_ahead(float largest_score, double farthest) const;
 
   const TrainingRows& rows;
@@ -63,17 +63,17 @@ struct CoupledRows {
   double training_weight = 0.0;
 };
 
-// What a row pass changes.
+// The state that a row pass changes.
 struct MovedRows {
   Aligned<float> u;  // [lane][row]
   float largest_score = 0.0F;
   TermBounds largest{1.0, 0.0, 0.0};  // of the terms of the last pass
-  Aligned<float> shift;               // what the joint loss remembers of a row, if it does
+  Aligned<float> shift;               // the joint loss's last shift of each row, if it keeps one
   std::uint64_t renewals = 0;         // of the weights
 };
 
-// The largest of those of all processes' blocks; what was not found is as it was.
-TermBounds share_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
-                         bool has_curvature, bool has_loss, Share share);
+// The largest of those of all processes' blocks; bounds that were not computed stay as before.
+TermBounds reduce_largest(const std::vector<TermBounds>& blocks, const TermBounds& before,
+                          bool has_curvature, bool has_loss, AllReduce all_reduce);
 
 }  // namespace properboost

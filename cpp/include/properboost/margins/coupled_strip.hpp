@@ -1,4 +1,4 @@
-// Strips: some rows of one class, as a joint model sees them.
+// Strips: some rows of one class, the unit of a joint model's passes.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct ClassDirection {
 };
 using ClassDirections = std::vector<ClassDirection>;
 
-// The size of the largest of some numbers, or `most`; what is no number does not count.
+// The size of the largest of some numbers, or `most`; a NaN does not count.
 //
 // Sizes are in the order of their bits, whose largest is found with vectors.
 template <class Numbers>
@@ -33,12 +33,12 @@ float find_largest(std::size_t n, const Numbers& number, float most) {
   constexpr std::int32_t kInfinity = 0x7F800000;
   std::int32_t largest = to_bits(most);
   vectorized([&, n, number] {
-    std::int32_t own = largest;
+    std::int32_t most_bits = largest;
     for (std::size_t i = 0; i < n; ++i) {
       const std::int32_t size = to_bits(number(i)) & 0x7FFFFFFF;
-      own = std::max(own, size <= kInfinity ? size : 0);
+      most_bits = std::max(most_bits, size <= kInfinity ? size : 0);
     }
-    largest = own;
+    largest = most_bits;
   });
   std::memcpy(&most, &largest, sizeof most);
   return most;
@@ -50,7 +50,7 @@ class CoupledStrip {
   CoupledStrip(const CoupledRows& of, const StripRows& strip)
       : strip_(strip), n_(strip.rows), rows_(of) {
     static thread_local Aligned<float> memory;
-    static thread_local Aligned<double> own_sample_weight;
+    static thread_local Aligned<double> strip_sample_weight;
     const std::size_t size = rows_.classes * rows_.most_rows;
     memory.resize(4 * size + 2 * rows_.most_rows);
     scores_ = memory.data();
@@ -60,13 +60,13 @@ class CoupledStrip {
     losses_ = curvatures_ + size;
     shift_ = losses_ + rows_.most_rows;
     if (!strip.trains || rows_.sample_weight.all_ones()) return;
-    own_sample_weight.resize(rows_.most_rows);
+    strip_sample_weight.resize(rows_.most_rows);
     for (const StripRows::Piece& piece : strip.pieces) {
       for (std::size_t i = 0; i < piece.rows; ++i) {
-        own_sample_weight[piece.place + i] = rows_.sample_weight.given(piece.begin + i);
+        strip_sample_weight[piece.place + i] = rows_.sample_weight.stored(piece.begin + i);
       }
     }
-    sample_weight_ = RowSampleWeights(own_sample_weight.data(), rows_.sample_weight.unit());
+    sample_weight_ = RowSampleWeights(strip_sample_weight.data(), rows_.sample_weight.unit());
   }
 
   std::size_t size() const noexcept { return n_; }
@@ -127,7 +127,7 @@ class CoupledStrip {
     }
   }
 
-  // Finds the weights.  `shift` is what the joint loss remembers of these rows; it is updated.
+  // Computes the weights.  `shift` is the joint loss's last shift of these rows; it is updated.
   void weigh(bool needs_curvature, bool needs_loss, float* shift) {
     rows_.joint->evaluate({rows_.classes, n_, strip_.of_class, scores_, shift, weights_,
                            needs_curvature ? curvatures_ : nullptr,
@@ -149,11 +149,11 @@ class CoupledStrip {
       if (directions.empty() || directions[k].table.empty()) continue;
       const float* const w = weights(k);
       const float* const along = along_ + k * n_;
-      const std::int64_t own =
+      const std::int64_t class_sum =
           sum<Signs::kBoth>(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
       largest = wide(find_largest(
           n_, [=](std::size_t i) { return w[i] * along[i]; }, static_cast<float>(largest)));
-      total += k == strip_.of_class ? own : -own;
+      total += k == strip_.of_class ? class_sum : -class_sum;
     }
     return total;
   }
@@ -178,9 +178,9 @@ class CoupledStrip {
       for (std::size_t k = 0; k < rows_.classes; ++k) {
         const float sign = this->sign(k);
         for (const auto& [begin, n, place] : strip_.pieces) {
-          float* const __restrict own = u + k * rows_.codes.rows + begin;
+          float* const __restrict class_u = u + k * rows_.codes.rows + begin;
           const float* const __restrict z = scores_ + k * n_ + place;
-          for (std::size_t i = 0; i < n; ++i) own[i] = sign * z[i];
+          for (std::size_t i = 0; i < n; ++i) class_u[i] = sign * z[i];
         }
       }
     });

@@ -19,7 +19,7 @@ double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Tea
 double farthest_along(const std::vector<float>& entries, const float* lines,
                       const std::vector<RowBlock>& blocks, Team& team);
 
-// What the rows of one lane weigh.
+// The weights of one lane's rows.
 struct LaneWeights {
   const float* first;  // that of row i is first[i * stride]
   std::size_t stride;

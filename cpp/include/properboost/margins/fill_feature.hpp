@@ -14,7 +14,7 @@
 
 namespace properboost {
 
-// The rows of a batch of so many lanes whose cells are summed.
+// The rows of a batch whose cells are summed.
 struct FeatureRows {
   const TrainingRows& rows;
   const std::vector<RowBlock>& blocks;

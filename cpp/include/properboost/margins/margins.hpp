@@ -4,7 +4,7 @@
 // The stored margin is u = y F / gain, [row][lane], in segment order.  Moving a lane's rows along a
 // look-up table g shifts u by +t g in the positive class and by -t g in the negative one.  It
 // returns the slope after the move: how fast the risk still falls along the look-up table.  The
-// pass stores the weights for the next round; if only one feature's cells are asked for, it sums
+// pass stores the weights for the next round; if only one feature's cells are requested, it sums
 // the weights at once instead.
 #pragma once
 
@@ -34,7 +34,7 @@
 
 namespace properboost {
 
-class Share;
+class AllReduce;
 class Team;
 
 class Margins final : public BatchMargins, public MovingMargins {
@@ -44,8 +44,8 @@ class Margins final : public BatchMargins, public MovingMargins {
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
 
-  // What so many rows and lanes take; weights are kept unless cells are summed as rows move, which
-  // those of bounded losses are.
+  // The memory of `rows` rows in `lanes` lanes.  Weights are stored unless cells are summed as rows
+  // move, as for bounded losses.
   static Memory needs(std::size_t rows, std::size_t lanes, const Loss& loss, bool keeps_weights,
                       bool needs_curvature) noexcept;
 
@@ -78,7 +78,7 @@ class Margins final : public BatchMargins, public MovingMargins {
     u_[row * lanes_ + lane] = u;
     least_u_[lane] = std::min(least_u_[lane], u);
   }
-  void share_bounds(Share share) override;
+  void reduce_bounds(AllReduce all_reduce) override;
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
                           Team& team) override;
   std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
@@ -130,7 +130,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   template <std::size_t W>
   class Pass;
 
-  // Where no margin is below `least`, or once a lane's rows have moved no farther than so.
+  // Bounds where no margin is below `least`, or once a lane's rows have moved `farthest` at most.
   using Bounds = TermBounds;
   Bounds bounds_at(double least) const;
   Bounds bounds_ahead(std::size_t lane, double farthest) const {
@@ -179,8 +179,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::array<Bounds, kMostLanes> bounds_{};  // those that the last pass went by
   LaneUnits units_{};
   std::unique_ptr<RowWeighting> weighting_;
-  double least_ = 0.0;          // the least argument of the loss, before any offset
-  const float* own_ = nullptr;  // margins of the lane selected
+  double least_ = 0.0;             // the least argument of the loss, before any offset
+  const float* lane_u_ = nullptr;  // margins of the lane selected
   const float* along_ = nullptr;
   double farthest_ = 0.0;  // entry of along_
 };

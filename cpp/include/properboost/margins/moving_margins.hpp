@@ -1,5 +1,5 @@
-// What the rest of the booster sees of margins: planners read a batch's weights, steppers move the
-// margins of all batches that advance in step.
+// The booster's interface to margins: planners read a batch's weights, steppers move the margins of
+// all batches that advance in step.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ namespace properboost {
 class Histogram;
 class LineSearchOracle;
 class RowsByCell;
-class Share;
+class AllReduce;
 class Team;
 struct RowShare;
 
 // A lane's rows move by t times the look-up table, each by the entry of its code; and by t times
-// what lines add to it, if there are any.  Several vote targets have one look-up table each,
-// `width` entries apart.
+// their lines, if there are any.  Several vote targets have one look-up table each, `width` entries
+// apart.
 struct Move {
   std::size_t lane;
   const std::uint8_t* codes;  // one per row: a feature's
@@ -39,24 +39,25 @@ struct CellsOfFeature {
   std::size_t feature;
 };
 
-// Sums over rows that the next plan needs, under the weights that a pass leaves.  Peers share them
-// together with the pass's own, so their units are those of the pass before, and the plan sees
-// whether they were right.  Margins of joint models do not sum ahead.
+// Sums over rows that the next plan needs, under the weights that a pass leaves.  Peers reduce them
+// together with the pass's own sums, so their units are those of the pass before, and the plan
+// checks whether they were right.  Margins of joint models do not sum ahead.
 class SumsAhead {
  public:
   virtual ~SumsAhead() = default;
-  // These are what all processes had before this pass.  Where they cannot hold what this one's rows
-  // add, nothing `fits`, and nothing must be summed; as many numbers are shared all the same.
-  virtual void sum(const CellUnits& units, double most_weight, bool fits, Share& share,
+  // These are all processes' values before this pass.  Where they cannot hold the sums of this
+  // one's rows, nothing `fits`, and nothing must be summed; as many numbers are reduced all the
+  // same.
+  virtual void sum(const CellUnits& units, double most_weight, bool fits, AllReduce& all_reduce,
                    Team& team) = 0;
 };
 
-// What a row pass computes besides moving the margins.
+// The outputs of a row pass, besides the moved margins.
 struct PassRequest {
   std::optional<CellsOfFeature> cells = {};  // under the new weights, which need not be kept
   bool risk = false;                         // of the training rows
   bool held_out = false;                     // log loss, error and Brier score
-  bool keeps_weights = false;                // beside the cells
+  bool keeps_weights = false;                // besides the cells
   SumsAhead* ahead = nullptr;                // used where there are peers, and units to go by
 };
 
@@ -78,9 +79,9 @@ class BatchMargins {
   virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
   // How often there have been new ones.
   virtual std::uint64_t renewals() const noexcept = 0;
-  // What each lane's weights and curvatures, times the sample weights, are summed in.
+  // The units in which each lane's weights and curvatures, times the sample weights, are summed.
   virtual const LaneUnits& cell_units() const noexcept = 0;
-  // What no weight of a lane exceeds.
+  // An upper bound on the weights of a lane.
   virtual double most_weight(std::size_t lane) const noexcept = 0;
   // How fast the risk falls where a lane begins to move so; `t` is ignored.
   virtual double directional_slope(const Move& direction, Team& team) = 0;
@@ -88,7 +89,7 @@ class BatchMargins {
   virtual std::unique_ptr<RowsByCell> rows_by_cell(std::size_t lane, const std::uint8_t* codes,
                                                    const std::vector<RowShare>& shares,
                                                    std::size_t n_cells, Team& team) = 0;
-  // Tells the weighting the weight of every row; `mean` is the mean weight.
+  // Gives the weighting the weight of every row; `mean` is the mean weight.
   virtual void note_weights(double /*mean*/, Team& /*team*/) {}
 };
 
@@ -100,8 +101,8 @@ class MovingMargins {
   virtual std::size_t lanes_a_step() const noexcept = 0;
   virtual float u(std::size_t row, std::size_t lane) const noexcept = 0;
   virtual void set_u(std::size_t row, std::size_t lane, float u) noexcept = 0;
-  // Once all have been set: what bounds them is the same for all processes.
-  virtual void share_bounds(Share share) = 0;
+  // Once all have been set: makes their bounds the same in all processes.
+  virtual void reduce_bounds(AllReduce all_reduce) = 0;
   // Moves some lanes, in ascending order, for good; returns a point per lane.  There is one request
   // per batch.
   virtual std::vector<Point> move(const std::vector<Move>& moves,
@@ -109,7 +110,7 @@ class MovingMargins {
   // The risk along the look-up tables of lanes that move by one step; `t` is ignored.
   virtual std::unique_ptr<LineSearchOracle> look_along(const std::vector<Move>& directions,
                                                        Team& team) = 0;
-  // Frees what can be recomputed.
+  // Frees memory whose content can be recomputed.
   virtual void forget_weights() = 0;
 };
 

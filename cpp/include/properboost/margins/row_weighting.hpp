@@ -18,7 +18,7 @@ class RowWeighting {
   // Gets the least argument of the loss; returns whether the loss must be evaluated at other
   // arguments.
   virtual bool follow(double /*least*/) { return false; }
-  // What the arguments are not below, and the factor that weights may get, where no margin is below
+  // A lower bound on the arguments, and the largest factor on weights, where no margin is below
   // `least`.
   virtual double least_argument(double least) const { return least; }
   virtual double most_amplified(double /*least*/) const { return 1.0; }

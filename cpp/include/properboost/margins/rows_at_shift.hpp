@@ -1,4 +1,4 @@
-// The rows of a lane behind one feature's cells, for responses that look at rows.
+// The rows of a lane behind one feature's cells, for responses that read rows.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace properboost {
 
-// What is the same however the weights of moved rows are found.  What it refers to must outlive it.
+// The common part of all ways to compute the weights of moved rows.  Its arguments must outlive it.
 class RowsAtShift : public RowsByCell {
  public:
   RowsAtShift(const Loss& loss, const std::vector<RowShare>& shares, std::size_t n_cells)

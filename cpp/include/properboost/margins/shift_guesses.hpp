@@ -1,4 +1,4 @@
-// What a joint model's rows have been found to remember at some steps along its tables.
+// The shifts of a joint model's rows at earlier steps along its tables, for guesses at new ones.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 
 namespace properboost {
 
-// Between these steps the shifts change smoothly, so that what they make them elsewhere is nearly
-// right.
+// Between these steps the shifts change smoothly, so interpolation elsewhere is nearly right.
 class ShiftGuesses {
  public:
   static constexpr std::size_t kMost = 3;  // steps
@@ -54,8 +53,8 @@ class ShiftGuesses {
     steps_[place_] = step;
     shifts_[place_].resize(rows_);
   }
-  // What the other steps make the shifts of some rows at this one, and what they have been found to
-  // be.
+  // `guess` predicts the shifts of some rows at this step from the other steps; `keep` stores the
+  // shifts that were computed.
   void guess(std::size_t begin, std::size_t n, float* guess) const {
     std::fill_n(guess, n, 0.0F);
     for (std::size_t j = 0; j < known_; ++j) {

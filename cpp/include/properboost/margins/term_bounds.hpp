@@ -1,4 +1,4 @@
-// What the terms of sums over rows do not exceed, and when sums are found again.
+// Upper bounds on the terms of sums over rows, and when sums are computed again.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@ struct TermBounds {
 template <class Number>
 Number largest_of(const std::vector<Number>& numbers) {
   Number most{0};
-  for (const Number own : numbers) most = std::max(most, own);
+  for (const Number number : numbers) most = std::max(most, number);
   return most;
 }
 
 // Whether a bound, now that the largest is known, leaves sums too few digits: where all weights
-// have become tiny, as those of separated classes do, sums are found again in units of what they
-// are.
+// have become tiny, as those of separated classes do, sums are computed again in units of their
+// actual size.
 inline bool is_loose(double bound, double largest) noexcept { return bound > 256.0 * largest; }
 // The same of a sum over all rows, a slope or a risk: it bounds terms by far, with several classes,
 // and still has the digits of a float for each of ten million rows.
@@ -37,9 +37,9 @@ inline bool is_loose(const TermBounds& bounds, const TermBounds& largest) noexce
 template <class Bound, class Pass>
 void sum_tightly(Bound bound, const Pass& pass) {
   for (;;) {
-    const Bound found = pass(bound);
-    if (!is_loose(bound, found)) return;
-    bound = found;
+    const Bound actual = pass(bound);
+    if (!is_loose(bound, actual)) return;
+    bound = actual;
   }
 }
 

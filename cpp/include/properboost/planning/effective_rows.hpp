@@ -26,25 +26,25 @@ class EffectiveRowCount {
   EffectiveRowCount(const TrainingRows& rows, const SampleWeights& weights,
                     const ModelBatch& batch);
 
-  // Sums what counts them, under the weights of the last pass; the sums are those of all processes
-  // when the share has gone.
-  void sum(Share& share, Team& team) {
+  // Sums the statistics that count them, under the weights of the last pass; the sums are those of
+  // all processes once the all-reduce has run.
+  void sum(AllReduce& all_reduce, Team& team) {
     if (summed_ == batch_.margins->renewals()) return;
-    sum(batch_.blocks, share, team);
+    sum(batch_.blocks, all_reduce, team);
     summed_ = batch_.margins->renewals();
   }
   // The same of some rows.
-  void sum(const std::vector<AccumulationBlock>& blocks, Share& share, Team& team) {
+  void sum(const std::vector<AccumulationBlock>& blocks, AllReduce& all_reduce, Team& team) {
     Most most{};
     for (std::size_t k = 0; k < batch_.models.size(); ++k) {
       most[k] = batch_.margins->most_weight(k);
     }
-    sum(blocks, most, share, team);
+    sum(blocks, most, all_reduce, team);
   }
-  // The same of all rows of a single lane, before it is known what no weight exceeds; of none,
-  // where it is known that some do.
-  void sum_ahead(double most_weight, bool fits, Share& share, Team& team) {
-    sum(fits ? batch_.blocks : std::vector<AccumulationBlock>(), {most_weight}, share, team);
+  // The same of all rows of a single lane, before an upper bound on the weights is known; of none,
+  // where some weights are known to exceed it.
+  void sum_ahead(double most_weight, bool fits, AllReduce& all_reduce, Team& team) {
+    sum(fits ? batch_.blocks : std::vector<AccumulationBlock>(), {most_weight}, all_reduce, team);
   }
   // Whether the sums of a single lane are in the units that go with this largest weight.
   bool are_in_units_of(double most_weight) const;
@@ -55,10 +55,10 @@ class EffectiveRowCount {
   struct Units {
     TermUnits weights, squares;
   };
-  using Most = std::array<double, kMostLanes>;  // what no weight of a lane exceeds
+  using Most = std::array<double, kMostLanes>;  // upper bounds on the weights of a lane
   void set(Units& units, const Most& most_weight) const;
-  void sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight, Share& share,
-           Team& team);
+  void sum(const std::vector<AccumulationBlock>& blocks, const Most& most_weight,
+           AllReduce& all_reduce, Team& team);
   double rows_of(double sum, double squares) const;
 
   const TrainingRows& rows_;

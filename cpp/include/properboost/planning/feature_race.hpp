@@ -30,13 +30,13 @@ class FeatureRace {
   std::optional<Winner> run(Team& team);
 
  private:
-  struct Compared {
-    std::vector<Contrast> contrasts;
+  struct Contrasts {
+    std::vector<Contrast> of_feature;
     EffectiveRows rows;
   };
-  Compared compare(const std::vector<AccumulationBlock>& blocks,
-                   const std::vector<double>& stands_for, const std::vector<std::size_t>& features,
-                   Team& team);
+  Contrasts compare(const std::vector<AccumulationBlock>& blocks,
+                    const std::vector<double>& stands_for, const std::vector<std::size_t>& features,
+                    Team& team);
 
   const RoundContext& at_;
   FeatureSearch& search_;

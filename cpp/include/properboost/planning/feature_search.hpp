@@ -1,5 +1,5 @@
-// The search of a round: what the cells of each feature hold in the lanes of a batch, and what they
-// cost the lanes' learners.
+// The search of a round: the cells of each feature in the lanes of a batch, and their costs for the
+// lanes' learners.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class FeatureSearch {
   const FeatureLearner& learner(std::size_t lane) const { return *learners_[lane]; }
   bool has_directions(std::size_t lane) const { return !directions_[lane].empty(); }
 
-  // What fills the histogram with the sums of these features over these rows.
+  // A builder that fills the histogram with the sums of these features over these rows.
   HistogramBuilder make_builder(const std::vector<AccumulationBlock>& blocks,
                                 std::vector<std::size_t> features) const;
   void fill(HistogramBuilder& builder, Team& team) {
@@ -43,8 +43,8 @@ class FeatureSearch {
   using Buffer = std::array<Cell, kMaxCodes>;
   FeatureCells cells(std::size_t f, std::size_t lane, Buffer& buffer) const;
 
-  // What a lane's learner makes of a feature: its cost, by how much its cells tell the classes
-  // apart, and the cells, in order.
+  // A lane's learner's results for a feature: its cost, the contrast of the classes over its cells,
+  // and the partition into cells, in order.
   double cost_of(const FeatureCells& feature, std::size_t lane, const EffectiveRows& rows) const;
   Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
                        const EffectiveRows& rows) const;

@@ -1,4 +1,4 @@
-// Planners: what each lane of a model batch adds in a round, before its step is known.
+// Planners: the update of each lane of a model batch in a round, before its step is known.
 //
 // Look-up tables are over a feature's codes.  A tree acts as one more feature, whose codes are its
 // nodes.
@@ -32,7 +32,7 @@ struct HistogramMemory;
 struct Partition;
 struct PassRequest;
 
-// What one lane adds in one round.
+// The update of one lane in one round.
 struct RoundUpdate {
   bool moves = false;
   bool may_move_later = false;  // a later random draw may find a move, though this one did not
@@ -52,8 +52,8 @@ struct RoundUpdate {
   Agreement agreement;
   Tree tree;                           // whose nodes the codes are, if any
   NodeLines lines;                     // in its leaves, if they have any
-  const float* line_of_row = nullptr;  // what these add, one per row
-  double largest_line = 0.0;           // size of an entry with what its line adds
+  const float* line_of_row = nullptr;  // the lines' values, one per row
+  double largest_line = 0.0;           // size of an entry including its line
   std::vector<Cell> cells;             // [target][node], where there are several targets
 };
 
@@ -74,11 +74,11 @@ class Planner {
   explicit Planner(const RoundContext& context) : at_(context) {}
   virtual ~Planner() = default;
 
-  // The t-th look-up table of an estimator, for all active lanes.  The margins have been moved as
-  // `request(t)` asked.  `progress` may throw.
+  // The t-th look-up table of an estimator, for all active lanes.  The margins have been moved by
+  // the pass of `request(t)`.  `progress` may throw.
   virtual std::vector<RoundUpdate> plan(std::size_t t, const std::vector<bool>& active,
                                         const std::function<void()>& progress, Team& team) = 0;
-  // What the row pass before the t-th look-up table must compute.
+  // The request to the row pass before the t-th look-up table.
   virtual PassRequest request(std::size_t t) = 0;
   virtual std::size_t tables_per_estimator() const = 0;
 

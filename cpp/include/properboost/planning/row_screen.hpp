@@ -24,12 +24,12 @@ void sort_for_screens(std::vector<std::int64_t>& numbers, const std::vector<std:
 
 class RowScreen {
  public:
-  // The classes are slots, and a screen has so many rows or more.  The rows must outlive it.
+  // The classes are slots, and a screen has `least` rows or more.  The rows must outlive it.
   RowScreen(const TrainingRows& rows, Slots slots, std::size_t least);
 
-  // The screen of a round that is so many times as large as the least: of each class as many rows,
-  // or all of one that has fewer.  None if it would not leave out most rows, nor where there are at
-  // most twice the least: these need not lie in the order of random bits.
+  // The screen of a round, `times` times as large as the least: of each class as many rows, or all
+  // of one that has fewer.  None if it would not leave out most rows, nor where there are at most
+  // twice the least: these need not lie in the order of random bits.
   std::optional<Screen> screen(std::size_t round, std::size_t times, Team& team);
 
  private:

@@ -1,8 +1,8 @@
 // Selection: which features a round may use.
 //
 // `greedy` (the papers): all of them, and the one of least cost is taken.  `unbiased`: all of them,
-// and the one whose cells tell the classes apart least likely by chance is taken; where a response
-// need not see that they do, or no weight is left, it is as greedy.  `cyclic`: the features in
+// and the one whose contrast of the classes is least likely by chance is taken; where a response
+// does not need that contrast, or no weight is left, it is as greedy.  `cyclic`: the features in
 // turn; an estimator is one cycle, with one look-up table per feature (as in InterpretML).
 #pragma once
 
@@ -29,7 +29,7 @@ class Selection {
   }
   // Whether the feature is known before its cells are filled.
   virtual bool in_turn() const { return false; }
-  // Whether features are compared by how unlikely their cells are, and not by what they cost.
+  // Whether features are compared by how unlikely their cells are, and not by their cost.
   virtual bool allows_for_chance() const { return false; }
 };
 

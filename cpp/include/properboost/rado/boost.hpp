@@ -19,8 +19,8 @@ class Team;
 struct RadoRound {
   std::int32_t feature;
   double edge;      // r, in [-1, 1]
-  double step;      // alpha: what was added to theta
-  double penalty;   // delta: what it added to Omega
+  double step;      // alpha: the addition to theta
+  double penalty;   // delta: the addition to Omega
   double log_loss;  // the logarithm of the regularised loss after the round
 };
 

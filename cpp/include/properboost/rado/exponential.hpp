@@ -17,7 +17,7 @@ inline double exp_of_negative(double x) {
   const double shifted = x * 1.44269504088896340736 + kRound;
   const double n = shifted - kRound;
   const double r = (x - n * 0x1.62e42feep-1) - n * 1.9082149292705877e-10;
-  // The series of e^r on |r| <= log(2) / 2: what is left out is below 5e-18.
+  // The series of e^r on |r| <= log(2) / 2: the remainder is below 5e-18.
   const double p = math::polynomial(r, 1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720,
                                     1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800,
                                     1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);

@@ -24,9 +24,9 @@ class RowsByCell {
   virtual void evaluate_pseudo_rows(double value, double* slope, double* curvature) const = 0;
 };
 
-// What the slopes and curvatures of the risk are taken to be in a leaf that has a line: factors on
-// the rows' weights, and on their curvatures where the criterion needs these (else on the weights),
-// by class; and the unit of the slopes.
+// The slopes and curvatures of the risk in a leaf that has a line: factors on the rows' weights,
+// and on their curvatures where the criterion needs these (else on the weights), by class; and the
+// unit of the slopes.
 struct LineTwin {
   double positive = 1.0, negative = 1.0;
   double unit = 1.0;
@@ -36,7 +36,7 @@ class Response : public Criterion {
  public:
   virtual bool fits_lines() const noexcept = 0;
   virtual LineTwin line_twin(double value, const Regularizers& r) const noexcept = 0;
-  virtual bool looks_at_rows() const noexcept = 0;             // or knows enough from the cells
+  virtual bool reads_rows() const noexcept = 0;                // or the cells suffice
   virtual bool is_cost_a_sum_of_weights() const noexcept = 0;  // else it is a risk reduction
   virtual bool compares_classes() const noexcept = 0;          // its values ignore their shares
   virtual double reported(double cost) const noexcept = 0;     // with the papers' sign
@@ -60,7 +60,7 @@ struct ResponseDefaults {
 template <class Policy>
 class BoundResponse final : public BoundCriterion<Policy, Response> {
  public:
-  bool looks_at_rows() const noexcept override { return HasRowValues<Policy>::value; }
+  bool reads_rows() const noexcept override { return HasRowValues<Policy>::value; }
   bool fits_lines() const noexcept override { return Policy::fits_lines; }
   LineTwin line_twin(double value, const Regularizers& r) const noexcept override {
     return Policy::line_twin(value, r);
@@ -81,7 +81,7 @@ class BoundResponse final : public BoundCriterion<Policy, Response> {
   }
 
  private:
-  // A response that must look at the rows again has `values` instead of `value`.
+  // A response that must read the rows again has `values` instead of `value`.
   template <class P, class = void>
   struct HasRowValues {
     static constexpr bool value = false;

@@ -1,4 +1,4 @@
-// Algorithms: what every round does, for all models that are trained together.
+// Algorithms: the parts of every round, for all models that are trained together.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Choices {
   std::size_t screening = 0;  // rows by which a round's feature is chosen, or all
 };
 
-// How the models of several classes are coupled: so many neighbouring models are the classes of
+// How the models of several classes are coupled: `classes` neighbouring models are the classes of
 // one, under the joint form of their loss that has this name.
 struct Coupling {
   std::size_t classes = 1;  // or each model is alone
@@ -58,7 +58,7 @@ class Algorithm {
   // How many models with these weak learners may share a batch.
   virtual std::size_t most_lanes(const Model& model) const = 0;
   // Planners of batches that advance in step, in their order; each plans for as many batches: one,
-  // unless an algorithm knows better.
+  // unless an algorithm overrides this.
   virtual std::vector<std::unique_ptr<Planner>> make_planners(
       const std::vector<const RoundContext*>& batches) const;
 

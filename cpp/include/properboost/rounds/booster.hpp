@@ -1,4 +1,4 @@
-// The booster, the only file that knows the order of the stages.
+// The booster, the only file that depends on the order of the stages.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ class Boosting {
            bool keep_rounds = true, bool risk_of_tables = true);
   ~Boosting();
 
-  // Repeats the moves of so many estimators of an earlier fit, whose rounds these are by model:
-  // what follows has the bits that it would have had there, if rows and models are the same.  Only
-  // before the first advance, and not for steps that are solved for.
+  // Repeats the moves of `n_estimators` estimators of an earlier fit, whose rounds these are by
+  // model: later rounds have the same bits as there, if rows and models are the same.  Only before
+  // the first advance, and not for steps that are solved for.
   void repeat(const std::vector<Rounds>& rounds, std::size_t n_estimators, Team& team);
 
   // Boosts these models by n more estimators each, or until no round lowers their risk.  Others are
@@ -58,7 +58,7 @@ class Boosting {
   // Groups of models that advance in step; progress is called from one of them.
   std::size_t cohorts() const noexcept;
   const FitState& state(std::size_t model) const noexcept;
-  // What boosting all models takes, as long as none of them has been advanced.
+  // The memory to boost all models, as long as none of them has been advanced.
   Memory memory() const;
   // An estimate, in nanoseconds, of the longest loop that threads share in n rounds.
   double longest_loop(std::size_t n) const;

@@ -1,4 +1,4 @@
-// What models must be like for an algorithm, and for each other.
+// Checks that models fit an algorithm, and each other.
 #pragma once
 
 #include <cstddef>

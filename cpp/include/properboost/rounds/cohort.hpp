@@ -34,7 +34,7 @@ class Cohort {
   // Sets up batches whose models start from the base; does nothing a second time.
   void begin();
   bool has_begun() const noexcept { return stepper_ != nullptr; }
-  // What it takes from its beginning on.
+  // Its memory from its beginning on.
   Memory memory() const;
 
   const Lanes& models() const noexcept { return models_; }  // of all batches
@@ -43,9 +43,9 @@ class Cohort {
   MovingMargins& margins() noexcept { return *margins_; }
   Stepper& stepper() noexcept { return *stepper_; }
 
-  // Becomes narrower, if it has begun and enough of its lanes are not among those asked for.
-  // Returns the held-out raw predictions of the models that leave it.
-  std::map<std::size_t, std::vector<double>> keep_only(const std::vector<bool>& asked);
+  // Becomes narrower, if it has begun and enough of its lanes are not requested.  Returns the
+  // held-out raw predictions of the models that leave it.
+  std::map<std::size_t, std::vector<double>> keep_only(const std::vector<bool>& requested);
 
   // Raw predictions of the rows whose role in a model is wanted, in segment order; the lanes of all
   // batches are counted through.

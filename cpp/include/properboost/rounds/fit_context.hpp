@@ -1,4 +1,4 @@
-// The fit context: what the models that are trained together have in common.
+// The fit context: the common part of all models that are trained together.
 #pragma once
 
 #include <cstddef>

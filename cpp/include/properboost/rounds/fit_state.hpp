@@ -1,4 +1,4 @@
-// The fit state: what a model has so far.
+// The fit state: a model's results so far.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a model reaches on rows held out.
+// The mean scores of a model on held-out rows.
 #pragma once
 
 namespace properboost {

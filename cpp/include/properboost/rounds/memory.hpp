@@ -8,17 +8,17 @@ namespace properboost {
 
 // At least: small and passing things are left out.
 struct Memory {
-  std::size_t kept = 0;     // from the first round on
-  std::size_t working = 0;  // while rounds are added, beside what is kept
+  std::size_t permanent = 0;  // from the first round on
+  std::size_t working = 0;    // while rounds are added, besides the permanent part
 
   Memory& operator+=(const Memory& other) noexcept {
-    kept += other.kept;
+    permanent += other.permanent;
     working += other.working;
     return *this;
   }
-  // What works after this works in the same place.
+  // Later work reuses the same working memory.
   void then(const Memory& other) noexcept {
-    kept += other.kept;
+    permanent += other.permanent;
     working = std::max(working, other.working);
   }
 };

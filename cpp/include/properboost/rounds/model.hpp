@@ -1,4 +1,4 @@
-// A model: what differs between models that are trained together.
+// A model: the settings that differ between models trained together.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Scores that see no more of raw predictions than how they rank the rows.
+// Scores that depend on raw predictions only by the ranks of the rows.
 #pragma once
 
 #include <cstddef>

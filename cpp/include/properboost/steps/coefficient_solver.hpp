@@ -31,12 +31,12 @@ class CoefficientSolver {
     double coefficient;
     double risk;  // the minimum with it and those before it
     const std::uint8_t* codes;
-    std::vector<std::uint8_t> own_codes;  // unless `codes` outlive it
+    std::vector<std::uint8_t> copied_codes;  // unless `codes` outlive it
     std::array<double, kMaxCodes> table;
     double largest;  // entry
   };
 
-  struct Found {
+  struct Outcome {
     bool moved = false;      // the feature is kept
     bool separated = false;  // no finite coefficients are best
   };
@@ -46,7 +46,7 @@ class CoefficientSolver {
   CoefficientSolver(const TrainingRows& rows, const std::vector<Role>& roles, const Loss& loss,
                     Solved which, double share_of_errors);
 
-  // What so many rows take.
+  // The bytes of `rows` rows.
   static std::size_t bytes(std::size_t rows) noexcept { return rows * 2 * sizeof(double); }
 
   double& u(std::size_t row) noexcept { return u_[row]; }
@@ -55,8 +55,8 @@ class CoefficientSolver {
   // Adds a feature and solves for it alone or for all; codes that do not last are copied.  A
   // feature that has no edge is not kept.  `progress` is called from time to time and may throw;
   // then the feature is not kept.
-  Found add(std::size_t round, const std::uint8_t* codes, bool codes_last,
-            const std::vector<double>& table, const std::function<void()>& progress, Team& team);
+  Outcome add(std::size_t round, const std::uint8_t* codes, bool codes_last,
+              const std::vector<double>& table, const std::function<void()>& progress, Team& team);
 
   // The minimised risk, at gain 1, per unit of training weight.  For features solved for together
   // it is the flipped risk, once rows are flipped.
@@ -85,7 +85,7 @@ class CoefficientSolver {
   enum class Descent { kNoEdge, kSolved, kStalled, kNoMinimum };
   using Progress = std::function<void()>;
 
-  Found solve(const Progress& progress, Team& team);
+  Outcome solve(const Progress& progress, Team& team);
   bool solve_anew(const Progress& progress, Team& team);
   Descent descend(const Progress& progress, Team& team);
   Sums add_up(Team& team) const;

@@ -9,8 +9,7 @@ class LineSearchOracle {
   virtual ~LineSearchOracle() = default;
   // How fast the risk falls at t, without moving there.
   virtual double slope_at(double t) = 0;
-  // Says that the lane has moved to t; arguments of `slope_at` are still counted from where it
-  // began.
+  // Moves the lane to t; arguments of `slope_at` are still counted from where it began.
   virtual void moved_to(double t) = 0;
 };
 

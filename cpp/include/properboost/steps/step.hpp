@@ -13,7 +13,7 @@ namespace properboost {
 
 class LineSearchOracle;
 
-// An error of 0 counts as half a row: returns half a row's share of so many rows.
+// An error of 0 counts as half a row: returns half a row's share of `rows` rows.
 double share_of_half_a_row(double rows);
 
 // The weights of the rows that a look-up table moves the right way and the wrong way, the number of

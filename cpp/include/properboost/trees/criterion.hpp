@@ -1,4 +1,4 @@
-// Criteria: what a partition of rows into cells costs.
+// Criteria: the cost of a partition of rows into cells.
 //
 // A criterion is a policy on one cell, `cost`.  The cost of several cells is the sum, and smaller
 // is better.  BoundCriterion writes the loops.
@@ -14,8 +14,7 @@
 
 namespace properboost {
 
-// What a criterion or a response may use besides the cell.  Weights are raw sums, not normalised to
-// 1.
+// The regularizers of a criterion or a response.  Weights are raw sums, not normalised to 1.
 struct Regularizers {
   double prior;        // e: the weight added to each class of a cell, as a raw sum
   double pseudo_rows;  // the same e as a number of rows
@@ -38,27 +37,28 @@ class Criterion {
                      std::size_t n, const Regularizers& r, double* out) const = 0;
 };
 
-// What a cut that says nothing saves on average, and the degrees of freedom of that at a node.
+// The mean saving of an uninformative cut, and its degrees of freedom at a node.
 struct ChanceSaving {
   double mean;
   double freedom;
   double nodes = 1.0;  // that are cut alike, in effect
 };
 
-// By how much a division of a cell in two lowers the cost, on average, if it says nothing: half the
-// cost's bend times the scatter of the sums, whose squares (of the rows' weights) these are.  A
-// cost is homogeneous in the cell, so this is the same however unequal the parts.
+// The mean saving of an uninformative division of a cell in two: half the cost's second derivative
+// times the scatter of the sums, whose squares (of the rows' weights) these are.  A cost is
+// homogeneous in the cell, so this is the same however unequal the parts.
 //
-// Sets of categories are divided by what each of so many holds by itself.  Where that is the weight
-// of a few rows, a cost that bends more the less there is (the root of a product) saves up to
-// twice as much: so the bend is found by steps as large as the scatter of one category's share.
-// (Their number is in the unit of the rows' weights, as squares are those of boosting weights.)
+// Sets of categories are divided by the sums of each category.  Where these are the weight of a few
+// rows, a cost that bends more at small sums (the root of a product) saves up to twice as much: so
+// the second derivative is taken over steps as large as the scatter of one category's share.  (The
+// number of categories is in the unit of the rows' weights, as squares are those of boosting
+// weights.)
 inline double saving_by_chance(const Criterion& criterion, const Cell& cell,
                                double positive_squares, double negative_squares,
                                const Regularizers& r, double categories) {
   if (!criterion.sees_every_difference()) return 0.0;
   const auto bend = [&](double Cell::* sum, double squares) {
-    constexpr double kStep = 1e-3;  // of the sum, or of what divides it
+    constexpr double kStep = 1e-3;  // of the sum, or of its divisor
     double h = kStep * (criterion.needs_curvature() ? cell.curvature : cell.*sum);
     if (!(h > 0.0)) return 0.0;
     if (!criterion.needs_curvature()) {  // those that do are quadratic

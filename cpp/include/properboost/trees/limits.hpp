@@ -19,7 +19,7 @@ inline std::size_t count_drawn(double share, std::size_t features) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(drawn));
 }
 
-// Whether a split that saves so much of what a node costs is worth it, if it must save such a
+// Whether a split's saving is worth it, compared with the node's cost, if it must save such a
 // share.
 inline bool is_enough(double saving, double unsplit, double least_share) {
   return saving >= least_share * std::abs(unsplit);
@@ -27,9 +27,9 @@ inline bool is_enough(double saving, double unsplit, double least_share) {
 
 struct TreeLimits {
   static constexpr std::size_t kUnlimited = std::size_t{1} << 31;
-  // How often what splits save by chance is charged for, where that is allowed for, so that
-  // features of many codes are not favoured.  Twice is what they are worth elsewhere: other rows
-  // lose on average what the training rows gain by chance (Akaike 1974).
+  // The multiple of the saving by chance that splits are charged, where it is allowed for, so that
+  // features of many codes are not favoured.  Twice is the right charge on other rows: they lose on
+  // average as much as the training rows gain by chance (Akaike 1974).
   static constexpr double kChance = 2.0;
   static constexpr std::size_t kMostLeaves = 128;  // of a learner's tree: a node's number is a byte
 
@@ -59,7 +59,7 @@ struct TreeLimits {
   // For each feature: whether the positive class's share must rise (1) or fall (-1) along its bins;
   // the learner's.
   std::vector<std::int8_t> directions = {};
-  // What a row of weight one weighs in the unit of the rows' weights.
+  // The weight of a row of weight one, in the unit of the rows' weights.
   double row_weight = 1.0;
   bool allows_for_chance = false;
   // The least share of a node's cost that a split of it must save.

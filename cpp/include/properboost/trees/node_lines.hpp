@@ -1,5 +1,4 @@
-// The lines of trees' nodes: what a row gets beside its node's value.  See
-// trees/growing/leaf_lines.hpp.
+// The lines of trees' nodes, which add to the nodes' values.  See trees/growing/leaf_lines.hpp.
 #pragma once
 
 #include <array>
@@ -35,11 +34,11 @@ struct NodeLines {
   void resize(std::size_t n);
 };
 
-// What a term adds, by code.
+// The addition of a term, by code.
 using LineTable = std::array<float, kMaxCodes>;
 std::vector<LineTable> tabulate(const NodeLines& lines, const Bins& bins);
 
-// Writes what the lines of all rows' nodes add to them.
+// Writes the sums of the lines of all rows' nodes.
 void evaluate(const NodeLines& lines, const PackedCodes& packed, const Bins& bins,
               const std::uint8_t* nodes, std::size_t rows, float* out, Team& team);
 

@@ -33,7 +33,7 @@ struct Tree {
   // it, stays at the node.
   std::vector<CodeSet> goes_left, goes_right;
   std::vector<Cell> cell;      // training rows
-  std::vector<double> saving;  // how much the split lowers the cost, as the search sees it
+  std::vector<double> saving;  // how much the split lowers the cost in the search
 
   std::size_t size() const noexcept { return feature.size(); }
   bool is_leaf(std::size_t node) const noexcept { return feature[node] == kLeaf; }
@@ -65,8 +65,8 @@ struct Tree {
   void resize(std::size_t n);
 };
 
-// The node at which each row ends: a std::uint8_t or a std::int64_t.  Bins say how many codes a
-// feature has; without them it may have any.
+// The node at which each row ends: a std::uint8_t or a std::int64_t.  Bins give the number of codes
+// of a feature; without them it may have any.
 template <class Number>
 void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* nodes, Team& team);
 

@@ -1,12 +1,12 @@
 // Trees as bits: the nodes of many rows at once, without a branch.
 //
-// Every node's condition is asked of all rows of a tile, and what it rules out is taken from a byte
-// of bits that each row has.  There are two kinds of bits:
+// Every node's condition is evaluated for all rows of a tile, and each row has a byte of bits, of
+// which the condition clears those that it rules out.  There are two kinds of bits:
 //
-// - *Answers*, where the tree asks at most eight different questions, as one that splits whole
-//   levels does.  A bit is an answer, and the byte looks up the node.
+// - *Answers*, where the tree has at most eight different questions, like one that splits whole
+//   levels.  A bit is an answer, and the byte looks up the node.
 // - *Ends*, elsewhere.  A bit is a place where a row may end: a leaf, or a split with codes on
-//   neither side.  They are in such an order that the first that is left is where the row ends.
+//   neither side.  They are in such an order that the row ends at the first that is left.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ namespace properboost {
 class TreeBits {
  public:
   static constexpr std::size_t kRows = Tile::kRows;
-  // What is known of a feature: codes from `below` on do not occur, and its codes stand in that
-  // column of a tile.
+  // A feature's codes: those from `below` on do not occur, and the codes are in that column of a
+  // tile.
   struct Feature {
     std::size_t below, column;
   };
@@ -39,14 +39,14 @@ class TreeBits {
   std::size_t size() const noexcept { return node_.size(); }
   std::size_t node(std::uint8_t place) const noexcept { return node_[place]; }
 
-  // How often all rows of a tile are asked something.
+  // How many conditions are evaluated for all rows of a tile.
   std::size_t conditions() const noexcept { return conditions_.size(); }
 
   // Writes the places of a tile's rows; codes[column * kRows + i] is row i's.
   void find(const std::uint8_t* codes, std::uint8_t* places) const;
 
   // Whether a row can be walked down the tree: no split has codes on neither side, nor more than
-  // one range of them.  A few rows are walked sooner than a tile is asked.
+  // one range of them.  A few rows are walked faster than a whole tile is evaluated.
   bool walkable() const noexcept { return !steps_.empty(); }
   // The node, from 0 at the root, of the row whose codes are codes[column * kRows].
   std::size_t walk(const std::uint8_t* codes) const noexcept {
@@ -91,9 +91,9 @@ class TreeBits {
   };
   struct Questions;
 
-  bool set_answers(const Questions& asked);
-  void set_ends(const Questions& asked);
-  void set_steps(const Questions& asked);
+  bool set_answers(const Questions& tree_questions);
+  void set_ends(const Questions& tree_questions);
+  void set_steps(const Questions& tree_questions);
   void find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) const;
   std::vector<Condition> conditions_;  // byte by byte
   std::vector<std::uint32_t> ends_;    // of each byte's conditions

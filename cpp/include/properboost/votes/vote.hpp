@@ -1,6 +1,6 @@
 // Votes: how a weak classifier votes, in a cell, over several targets.
 //
-// A target is one class, or a label that all rows are asked about.  A cell has a sum of weights for
+// A target is one class, or a label that all rows have or lack.  A cell has a sum of weights for
 // every slot of every target; a vote is a criterion on them, and gives each target the entry of the
 // look-up table that moves the cell's rows of that target.
 #pragma once

@@ -90,14 +90,14 @@ void LeafLines::find_leaves(const Tree& tree) {
       const auto go = [&](std::size_t child, const CodeSet& codes) {
         std::vector<Candidate> below = path;
         if (bins_[f].positions() != nullptr) {
-          const auto found = std::find_if(below.begin(), below.end(),
-                                          [&](const Candidate& c) { return c.feature == f; });
-          if (found == below.end()) {
+          const auto candidate = std::find_if(below.begin(), below.end(),
+                                              [&](const Candidate& c) { return c.feature == f; });
+          if (candidate == below.end()) {
             below.push_back({f, tree.saving[node], codes});
           } else {
-            found->saving += tree.saving[node];
+            candidate->saving += tree.saving[node];
             for (std::size_t w = 0; w < codes.bits.size(); ++w)
-              found->codes.bits[w] &= codes.bits[w];
+              candidate->codes.bits[w] &= codes.bits[w];
           }
         }
         paths[child] = std::move(below);
@@ -150,8 +150,8 @@ void LeafLines::gather() {
     for (std::size_t i = task.begin; i < task.end; ++i, to += kMost) {
       const std::size_t later = std::min(i + kAhead, task.end - 1);
       for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + leaf.feature[j]);
-      const std::uint8_t* const own = packed_.row(row[i]);
-      for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = own[leaf.feature[j]];
+      const std::uint8_t* const codes = packed_.row(row[i]);
+      for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = codes[leaf.feature[j]];
     }
   });
 }
@@ -165,8 +165,8 @@ void LeafLines::Means::operator+=(const Means& other) {
   }
 }
 
-void LeafLines::Means::add_to(Share& share) {
-  share.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
+void LeafLines::Means::add_to(AllReduce& all_reduce) {
+  all_reduce.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
 }
 
 void LeafLines::Products::operator+=(const Products& other) {
@@ -174,8 +174,8 @@ void LeafLines::Products::operator+=(const Products& other) {
   for (std::size_t p = 0; p < kProducts; ++p) curvature[p] += other.curvature[p];
 }
 
-void LeafLines::Products::add_to(Share& share) {
-  share.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
+void LeafLines::Products::add_to(AllReduce& all_reduce) {
+  all_reduce.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
 }
 
 template <class Sums, class SumTask>
@@ -189,11 +189,11 @@ std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slot
     const std::size_t c = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
     leaves[tasks_[t].leaf][c] += of_tasks[t];
   }
-  Share share = team_.share();
+  AllReduce all_reduce = team_.all_reduce();
   for (OfClasses<Sums>& leaf : leaves) {
-    for (Sums& of_class : leaf) of_class.add_to(share);
+    for (Sums& of_class : leaf) of_class.add_to(all_reduce);
   }
-  share.go();
+  all_reduce.run();
   return leaves;
 }
 
@@ -305,7 +305,7 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
 LeafLines::Units LeafLines::find_units(const CellUnits& most, bool needs_curvature) const {
   const double of_row = needs_curvature ? most.most_curvature : most.most_weight;
   auto grown = static_cast<std::int64_t>(rows_.grown());
-  team_.share().sum(grown).go();
+  team_.all_reduce().sum(grown).run();
   const auto rows = static_cast<std::size_t>(grown);
   Units units;
   units.curvature.set(0, of_row, rows);

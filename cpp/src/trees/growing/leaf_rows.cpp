@@ -71,16 +71,16 @@ void LeafRows::place(const std::uint8_t* node_of_row, Team& team) {
   });
   std::size_t end = 0;
   for (std::size_t node = 0; node < places_.size(); ++node) {
-    Place own;
+    Place place;
     std::size_t c = 0;
     for (const std::size_t segment : segments_) {
-      own.bounds.push_back(end);
+      place.bounds.push_back(end);
       for (; c < blocks_.size() && blocks_[c].segment == segment; ++c) {
         end += std::exchange(next[c][node], end);
       }
     }
-    own.bounds.push_back(end);
-    places_[node] = std::move(own);
+    place.bounds.push_back(end);
+    places_[node] = std::move(place);
   }
   std::uint32_t* const rows = buffers_[0].data();
   team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {

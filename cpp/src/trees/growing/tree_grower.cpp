@@ -73,8 +73,8 @@ class TreeGrower::State {
                             limits, key, progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
-      const std::vector<double> own = cells.vote().weights(total);
-      tree.weights.insert(tree.weights.end(), own.begin(), own.end());
+      const std::vector<double> weights = cells.vote().weights(total);
+      tree.weights.insert(tree.weights.end(), weights.begin(), weights.end());
     }
     return tree;
   }
@@ -127,9 +127,10 @@ class TreeGrower::State {
     const auto place_of = [](std::size_t slot) { return slot == Slots::kPositive ? 1 : 0; };
     std::vector<Sums> sums(tree.size(), Sums{});
     if (!are_placed()) {
-      sums = sum_nodes(tree, slots, Sums{}, team, [&](std::size_t i, std::size_t slot, Sums& own) {
-        own[place_of(slot)] += all_ones ? 1 : units.round(sample_weight[i]);
-      });
+      sums = sum_nodes(tree, slots, Sums{}, team,
+                       [&](std::size_t i, std::size_t slot, Sums& node_sums) {
+                         node_sums[place_of(slot)] += all_ones ? 1 : units.round(sample_weight[i]);
+                       });
     } else {
       team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
         const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
@@ -146,12 +147,12 @@ class TreeGrower::State {
         }
       });
     }
-    team.share().sum(sums.front().data(), 2 * sums.size()).go();
+    team.all_reduce().sum(sums.front().data(), 2 * sums.size()).run();
     const double unit = all_ones ? 1.0 : units.unit;
     std::vector<Cell> weight;
-    for (const Sums& own : sums) {
-      weight.push_back(
-          {unit * static_cast<double>(own[1]), unit * static_cast<double>(own[0]), 0.0});
+    for (const Sums& node_sums : sums) {
+      weight.push_back({unit * static_cast<double>(node_sums[1]),
+                        unit * static_cast<double>(node_sums[0]), 0.0});
     }
     for (std::size_t node = tree.size(); node-- > 0;) {  // children come after their parents
       if (tree.is_leaf(node)) continue;
@@ -200,8 +201,8 @@ class TreeGrower::State {
     return rows.screen == nullptr ? rows_.blocks() : cut_into_row_blocks(rows.screen->ranges);
   }
 
-  // Takes a screen's rows, or a share of all, drawn by the key, as far as they count: whether one
-  // does is asked of those that are drawn.
+  // Takes a screen's rows, or a share of all, drawn by the key, as far as they count; only drawn
+  // rows are checked for that.
   template <class Counts>
   void take(const RowWeights& rows, std::uint64_t key, const Counts& counts, Team& team) {
     if (rows.screen != nullptr) return rows_.take(*rows.screen, team);
@@ -212,10 +213,11 @@ class TreeGrower::State {
       vectorized([=, number = rows.numbers] {
         // Copies, as bytes that are written could be part of whatever is captured.
         std::uint8_t* const __restrict to = drawn;
-        const RowNumbers own = number;
+        const RowNumbers row_numbers = number;
         const std::uint64_t bits = stream, end = undrawn;
         const std::size_t first = begin, rows_here = n;
-        for (std::size_t i = 0; i < rows_here; ++i) to[i] = draw_bits(bits, own[first + i]) < end;
+        for (std::size_t i = 0; i < rows_here; ++i)
+          to[i] = draw_bits(bits, row_numbers[first + i]) < end;
       });
     };
     rows_.take(draw, counts, team);
@@ -262,22 +264,22 @@ class TreeGrower::State {
                             bool needs_curvature, Team& team) const {
     using Sums = std::array<std::int64_t, 3>;  // weights by slot, curvature
     std::vector<Sums> sums =
-        sum_nodes(tree, slots, Sums{}, team, [&](std::size_t i, std::size_t slot, Sums& own) {
-          own[slot] += rows.units.weight.round(rows.weight_of(i));
-          if (needs_curvature) own[2] += rows.units.curvature.round(rows.curvature_of(i));
+        sum_nodes(tree, slots, Sums{}, team, [&](std::size_t i, std::size_t slot, Sums& node_sums) {
+          node_sums[slot] += rows.units.weight.round(rows.weight_of(i));
+          if (needs_curvature) node_sums[2] += rows.units.curvature.round(rows.curvature_of(i));
         });
-    team.share().sum(sums.front().data(), 3 * sums.size()).go();
+    team.all_reduce().sum(sums.front().data(), 3 * sums.size()).run();
     std::vector<Cell> cells;
-    for (const Sums& own : sums) {
-      cells.push_back({rows.units.weight.value(own[Slots::kPositive]),
-                       rows.units.weight.value(own[Slots::kNegative]),
-                       rows.units.curvature.value(own[2])});
+    for (const Sums& node_sums : sums) {
+      cells.push_back({rows.units.weight.value(node_sums[Slots::kPositive]),
+                       rows.units.weight.value(node_sums[Slots::kNegative]),
+                       rows.units.curvature.value(node_sums[2])});
     }
     return cells;
   }
 
-  // The sums of each class of the rows that end at each node, from the weights themselves: what is
-  // rounded for the search is too coarse for the values of leaves whose rows are light.
+  // The sums of each class of the rows that end at each node, from the weights themselves: the
+  // rounded weights of the search are too coarse for the values of leaves whose rows are light.
   std::vector<std::vector<Cell>> sum_classes(const Tree& tree, const Slots& slots,
                                              const std::vector<RowWeights>& classes,
                                              bool needs_curvature, Team& team) const {
@@ -300,7 +302,7 @@ class TreeGrower::State {
         }
       }
     });
-    team.share().sum(sums.front().data(), 3 * sums.size()).go();
+    team.all_reduce().sum(sums.front().data(), 3 * sums.size()).run();
     std::vector<std::vector<Cell>> cells(classes.size());
     for (std::size_t task = 0; task < sums.size(); ++task) {
       const CellUnits& units = classes[task / tree.size()].units;
@@ -326,9 +328,9 @@ class TreeGrower::State {
   }
 
   template <class Cells>
-  Grown<Cells> grow_cells(const Cells& cells, const typename Cells::Adder& adder,
-                          const TreeLimits& limits, std::uint64_t key,
-                          const std::function<void()>& progress, Team& team) {
+  GrownTree<Cells> grow_cells(const Cells& cells, const typename Cells::Adder& adder,
+                              const TreeLimits& limits, std::uint64_t key,
+                              const std::function<void()>& progress, Team& team) {
     using Sums = LeafSums<typename Cells::Adder>;
     auto& spare = std::get<std::vector<typename Sums::Sums>>(spare_);
     Sums sums(codes_, bins_, rows_, adder, spare, team);

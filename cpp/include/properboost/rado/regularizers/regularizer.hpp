@@ -1,4 +1,4 @@
-// Regularisers Omega(theta) of a linear classifier: what they have in common.
+// Regularisers Omega(theta) of a linear classifier: their common interface.
 #pragma once
 
 #include <cstddef>

@@ -50,12 +50,12 @@ class ClassAdder {
   // Narrow sums on their way: all 0 between runs.
   using Memory = Aligned<Narrow>;
 
-  // Makes room for runs of so many rows, to the sums of all features.
+  // Allocates memory for runs of `rows` rows, to the sums of all features.
   void prepare(Memory& memory, std::size_t rows) const {
     if (makes_narrow_sums(rows)) memory.resize(slots_.n * bins_.total_width());
   }
 
-  // Makes the sums of some features of rows that are added until it ends, about so many.
+  // Sums some features over the rows that are added until it ends, about `rows` of them.
   class Run {
    public:
     Run(const ClassAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t rows,
@@ -125,12 +125,12 @@ class ClassAdder {
       const auto n = static_cast<std::size_t>(adder_.bins_[f].width());
       vectorized([=] {
         for (std::size_t i = 0; i < n; ++i) {
-          const Unit own = RowUnits<kCurvature>::widen(from[i]);
+          const Unit unit = RowUnits<kCurvature>::widen(from[i]);
           from[i] = {};
           if (begun) {
-            to[i] += own;
+            to[i] += unit;
           } else {
-            to[i] = own;
+            to[i] = unit;
           }
         }
       });
@@ -146,8 +146,9 @@ class ClassAdder {
   // The same for one feature alone.
   void add_feature(const std::uint8_t* code, std::size_t f, const std::uint32_t* rows,
                    std::size_t n, std::size_t s, Unit* sums) const {
-    Unit* const own = sums + slots_.of_segment[s] * static_cast<std::size_t>(bins_[f].width());
-    for (std::size_t i = 0; i < n; ++i) own[code[rows[i]]] += units_[rows[i]];
+    Unit* const slot_sums =
+        sums + slots_.of_segment[s] * static_cast<std::size_t>(bins_[f].width());
+    for (std::size_t i = 0; i < n; ++i) slot_sums[code[rows[i]]] += units_[rows[i]];
   }
 
  private:
@@ -188,9 +189,9 @@ class ClassAdder {
       add_columns(rows[0], rows[0] + n, slot, features, sums, number_of);
       return;
     }
-    std::array<Number, kMostRows> own;
-    for (std::size_t j = 0; j < n; ++j) own[j] = number_of(rows[j]);
-    add_block(rows, own.data(), n, slot, features, sums, ahead);
+    std::array<Number, kMostRows> gathered;
+    for (std::size_t j = 0; j < n; ++j) gathered[j] = number_of(rows[j]);
+    add_block(rows, gathered.data(), n, slot, features, sums, ahead);
   }
 
   // Adds rows from `begin` to `end`, a few features at a time.
@@ -216,8 +217,8 @@ class ClassAdder {
   }
 
   // Adds a block of rows: few enough for their codes to stay in the cache while the words of codes
-  // take turns.  On the way the codes of some rows that come next are asked for, here and there:
-  // many at once would wait for each other.
+  // take turns.  On the way the codes of some later rows are prefetched, here and there: many at
+  // once would wait for each other.
   template <class Number>
   void add_block(const std::uint32_t* rows, const Number* numbers, std::size_t n, std::size_t slot,
                  FeatureRange features, Number* sums, std::size_t ahead) const {
@@ -225,16 +226,17 @@ class ClassAdder {
     const std::size_t words = (features.end - features.begin + kTogether - 1) / kTogether;
     const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
     const std::size_t at_once = (ahead + pieces - 1) / pieces;
-    std::size_t asked = 0;
+    std::size_t prefetched = 0;
     for (std::size_t f = features.begin; f < features.end; f += kTogether) {
       std::array<Number*, kTogether> cells{};
       const std::size_t in_word = std::min(kTogether, features.end - f);
       for (std::size_t k = 0; k < in_word; ++k) cells[k] = sums + first(f + k, slot);
       visit_features(in_word, [&](auto size) {
         for (std::size_t i = 0; i < n; i += kPiece) {
-          for (const std::size_t end = std::min(ahead, asked + at_once); asked < end; ++asked) {
-            packed_.prefetch(rows[n + asked]);
-            units_.prefetch(rows[n + asked]);
+          for (const std::size_t end = std::min(ahead, prefetched + at_once); prefetched < end;
+               ++prefetched) {
+            packed_.prefetch(rows[n + prefetched]);
+            units_.prefetch(rows[n + prefetched]);
           }
           add_to_cells<size>(packed_.row(0) + f, packed_.stride(), rows + i, numbers + i,
                              std::min(kPiece, n - i), cells.data());
@@ -246,15 +248,15 @@ class ClassAdder {
   // Adds the numbers of n rows to the cells of the features of one word.
   template <std::size_t Features, class Number>
   static void add_to_cells(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
-                           const Number* numbers, std::size_t n, Number* const* given_cells) {
+                           const Number* numbers, std::size_t n, Number* const* input_cells) {
     Number* cells[Features];  // copies, which no addition could change
-    for (std::size_t g = 0; g < Features; ++g) cells[g] = given_cells[g];
+    for (std::size_t g = 0; g < Features; ++g) cells[g] = input_cells[g];
     for (std::size_t i = 0; i < n; ++i) {
       std::uint64_t word;
       std::memcpy(&word, first + rows[i] * stride, sizeof word);
-      const Number own = numbers[i];
+      const Number number = numbers[i];
       for (unsigned g = 0; g < Features; ++g) {
-        cells[g][unpack<std::uint8_t>(word, g)] += own;
+        cells[g][unpack<std::uint8_t>(word, g)] += number;
       }
     }
   }

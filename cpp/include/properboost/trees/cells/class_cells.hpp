@@ -53,7 +53,7 @@ class ClassCells {
   static std::size_t code_at(std::size_t j, std::size_t width) { return j % width; }
   static void add(Total& to, const Total& rows) { to += rows; }
   double weight(const Total& total) const { return total.weight(); }
-  // What limits.fields.min_child_weight is compared with.
+  // The weight that is compared with limits.fields.min_child_weight.
   static double weight_of_branch(const Total& total) {
     return kCurvature ? total.curvature : total.weight();
   }
@@ -74,7 +74,8 @@ class ClassCells {
   }
   // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
   static constexpr bool is_quadratic() noexcept { return kCurvature; }
-  // What one cut of a node's rows saves by chance, if it is by so many categories; none: by order.
+  // The saving by chance of one cut of a node's rows, if it is by so many categories; none: by
+  // order.
   ChanceSaving saving_by_chance(const Total& total, const Squares& squares,
                                 double categories) const {
     const auto of = [&](std::size_t slot) {
@@ -85,7 +86,7 @@ class ClassCells {
             1.0};
   }
 
-  // What a feature's cells hold, each by itself: so they are made of sums by vectors.
+  // A feature's cells, one array per number: so vector instructions compute them from sums.
   struct Columns {
     std::array<double, kMaxCodes> positive, negative, curvature;
 

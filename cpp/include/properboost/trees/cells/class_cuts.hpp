@@ -82,7 +82,7 @@ class ClassCuts {
     for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cells_before(i + 1)];
   }
 
-  // The cells of both branches of so many cuts, the left ones first.
+  // The cells of both branches of some cuts, the left ones first.
   class Branches {
    public:
     explicit Branches(std::size_t cuts) : cuts_(cuts) {}
@@ -124,7 +124,7 @@ class ClassCuts {
     std::array<double, kMost> positive_, negative_, curvature_;
   };
 
-  // costs[i] is what the cut after the first i cells costs, infinite where it is not allowed, and
+  // costs[i] is the cost of the cut after the first i cells, infinite where it is not allowed, and
   // the missing values, if there are any, belong to one of its branches.  Returns the cost of all
   // cells on the left.
   template <bool kMissing, class CellAt>

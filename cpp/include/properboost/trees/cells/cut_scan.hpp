@@ -19,13 +19,13 @@ struct CutCost {
   double lighter;  // the weight of the lighter branch
 };
 
-// `evaluate(lefts, n, out)` says what n cuts cost, from the sums of their left branches:
+// `evaluate(lefts, n, out)` writes the costs of n cuts, from the sums of their left branches:
 // lefts[i * sums + k].
 template <class Sum, class Evaluate>
 class CutScan {
  public:
-  // `by_code` has so many `sums` for each code.  Each branch weighs at least `least`; `beside` are
-  // the sums of those rows of the left branch that are not among the codes'.
+  // `by_code` has `sums` sums for each code.  Each branch weighs at least `least`; `beside` are the
+  // sums of those rows of the left branch that are not among the codes'.
   CutScan(const Sum* by_code, std::size_t sums, std::vector<Sum> beside, double least,
           Evaluate evaluate)
       : by_code_(by_code),
@@ -34,7 +34,7 @@ class CutScan {
         least_(least),
         evaluate_(std::move(evaluate)) {}
 
-  // See find_split; occupied(code) says whether a code has rows.
+  // See find_split; occupied(code) returns whether a code has rows.
   template <class Occupied>
   void find_costs(const CutOrder& order, const Occupied& occupied, double* before, double* after) {
     const std::size_t n = order.size;

@@ -79,11 +79,11 @@ class JointAdder {
       packed_.prefetch(rows[n + i]);
       prefetch(units_.row(rows[n + i]), units_.stride() * sizeof(std::int32_t));
     }
-    // Vectors of a row that are held while its features take turns.
-    constexpr std::size_t kHeld = 4;
+    // Vectors of a row that stay in registers while its features take turns.
+    constexpr std::size_t kAtOnce = 4;
     const std::size_t vectors = units_.stride() / JointUnits::kTogether;
-    for (std::size_t v = 0; v < vectors; v += kHeld) {
-      switch (std::min(kHeld, vectors - v)) {
+    for (std::size_t v = 0; v < vectors; v += kAtOnce) {
+      switch (std::min(kAtOnce, vectors - v)) {
         case 1: add_vectors<1>(rows, n, v, features, sums); break;
         case 2: add_vectors<2>(rows, n, v, features, sums); break;
         case 3: add_vectors<3>(rows, n, v, features, sums); break;
@@ -102,11 +102,11 @@ class JointAdder {
       for (std::size_t i = 0; i < n; ++i) {
         const std::uint8_t* const code = packed->row(rows[i]);
         const std::int32_t* const from = units->row(rows[i]) + place;
-        Unit own[kNumbers];
-        for (std::size_t j = 0; j < kNumbers; ++j) own[j] = from[j];
+        Unit numbers[kNumbers];
+        for (std::size_t j = 0; j < kNumbers; ++j) numbers[j] = from[j];
         for (std::size_t f = features.begin; f < features.end; ++f) {
           Unit* const to = sums + (bins->offset(f) + code[f]) * stride + place;
-          for (std::size_t j = 0; j < kNumbers; ++j) to[j] += own[j];
+          for (std::size_t j = 0; j < kNumbers; ++j) to[j] += numbers[j];
         }
       }
     });

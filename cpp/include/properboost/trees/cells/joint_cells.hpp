@@ -69,7 +69,7 @@ class JointCells {
     const std::size_t n = classes_.size();
     const RowSampleWeights weight = classes_.front().sample_weight;
     const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t s, Squares& to) {
-      const std::size_t own = slots_.of_segment[s];
+      const std::size_t segment_class = slots_.of_segment[s];
       Squares sums(n, 0);
       vectorized([=, &units = units_, sum = sums.data()] {
         for (std::size_t i = 0; i < count; ++i) {
@@ -80,21 +80,21 @@ class JointCells {
             }
             continue;
           }
-          const double once = 1.0 / weight.given(row[i]);  // a weight of 2 is two such rows
+          const double once = 1.0 / weight.stored(row[i]);  // a weight of 2 is two such rows
           for (std::size_t k = 0; k < n; ++k) {
             const auto g = static_cast<double>(gradient[k]);
             sum[k] += std::llround(g * g * once);
           }
         }
       });
-      for (std::size_t k = 0; k < n; ++k) to[k == own ? k : n + k] += sums[k];
+      for (std::size_t k = 0; k < n; ++k) to[k == segment_class ? k : n + k] += sums[k];
     };
     return rows.sum(node, Squares(2 * n, 0), 0.5 * static_cast<double>(n), add, team);
   }
 
   // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
   bool is_quadratic() const noexcept { return criterion_.needs_curvature(); }
-  // What one cut of a node's rows saves by chance, in all classes.  If all K classes save alike,
+  // The saving by chance of one cut of a node's rows, in all classes.  If all K classes save alike,
   // K - 1 are free.
   ChanceSaving saving_by_chance(const Total& total, const Squares& of_rows,
                                 double categories) const {
@@ -124,14 +124,14 @@ class JointCells {
         : cells_(cells), bins_(bins), sums_(sums) {
       const auto width = static_cast<std::size_t>(bins.width());
       for (std::size_t b = 0; b < width; ++b) {
-        const Unit* const own = sums + b * cells.stride();
-        occupied_[b] = std::any_of(own, own + cells.stride(), [](Unit x) { return x != 0; });
+        const Unit* const cell = sums + b * cells.stride();
+        occupied_[b] = std::any_of(cell, cell + cells.stride(), [](Unit x) { return x != 0; });
       }
     }
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;
 
-    // The cuts of its codes, and what belongs to the left branch and to both besides.
+    // The cuts of its codes, and the other sums of the left branch and of both.
     struct Cuts {
       const Feature& feature;
       Total left, all;
@@ -169,14 +169,14 @@ class JointCells {
       std::vector<double> weight(width, 0.0), point(width * classes, 0.0), mean(classes, 0.0);
       double total = 0.0;
       for (std::size_t b = 0; b < width; ++b) {
-        const Unit* const own = sums_ + b * cells_.stride();
+        const Unit* const cell = sums_ + b * cells_.stride();
         for (std::size_t k = 0; k < classes; ++k) {
-          weight[b] += static_cast<double>(own[classes + k]);
-          mean[k] += static_cast<double>(own[k]);
+          weight[b] += static_cast<double>(cell[classes + k]);
+          mean[k] += static_cast<double>(cell[k]);
         }
         total += weight[b];
         for (std::size_t k = 0; weight[b] > 0.0 && k < classes; ++k) {
-          point[b * classes + k] = static_cast<double>(own[k]) / weight[b];
+          point[b * classes + k] = static_cast<double>(cell[k]) / weight[b];
         }
       }
       if (!(total > 0.0)) return shares;
@@ -232,7 +232,7 @@ class JointCells {
     for (std::size_t j = 0; j < n; ++j) to[j] += from[j];
   }
 
-  // What n cuts cost: the sums of their left branches, and those of both.
+  // Computes the costs of n cuts from the sums of their left branches, and those of both.
   void evaluate(const Unit* lefts, const Unit* all, std::size_t n, CutCost* out) const {
     const std::size_t classes = units_.classes();
     const std::size_t together = std::max<std::size_t>(1, kTogether / classes);  // cuts

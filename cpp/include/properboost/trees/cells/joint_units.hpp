@@ -18,11 +18,11 @@
 
 namespace properboost {
 
-// For each class a row has a gradient (its weight, with the sign of its label) and beside it what
+// For each class a row has a gradient (its weight, with the sign of its label) and the number that
 // the criterion divides by: its curvature or its weight.  Both are rounded up or down at random, by
 // the tree's key and the row's codes, so that sums of 31 bits are right on average: a table of sums
-// has a few numbers for each code and class, and its size is what trees of several classes are slow
-// by.
+// has a few numbers for each code and class, and its size limits the speed of trees of several
+// classes.
 class JointUnits {
  public:
   // `classes` has every class's weights; `class_of` the class of each segment.  Rows of a screen
@@ -35,9 +35,9 @@ class JointUnits {
     for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
     a_pass *= static_cast<double>(classes_);
     double most_weight = 0.0, most_curvature = 0.0;  // of a class
-    for (const RowWeights& own : classes) {
-      most_weight = std::max(most_weight, own.units.total_weight);
-      most_curvature = std::max(most_curvature, own.units.total_curvature);
+    for (const RowWeights& weights : classes) {
+      most_weight = std::max(most_weight, weights.units.total_weight);
+      most_curvature = std::max(most_curvature, weights.units.total_curvature);
     }
     double most = 1.0;  // rows that one stands for
     for (std::size_t k = 0; k < classes_; ++k) most = std::max(most, classes[0].stands_for(k));
@@ -62,16 +62,16 @@ class JointUnits {
         std::int32_t* const strip = units_.data() + begin * stride();
         std::fill_n(strip, n * stride(), 0);
         for (std::size_t k = 0; k < classes_; ++k) {
-          const RowWeights& own = classes[k];
+          const RowWeights& weights = classes[k];
           const std::int32_t sign = class_of[block.segment] == k ? 1 : -1;
           std::int32_t* to = strip + k;
           for (std::size_t i = 0; i < n; ++i, to += stride()) {
             // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
             const auto turn = static_cast<std::uint32_t>(k * kGolden);
             const double up = 0x1p-32 * static_cast<double>(drawn[i] + turn);
-            const double weight = stands_for * own.weight_of(begin + i);
+            const double weight = stands_for * weights.weight_of(begin + i);
             const double beside =
-                needs_curvature ? stands_for * own.curvature_of(begin + i) : weight;
+                needs_curvature ? stands_for * weights.curvature_of(begin + i) : weight;
             to[0] = sign * static_cast<std::int32_t>(gradients * weight + up);
             to[classes_] = static_cast<std::int32_t>(besides * beside + up);
           }
@@ -81,7 +81,7 @@ class JointUnits {
   }
 
   std::size_t classes() const noexcept { return classes_; }
-  // The numbers of a row, in whole vectors: its gradients by class, then what is beside them.
+  // The numbers of a row, in whole vectors: its gradients by class, then their divisors.
   std::size_t stride() const noexcept { return stride_for(classes_); }
   const std::int32_t* row(std::size_t i) const noexcept { return units_.data() + i * stride(); }
   double gradient_unit() const noexcept { return gradient_.unit; }

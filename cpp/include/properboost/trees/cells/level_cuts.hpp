@@ -1,7 +1,7 @@
 // The costs of cutting a feature's codes in two at all nodes of a level alike: the sum over nodes.
 //
-// A node is cut only where that lowers its own cost and its limits allow it.  Where it is not, it
-// costs what it did: no node can forbid a level's cut.
+// A node is cut only where that lowers its own cost and its limits allow it.  Otherwise its cost
+// stays the same: no node can forbid a level's cut.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class LevelCuts {
  public:
   using Unit = typename Cells::Unit;
 
-  // `nodes` are the feature's sums at each node, so many each.
+  // `nodes` are the feature's sums at each node.
   LevelCuts(const Cells& cells, const FeatureBins& bins, int direction,
             const std::vector<const Unit*>& nodes, std::size_t size)
       : cells_(cells),
@@ -41,24 +41,24 @@ class LevelCuts {
   // See properboost::find_split.
   void find_costs(const CutOrder& order, double* before, double* after) const {
     const std::size_t n = count(order), n_before = count_before(order);
-    std::array<double, 2 * kMaxCodes> costs{}, own;
+    std::array<double, 2 * kMaxCodes> costs{}, node_costs;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      find_costs_at(k, order, own.data());
-      const double unsplit = own[0];
-      for (std::size_t i = 0; i < n; ++i) costs[i] += unsplit - saving(unsplit, own[i]);
+      find_costs_at(k, order, node_costs.data());
+      const double unsplit = node_costs[0];
+      for (std::size_t i = 0; i < n; ++i) costs[i] += unsplit - saving(unsplit, node_costs[i]);
     }
     std::copy_n(costs.begin(), n_before, before);
     std::copy_n(costs.begin() + n_before, n - n_before, after);
   }
 
-  // What a cut, by its place among the costs, saves at each node; 0 where the node is not cut.
+  // The saving at each node of a cut, by its place among the costs; 0 where the node is not cut.
   std::vector<double> find_savings(std::size_t cut) const {
     const CutOrder order(bins_, *this);
-    std::array<double, 2 * kMaxCodes> own;
+    std::array<double, 2 * kMaxCodes> node_costs;
     std::vector<double> savings(nodes_.size());
     for (std::size_t k = 0; k < savings.size(); ++k) {
-      find_costs_at(k, order, own.data());
-      savings[k] = saving(own[0], own[cut]);
+      find_costs_at(k, order, node_costs.data());
+      savings[k] = saving(node_costs[0], node_costs[cut]);
     }
     return savings;
   }
@@ -93,8 +93,8 @@ class LevelCuts {
  private:
   static std::vector<Unit> add_up(const std::vector<const Unit*>& nodes, std::size_t size) {
     std::vector<Unit> sums(size, Unit{});
-    for (const Unit* const own : nodes) {
-      for (std::size_t i = 0; i < size; ++i) sums[i] += own[i];
+    for (const Unit* const node : nodes) {
+      for (std::size_t i = 0; i < size; ++i) sums[i] += node[i];
     }
     return sums;
   }

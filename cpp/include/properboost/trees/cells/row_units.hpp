@@ -61,7 +61,7 @@ struct NarrowScale {
 
   FixedPoint weight, curvature;
   std::int64_t most = 0;  // of a number
-  // So many rows' numbers may be added up, at least kLeastRows; 0: nothing is narrow.
+  // The most rows whose numbers may be added up, at least kLeastRows; 0: nothing is narrow.
   std::size_t most_rows = 0;
 
   NarrowScale() = default;
@@ -79,7 +79,7 @@ struct NarrowScale {
   }
 
  private:
-  // What rows lose by rounding does not even out where many have the same weight.
+  // Rounding errors of rows do not even out where many have the same weight.
   static constexpr int kBitsOfMean = 15;
 
   // For the largest number, so that the mean has enough.
@@ -100,7 +100,7 @@ class RowUnits {
   using Numbers = Units<kCurvature>;
   using Narrow = NarrowUnits<kCurvature>;
 
-  // Takes the units of so many rows, which must be set one by one: narrow ones where that is
+  // Takes the units of the rows, which must be set one by one: narrow ones where that is
   // allowed and possible.  Then a row that counts has some, however light it is: without, its code
   // would seem to have no rows.  Others are at least `least` for a positive weight; with 0, rows
   // much lighter than the others do not count.

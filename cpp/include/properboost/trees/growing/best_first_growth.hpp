@@ -54,7 +54,7 @@ class BestFirstGrowth {
 
   // Finds the best splits of some leaves, and queues those that lower the cost.
   void queue(Leaf* leaves, std::size_t n) {
-    std::vector<typename LeafSplits<Cells>::Searched> searched;
+    std::vector<typename LeafSplits<Cells>::SplitSearch> searched;
     for (std::size_t i = 0; i < n; ++i) searched.push_back({leaves[i]});
     std::vector<std::optional<Choice>> choices = splits_.find(searched);
     for (std::size_t i = 0; i < n; ++i) {

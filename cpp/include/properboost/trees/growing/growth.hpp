@@ -28,7 +28,7 @@
 namespace properboost {
 
 template <class Cells>
-struct Grown {
+struct GrownTree {
   Tree tree;
   std::vector<typename Cells::Total> totals;  // of each node
 };
@@ -68,16 +68,16 @@ class Growth {
   Leaf begin() {
     Leaf root;
     if (sums_.at_once(0)) root.sums = sums_.add_up(0);
-    Share share = team_.share();
+    AllReduce all_reduce = team_.all_reduce();
     if (limits_.allows_for_chance) {
       squares_.push_back(cells_.squares(rows_, 0, team_));
-      share.sum(squares_[0].data(), squares_[0].size());
+      all_reduce.sum(squares_[0].data(), squares_[0].size());
     }
-    sums_.share({&root.sums}, share);
+    sums_.all_reduce({&root.sums}, all_reduce);
     add_node(root);
     return root;
   }
-  Grown<Cells> end() { return {std::move(tree_), std::move(totals_)}; }
+  GrownTree<Cells> end() { return {std::move(tree_), std::move(totals_)}; }
 
   const Cells& cells() const noexcept { return cells_; }
   const NodeSums& sums() const noexcept { return sums_; }
@@ -91,18 +91,18 @@ class Growth {
     return limits_.directions.empty() ? 0 : limits_.directions[f];
   }
 
-  // Whether a leaf at this depth may be split once the tree has so many leaves.
+  // Whether a leaf at this depth may be split once the tree has `leaves` leaves.
   bool may_grow(std::size_t depth, std::size_t leaves) const {
     return depth < limits_.depth && leaves < limits_.leaves;
   }
 
   // Keeps the sums of a leaf that waits for its turn, if there is room for them.
   void keep(Leaf& leaf) {
-    if (!sums_.are_kept(leaf.node, kept_)) give_back(leaf);
-    kept_ += bytes(leaf);
+    if (!sums_.may_stay(leaf.node, waiting_bytes_)) give_back(leaf);
+    waiting_bytes_ += bytes(leaf);
   }
   // The leaf waits no longer.
-  void keep_no_more(const Leaf& leaf) { kept_ -= bytes(leaf); }
+  void keep_no_more(const Leaf& leaf) { waiting_bytes_ -= bytes(leaf); }
   void give_back(Leaf& leaf) { sums_.give_back(std::move(leaf.sums)); }
 
   // An estimate of the search for a leaf's best split.
@@ -111,12 +111,12 @@ class Growth {
            (leaf.sums.empty() ? static_cast<double>(sums_.adds(leaf.node)) : 0.0);
   }
 
-  // Whether what a cut of a feature saves by chance depends on how many categories it has.
+  // Whether a feature's saving by chance depends on its number of categories.
   bool counts_categories(std::size_t f) const {
     return !bins_[f].ordered() && !cells_.is_quadratic();
   }
 
-  // What one cut of a node saves by chance, if it is by so many categories; none: by order.
+  // The saving by chance of one cut of a node, if it is by so many categories; none: by order.
   ChanceSaving chance_at(std::size_t node, double categories = 0.0) const {
     ChanceSaving one_cut =
         cells_.saving_by_chance(totals_[node], squares_[node], limits_.row_weight * categories);
@@ -124,7 +124,7 @@ class Growth {
     return one_cut;
   }
 
-  // The best of the features' splits, and what it saves; 0 if none saves anything.
+  // The best of the features' splits, and its saving; 0 if none saves anything.
   struct Best {
     std::size_t feature;
     double saving;
@@ -158,7 +158,7 @@ class Growth {
     return {best, saves(best) ? unsplit - costs[best] : 0.0};
   }
 
-  // Codes are counted for what a cut saves by chance.
+  // Codes are counted for the saving by chance of a cut.
   template <class Cuts>
   Split find_split(const Cuts& cuts, std::size_t f) const {
     Split split = properboost::find_split(bins_[f], cuts);
@@ -218,13 +218,14 @@ class Growth {
   // Adds the children of leaves that were split, whose sums peers share at once.
   void finish(std::vector<Division>& all) {
     if (all.empty()) return;
-    Share share = team_.share();
+    AllReduce all_reduce = team_.all_reduce();
     std::vector<Sums*> shared;
     for (Division& division : all) {
-      if (limits_.allows_for_chance) share.sum(division.squares.data(), division.squares.size());
+      if (limits_.allows_for_chance)
+        all_reduce.sum(division.squares.data(), division.squares.size());
       shared.push_back(division.grows ? &division.children[division.small].sums : &division.first);
     }
-    sums_.share(shared, share);
+    sums_.all_reduce(shared, all_reduce);
     for (Division& division : all) {
       if (division.grows) {
         add_up(division.children, division.small, std::move(division.parent.sums));
@@ -257,7 +258,8 @@ class Growth {
                                    static_cast<std::size_t>(bins_[0].width())));
   }
 
-  // The child that has fewer rows.  With peers it is the one that has less weight, as all know.
+  // The child that has fewer rows.  With peers it is the one of less weight, which all of them
+  // have.
   std::size_t find_smaller(const Leaf& parent, const Choice& choice,
                            const std::array<Leaf, 2>& children) const {
     const auto rows = [&](std::size_t i) { return rows_.place(children[i].node).size(); };
@@ -321,7 +323,7 @@ class Growth {
   std::vector<Total> totals_;
   std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
   std::size_t leaves_ = 1;
-  std::size_t kept_ = 0;  // bytes that waiting leaves hold
+  std::size_t waiting_bytes_ = 0;  // bytes that waiting leaves hold
 };
 
 }  // namespace properboost

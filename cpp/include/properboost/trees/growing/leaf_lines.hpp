@@ -16,13 +16,13 @@
 // l2 sum(h^2) / sum(h), so that n rows of equal weight keep n / (n + l2) of a lone slope.  (Rows
 // that are few in effect, sum(h)^2 / sum(h^2), are shrunk as the few that they are.)
 //
-// What h and g are is the response's affair (Response::line_twin).  For `newton` they are those of
-// the loss.  For `real` they are those of the exponential loss about v, whose minimiser v is: the
-// weights w of the leaf's rows become h = w e^(-y v), by which both classes weigh the same, and
-// g = y h.  The slopes of real are therefore a least squares fit of the labels y by weights in
-// which v is 0.  Where the classes in a leaf are Gaussian of one covariance S, half their log-ratio
-// is linear with slopes S^-1 (mu+ - mu-) / 2; this step has the same direction, and is 1 + D^2 / 4
-// times shorter at a distance D^2 = (mu+ - mu-)' S^-1 (mu+ - mu-).
+// The response defines h and g (Response::line_twin).  For `newton` they are those of the loss.
+// For `real` they are those of the exponential loss about v, which v minimises: the weights w of
+// the leaf's rows become h = w e^(-y v), by which both classes weigh the same, and g = y h.  The
+// slopes of `real` are therefore a least squares fit of the labels y, by weights for which v is 0.
+// Where the classes in a leaf are Gaussian of one covariance S, half their log-ratio is linear with
+// slopes S^-1 (mu+ - mu-) / 2; this step has the same direction, and is 1 + D^2 / 4 times shorter
+// at a distance D^2 = (mu+ - mu-)' S^-1 (mu+ - mu-).
 //
 // Lines make no move that a cell's value may not make: the most that a line adds to its leaf's
 // value, over the codes that can come there, is cut to the largest scaled margin.
@@ -47,14 +47,14 @@
 
 namespace properboost {
 
-class Share;
+class AllReduce;
 class Team;
 
-// What is fitted to a tree.
+// The lines fitted to a tree.
 struct FittedLines {
   NodeLines lines;
-  double slope = 0.0;    // of the risk along all lines: the sum of weight, label and what they add
-  double largest = 0.0;  // size of what a row may get: its leaf's value and line
+  double slope = 0.0;    // of the risk along all lines: the sum of weight, label and line
+  double largest = 0.0;  // size of a row's sum of its leaf's value and line
 };
 
 // Fits the lines of one tree, whose rows these are, for one class or for several in turn.
@@ -64,14 +64,14 @@ class LeafLines {
   LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed, const Bins& bins,
             const TreeLimits& limits, Team& team);
 
-  // What it takes for so many rows.
+  // The bytes for `rows` rows.
   static std::size_t bytes(std::size_t rows) noexcept { return rows * kMost; }
 
   // `values` has the value of each node; the slots are two classes'.
   FittedLines fit(const Slots& slots, const RowWeights& weights, const Response& response,
                   const Regularizers& r, const std::vector<double>& values) const;
 
-  // Writes what lines that were fitted add to all rows, which are at these nodes.
+  // Writes the values of fitted lines for all rows, which are at these nodes.
   void evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
                 float* out) const;
 
@@ -80,7 +80,7 @@ class LeafLines {
   static constexpr double kLeastRows = 10.0;  // effective rows of a leaf that has a line
   static constexpr std::size_t kProducts = kMost * (kMost + 1) / 2;
 
-  // A leaf whose path has numeric features: what may be terms.
+  // A leaf whose path has numeric features: the candidate terms.
   struct Leaf {
     std::size_t node;
     std::size_t terms = 0;
@@ -92,7 +92,7 @@ class LeafLines {
   struct Task {
     std::size_t leaf, segment, begin, end;
   };
-  // By what the curvature is summed: the rows' own, or their weights.
+  // The units of the sums; curvatures are the rows' own, or their weights.
   struct Units {
     TermUnits curvature, squares, gradient;
   };
@@ -101,14 +101,14 @@ class LeafLines {
     std::array<std::int64_t, kMost> present{}, position{};
 
     void operator+=(const Means& other);
-    void add_to(Share& share);
+    void add_to(AllReduce& all_reduce);
   };
   struct Products {
     std::array<std::int64_t, kMost> gradient{};
     std::array<std::int64_t, kProducts> curvature{};
 
     void operator+=(const Products& other);
-    void add_to(Share& share);
+    void add_to(AllReduce& all_reduce);
   };
   // Those of the negative class, and of the positive.
   template <class Sums>
@@ -149,7 +149,7 @@ class LeafLines {
   static Equations set_up(const Leaf& leaf, const LineTwin& twin,
                           const OfClasses<Products>& products, const Units& units);
   Line solve_ridge(const Leaf& leaf, const Balance& balance, const Equations& equations) const;
-  // Adds a leaf's line, if it has one, cut to what a cell's value may do.
+  // Adds a leaf's line, if it has one, cut to the range of a cell's value.
   void add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
                 const Regularizers& r, double value, FittedLines& fitted) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }

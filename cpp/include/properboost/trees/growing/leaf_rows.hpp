@@ -32,8 +32,8 @@ class LeafRows {
   void set_segments(const std::vector<std::size_t>& segments);
   // The row blocks of these segments.
   const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
-  // Takes those of them that are drawn and count: draw(row, n, drawn) says 1 or 0 for each of n
-  // rows, and counts(row) is asked of each that is drawn.
+  // Takes those of them that are drawn and count: draw(row, n, drawn) writes 1 or 0 for each of n
+  // rows, and counts(row) is called for each that is drawn.
   template <class Draw, class Counts>
   void take(const Draw& draw, const Counts& counts, Team& team);
   // Takes the rows of a screen.
@@ -103,9 +103,9 @@ void LeafRows::take(const Draw& draw, const Counts& counts, Team& team) {
       }
       const std::uint32_t* const last = std::exchange(to, first);
       for (const std::uint32_t* row = first; row < last; ++row) {
-        const std::uint32_t own = *row;
-        *to = own;
-        to += counts(own) ? 1 : 0;
+        const std::uint32_t row_number = *row;
+        *to = row_number;
+        to += counts(row_number) ? 1 : 0;
       }
     }
     taken[c] = static_cast<std::size_t>(to - (rows + first_[c]));

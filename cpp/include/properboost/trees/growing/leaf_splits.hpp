@@ -21,12 +21,12 @@ class LeafSplits {
   using Leaf = typename Growth<Cells>::Leaf;
   using Total = typename Cells::Total;
 
-  // What is said of a leaf where a rule holds.
+  // The rest of a rule at a leaf where it holds.
   struct Rule {
     Total others;   // the rows for which it does not hold
     int rises = 0;  // where it holds the value must not be less (1) or more (-1)
   };
-  struct Searched {
+  struct SplitSearch {
     const Leaf& leaf;
     const Rule* rule = nullptr;
   };
@@ -36,12 +36,12 @@ class LeafSplits {
       : growth_(growth), cells_(growth.cells()), bins_(growth.bins()), key_(key) {}
 
   // For each leaf, if it may be split and that lowers the cost.
-  std::vector<std::optional<Choice>> find(const std::vector<Searched>& asked) const {
-    std::vector<std::optional<Choice>> choices(asked.size());
-    std::vector<std::size_t> leaves;  // of those asked for
+  std::vector<std::optional<Choice>> find(const std::vector<SplitSearch>& searches) const {
+    std::vector<std::optional<Choice>> choices(searches.size());
+    std::vector<std::size_t> leaves;  // of the requested ones
     double nanoseconds = 0.0;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const Leaf& leaf = asked[i].leaf;
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      const Leaf& leaf = searches[i].leaf;
       if (!growth_.may_grow(leaf.depth, growth_.leaves())) continue;
       if (!cells_.may_be_split(growth_.total(leaf.node))) continue;
       leaves.push_back(i);
@@ -52,19 +52,19 @@ class LeafSplits {
     std::vector<std::optional<Split>> splits(leaves.size() * features);
     std::vector<std::uint8_t> allowed(splits.size());
     for (std::size_t k = 0; k < leaves.size(); ++k) {
-      draw_features(share, key_, asked[leaves[k]].leaf.node, features, &allowed[k * features]);
+      draw_features(share, key_, searches[leaves[k]].leaf.node, features, &allowed[k * features]);
     }
     growth_.team().for_each(splits.size(), nanoseconds, [&](std::size_t task) {
       if (allowed[task] != 0) {
-        find_split(asked[leaves[task / features]], task % features, splits[task]);
+        find_split(searches[leaves[task / features]], task % features, splits[task]);
       }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k) {
-      const auto& [leaf, rule] = asked[leaves[k]];
+      const auto& [leaf, rule] = searches[leaves[k]];
       double unsplit = cells_.cost(growth_.total(leaf.node));
       if (rule != nullptr) unsplit += cells_.cost(rule->others);
-      const std::optional<Split>* const own = &splits[k * features];
-      const auto best = growth_.choose(unsplit, own, chances_at(leaf.node, own));
+      const std::optional<Split>* const leaf_splits = &splits[k * features];
+      const auto best = growth_.choose(unsplit, leaf_splits, chances_at(leaf.node, leaf_splits));
       const std::optional<Split>& split = splits[k * features + best.feature];
       if (split && best.saving > 0.0) {
         choices[leaves[k]] = Choice{best.feature, *split, best.saving};
@@ -74,7 +74,7 @@ class LeafSplits {
   }
 
  private:
-  // What one cut of each feature saves by chance.
+  // The saving by chance of one cut of each feature.
   std::vector<ChanceSaving> chances_at(std::size_t node, const std::optional<Split>* splits) const {
     if (!growth_.limits().allows_for_chance) return {};
     std::vector<ChanceSaving> chances(bins_.size(), growth_.chance_at(node));
@@ -87,8 +87,8 @@ class LeafSplits {
   }
 
   // Splits are written where they stay: they are large.
-  void find_split(const Searched& asked, std::size_t f, std::optional<Split>& found) const {
-    const auto& [leaf, rule] = asked;
+  void find_split(const SplitSearch& search, std::size_t f, std::optional<Split>& best) const {
+    const auto& [leaf, rule] = search;
     typename Growth<Cells>::Sums memory;
     const typename Cells::Feature feature(cells_, bins_[f],
                                           growth_.sums().feature(leaf.node, leaf.sums, f, memory));
@@ -97,7 +97,7 @@ class LeafSplits {
       return growth_.find_split(feature.cuts(beside_left, beside_right, rises), f);
     };
     if (rule == nullptr) {
-      found = find_best({}, {}, direction);
+      best = find_best({}, {}, direction);
       return;
     }
     // Rows that a condition excludes join those for which the rule did not hold before.  Because
@@ -106,15 +106,15 @@ class LeafSplits {
     // those of the conditions before it.
     std::optional<Split> above;
     if (direction * rule->rises <= 0) {
-      found = find_best({}, rule->others, direction != 0 ? direction : -rule->rises);
+      best = find_best({}, rule->others, direction != 0 ? direction : -rule->rises);
     }
     if (direction * rule->rises >= 0) {
       above = find_best(rule->others, {}, direction != 0 ? direction : rule->rises);
     }
     if (!above) return;
-    if (found && !(above->cost < found->cost - kTie * std::abs(found->cost))) return;
+    if (best && !(above->cost < best->cost - kTie * std::abs(best->cost))) return;
     above->swap_branches();
-    found = above;
+    best = above;
   }
 
   const Growth<Cells>& growth_;

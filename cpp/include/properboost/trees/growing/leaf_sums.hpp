@@ -1,4 +1,4 @@
-// Sums of the rows at a node by the codes of all features, or of one: an adder says how they lie.
+// Sums of the rows at a node by the codes of all features, or of one; an adder fixes their layout.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class LeafSums {
   using Unit = typename Adder::Unit;
   using Sums = Aligned<Unit>;
 
-  // `spare` is memory of the sums of other trees; what they leave is for those to come.
+  // `spare` is memory of the sums of other trees; memory that is left is for later trees.
   LeafSums(const Codes& codes, const Bins& bins, const LeafRows& rows, const Adder& adder,
            std::vector<Sums>& spare, Team& team)
       : codes_(codes), bins_(bins), rows_(rows), adder_(adder), spare_(spare), team_(team) {}
@@ -46,7 +46,7 @@ class LeafSums {
 
   // Whether all features are summed at once.  If most of many sums would have no row, summing one
   // feature at a time takes less memory and no more time.
-  // With peers they always are: all must share the same sums.
+  // With peers they always are: all must reduce the same sums.
   bool at_once(std::size_t node) const {
     return team_.has_peers() || are_worth_it(size(), adds(node));
   }
@@ -54,15 +54,15 @@ class LeafSums {
     constexpr std::size_t kFew = std::size_t{1} << 17;
     return size <= std::max(kFew, 8 * adds);
   }
-  // What they take in a tree of so many rows and leaves: those of the root, and of its smaller
+  // The bytes of sums in a tree of so many rows and leaves: those of the root, and of its smaller
   // child if that may be split in turn.
   static std::size_t bytes_of(std::size_t size, std::size_t adds, std::size_t leaves) {
     const std::size_t nodes = leaves > 2 ? 2 : 1;
     return are_worth_it(size, adds) ? nodes * size * sizeof(Unit) : 0;
   }
 
-  // Adds what peers have summed at the same nodes, together with what else is in the share.
-  void share(const std::vector<Sums*>& nodes, Share share) const {
+  // Adds the sums of peers at the same nodes, together with the rest of the all-reduce.
+  void all_reduce(const std::vector<Sums*>& nodes, AllReduce all_reduce) const {
     if (!team_.has_peers()) return;
     using Number = std::conditional_t<sizeof(Unit) == sizeof(std::int32_t), Unit, std::int64_t>;
     std::vector<std::vector<std::int64_t>> numbers;
@@ -72,9 +72,9 @@ class LeafSums {
       if constexpr (!std::is_arithmetic_v<Unit>) n *= sizeof(Unit) / sizeof(Number);
       const Number* const first = reinterpret_cast<const Number*>(sums->data());
       numbers.emplace_back(first, first + n);
-      share.sum(numbers.back().data(), n);
+      all_reduce.sum(numbers.back().data(), n);
     }
-    share.go();
+    all_reduce.run();
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       Number* const to = reinterpret_cast<Number*>(nodes[k]->data());
       for (std::size_t i = 0; i < numbers[k].size(); ++i)
@@ -143,9 +143,9 @@ class LeafSums {
 
   // Whether a node's sums are kept until it is split, if others take so many bytes.  Beyond a
   // limit, sums of leaves with few rows are recomputed instead: a tree may have many such leaves.
-  bool are_kept(std::size_t node, std::size_t others) const {
-    constexpr std::size_t kMostKept = std::size_t{1} << 26;
-    return team_.has_peers() || others + bytes() <= kMostKept || 8 * size() < adds(node);
+  bool may_stay(std::size_t node, std::size_t others) const {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+    return team_.has_peers() || others + bytes() <= kMostBytes || 8 * size() < adds(node);
   }
   std::size_t bytes() const { return size() * sizeof(Unit); }
 

@@ -40,8 +40,8 @@ class LevelGrowth {
     add(std::move(root));
     for (std::size_t depth = 0; depth < growth_.limits().depth && !level.empty(); ++depth) {
       progress();
-      std::optional<LevelChoice> found = find_level(level, depth);
-      if (!found) break;
+      std::optional<LevelChoice> level_choice = find_level(level, depth);
+      if (!level_choice) break;
       std::vector<Leaf> nodes = std::move(level);
       level.clear();
       // With peers all nodes are divided together; otherwise one by one, which takes less memory.
@@ -49,11 +49,11 @@ class LevelGrowth {
       std::vector<bool> is_divided;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
         growth_.keep_no_more(nodes[k]);
-        found->choice.saving = found->savings[k];
-        is_divided.push_back(found->savings[k] > 0.0);
+        level_choice->choice.saving = level_choice->savings[k];
+        is_divided.push_back(level_choice->savings[k] > 0.0);
         if (is_divided.back()) {
           progress();
-          together.push_back(growth_.begin_division(std::move(nodes[k]), found->choice));
+          together.push_back(growth_.begin_division(std::move(nodes[k]), level_choice->choice));
         }
         if (growth_.team().has_peers() && k + 1 < nodes.size()) continue;
         growth_.finish(together);
@@ -85,7 +85,7 @@ class LevelGrowth {
              2.0 * growth_.limits().fields.min_child_weight);
   }
 
-  // The best split of a level, if one lowers the cost, and what it saves at each node.
+  // The best split of a level, if one lowers the cost, and its saving at each node.
   struct LevelChoice {
     Choice choice;
     std::vector<double> savings;
@@ -111,7 +111,7 @@ class LevelGrowth {
         if (!charges) return;
         std::vector<ChanceSaving> by_category;
         if (growth_.counts_categories(f)) {
-          // They have one order for all nodes, by what each holds in all of them.
+          // They have one order for all nodes, by their sums over all of them.
           by_category = chances_at(
               level, static_cast<double>(splits[f]->codes) / static_cast<double>(level.size()));
         }
@@ -122,11 +122,11 @@ class LevelGrowth {
     const auto best = growth_.choose(unsplit, splits.data(), by_chance);
     const std::optional<Split>& split = splits[best.feature];
     if (!split || !(best.saving > 0.0)) return std::nullopt;
-    LevelChoice found{{best.feature, *split, best.saving}, {}};
-    visit_level(level, best.feature, [&found](const LevelCuts<Cells>& cuts) {
-      found.savings = cuts.find_savings(found.choice.split.cut);
+    LevelChoice level_choice{{best.feature, *split, best.saving}, {}};
+    visit_level(level, best.feature, [&level_choice](const LevelCuts<Cells>& cuts) {
+      level_choice.savings = cuts.find_savings(level_choice.choice.split.cut);
     });
-    return found;
+    return level_choice;
   }
 
   // Calls visitor(the cuts of a feature at all nodes of a level).
@@ -141,14 +141,14 @@ class LevelGrowth {
                              growth_.sums().size_of(f)));
   }
 
-  // What one cut of each node saves by chance, if it is by so many categories.
+  // The saving by chance of one cut of each node, if it is by so many categories.
   std::vector<ChanceSaving> chances_at(const std::vector<Leaf>& level, double categories) const {
     std::vector<ChanceSaving> chances;
     for (const Leaf& leaf : level) chances.push_back(growth_.chance_at(leaf.node, categories));
     return chances;
   }
 
-  // What a cut of several nodes saves by chance, each of which it divides with such a probability.
+  // The saving by chance of a cut of several nodes, each divided with the probability `reaches`.
   static ChanceSaving add_chances(const std::vector<ChanceSaving>& nodes,
                                   const std::vector<double>& reaches) {
     double sum = 0.0, squares = 0.0, freedom = 0.0;

@@ -80,7 +80,7 @@ class RuleGrowth {
   }
 
   // Whether the value where a condition of this branch holds must not be less (1) or more (-1) than
-  // elsewhere.  One that only tells missing values from others may be either.
+  // elsewhere.  A condition that only separates missing values from others may be either.
   int sign_of_condition(const Choice& choice, std::uint8_t branch) const {
     const int direction = growth_.direction_of(choice.feature);
     if (direction == 0) return 0;

@@ -39,16 +39,16 @@ struct JointTree {
 // vote.  The split with the largest saving comes first, of nodes or of levels; the earlier node
 // wins a tie.  Sums are of whole numbers, so a child's sums are exactly its parent's minus its
 // sibling's, in any order of additions.  Where a screen is given, splits are chosen by its rows
-// alone, and what is known of a node afterwards is of all.
+// alone, and a node's sums afterwards are of all rows.
 class TreeGrower {
  public:
   // Codes and bins must outlive it.
   TreeGrower(const Codes& codes, const PackedCodes& packed, const Bins& bins);
   ~TreeGrower();
 
-  // What it takes for so many rows, of which so many are in the training segments.
+  // The bytes for `rows` rows, of which `training` are in the training segments.
   static std::size_t bytes(std::size_t rows, std::size_t training, bool needs_curvature) noexcept;
-  // The same for trees that so many classes share, with the sums of their nodes, which are large.
+  // The same for trees that several classes share, with the sums of their nodes, which are large.
   static std::size_t joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                  std::size_t classes, std::size_t leaves) noexcept;
 

@@ -64,8 +64,8 @@ struct Storage {
   std::vector<float> single_losses;
   Table policy;
 
-  Storage(std::string given_name, const LossTable& table)
-      : name(std::move(given_name)), weights(2 * kCells), tails(kCells), losses(2 * kCells) {
+  Storage(std::string loss_name, const LossTable& table)
+      : name(std::move(loss_name)), weights(2 * kCells), tails(kCells), losses(2 * kCells) {
     check(table);
     policy.scale = table.scale;
     policy.inverse_scale = 1.0 / table.scale;
@@ -92,7 +92,7 @@ struct Storage {
 
  private:
   static constexpr double kLargestLoss = 1e38;
-  // What sums and falls of probabilities may be off by; Python's checks allow as much.
+  // The tolerated error in sums and falls of probabilities; Python's checks allow as much.
   static constexpr double kRounding = 1e-6;
 
   static void check(const LossTable& table) {
@@ -192,9 +192,9 @@ struct Storage {
     return true;
   }
 
-  // At the probability p of u, p w(u) = (1 - p) w(-u): so 1 - p = w(u) / (w(u) + w(-u)).
-  // Keeps tails from rising, which those of functions that nobody has validated might do.  A loss
-  // whose tail rises by more than rounding is not canonical: its weight is not 1 - probability.
+  // At the probability p of u, p w(u) = (1 - p) w(-u): so 1 - p = w(u) / (w(u) + w(-u)).  Keeps
+  // tails from rising, which those of functions that were never validated might do.  A loss whose
+  // tail rises by more than rounding is not canonical: its weight is not 1 - probability.
   void fill_tails(const LossTable& table) {
     std::vector<double> tail(kCells + 1, 0.0);
     std::vector<double> slope(kCells + 1, 0.0);
@@ -225,9 +225,9 @@ struct Storage {
 
 // A vector of lookups is slow, so strips of margins take three steps: find the cells, fetch them,
 // which is one load each, and compute.
-class Tabulated final : private Storage, public Bound<Table> {
+class TabulatedLoss final : private Storage, public Bound<Table> {
  public:
-  Tabulated(const std::string& name, const LossTable& table)
+  TabulatedLoss(const std::string& name, const LossTable& table)
       : Storage(name, table), Bound<Table>(Storage::policy) {}
 
   void losses(const float* u, float* out, std::size_t n) const noexcept override {
@@ -343,10 +343,10 @@ class Tabulated final : private Storage, public Bound<Table> {
   }
 };
 
-class Called final : public Loss {
+class CalledLoss final : public Loss {
  public:
-  Called(std::shared_ptr<const Loss> base, std::shared_ptr<const MarginFunction> weight,
-         std::shared_ptr<const MarginFunction> loss)
+  CalledLoss(std::shared_ptr<const Loss> base, std::shared_ptr<const MarginFunction> weight,
+             std::shared_ptr<const MarginFunction> loss)
       : base_(std::move(base)), weight_(std::move(weight)), loss_(std::move(loss)) {
     constexpr float kMiddle = 0.0F;
     float at_zero = 0.0F;
@@ -477,13 +477,13 @@ std::vector<double> loss_knots() {
 }
 
 std::unique_ptr<Loss> make_tabulated_loss(const std::string& name, const LossTable& table) {
-  return std::make_unique<losses::Tabulated>(name, table);
+  return std::make_unique<losses::TabulatedLoss>(name, table);
 }
 
 std::unique_ptr<Loss> make_called_loss(std::shared_ptr<const Loss> base,
                                        std::shared_ptr<const MarginFunction> weight,
                                        std::shared_ptr<const MarginFunction> loss) {
-  return std::make_unique<losses::Called>(std::move(base), std::move(weight), std::move(loss));
+  return std::make_unique<losses::CalledLoss>(std::move(base), std::move(weight), std::move(loss));
 }
 
 }  // namespace properboost

@@ -10,15 +10,15 @@
 
 namespace properboost::bindings {
 
-class Held {
+class PyReference {
  public:
-  explicit Held(pybind11::object object) : object_(std::move(object)) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  // pybind11 throws where it has no record of the interpreter; who made an object has one.
-  ~Held() {  // NOLINT(bugprone-exception-escape)
+  explicit PyReference(pybind11::object object) : object_(std::move(object)) {}
+  PyReference(const PyReference&) = delete;
+  PyReference& operator=(const PyReference&) = delete;
+  // pybind11 throws where it has no record of the interpreter; the maker of an object has one.
+  ~PyReference() {  // NOLINT(bugprone-exception-escape)
     PyObject* const object = object_.release().ptr();
-    if (is_python_ending()) return;  // it frees nothing any more that anybody would miss
+    if (is_python_ending()) return;  // Python frees nothing any more
     std::optional<pybind11::gil_scoped_acquire> acquire;
     stay([&acquire] { acquire.emplace(); });
     stay([object] { Py_DECREF(object); });
