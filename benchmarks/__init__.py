@@ -1,1 +1,1 @@
-"""How fast properboost is beside others, and what of its papers comes out here."""
+"""The speed and accuracy of properboost, compared with other libraries."""

@@ -1,4 +1,4 @@
-"""Shared by all tests."""
+"""Fixtures and settings of all tests."""
 
 import os
 from pathlib import Path
@@ -12,19 +12,19 @@ pytest.register_assert_rewrite("helpers")
 
 from helpers.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
-# Tests that run side by side share the processors: threads beyond these wait for each other.
-# Tests of threads say how many they want.
+# Parallel tests share the processors, and threads beyond these wait for each other.
+# Tests of threads set their number.
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     share = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, share)))
 
-# The same examples in every run, and no limit on their time: shared machines pause.
+# The same examples in every run, and no limit on their time, because shared machines pause.
 settings.register_profile("properboost", deadline=None, derandomize=True)
 settings.load_profile("properboost")
 
 
 SLOW = ("bits", "cli", "dask", "faults", "fuzz", "reproduce")
-"""Folders whose tests start processes or run for long: a tenth of the tests, half of the time."""
+"""Folders of slow tests or child processes: a tenth of the tests, half of the time."""
 
 
 def pytest_collection_modifyitems(items):

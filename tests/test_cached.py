@@ -1,4 +1,4 @@
-"""Properties that are found once."""
+"""Properties that are computed once."""
 
 import threading
 
@@ -11,7 +11,7 @@ class Counter:
 
     @cached_property
     def number(self):
-        """What there is."""
+        """The number."""
         self.calls += 1
         return object()
 
@@ -28,18 +28,18 @@ class Waiting:
 
 
 def test_a_value_is_found_once():
-    own, other = Counter(), Counter()
-    assert own.number is own.number
-    assert own.calls == 1
-    assert other.number is not own.number
-    assert Counter.number.__doc__ == "What there is."
-    del own.number
-    assert own.number is not None
-    assert own.calls == 2
+    counter, other = Counter(), Counter()
+    assert counter.number is counter.number
+    assert counter.calls == 1
+    assert other.number is not counter.number
+    assert Counter.number.__doc__ == "The number."
+    del counter.number
+    assert counter.number is not None
+    assert counter.calls == 2
 
 
 def test_one_instance_does_not_wait_for_another():
-    # A forked child would wait for ever: nobody gives back a lock that another thread had.
+    # A forked child would wait for ever, because no thread releases a lock that another one held.
     entered, over = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: Waiting(entered, over).number)
     thread.start()

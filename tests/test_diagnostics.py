@@ -18,13 +18,13 @@ EVERY_BIN = Table(max_cells=None)
 
 
 def make_noise(n, seed):
-    """Five features that say nothing about the class."""
+    """Return five features that are independent of the class."""
     random = np.random.default_rng(seed)
     return random.normal(size=(n, 5)), random.permutation(np.arange(n) % 2)
 
 
 def make_curve(differences, constant=-0.7, **changes):
-    """A curve of two gains, whose score at 200 rows is that at 100 plus the differences."""
+    """Return a curve of two gains, whose score at 200 rows is that at 100 plus the differences."""
     differences = np.asarray(differences, dtype=float)
     scores = np.array([np.full_like(differences, -0.6), -0.6 + differences])
     curves = np.stack([scores, scores - 0.01], axis=2)
@@ -48,12 +48,12 @@ def make_curve(differences, constant=-0.7, **changes):
 
 
 def two_gaussians_error(size, gain, seeds):
-    """Figure 9: mean squared error of the probabilities after each of 50 rounds."""
+    """Return figure 9's mean squared error of the probabilities after each of 50 rounds."""
     X_test, _, true = make_two_gaussians(4_000, random_state=2**31, return_probability=True)
     errors = np.zeros(50)
     for seed in range(seeds):
         X, y = make_two_gaussians(size, random_state=seed)
-        # 16 bins whatever the sample: of 10 rows, each has a bin of its own.
+        # 16 bins for any sample: each of 10 rows has its own.
         model = ProperBoostClassifier(
             gain=gain,
             n_estimators=50,
@@ -64,8 +64,8 @@ def two_gaussians_error(size, gain, seeds):
             rows_per_bin=None,
             n_jobs=1,
         ).fit(X, y)
-        own = [np.mean((p[:, 1] - true) ** 2) for p in model.staged_predict_proba(X_test)]
-        errors += np.concatenate([own, np.full(50 - len(own), own[-1])]) / seeds
+        curve = [np.mean((p[:, 1] - true) ** 2) for p in model.staged_predict_proba(X_test)]
+        errors += np.concatenate([curve, np.full(50 - len(curve), curve[-1])]) / seeds
     return errors
 
 
@@ -109,7 +109,7 @@ QUICK = {
 
 
 def make_steep(n, seed):
-    """Ten features, six without effect: with 300 rows, twice as many are worth some 4%."""
+    """Draw ten features, six without effect: twice as many rows as 300 are worth some 4%."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, 10))
     F = X @ np.array([1, 1, 0.5, 0.5, 0, 0, 0, 0, 0, 0])
@@ -138,10 +138,10 @@ def test_a_few_rows_never_seem_enough():
 
 
 @pytest.mark.parametrize("n", [60, 400])
-def test_noise_cannot_tell(n):
+def test_noise_gives_no_answer(n):
     curves = [gain_curve(*make_noise(n, seed), **QUICK) for seed in range(4)]
     assert {curve.answer for curve in curves} == {"unknown"}
-    assert all("features say nothing" in curve.reading for curve in curves)
+    assert all("features are uninformative" in curve.reading for curve in curves)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_answer_is_that_of_the_last_doubling(differences, answer):
     curve = make_curve(differences)
     assert curve.answer == answer
     assert curve.change.mean == pytest.approx(np.mean(differences))
-    words = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "This cannot tell."}
+    words = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "Unknown."}
     assert words[answer] in curve.reading
-    # Not better than nothing: then a flat curve says nothing either.
+    # A model that is no better than none makes a flat curve meaningless.
     assert make_curve(differences, constant=-0.5).answer == "unknown"
 
 
@@ -193,7 +193,7 @@ def test_half_of_the_rows_is_what_the_largest_size_is_compared_with():
     assert near.change.mean == pytest.approx(0.06)
 
 
-def test_reading_tells_the_numbers(gaussians):
+def test_the_reading_has_the_numbers(gaussians):
     reading = gaussians.reading
     assert "from 160 to 320 training rows" in reading
     assert f"{gaussians.best_scores[-2]:.4f} to {gaussians.best_scores[-1]:.4f}" in reading
@@ -204,7 +204,7 @@ def test_reading_tells_the_numbers(gaussians):
 @pytest.mark.parametrize(
     ("gains", "end"), [([64, 128, 256], "smallest"), ([0.3, 0.5, 1], "largest")]
 )
-def test_reading_tells_where_the_gains_end(gains, end):
+def test_the_reading_warns_at_the_ends_of_the_gains(gains, end):
     X, y = make_two_gaussians(100, random_state=0)
     if end == "smallest":
         X = X + 3 * y[:, None]
@@ -240,7 +240,7 @@ def test_at_all_rows_it_is_the_search():
 
 
 def test_small_sizes_have_the_bins_of_small_tables():
-    """Scores at 80 of 1,600 rows are those of fits to 80 rows, not of 80 rows in 16 bins."""
+    """Scores at 80 of 1,600 rows are those of fits to 80 rows, not to 80 rows in 16 bins."""
     X, y = make_two_gaussians(2_000, random_state=3)
     curve = gain_curve(X, y, sizes=[80], gains=[0.25], n_repeats=4, n_estimators=20)
     alone = []
@@ -309,7 +309,7 @@ def test_scorers_may_read_the_table(mixed, kind):
     assert curve.scoring == "score"
     assert curve.advantage.low > 0.0
     assert all(visits > 0 for visits in rows_known)
-    # The constant is the share of the training rows, which are nearly all that is not held out.
+    # The constant is the share of the training rows, which are nearly all rows not held out.
     constant = -np.average((np.mean(y == "yes") - (y == "yes")) ** 2, weights=1 + X["visits"])
     assert curve.constant_scores.mean() == pytest.approx(constant, rel=1e-3)
 

@@ -1,4 +1,4 @@
-"""Optional packages: they are imported, or the error says what to install."""
+"""Optional packages: they are imported, or the error names the package to install."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The papers' metrics: numbers worked out by hand, the published tables, and what always holds."""
+"""The papers' metrics: numbers computed by hand, the published tables, and invariants."""
 
 import math
 
@@ -52,7 +52,7 @@ def test_probability_mse_by_hand():
 
 
 @given(probabilities, st.randoms())
-def test_both_columns_of_two_classes_say_what_one_says(p, random):
+def test_both_columns_of_two_classes_agree_with_one(p, random):
     q = np.array([random.random() for _ in p])
     one = metrics.probability_mse(p, q)
     both = metrics.probability_mse(*(np.column_stack([1 - x, x]) for x in (p, q)))
@@ -67,7 +67,7 @@ def test_probability_mse_is_the_brier_score_without_its_noise():
     y = rng.random(200_000) < true
     noise = brier_score_loss(y, true)
     mse = metrics.probability_mse(true, estimated)
-    # Six standard errors of the mean of differences below 1.
+    # Six standard errors of a mean of differences below 1.
     assert brier_score_loss(y, estimated) - noise == pytest.approx(mse, abs=6 / 200_000**0.5)
 
 
@@ -99,10 +99,10 @@ def test_true_probabilities_are_even_unless_given():
 
 @given(probabilities, probabilities, st.integers(2, 20), st.floats(0.01, 10.0))
 def test_the_entropy_is_the_floor(estimated, true, n_bins, pseudo_count):
-    for given_true in (true, None):
-        floor = metrics.quantized_entropy(given_true, n_bins=n_bins)
+    for measured in (true, None):
+        floor = metrics.quantized_entropy(measured, n_bins=n_bins)
         value = metrics.quantized_cross_entropy(
-            estimated, given_true, n_bins=n_bins, pseudo_count=pseudo_count
+            estimated, measured, n_bins=n_bins, pseudo_count=pseudo_count
         )
         assert -1e-12 <= floor <= math.log2(n_bins) + 1e-12
         assert floor - 1e-12 <= value < math.inf
@@ -115,8 +115,8 @@ def test_no_pseudo_count_is_too_small_or_too_large():
     assert metrics.quantized_cross_entropy(crowded, pseudo_count=1e308) == pytest.approx(
         metrics.quantized_entropy()
     )
-    found = metrics.quantized_cross_entropy(crowded, pseudo_count=5e-324, base=math.e)
-    assert found == pytest.approx(0.9 * (math.log(5) - math.log(5e-324)))
+    actual = metrics.quantized_cross_entropy(crowded, pseudo_count=5e-324, base=math.e)
+    assert actual == pytest.approx(0.9 * (math.log(5) - math.log(5e-324)))
 
 
 def test_many_rows_of_true_probabilities_reach_the_floor():
@@ -127,7 +127,7 @@ def test_many_rows_of_true_probabilities_reach_the_floor():
 
 
 def test_the_published_drops_have_the_entropy_of_even_bits():
-    """Tables 3 and 4 of BoostLR say nothing of H; of these columns the digits give it to 0.02."""
+    """BoostLR's Tables 3 and 4 do not print H; these columns' digits determine it to 0.02."""
     best = read(CROSS_ENTROPIES)
     reference, value = best[BASELINES].min(axis=0), best[TUNED].min(axis=0)
     columns = {0: 0.6452, 1: 0.7653, 2: 0.4156, 6: 0.6276}  # of Table 4: printed drop
@@ -156,12 +156,12 @@ def test_normalized_margins_are_those_of_the_link(binary, loss):
 
 def test_normalized_margins_of_three_classes(iris):
     p = [[0.2, 0.5, 0.3], [0.6, 0.4, 0.0], [0.0, 0.0, 1.0]]
-    found = metrics.normalized_margins(["b", "b", "c"], p, labels=["a", "b", "c"])
-    np.testing.assert_allclose(found, [0.2, -0.2, 1.0])
+    margins = metrics.normalized_margins(["b", "b", "c"], p, labels=["a", "b", "c"])
+    np.testing.assert_allclose(margins, [0.2, -0.2, 1.0])
     X, y = iris
     model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
-    found = metrics.normalized_margins(y, model.predict_proba(X))
-    np.testing.assert_array_equal(model.margins(X, y, normalized=True), found)
+    margins = metrics.normalized_margins(y, model.predict_proba(X))
+    np.testing.assert_array_equal(model.margins(X, y, normalized=True), margins)
 
 
 def test_any_classifier_has_normalized_margins(binary):
@@ -214,9 +214,9 @@ def test_drop_by_hand():
 
 def test_drops_of_errors_are_the_published_ones():
     errors = read(ERRORS)
-    found = metrics.drop(errors[TUNED].min(axis=0), errors[BASELINES].min(axis=0))
+    drops = metrics.drop(errors[TUNED].min(axis=0), errors[BASELINES].min(axis=0))
     printed = [1.7, 0, 14.9, 21.9, 7.5, 74.3, 9.1, 13.2, 5.0, 4.2]
-    np.testing.assert_allclose(100 * found, printed, atol=0.1)  # the paper cuts digits off
+    np.testing.assert_allclose(100 * drops, printed, atol=0.1)  # the paper cuts digits off
 
 
 def test_wins_are_the_published_ones():

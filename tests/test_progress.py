@@ -1,4 +1,4 @@
-"""Threads and progress: what a user sees of a run."""
+"""Threads, and the progress that a user sees."""
 
 import errno
 import io
@@ -108,7 +108,7 @@ class NoSpace(io.StringIO):
 
 
 class OnlyWrites:
-    """What programs put in the place of stderr to catch what is printed."""
+    """A replacement of stderr that programs use to capture output."""
 
     def write(self, text):
         return len(text)

@@ -1,4 +1,4 @@
-"""Scorers: what they are given, and what becomes of what they return."""
+"""Scorers: their arguments, and the use of their results."""
 
 import copy
 
@@ -102,7 +102,7 @@ def test_class_weights_are_no_part_of_the_score():
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
 
 
-# -- what scorers are lent ------------------------------------------------------------------------
+# -- arguments of scorers -------------------------------------------------------------------------
 
 
 def log_score(model, X, y):
@@ -110,7 +110,7 @@ def log_score(model, X, y):
 
 
 def in_place(model, X, y):
-    """Compute in every array that it can get hold of."""
+    """Write into every array within reach."""
     score = log_score(model, X, y)
     for values in (model.decision_function(X), model.predict_proba(X), model.predict(X), y):
         values[...] = values[::-1].copy()
@@ -188,8 +188,8 @@ def score_with(kind, change, **settings):
         return log_score(model, change(X), y)
 
     score.__name__ = "changed"
-    given = QUICK | {"scoring": score} | settings
-    return pb.ProperBoostClassifierCV(**given, effort=None).fit(table, y).best_score_
+    parameters = QUICK | {"scoring": score} | settings
+    return pb.ProperBoostClassifierCV(**parameters, effort=None).fit(table, y).best_score_
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,7 +201,7 @@ def test_rows_that_come_back_in_another_form_are_the_same(name, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", OTHER_ROWS)
 def test_other_rows_are_refused(name, kind):
-    with pytest.raises(ValueError, match="asked for other rows than it was given"):
+    with pytest.raises(ValueError, match="requested other rows than those it received"):
         score_with(kind, OTHER_ROWS[name])
 
 
@@ -257,7 +257,7 @@ def test_categories_and_missing_values_that_come_back_are_the_same(mixed):
     )
 
 
-# -- what users get wrong -------------------------------------------------------------------------
+# -- errors of users -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_categories_and_missing_values_that_come_back_are_the_same(mixed):
         (accuracy_score, "scoring"),
         (lambda *_: "good", "scoring must return a number; .* gave 'good'"),
         (lambda *_: None, "scoring must return a number; .* gave None"),
-        (lambda e, x, y: np.sum(e.predict(x[:3])), "asked for 3 rows"),
+        (lambda e, x, y: np.sum(e.predict(x[:3])), "requested 3 rows"),
     ],
 )
 def test_bad_scorers(scoring, message):
@@ -300,15 +300,18 @@ def test_a_split_without_a_class_is_named():
 )
 def test_rankings_are_scored_as_scikit_learn_does(rows, weighs):
     raw, positive, weight = (np.array(column) for column in zip(*rows, strict=True))
-    given_weight = weight if weighs else None
-    found = rank_scores(raw.astype(float), positive, given_weight)
+    sample_weight = weight if weighs else None
+    actual = rank_scores(raw.astype(float), positive, sample_weight)
     counts = weight > 0.0 if weighs else np.ones(len(raw), bool)
     if len(set(positive[counts])) < 2:
-        assert np.isnan(found).all()
+        assert np.isnan(actual).all()
         return
-    own = {"sample_weight": given_weight}
-    expected = roc_auc_score(positive, raw, **own), average_precision_score(positive, raw, **own)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    weighting = {"sample_weight": sample_weight}
+    expected = (
+        roc_auc_score(positive, raw, **weighting),
+        average_precision_score(positive, raw, **weighting),
+    )
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "balanced_accuracy"])
@@ -318,11 +321,11 @@ def test_the_search_scores_as_scikit_learn_does(scoring, weighs):
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float) if weighs else None
 
     def score(estimator, rows, labels, sample_weight=None):
-        own = {"sample_weight": sample_weight}
+        weighting = {"sample_weight": sample_weight}
         if scoring == "balanced_accuracy":
-            return balanced_accuracy_score(labels, estimator.predict(rows), **own)
+            return balanced_accuracy_score(labels, estimator.predict(rows), **weighting)
         find = roc_auc_score if scoring == "roc_auc" else average_precision_score
-        return find(labels, estimator.decision_function(rows), **own)
+        return find(labels, estimator.decision_function(rows), **weighting)
 
     settings = {**QUICK, "class_weight": {0: 3.0, 1: 1.0}, "effort": None}
     ours = pb.ProperBoostClassifierCV(**settings, scoring=scoring).fit(X, y, weight)
@@ -344,12 +347,12 @@ def test_the_engine_scores_without_the_weights_of_classes(scoring):
     assert np.isfinite(apart.validation_curves_[..., -1]).all()
 
     def score(estimator, rows, labels, sample_weight):
-        own = {"sample_weight": sample_weight}
+        weighting = {"sample_weight": sample_weight}
         if scoring == "accuracy":
-            return accuracy_score(labels, estimator.predict(rows), **own)
+            return accuracy_score(labels, estimator.predict(rows), **weighting)
         p = estimator.predict_proba(rows)
         find = log_loss if scoring == "neg_log_loss" else brier_score_loss
-        return -find(labels, p if scoring == "neg_log_loss" else p[:, 1], **own)
+        return -find(labels, p if scoring == "neg_log_loss" else p[:, 1], **weighting)
 
     settings = {**QUICK, "class_weight": {0: 50.0, 1: 0.5}, "effort": None, "scoring": score}
     theirs = pb.ProperBoostClassifierCV(**settings).fit(X, y, weight)

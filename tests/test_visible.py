@@ -1,4 +1,4 @@
-"""Text of strangers: what a document cannot hold or a terminal would obey is spelled."""
+"""Untrusted text: invalid characters and control characters are escaped."""
 
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -15,7 +15,7 @@ TEXTS = st.text(st.characters(codec=None, categories=None))  # half pairs and co
 
 
 class Words(HTMLParser):
-    """The words of a piece of HTML."""
+    """Return the words of a piece of HTML."""
 
     def __init__(self, text):
         super().__init__()
@@ -66,7 +66,7 @@ def test_a_terminal_gets_nothing_to_obey(text):
 
 
 @given(st.lists(st.sampled_from(["a", "a\u200b", "b", ""])))
-def test_equal_names_are_told_apart(names):
+def test_equal_names_are_distinguished(names):
     apart = tell_apart(names)
     assert len(set(apart)) == len(apart) == len(names)
     assert [name.rstrip("\u200b") for name in apart] == [name.rstrip("\u200b") for name in names]

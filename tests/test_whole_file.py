@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: what is there meanwhile, and what stays behind."""
+"""Files are written whole or not at all: the path meanwhile, and the files left behind."""
 
 import errno
 import fcntl
@@ -17,17 +17,17 @@ from properboost import whole_file
 from properboost.whole_file import would_replace, write_whole
 
 FOLDER = str(Path(whole_file.__file__).parent)
-"""From which the module is imported alone, for it needs nothing else."""
+"""The folder from which the module is imported alone, because it needs nothing else."""
 
 
 def run(code, *arguments, **settings):
-    """Run code in a process of its own."""
+    """Run code in a separate process."""
     code = f"import os, signal, sys; sys.path.insert(0, {FOLDER!r}); {code}"
     return subprocess.run([sys.executable, "-c", code, *arguments], timeout=300, **settings)
 
 
 def others(path):
-    """Return what is beside a file."""
+    """Return the names of the other files in a file's folder."""
     return sorted(entry.name for entry in path.parent.iterdir() if entry != path)
 
 
@@ -87,7 +87,7 @@ def test_an_existing_file_keeps_its_mode(mode, path):
     write_whole(path, look())
     assert mode_of(path) == mode
     assert path.read_bytes() == b"new"
-    assert seen == [0o600]  # nobody else reads what is for few
+    assert seen == [0o600]  # no other user may read the file
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
@@ -107,12 +107,12 @@ def test_a_group_that_cannot_be_kept_gets_no_more_than_all(path, monkeypatch):
     of_another_group = os.stat_result((0o100664, 0, 0, 1, os.geteuid(), os.getegid() + 1, *[0] * 4))
     monkeypatch.setattr(os, "fchown", refuse)
     with path.open("rb") as file:
-        whole_file._resemble(file.fileno(), of_another_group)
+        whole_file._copy_owner_and_mode(file.fileno(), of_another_group)
     assert mode_of(path) == 0o644
 
 
-def test_an_owner_whom_the_system_does_not_know_is_not_kept(path, monkeypatch):
-    """As in a container, where files of others have the owner 65534, who is nobody there."""
+def test_an_unknown_owner_is_not_kept(path, monkeypatch):
+    """In a container, other users' files have the owner 65534, who is nobody there."""
     path.write_bytes(b"old")
 
     def refuse(*_):
@@ -121,7 +121,7 @@ def test_an_owner_whom_the_system_does_not_know_is_not_kept(path, monkeypatch):
     of_others = os.stat_result((0o106764, 0, 0, 1, 65534, 65534, *[0] * 4))
     monkeypatch.setattr(os, "fchown", refuse)
     with path.open("rb") as file:
-        whole_file._resemble(file.fileno(), of_others)
+        whole_file._copy_owner_and_mode(file.fileno(), of_others)
     assert mode_of(path) == 0o744  # and it is nobody's to run as its owner
 
 
@@ -331,8 +331,8 @@ def test_threads_that_write_one_file_do_not_disturb_each_other(path):
 
     def read():
         while not done.is_set():
-            if (found := path.read_bytes()) not in contents:
-                failures.append(f"{len(found)} bytes of {set(found)}")
+            if (seen := path.read_bytes()) not in contents:
+                failures.append(f"{len(seen)} bytes of {set(seen)}")
 
     reader = threading.Thread(target=read)
     writers = [threading.Thread(target=write, args=[content]) for content in contents]
@@ -378,10 +378,10 @@ def test_the_unfinished_file_of_a_living_one_is_left_alone(path):
     def write_another_meanwhile():
         yield b"slow "
         left = leave(path)
-        (own,) = {*others(path)} - {left}
+        (unfinished,) = {*others(path)} - {left}
         write_whole(path, [b"fast"])
         assert path.read_bytes() == b"fast"
-        assert others(path) == [own]
+        assert others(path) == [unfinished]
         yield b"end"
 
     write_whole(path, write_another_meanwhile())

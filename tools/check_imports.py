@@ -20,7 +20,7 @@ Graph = Mapping[str, set[str]]
 
 
 def read_graph(package: Path) -> Graph:
-    """Return what each module of a package imports of the package."""
+    """Return the modules of a package that each of its modules imports."""
     files = {name_module(package, path): path for path in sorted(package.rglob("*.py*"))
              if path.suffix in (".py", ".pyi")}  # fmt: skip
     return {name: set(read_imports(name, path, files)) for name, path in files.items()}
@@ -49,7 +49,7 @@ def read_imports(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator
 
 
 def join_folders(graph: Graph) -> Graph:
-    """Return what the folders of the package, and the modules beside them, import."""
+    """Return the imports of the package's folders, and of the modules next to them."""
 
     def folder(module: str) -> str:
         return ".".join(module.split(".")[:2])
@@ -61,7 +61,7 @@ def join_folders(graph: Graph) -> Graph:
 
 
 def find_circles(graph: Graph) -> list[list[str]]:
-    """Return the sets of modules of which each reaches all others of its set."""
+    """Return the sets of modules that all reach each other."""
     reached = {module: _reach(graph, module) for module in graph}
     circles = {
         tuple(sorted(other for other in reached[module] if module in reached[other]))
@@ -72,13 +72,13 @@ def find_circles(graph: Graph) -> list[list[str]]:
 
 
 def _reach(graph: Graph, start: str) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = [start]
     while waiting:
-        new = graph[waiting.pop()] - found
-        found |= new
+        new = graph[waiting.pop()] - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 def find_longest_chain(graph: Graph) -> list[str]:
@@ -95,20 +95,20 @@ def find_longest_chain(graph: Graph) -> list[str]:
 
 
 def problems(root: Path) -> list[str]:
-    """Return what is wrong with the imports of the package; print how many floors it has."""
+    """Return the faults of the package's imports; print the number of its floors."""
     graph = read_graph(root / PACKAGE)
     circles = find_circles(graph)
-    found = [f"circle of modules: {', '.join(circle)}" for circle in circles]
-    found += [f"circle of folders: {', '.join(c)}" for c in find_circles(join_folders(graph))]
-    print(f"{len(graph)} modules, {len(found)} circles")
+    faults = [f"circle of modules: {', '.join(circle)}" for circle in circles]
+    faults += [f"circle of folders: {', '.join(c)}" for c in find_circles(join_folders(graph))]
+    print(f"{len(graph)} modules, {len(faults)} circles")
     if not circles:
         chain = find_longest_chain(graph)
         print(f"{len(chain)} floors: {' -> '.join(chain)}")
         if len(chain) > MOST_FLOORS:
-            found.append(
+            faults.append(
                 f"the longest chain of imports has {len(chain)} modules: {MOST_FLOORS} at most"
             )
-    return found
+    return faults
 
 
 if __name__ == "__main__":

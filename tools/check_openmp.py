@@ -1,9 +1,9 @@
-"""Check that OpenMP stands in one header only, where every parallel region says num_threads(.
+"""Check that OpenMP is in one header only, where every parallel region has num_threads(.
 
     python tools/check_openmp.py [ROOT]
 
-A region elsewhere would escape what that header guarantees: exceptions carried out of threads, a
-serial child after fork, and a thread count that is the caller's.
+A region elsewhere would escape the guarantees of that header: exceptions carried out of threads, a
+serial child after fork, and the caller's number of threads.
 """
 
 import re
@@ -34,7 +34,7 @@ THREADS = re.compile(r"\bnum_threads\s*\(")
 
 def problems(root: Path) -> list[str]:
     """Return one line a misplaced or incomplete pragma."""
-    found = []
+    faults = []
     at_home = 0
     for path in sorted(path for top in ("cpp", "python") for path in (root / top).rglob("*")):
         if path.suffix not in SUFFIXES:
@@ -44,13 +44,13 @@ def problems(root: Path) -> list[str]:
         for pragma in PRAGMA.finditer(text):
             where = f"{name}:{text.count(chr(10), 0, pragma.start()) + 1}"
             if name != HOME:
-                found.append(f"{where}: OpenMP pragma outside {HOME}")
+                faults.append(f"{where}: OpenMP pragma outside {HOME}")
             elif re.search(r"\bparallel\b", pragma[0]) and not THREADS.search(pragma[0]):
-                found.append(f"{where}: parallel region without num_threads(")
+                faults.append(f"{where}: parallel region without num_threads(")
             at_home += name == HOME
     if not at_home:
-        found.append(f"{HOME}: no OpenMP pragma found, so this check has nothing to look at")
-    return found
+        faults.append(f"{HOME}: no OpenMP pragma found, so this check has nothing to look at")
+    return faults
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
     python tools/check_release.py TAG           # as v0.1.0: versions agree, changelog dated
     python tools/check_release.py --wheel FILE  # alone in an environment: import, demo
 
-The second installs the wheel, and nothing else that pip does not bring, into a new environment of
-the Python that runs this.  Its demonstration must be there within MOST_SECONDS of the installation,
-and the package must be imported within MOST_IMPORT seconds more than scikit-learn.
+The second installs the wheel with its requirements only, into a new environment of the Python that
+runs this.  Its demonstration must end within MOST_SECONDS of the installation, and its import may
+take MOST_IMPORT seconds more than scikit-learn's.
 """
 
 import argparse
@@ -34,7 +34,7 @@ print(time.perf_counter() - begin)
 
 
 def check_tag(tag: str, root: Path = ROOT) -> list[str]:
-    """Return what speaks against a release under this tag."""
+    """Return the reasons against a release under this tag."""
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     problems = []
     if tag != f"v{version}":
@@ -49,11 +49,11 @@ def check_tag(tag: str, root: Path = ROOT) -> list[str]:
 
 
 def check_wheel(wheel: Path) -> list[str]:
-    """Return what is wrong with a wheel where nothing else is; prints what it measures."""
+    """Return the faults of a wheel alone in an environment; print the measurements."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")
-        # The tree must not be found: neither from here nor by the environment's variables.
+        # The process must not find the tree, neither from here nor by the environment's variables.
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
 
         def run(*command: str) -> str:
@@ -80,23 +80,23 @@ def check_wheel(wheel: Path) -> list[str]:
         print(f"installed     {' '.join(installed)}")
         print(f"demonstration {seconds:.1f} s after the installation")
         print(f"import        {more:.2f} s more than scikit-learn's ensembles")
-        found = {
+        limits = {
             f"the demonstration took {seconds:.1f} s, more than {MOST_SECONDS}": seconds
             > MOST_SECONDS,
             f"the import takes {more:.2f} s more, above {MOST_IMPORT}": more > MOST_IMPORT,
         }
-        return [problem for problem, is_so in found.items() if is_so]
+        return [problem for problem, is_so in limits.items() if is_so]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run it; returns the exit status."""
+    """Run the checks of the command line; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tag", nargs="?", help="the tag of the release, as v0.1.0")
     parser.add_argument("--wheel", type=Path, help="a wheel to try in an empty environment")
-    asked = parser.parse_args(arguments)
-    if (asked.tag is None) == (asked.wheel is None):
+    options = parser.parse_args(arguments)
+    if (options.tag is None) == (options.wheel is None):
         parser.error("give a tag, or --wheel FILE")
-    problems = check_tag(asked.tag) if asked.wheel is None else check_wheel(asked.wheel)
+    problems = check_tag(options.tag) if options.wheel is None else check_wheel(options.wheel)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -1,8 +1,8 @@
-"""Check the site that Sphinx made: the reference has every public name, and local links lead on.
+"""Check the site that Sphinx made: the reference has every public name, and local links work.
 
     python tools/check_site.py [docs/_build/html]
 
-Sphinx itself refuses links between pages that lead nowhere.  This reads what it wrote: every name
+Sphinx itself refuses broken links between pages.  This reads the pages that it wrote: every name
 in the `__all__` of the package and of its public modules, and every public method of its classes,
 must be in the inventory; every local address in a page must be a file with that anchor.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Page(HTMLParser):
-    """The addresses that a page names, and the anchors that it has."""
+    """The addresses and the anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Page(HTMLParser):
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what a tag names."""
+        """Record the address or the anchor of a tag."""
         for name, value in attrs:
             if value and name == "id":
                 self.anchors.add(value)
@@ -40,8 +40,8 @@ class Page(HTMLParser):
 
 
 def list_names() -> dict[str, list[str]]:
-    """Return the public names, each with its public methods and properties of our own."""
-    found: dict[str, list[str]] = {}
+    """Return the public names, each with the public methods and properties of the package."""
+    names: dict[str, list[str]] = {}
     modules = {"properboost": pb}
     modules |= {
         f"properboost.{name}": module
@@ -52,9 +52,9 @@ def list_names() -> dict[str, list[str]]:
         for name in module.__all__:
             value = getattr(module, name)
             if isinstance(value, ModuleType) or (module is not pb and name in pb.__all__):
-                continue  # it has a page as a module, or as a name of the package
-            found[f"{module_name}.{name}"] = list_methods(value) if inspect.isclass(value) else []
-    return found
+                continue  # documented as a module, or as a name of the package
+            names[f"{module_name}.{name}"] = list_methods(value) if inspect.isclass(value) else []
+    return names
 
 
 def list_methods(cls: type) -> list[str]:
@@ -71,7 +71,7 @@ def list_methods(cls: type) -> list[str]:
 
 
 def find_missing(site: Path) -> tuple[int, list[str]]:
-    """Return how many names and methods there should be, and those that the reference lacks."""
+    """Return the number of names and methods, and those that the reference lacks."""
     inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
     known = {name for kind, entries in inventory.data.items() if kind.startswith("py:")
              for name in entries}  # fmt: skip
@@ -83,7 +83,7 @@ def find_missing(site: Path) -> tuple[int, list[str]]:
 
 
 def find_broken(site: Path) -> tuple[int, list[str]]:
-    """Return how many local addresses there are, and those that lead nowhere."""
+    """Return the number of local addresses, and the broken ones."""
     pages = {path.resolve(): Page(path) for path in site.rglob("*.html")}
     count, broken = 0, []
     for path, page in pages.items():

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Which lines and branches of the engine, and of Python, are reached.
+# Measure which lines and branches of the engine, and of Python, the tests reach.
 #
 #     tools/coverage.sh [TEST]...
 #
-# First by the self-test, every case of the engine on several threads, and the corpus of the fuzz
-# targets; with PYTHON, an interpreter that has what the tests need and the package coverage, then by
-# the Python suite or the TESTs named, and by MINUTES (10) of its fuzzer, beside the same for Python's
-# own lines.  Debian's clang, llvm and libomp-dev are needed.  WORK names the folder of the builds,
-# build/coverage by default.
+# It runs the self-test, every case of the engine on several threads, and the corpus of the fuzz
+# targets.  PYTHON names an interpreter with the tests' packages and the package coverage.  With it,
+# the Python suite or the named TESTs run as well, and MINUTES (10) of its fuzzer; the report then
+# has Python's lines, too.  It needs Debian's clang, llvm and libomp-dev.  WORK names the folder of
+# the builds, build/coverage by default.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$root/build/coverage}
@@ -22,7 +22,7 @@ if [ -n "$python" ]; then
     -DPROPERBOOST_PYTHON=ON -DPython_EXECUTABLE=$python
     -Dpybind11_DIR=$("$python" -m pybind11 --cmakedir)"
 fi
-# Counters are mapped from a file: they are not lost with a process that is killed.
+# Counters are mapped from a file, so that a killed process does not lose them.
 for step in "-S $root -B $work/build -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug
     -DPROPERBOOST_SELFTEST=ON -DPROPERBOOST_FUZZ=ON $extension" \
   "--build $work/build --parallel $jobs"; do
@@ -36,7 +36,7 @@ report() { # what ran, profiles by name, programs
   shift 2
   for program in "$@"; do objects="$objects ${objects:+-object }$program"; done
   llvm-profdata merge -sparse "$work/$profiles"*.profraw -o "$work/$profiles.profdata"
-  # Of a template's copies the one that reaches most counts.
+  # Of the copies of a template, the one that reaches most counts.
   # shellcheck disable=SC2086  # a list of arguments
   llvm-cov report $objects -instr-profile "$work/$profiles.profdata" "$root/cpp/src" \
     "$root/cpp/include" "$root/cpp/bindings" >"$work/$profiles.txt"

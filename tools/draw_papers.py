@@ -1,9 +1,9 @@
-"""Draw what class-conditional histograms change in BoostLR's tables.
+"""Draw the effect of class-conditional histograms on BoostLR's tables.
 
     python tools/draw_papers.py [docs/papers/histograms.png]
 
-The first picture is of look-up tables that are fitted here, the others of the results that
-``tools/write_papers.py`` keeps.
+The first picture is of look-up tables that this tool fits, the others of the results that
+``tools/write_papers.py`` stores.
 """
 
 import json
@@ -36,7 +36,7 @@ STYLES = {
 def read_numbers(item: str, reading: str) -> list[Mapping[str, Any]]:
     """Return the numbers of an item under a reading."""
     report = json.loads((RESULTS / f"{item}.json").read_text("utf-8"))
-    named = {one["reading"]: one["numbers"] for one in report["readings"]}
+    named = {entry["reading"]: entry["numbers"] for entry in report["readings"]}
     return list(named.get(reading, []))
 
 
@@ -86,7 +86,7 @@ def draw_table_6(ax: Axes) -> None:
 
 
 def yield_distances(reading: str) -> Iterator[float]:
-    """Yield how far the cross-entropies of Tables 3 to 5 are from the published ones, in %."""
+    """Yield the distances of the cross-entropies of Tables 3 to 5 from the published ones, in %."""
     for item in ("table3", "table4", "table5"):
         for n in read_numbers(item, reading):
             what = n["column"].rpartition(", ")[2]
@@ -96,7 +96,7 @@ def yield_distances(reading: str) -> Iterator[float]:
 
 
 def draw_distances(ax: Axes) -> None:
-    """Draw how many cross-entropies lie within each distance."""
+    """Draw the number of cross-entropies within each distance."""
     for reading, (colour, name) in STYLES.items():
         distances = np.sort(list(yield_distances(reading)))
         counts = np.arange(1, len(distances) + 1)

@@ -4,13 +4,13 @@
 #     tools/fuzz_engine.sh MINUTES [TARGET]...
 #
 # The targets are those of cpp/fuzz, and share the minutes; MINUTES 0 only replays the corpus.  With
-# Clang it is libFuzzer that changes the inputs, by what they reach; without, the same targets get
-# the corpus and random bytes.  Address and undefined behaviour are watched either way.
+# Clang, libFuzzer changes the inputs, guided by coverage; without, the same targets get the corpus
+# and random bytes.  Sanitizers check addresses and undefined behaviour either way.
 #
 # New inputs are kept in WORK/corpus (build/fuzz by default), and a later call goes on from there.
 # The corpus in tests/fuzz/corpus/engine has one file per target, and a line per input: its bytes in
-# octal, as printf takes them.  KEEP=yes makes it anew from all inputs that reach something of their
-# own; a failure, shrunk, is always added to TARGET-found.txt.  make selftest replays both.
+# octal, as printf takes them.  KEEP=yes replaces it by all inputs that add coverage; a failure,
+# shrunk, is always added to TARGET-found.txt.  make selftest replays both.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$root/build/fuzz}
@@ -42,7 +42,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=0
 export UBSAN_OPTIONS=print_stacktrace=1
 cat >"$work/fuzz" <<'END'
 #!/bin/sh
-# Fuzzes one target, then says how many inputs it tried.
+# Fuzzes one target, then prints the number of inputs it tried.
 seconds=$1 cxx=$2 work=$3 corpus=$4 target=$5
 inputs=$work/corpus/$target log=$work/$target.log program=$work/$cxx/fuzz-$target
 mkdir -p "$inputs" "$corpus"

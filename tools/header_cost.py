@@ -1,11 +1,11 @@
-"""Print how long the jobs of a build took, and which headers cost much of it when they change.
+"""Print the times of a build's jobs, and the headers that cost most when they change.
 
     python tools/header_cost.py BUILD
 
-Reads what ninja has noted in the folder of a complete build: the times of its jobs, and the headers
-that each object was compiled from.  A header costs the jobs of all objects that need it; those are
-listed that cost more than a quarter of all jobs.  Jobs that ran beside others took longer than they
-would alone, so compare builds with as many jobs on an idle machine.
+Reads ninja's records in the folder of a complete build: the times of its jobs, and the headers of
+each object.  A header costs the jobs of all objects that need it; the list has headers that cost
+more than a quarter of all jobs.  Parallel jobs take longer than single ones, so compare builds with
+as many jobs on an idle machine.
 """
 
 import re
@@ -35,7 +35,7 @@ def read_seconds(log: Iterable[str]) -> dict[str, float]:
 
 
 def read_objects(deps: Iterable[str]) -> dict[str, set[str]]:
-    """Return the objects that each of our headers is needed for, from `ninja -t deps`."""
+    """Return the objects that need each of our headers, from `ninja -t deps`."""
     objects: dict[str, set[str]] = defaultdict(set)
     output = ""
     for line in deps:

@@ -1,4 +1,4 @@
-"""Install into the environment that runs this what one make target needs.
+"""Install the requirements of one make target into the environment that runs this.
 
     .venv/bin/python tools/install.py [--package | --in-place | --cases] [GROUP ...]
 
@@ -6,14 +6,14 @@ GROUP is a dependency group of pyproject.toml; --package builds and installs pro
 --in-place compiles what changed and links the sources into a folder of the environment, for
 `make try`: an edit of Python needs no build.  --cases builds the engine's cases from the package's
 own objects, for `make kernels`.
-Each step keeps a digest of what it depended on and is done again when that changes.  Digests, not
-times: a source put back from a backup is older than the binary built from its replacement, and that
-binary must not be tested.
+Each step stores a digest of its inputs and runs again when that changes.  Digests, not times: a
+source restored from a backup is older than the binary of its replacement, and no test must run that
+binary.
 
-Why not pip or uv alone?  `pip install . --group test` does the same once, and a workflow tests that
-it does.  Used again it compiles everything anew; editable, it runs what the last build left, even
-if the compiler or its flags have changed.  uv goes by times too, and has to be installed first.
-This needs Python alone, compiles what changed, and says in a sentence what the machine lacks.
+Why not pip or uv alone?  `pip install . --group test` does the same once, and a workflow tests it.
+A second time it compiles everything anew; editable, it runs the last build, even if the compiler or
+its flags have changed.  uv goes by times too, and has to be installed first.  This needs Python
+alone, compiles only changes, and names in one sentence the lacking parts of the machine.
 """
 
 import argparse
@@ -50,14 +50,14 @@ def die(message: str) -> NoReturn:
 
 
 class Step:
-    """Something that need not be done again while its inputs stay the same."""
+    """A step that need not run again while its inputs stay the same."""
 
     def __init__(self, name: str, inputs: object) -> None:
         self.stamp = STATE / name
         self.digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
     def is_done(self) -> bool:
-        """Return whether it succeeded with these inputs, and with no others since."""
+        """Whether it succeeded with these inputs, and with no others since."""
         return self.stamp.is_file() and self.stamp.read_text() == self.digest
 
     def do(self, action: Callable[..., None], *arguments: object) -> None:
@@ -99,7 +99,7 @@ def fetch_build_tools() -> None:
 
 
 def check_compiler() -> None:
-    """Say what is missing before CMake says it in a hundred lines."""
+    """Report a missing compiler in a sentence, before CMake does in a hundred lines."""
     named = os.environ.get("CXX", "").strip()
     usual = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]  # in CMake's order
     command = shlex.split(named) or usual[:1]
@@ -132,8 +132,8 @@ def source_digests() -> dict[str, str]:
 
 
 def touch_changed(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Touch what differs from the sources of the objects in BUILD: ninja goes by times."""
-    # Written before they are made: a build may stop half-way.
+    """Touch files that differ from the sources of the objects in BUILD: ninja goes by times."""
+    # Written before the objects: a build may stop half-way.
     record = STATE / "built-from.json"
     before = json.loads(record.read_text()) if record.is_file() else {}
     if before.get("toolchain") != toolchain:
@@ -145,7 +145,7 @@ def touch_changed(sources: dict[str, str], toolchain: dict[str, str | None]) -> 
 
 
 def build(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Build and install the package, not editable: what is tested is what users get."""
+    """Build and install the package, not editable: tests run the package that users get."""
     fetch_build_tools()
     touch_changed(sources, toolchain)
     print("== Building properboost", flush=True)
@@ -161,7 +161,7 @@ def run_cmake(*arguments: str | Path) -> bool:
 
 
 def build_cases(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Compile what changed of the engine and its cases, which ctest then runs."""
+    """Compile changes of the engine and its cases, which ctest then runs."""
     touch_changed(sources, toolchain)
     programs = ("properboost-selftest", "properboost-tables")
     if not (
@@ -172,7 +172,7 @@ def build_cases(sources: dict[str, str], toolchain: dict[str, str | None]) -> No
 
 
 def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) -> None:
-    """Compile what changed, and link it and the sources into IN_PLACE, which is to be imported."""
+    """Compile changes, and link the result and the sources into IN_PLACE, for imports."""
     touch_changed(sources, toolchain)
     if not run_cmake("--build", BUILD, "--", "--quiet"):
         die("the extension did not build: the messages of the compiler are above.")
@@ -185,7 +185,7 @@ def build_in_place(sources: dict[str, str], toolchain: dict[str, str | None]) ->
 
 
 def main() -> None:
-    """Do the steps the command line asks for."""
+    """Run the steps of the command line."""
     parser = argparse.ArgumentParser(description="Fill this environment for one make target.")
     parser.add_argument("--package", action="store_true")
     parser.add_argument("--in-place", action="store_true")
@@ -212,14 +212,14 @@ def main() -> None:
         *settings["project"]["dependencies"],
         *settings["project"]["optional-dependencies"]["all"],
     ]
-    # 25.1 is the first pip that knows dependency groups.
+    # 25.1 is the first pip with dependency groups.
     Step("pip", "25.1").do(fetch, "a current pip", "pip>=25.1")
     Step("requirements", requirements).do(fetch, "what properboost needs", *requirements)
     for group in arguments.groups:
         # All the groups are its inputs: one may include another.
         step = Step(f"group-{group}", settings["dependency-groups"])
         step.do(fetch, f"the {group} tools", "--group", group)
-    # The objects that an edit leaves as they are come from a build of the package.
+    # Objects without changes come from a build of the package.
     if arguments.package or (uses_objects and not BUILD.is_dir()):
         package.do(build, sources, toolchain)
     if arguments.in_place:

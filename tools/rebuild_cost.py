@@ -23,7 +23,7 @@ FILES = (
 
 
 def configure(source: Path, build: Path) -> None:
-    """Set up a build with ninja of what a wheel holds."""
+    """Set up a build of a wheel's contents with ninja."""
     pybind11 = subprocess.check_output([sys.executable, "-m", "pybind11", "--cmakedir"], text=True)
     subprocess.run(
         ["cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}",
@@ -33,7 +33,7 @@ def configure(source: Path, build: Path) -> None:
 
 
 def time_build(build: Path) -> float:
-    """Return the CPU seconds that ninja and what it starts take."""
+    """Return the CPU seconds of ninja and its jobs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(["ninja", "-C", build], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

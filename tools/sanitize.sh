@@ -3,12 +3,13 @@
 #
 #     tools/sanitize.sh [--short]
 #
-# Address and undefined behaviour, by the compiler at hand: the self-test, every case of the engine,
-# and tests of the Python suite, if PYTHON names an interpreter that has what they need (make
-# sanitize sees to that).  Races, by Clang: every case on several threads, for several callers at
-# once, after a planted race has been found.  --short takes fewer rows and tests, and leaves the
-# analyser out.  Debian's g++ brings the first two sanitizers, clang and libomp-dev the third; what
-# is missing is said and left out.  WORK names the folder of the builds, build/sanitize by default.
+# The sanitizers of addresses and undefined behaviour use the compiler at hand.  They run the
+# self-test, every case of the engine, and tests of the Python suite, if PYTHON names an interpreter
+# with their packages (make sanitize does).  Clang's detector of races runs every case on several
+# threads, for several callers at once, after it has detected a planted race.  --short takes fewer
+# rows and tests, and leaves the analyser out.  Debian's g++ has the first two sanitizers, clang and
+# libomp-dev the third; the script names and skips those that are missing.  WORK names the folder of
+# the builds, build/sanitize by default.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$root/build/sanitize}
@@ -22,7 +23,7 @@ began=$(date +%s)
 failed=
 
 # GCC's group "undefined" lacks float-cast-overflow.  A float divided by zero is not undefined here:
-# the engine counts on IEEE arithmetic, and refuses results that are not finite where they appear.
+# the engine relies on IEEE arithmetic, and rejects results that are not finite where they appear.
 undefined=address,undefined,float-cast-overflow
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -34,7 +35,7 @@ if [ $short = yes ]; then
     tests/engine/test_peers.py tests/engine/test_prediction.py tests/models/test_tree.py"
 else
   rows=60000
-  # A third of the suite: what calls the engine most directly, with every kind of table and loss.
+  # A third of the suite: the most direct calls of the engine, with every kind of table and loss.
   tests="tests/engine tests/models tests/fitting tests/data tests/rado tests/losses tests/persistence
     tests/estimators/test_every_model.py"
 fi
@@ -100,7 +101,7 @@ else
   say "tests of the Python suite: left out, $left_out"
 fi
 
-# The detector's aid in OpenMP's runtime tells it what the runtime's threads wait for.
+# A library in OpenMP's runtime reports the waits of its threads to the detector.
 archer=
 for place in "$(clang++ -print-file-name=libarcher.so 2>/dev/null)" /usr/lib/llvm-*/lib/libarcher.so; do
   if [ -f "$place" ]; then archer=$place; fi

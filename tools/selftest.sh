@@ -1,10 +1,10 @@
 #!/bin/sh
 # Build the engine's self-test and run it on every processor at hand: this one with each of its
 # instruction sets, an emulated x86-64 without vector extensions, and an emulated aarch64.  Debian's
-# qemu-user and g++-aarch64-linux-gnu bring the last two; what is missing is said and left out.
+# qemu-user and g++-aarch64-linux-gnu bring the last two; the script names and skips a missing one.
 #
-# Every case must have the bits that cpp/selftest/tables.txt says.  WRITE=yes writes that file anew,
-# for a change that means to alter them.  This processor also replays the corpus of the fuzz targets.
+# Every case must have the bits in cpp/selftest/tables.txt.  WRITE=yes rewrites that file, for a
+# change that means to alter them.  This processor also replays the corpus of the fuzz targets.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$(mktemp -d)}

@@ -136,9 +136,9 @@ def count_isinstance(modules: Modules, kinds: set[str]) -> int:
 
 
 def list_private_lines(tree: ast.Module) -> tuple[set[int], set[int]]:
-    """Return the lines that touch others' private parts, and those of them where it is foreign.
+    """Return the lines that touch others' private attributes, and those with foreign ones.
 
-    A private part is foreign if the file neither defines it nor has it on `self`.
+    A private attribute is foreign if the file neither defines it nor has it on `self`.
     """
     nodes = list(ast.walk(tree))
     attributes = [
@@ -152,7 +152,7 @@ def list_private_lines(tree: ast.Module) -> tuple[set[int], set[int]]:
 
 
 def is_private(name: str) -> bool:
-    """Tell whether a name has one leading underscore, and is not that of the compiled module."""
+    """Whether a name has one leading underscore, and is not that of the compiled module."""
     return re.match("_[^_]", name) is not None and name != "_core"
 
 
@@ -174,7 +174,7 @@ def walk_body(function: FunctionNode) -> Iterator[ast.AST]:
 
 
 def count_branches(node: ast.AST) -> int:
-    """Return by how much a node alone makes its function more complex."""
+    """Return the complexity that a node alone adds to its function."""
     if isinstance(node, ast.BoolOp):
         return len(node.values) - 1
     if isinstance(node, ast.comprehension):
@@ -211,7 +211,7 @@ def find_method(modules: Modules, owner: str, name: str) -> tuple[Path, Function
 
 
 def count_code_lines(file: Path, function: FunctionNode) -> int:
-    """Count a function's lines that hold more than its docstring, blanks and comments."""
+    """Count a function's lines without its docstring, blank lines and comments."""
     lines: set[int] = set()
     blank = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
     for token in tokenize.generate_tokens(io.StringIO(file.read_text("utf-8")).readline):
@@ -230,13 +230,13 @@ def print_figure(name: str, figure: object, note: object = "") -> None:
 
 
 def name_worst(functions: Sequence[Function], source: Path) -> tuple[int, str]:
-    """Return the largest complexity, and the function that has it."""
+    """Return the largest complexity, and its function."""
     worst = max(functions, key=lambda function: function.complexity)
     return worst.complexity, f"{worst.name}, {worst.file.relative_to(source)}"
 
 
 def print_words(modules: Modules, product: Sequence[Path], package: Path) -> None:
-    """Print what the text of the product says how often."""
+    """Print the counts of words in the text of the product."""
     print_figure("comparisons of `elsewhere` with None", count_none_tests(modules, "elsewhere"))
     engines = [file for file in modules if file.name == "engine.py"]
     print_figure("lines with `elsewhere` in engine.py", count_lines(engines, "elsewhere"))
@@ -253,7 +253,7 @@ def print_words(modules: Modules, product: Sequence[Path], package: Path) -> Non
 
 
 def print_complexity(modules: Modules, product: Sequence[Path], source: Path) -> None:
-    """Print the most complex functions, and how long the fit is."""
+    """Print the most complex functions, and the length of the fit."""
     functions = [f for file, tree in modules.items() for f in list_functions(tree, file)]
     print_figure("largest complexity in Python", *name_worst(functions, source))
     cpp = list_cpp_functions(product)
@@ -265,7 +265,7 @@ def print_complexity(modules: Modules, product: Sequence[Path], source: Path) ->
 
 
 def print_imports(package: Path) -> None:
-    """Print how much the largest modules import, and the longest chain of imports."""
+    """Print the numbers of imports of the largest modules, and the longest chain of imports."""
     graph = read_graph(package)
     for file in IMPORTERS:
         module = f"{package.name}.{file.removesuffix('.py').replace('/', '.')}"

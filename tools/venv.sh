@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment named by the first argument, or says in one sentence what is missing.
+# Makes the virtual environment named by the first argument, or prints a sentence about the problem.
 # PYTHON names the interpreter; without it, the first suitable one of python3, python3.14 ... is taken.
 set -eu
 

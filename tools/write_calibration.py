@@ -1,10 +1,10 @@
-"""Put what was measured of calibration into docs/calibration.md.
+"""Write the measurements of calibration into docs/evidence/calibration.md.
 
     python tools/write_calibration.py
 
-What stands between ``<!-- calibration: NAME -->`` and ``<!-- end -->`` is written anew from the
-records of `benchmarks.peers.calibration` and of the panel's lines of code, both in
-benchmarks/peers: a summary by contestant, slopes by table, and the slopes of the panel.
+It replaces the text between ``<!-- calibration: NAME -->`` and ``<!-- end -->``, from the records
+of `benchmarks.peers.calibration` and of the panel's lines of code, both in benchmarks/peers: a
+summary by contestant, slopes by table, and the slopes of the panel.
 """
 
 import json
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import beta, gmean
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/calibration.md"
+PAGE = ROOT / "docs/evidence/calibration.md"
 PEERS = ROOT / "benchmarks/peers"
 BLOCK = re.compile(r"(<!-- calibration: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 LEVEL, NORMAL = 0.95, 1.959964
@@ -45,12 +45,12 @@ Record = Mapping[str, Any]
 
 
 def read(path: Path) -> list[Record]:
-    """Return the records of a file; of a set, contestant and seed the last counts."""
-    found = {}
+    """Return the records of a file, the last one for each set, contestant and seed."""
+    records = {}
     for line in path.read_text("utf-8").splitlines():
         record = json.loads(line)
-        found[record["set"], record["contestant"], record.get("seed", 0)] = record
-    return list(found.values())
+        records[record["set"], record["contestant"], record.get("seed", 0)] = record
+    return list(records.values())
 
 
 def misses(record: Record) -> tuple[int, int, float]:
@@ -77,27 +77,27 @@ def holds_one(record: Record) -> bool:
 
 def by_contestant(records: Iterable[Record]) -> dict[str, dict[str, Record]]:
     """Return records by contestant and set, ours first."""
-    found: dict[str, dict[str, Record]] = {name: {} for name in OURS}
+    by_name: dict[str, dict[str, Record]] = {name: {} for name in OURS}
     for record in sorted(records, key=lambda record: record["contestant"].lower()):
-        found.setdefault(record["contestant"], {})[record["set"]] = record
-    return found
+        by_name.setdefault(record["contestant"], {})[record["set"]] = record
+    return by_name
 
 
 def write_summary(records: Sequence[Record]) -> list[list[str]]:
     """Return a line for each contestant, over all its tables."""
-    found = by_contestant(records)
+    by_name = by_contestant(records)
     lines = [[
         "", "tables", "slopes whose interval holds 1", "mean of abs(log slope)",
         "bins missed by their interval", "mean miss, points", "log loss over the search's",
     ]]  # fmt: skip
-    for contestant, own in found.items():
-        missed = [misses(record) for record in own.values()]
-        ratios = [own[name]["loss"] / found[SEARCH][name]["loss"] for name in own]
+    for contestant, by_set in by_name.items():
+        missed = [misses(record) for record in by_set.values()]
+        ratios = [by_set[name]["loss"] / by_name[SEARCH][name]["loss"] for name in by_set]
         lines.append([
             OURS.get(contestant, contestant),
-            str(len(own)),
-            str(sum(map(holds_one, own.values()))),
-            f"{np.mean([abs(np.log(record['slope'])) for record in own.values()]):.2f}",
+            str(len(by_set)),
+            str(sum(map(holds_one, by_set.values()))),
+            f"{np.mean([abs(np.log(record['slope'])) for record in by_set.values()]):.2f}",
             f"{sum(k for k, _, _ in missed)} of {sum(n for _, n, _ in missed)}",
             f"{np.mean([miss for _, _, miss in missed]):.2f}",
             f"{gmean(ratios):.3f}",
@@ -107,19 +107,19 @@ def write_summary(records: Sequence[Record]) -> list[list[str]]:
 
 def write_slopes(records: Sequence[Record]) -> list[list[str]]:
     """Return the slopes with their intervals, a column for each table."""
-    found = by_contestant(records)
-    names = sorted(found[SEARCH], key=lambda name: -found[SEARCH][name]["rows"])
-    rows = [found[SEARCH][name]["rows"] for name in names]
+    by_name = by_contestant(records)
+    names = sorted(by_name[SEARCH], key=lambda name: -by_name[SEARCH][name]["rows"])
+    rows = [by_name[SEARCH][name]["rows"] for name in names]
     lines = [["", *(f"{name}, {n:,} rows" for name, n in zip(names, rows, strict=True))]]
-    for contestant, own in found.items():
+    for contestant, by_set in by_name.items():
         cells = []
         for name in names:
-            if name not in own:
+            if name not in by_set:
                 cells.append("")
                 continue
-            low, high = ends(own[name])
-            text = f"{own[name]['slope']:.2f} ({low:.2f} to {high:.2f})"
-            cells.append(f"**{text}**" if holds_one(own[name]) else text)
+            low, high = ends(by_set[name])
+            text = f"{by_set[name]['slope']:.2f} ({low:.2f} to {high:.2f})"
+            cells.append(f"**{text}**" if holds_one(by_set[name]) else text)
         lines.append([OURS.get(contestant, contestant), *cells])
     return lines
 
@@ -130,15 +130,15 @@ def write_panel(records: Sequence[Record]) -> list[list[str]]:
     from benchmarks.peers.panel import LARGER, SMALL
 
     lines = [["", "1,000 training rows and more", "tables", "fewer", "tables"]]
-    for contestant, told in OF_PANEL.items():
-        line = [told]
+    for contestant, title in OF_PANEL.items():
+        line = [title]
         for names in (LARGER, SMALL):
             slopes: dict[str, list[float]] = {}
             for record in records:
                 if record["contestant"] == contestant and record["set"] in names:
                     slope = abs(np.log(max(record["slope"], 0.05)))
                     slopes.setdefault(record["set"], []).append(float(slope))
-            means = [float(np.mean(own)) for own in slopes.values()]
+            means = [float(np.mean(of_set)) for of_set in slopes.values()]
             line += [f"{np.median(means):.2f}", str(len(means))]
         lines.append(line)
     return lines
@@ -151,7 +151,7 @@ def draw_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def fill(text: str) -> str:
-    """Return the page with all its blocks written anew."""
+    """Return the page with its blocks replaced."""
     measured = read(PEERS / "calibration.jsonl")
     tables = {
         "summary": lambda: write_summary(measured),

@@ -1,12 +1,11 @@
-"""Put what `properboost reproduce` found into the papers' pages.
+"""Write the results of `properboost reproduce` into the papers' pages.
 
     python tools/write_papers.py [FOLDER]   # the --output-dir of a run; none: only write the pages
 
-Reports of a run are kept, one line a number, in docs/papers/results.  In every page under docs/
-and in README.md what stands between ``<!-- results: ITEM -->`` and ``<!-- end -->`` is written anew
-from them: an item's table (``boostlr/table4``), the verdicts of a paper's items (``boostlr``),
-those of all papers (``all``), or those of BoostLR's items under some readings
-(``boostlr:readings``).
+It stores the reports of a run, one line a number, in docs/papers/results.  In every page under
+docs/ and in README.md it replaces the text between ``<!-- results: ITEM -->`` and ``<!-- end -->``:
+by an item's table (``boostlr/table4``), the verdicts of a paper's items (``boostlr``), those of all
+papers (``all``), or those of BoostLR's items under four readings (``boostlr:readings``).
 """
 
 import json
@@ -35,11 +34,11 @@ MARKS = {
 }
 
 COMPARED = (EVEN, CONDITIONAL, CONDITIONAL_8, SIGNS)
-"""The readings that a page has side by side."""
+"""The readings that a page compares."""
 
 MEAN_NEAR = "mean within 10%"
 NEAR_ALL_THE_SAME = " ≈"
-"""The mark of a number that the rule does not pass, though the mean is within 10%."""
+"""The mark of a number that fails the rule, though the mean is within 10%."""
 
 Report = Mapping[str, Any]
 
@@ -49,9 +48,9 @@ def keep(folder: Path) -> None:
     for name in find_items():
         path = folder / f"{name}.json"
         if path.exists():
-            kept = RESULTS / f"{name}.json"
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(pack(json.loads(path.read_text("utf-8"))), "utf-8")
+            stored = RESULTS / f"{name}.json"
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            stored.write_text(pack(json.loads(path.read_text("utf-8"))), "utf-8")
 
 
 def pack(report: Report) -> str:
@@ -63,7 +62,7 @@ def pack(report: Report) -> str:
         return f"@{len(lines) - 1}"
 
     readings = [
-        {**reading, "numbers": [set_aside(one) for one in reading["numbers"]]}
+        {**reading, "numbers": [set_aside(number) for number in reading["numbers"]]}
         for reading in report["readings"]
     ]
     text = json.dumps({**report, "readings": readings}, indent=1, ensure_ascii=False)
@@ -71,20 +70,20 @@ def pack(report: Report) -> str:
 
 
 def read(name: str) -> Report | None:
-    """Return the report that is kept of an item."""
+    """Return the stored report of an item."""
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
 def fill(page: Path) -> str:
-    """Return a page's text with all its blocks written anew."""
+    """Return a page's text with its blocks replaced."""
     text = page.read_text("utf-8")
-    told: set[str] = set()
-    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page, told)}{m[3]}", text)
+    reasons: set[str] = set()
+    return BLOCK.sub(lambda m: f"{m[1]}{render(m[2], page, reasons)}{m[3]}", text)
 
 
-def render(name: str, page: Path, told: set[str]) -> str:
-    """Return what stands in a block of a page; `told` has the reasons that it has given so far."""
+def render(name: str, page: Path, reasons: set[str]) -> str:
+    """Return the text of a block of a page; `reasons` has those that the page has so far."""
     if name == "all":
         return render_papers(page)
     if name == "boostlr:readings":
@@ -92,80 +91,83 @@ def render(name: str, page: Path, told: set[str]) -> str:
     if name in PAPERS:
         return render_items(name)
     report = read(name)
-    return "" if report is None else render_item(report, told)
+    return "" if report is None else render_item(report, reasons)
 
 
-def render_item(report: Report, told: set[str]) -> str:
+def render_item(report: Report, reasons: set[str]) -> str:
     """Return an item's table under the first reading, and the verdicts of all readings."""
     first, *others = report["readings"]
-    numbers = {(one["row"], one["column"]): one for one in first["numbers"]}
+    numbers = {(number["row"], number["column"]): number for number in first["numbers"]}
     rows, columns = (list(dict.fromkeys(place[k] for place in numbers)) for k in (0, 1))
     if len(columns) > len(rows):
-        numbers = {(column, row): one for (row, column), one in numbers.items()}
+        numbers = {(column, row): number for (row, column), number in numbers.items()}
         rows, columns = columns, rows
     table = [["", *columns]]
     table += [[row, *(show(numbers.get((row, column))) for column in columns)] for row in rows]
     repeated = f"{first['seeds']} repetitions" if first["random"] else "nothing is random"
     lines = [
-        f"*{report['title']}* ({report['units']}): ours (published); {repeated}.",
+        f"*{report['title']}*.",
+        f"Units: {report['units']}.",
+        f"Numbers are computed here, with the published ones in brackets; {repeated}.",
         "",
         *draw_table(table),
         "",
     ]
     if others:
-        lines += [*draw_table(list_readings(report["readings"], told)), ""]
+        lines += [*draw_table(list_readings(report["readings"], reasons)), ""]
     else:
-        lines += [f"{say_shares(first['verdicts'])}.", ""]
+        lines += [f"{write_shares(first['verdicts'])}.", ""]
     if report["left_out"]:
-        lines += [
-            "Left out: " + "; ".join(f"{k} ({v})" for k, v in report["left_out"].items()) + ".",
-            "",
-        ]
+        lines += ["Left out:", "", *(f"- {k}: {v}." for k, v in report["left_out"].items()), ""]
     return "\n".join(lines)
 
 
-def find_near(one: Mapping[str, Any]) -> bool | None:
+def find_near(number: Mapping[str, Any]) -> bool | None:
     """Return whether a number's mean is within 10% of the published one; None of a claim."""
-    if one["low"] is None or one["high"] is None:
+    if number["low"] is None or number["high"] is None:
         return None
-    return is_mean_near(Published(one["published"], one["low"], one["high"]), one["ours"])
+    return is_mean_near(
+        Published(number["published"], number["low"], number["high"]), number["ours"]
+    )
 
 
-def say_near(readings: Iterable[Report], *, percent: bool = False) -> str:
-    """Return how many means of these readings are within 10%, of how many numbers."""
-    near, told = count_near(find_near(one) for reading in readings for one in reading["numbers"])
-    share = f" ({100 * near / told:.0f}%)" if percent and told else ""
-    return f"{near} of {told}{share}" if told else ""
+def write_near(readings: Iterable[Report], *, percent: bool = False) -> str:
+    """Return the number of means of these readings within 10%, and of all."""
+    near, comparable = count_near(
+        find_near(number) for reading in readings for number in reading["numbers"]
+    )
+    share = f" ({100 * near / comparable:.0f}%)" if percent and comparable else ""
+    return f"{near} of {comparable}{share}" if comparable else ""
 
 
-def list_readings(readings: Sequence[Report], told: set[str]) -> list[list[str]]:
-    """Return the verdicts under all readings, and why each is one, unless told before."""
+def list_readings(readings: Sequence[Report], reasons: set[str]) -> list[list[str]]:
+    """Return the verdicts under all readings, with the reasons that are not in `reasons` yet."""
     table = [["reading", *map(str, Verdict), MEAN_NEAR]]
     table += [
-        [r["reading"], *(str(r["verdicts"][v]) for v in Verdict), say_near([r])] for r in readings
+        [r["reading"], *(str(r["verdicts"][v]) for v in Verdict), write_near([r])] for r in readings
     ]
-    why = ["" if r["reason"] in told else r["reason"] for r in readings]
-    told.update(r["reason"] for r in readings)
+    why = ["" if r["reason"] in reasons else r["reason"] for r in readings]
+    reasons.update(r["reason"] for r in readings)
     if any(why):
         for line, reason in zip(table, ["why", *why], strict=True):
             line.append(reason)
     return table
 
 
-def show(one: Mapping[str, Any] | None) -> str:
+def show(number: Mapping[str, Any] | None) -> str:
     """Return an entry of a table: ours, the published number, and the verdict's mark."""
-    if one is None:
+    if number is None:
         return ""
-    verdict = Verdict(one["verdict"])
+    verdict = Verdict(number["verdict"])
     mark = MARKS[verdict]
-    if verdict in (Verdict.ORDER, Verdict.NOT) and find_near(one):
+    if verdict in (Verdict.ORDER, Verdict.NOT) and find_near(number):
         mark += NEAR_ALL_THE_SAME
-    spread = "" if not one["spread"] else f" ± {one['spread']:.2g}"
-    return f"{one['ours']:.4g}{spread} ({one['published']}){mark}"
+    spread = "" if not number["spread"] else f" ± {number['spread']:.2g}"
+    return f"{number['ours']:.4g}{spread} ({number['published']}){mark}"
 
 
-def say_shares(verdicts: Mapping[str, int]) -> str:
-    """Return how many numbers have each verdict."""
+def write_shares(verdicts: Mapping[str, int]) -> str:
+    """Return the number of each verdict."""
     return ", ".join(f"{verdicts[v]} {v}" for v in Verdict if verdicts[v])
 
 
@@ -176,10 +178,10 @@ def render_items(paper: str) -> str:
         report = read(name)
         if report is not None:
             first = report["readings"][0]
-            own = title_of(name).partition(", ")[2]
+            item_name = title_of(name).partition(", ")[2]
             shares = [str(first["verdicts"][v]) for v in Verdict]
-            near = say_near([first], percent=True) if first["random"] else ""
-            table.append([own, *shares, near, report["title"]])
+            near = write_near([first], percent=True) if first["random"] else ""
+            table.append([item_name, *shares, near, report["title"]])
     return "\n".join([*draw_table(table), ""])
 
 
@@ -192,18 +194,18 @@ def render_readings() -> str:
         if report is None or not report["readings"][-1]["random"]:
             continue
         named = {reading["reading"]: reading for reading in report["readings"]}
-        own = title_of(item).partition(", ")[2]
+        item_name = title_of(item).partition(", ")[2]
         for name in filter(named.__contains__, COMPARED):
             chosen[name].append(named[name])
-            table.append([own, *count_reading([named[name]])])
+            table.append([item_name, *count_reading([named[name]])])
     table += [["all", *count_reading(readings)] for readings in chosen.values() if readings]
     return "\n".join([*draw_table(table), ""])
 
 
 def count_reading(readings: Sequence[Report]) -> list[str]:
-    """Return the name of a reading of some items, its verdicts, and how many means are near."""
+    """Return the name of a reading of several items, its verdicts, and the number of near means."""
     shares = [str(sum(reading["verdicts"][v] for reading in readings)) for v in Verdict]
-    return [readings[0]["reading"], *shares, say_near(readings, percent=True)]
+    return [readings[0]["reading"], *shares, write_near(readings, percent=True)]
 
 
 def render_papers(page: Path) -> str:
@@ -221,9 +223,9 @@ def render_papers(page: Path) -> str:
             (measured if report["readings"][-1]["random"] else derived).update(first["verdicts"])
         link = f"[{paper}]({folder}/{paper}.md)".replace("(./", "(")
         shares = [str(measured[v]) for v in Verdict]
-        held = f"{derived[Verdict.ROUNDING]} of {derived.total()}" if derived else ""
-        near = say_near(random, percent=True)
-        table.append([link, str(len(reports)), *shares, near, held])
+        formulas = f"{derived[Verdict.ROUNDING]} of {derived.total()}" if derived else ""
+        near = write_near(random, percent=True)
+        table.append([link, str(len(reports)), *shares, near, formulas])
     return "\n".join([*draw_table(table), ""])
 
 
@@ -243,7 +245,7 @@ def list_pages() -> list[Path]:
 
 
 def main() -> None:
-    """Keep the reports of a run, if one is named, and write the pages."""
+    """Store the reports of a run, if one is named, and write the pages."""
     if len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
     for page in list_pages():

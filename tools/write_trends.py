@@ -1,8 +1,8 @@
-"""Put what became of the times of fits into docs/trends.md.
+"""Write the trends of the times of fits into docs/evidence/trends.md.
 
     python tools/write_trends.py
 
-What stands between ``<!-- trends -->`` and ``<!-- end -->`` is written anew from
+It replaces the text between ``<!-- trends -->`` and ``<!-- end -->``, from
 benchmarks/releases.jsonl, the records of `benchmarks.engine.commits`: a line compares a release
 with the one before it.
 """
@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/trends.md"
+PAGE = ROOT / "docs/evidence/trends.md"
 RECORDS = ROOT / "benchmarks/releases.jsonl"
 BLOCK = re.compile(r"(<!-- trends -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -37,16 +37,16 @@ def read(text: str) -> list[Record]:
 def _rows(record: Record, speeds: Mapping[str, float]) -> list[tuple[str, ...]]:
     """Return a line for each task; `speeds` are those of the release before, if it had any."""
     lines = []
-    for task, own in record["tasks"].items():
-        if "ratios" not in own:
-            lines.append((task, "", "", "", f"missing in {own['missing'].partition(':')[0]}"))
+    for task, result in record["tasks"].items():
+        if "ratios" not in result:
+            lines.append((task, "", "", "", f"missing in {result['missing'].partition(':')[0]}"))
             continue
-        ratios = own["ratios"]
-        first, second = (f"{loss:.4f}" for loss in own["log loss"])
+        ratios = result["ratios"]
+        first, second = (f"{loss:.4f}" for loss in result["log loss"])
         lines.append(
             (
                 task,
-                f"{own['seconds'][1]:.3f}",
+                f"{result['seconds'][1]:.3f}",
                 f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})",
                 f"{speeds.get(task, 1.0) / median(ratios):.2f}",
                 first if first == second else f"{first} to {second}",
@@ -76,14 +76,14 @@ def write(records: Sequence[Record]) -> str:
             "",
         ]
         blocks.append("\n".join(lines))
-        for task, own in record["tasks"].items():
-            if "ratios" in own:
-                speeds[task] = speeds.get(task, 1.0) / median(own["ratios"])
+        for task, result in record["tasks"].items():
+            if "ratios" in result:
+                speeds[task] = speeds.get(task, 1.0) / median(result["ratios"])
     return "\n".join(reversed(blocks))
 
 
 def fill(text: str) -> str:
-    """Return the page with its tables written anew."""
+    """Return the page with its tables replaced."""
     tables = write(read(RECORDS.read_text("utf-8")))
     return BLOCK.sub(lambda m: f"{m[1]}{tables}{m[2]}", text)
 

@@ -1,1 +1,1 @@
-"""What the engine's parts cost, one by one."""
+"""The cost of the engine's parts, one by one."""

@@ -1,11 +1,11 @@
-"""What bags cost: a model of 16 bags beside one plain fit, from the array to the model.
+"""The cost of bags: a model of 16 bags against one plain fit, from the array to the model.
 
     python -m benchmarks.engine.bags                              # minutes
     python -m benchmarks.engine.bags --setting greedy --rows 100000 --repeats 1   # a quick look
 
-Both take turns at the same table and settings; the ratio is that of the same turn.  Memory is what
-a fit needs at its peak beyond what was resident before, the table itself not counted, of one more
-fit each after the race.  Run it on an idle machine, see `peers/fit.py`.
+Both take turns at the same table and settings; a ratio is within a turn.  One more fit each, after
+the race, measures memory: the peak beyond the memory before, so without the table itself.
+Run it on an idle machine, see `peers/fit.py`.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ def fit(setting: Setting, problem: Problem, outer_bags: int) -> Any:
 
 
 def weigh(setting: Setting, problem: Problem, outer_bags: int) -> str:
-    """Return how much memory a fit takes at its peak, in MiB."""
+    """Return the peak memory of a fit, in MiB."""
     if not PeakMemory.supported:
         return ""
     with PeakMemory() as memory:
@@ -87,7 +87,7 @@ def main() -> None:
         for setting in blocks(SETTINGS[name], arguments):
             problem = setting.load()
             contestants = [
-                in_one(f"{OURS}: {n} bags", lambda own, rows, n=n: fit(own, rows, n))
+                in_one(f"{OURS}: {n} bags", lambda setting, rows, n=n: fit(setting, rows, n))
                 for n in (0, BAGS)
             ]
             results = race(contestants, arguments.repeats, setting, problem)

@@ -3,9 +3,9 @@
     PYTHONPATH=tests python -m benchmarks.engine.bin_means                # half an hour
     PYTHONPATH=tests python -m benchmarks.engine.bin_means --sets spambase --bins 64
 
-The plain reference of the tests fits the same trees twice: lines see the means of bins, as in the
-engine, or each row's value, unbounded.  Numeric columns of rows of the training part, half of them
-to learn from and half to score.
+The tests' plain reference fits the same trees twice: lines use the means of bins, as in the engine,
+or each row's value, unbounded.  The data are numeric columns of training rows: half of the rows to
+learn from, half to score.
 """
 
 import argparse
@@ -25,16 +25,16 @@ def draw(name: str, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return a row per feature, and signs."""
     split = sets.SETS[name](0)
     X = split.X.select_dtypes("number").to_numpy(np.float64)
-    drawn = np.random.default_rng(seed).permutation(len(X))[: 2 * rows]
-    return X[drawn].T, np.where(split.y[drawn] == 1, 1.0, -1.0)
+    sample = np.random.default_rng(seed).permutation(len(X))[: 2 * rows]
+    return X[sample].T, np.where(split.y[sample] == 1, 1.0, -1.0)
 
 
 def score(X: np.ndarray, y: np.ndarray, max_bins: int, rounds: int) -> dict[str, float]:
     """Return the log loss with constant leaves, with means of bins, and with values."""
     half = len(y) // 2
     learn, held_out = slice(half), slice(half, None)
-    kept = X[:, learn].min(axis=1) < X[:, learn].max(axis=1)
-    X = X[kept]
+    varied = X[:, learn].min(axis=1) < X[:, learn].max(axis=1)
+    X = X[varied]
     edges = [ref.quantile_edges(x[learn], max_bins=max_bins) for x in X]
     codes = np.stack([np.searchsorted(e, x, side="left") for e, x in zip(edges, X, strict=True)])
     bins, values = [], []
@@ -46,13 +46,13 @@ def score(X: np.ndarray, y: np.ndarray, max_bins: int, rounds: int) -> dict[str,
         bins.append(ref.FeatureBins.numeric(e, means))
         values.append((x - means[0]) / (means[-1] - means[0]))
     raw = np.stack(values)
-    # The rows are told apart by their codes, which are handed on whole.
+    # The codes identify the part of the rows: the reference passes them on whole.
     of_rows = {codes[:, part].tobytes(): raw[:, part] for part in (learn, held_out)}
 
     def find_values(codes: np.ndarray, _bins: object) -> np.ndarray:
         return of_rows[codes.tobytes()]
 
-    found = {}
+    losses = {}
     for way, find in {
         "constants": lines.find_positions,
         "means": lines.find_positions,
@@ -69,8 +69,8 @@ def score(X: np.ndarray, y: np.ndarray, max_bins: int, rounds: int) -> dict[str,
             )  # fmt: skip
             F = ref.predict(model, codes[:, held_out])
         p = ref.make_loss("glog", 1.0).probability(F)
-        found[way] = log_loss(y[held_out], np.clip(p, 1e-12, 1 - 1e-12))
-    return found
+        losses[way] = log_loss(y[held_out], np.clip(p, 1e-12, 1 - 1e-12))
+    return losses
 
 
 def main() -> None:
@@ -81,13 +81,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--seeds", type=int, default=2)
-    asked = parser.parse_args()
-    for name in asked.sets:
-        draws = [draw(name, asked.rows, seed) for seed in range(asked.seeds)]
-        for max_bins in asked.bins:
-            found = [score(X, y, max_bins, asked.rounds) for X, y in draws]
-            told = "  ".join(f"{way} {np.mean([f[way] for f in found]):.4f}" for way in found[0])
-            print(f"{name:10s} {max_bins:3d} bins: {told}", flush=True)
+    options = parser.parse_args()
+    for name in options.sets:
+        draws = [draw(name, options.rows, seed) for seed in range(options.seeds)]
+        for max_bins in options.bins:
+            losses = [score(X, y, max_bins, options.rounds) for X, y in draws]
+            means = "  ".join(f"{way} {np.mean([f[way] for f in losses]):.4f}" for way in losses[0])
+            print(f"{name:10s} {max_bins:3d} bins: {means}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
-"""Two commits side by side: is the second no slower, and does it say the same?
+"""Compare two commits: is the second no slower, and are its predictions the same?
 
-    python -m benchmarks.engine.commits main~10              # a commit, and what is checked out
+    python -m benchmarks.engine.commits main~10              # a commit and the working tree
     python -m benchmarks.engine.commits v0.1.0 v0.2.0 --record benchmarks/releases.jsonl
     python -m benchmarks.engine.commits main~1 --only 'fit*' --limit 1.05
 
-Each commit is built as users get it, into a folder of its own under `out/commits`, where it is
-found the next time.  Both are imported by a process of their own, and do the same tasks in turns,
-A B B A.  A task's ratio is the median of the turns' ratios; one above `--limit` takes as many turns
-again, and all of them count.  What is still above is slower: then the exit status is 1.
+Each commit is built as users get it, into a folder under `out/commits`, and reused the next time.
+Each has a process that imports it; both do the same tasks in turns, A B B A.  A task's ratio is the
+median of the turns' ratios.  If it is above `--limit`, the task takes as many turns again, and all
+of them count.  A ratio that is still above counts as slower: then the exit status is 1.
 
-Everything runs at the defaults of either commit, except for what names the task, so a ratio tells
-what became of a user's program, and the log loss beside it what it got.  Tasks named "given" have
-the same bins, tables, gain and rounds in both, so that the engine does the same work.  A task that
-a commit does not know is left out.  `--record` appends a line, from which `tools/write_trends.py`
-makes the page.
+Both run at the defaults of their commit, except for the settings in a task's name.  So a ratio is
+the change for a user's program, and the log loss is the change of its predictions.  Tasks named
+"given" have the same bins, tables, gain and rounds in both, so that the engine does the same work.
+A task that a commit lacks is left out.  `--record` appends a line; `tools/write_trends.py` makes
+the page from these lines.
 """
 
 import argparse
@@ -45,14 +45,14 @@ from benchmarks.lib.race import print_table, progress, spread
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "here"
-"""What is checked out, changed or not."""
+"""The name of the working tree, changed or not."""
 
 # -- the tasks -------------------------------------------------------------------------------------
 
 ONE, SEARCH = "ProperBoostClassifier", "ProperBoostClassifierCV"
 
 Task: TypeAlias = Callable[[], Callable[[], float]]
-"""What is timed; it returns what says how good it was, a log loss."""
+"""A function to time; it returns a function that computes the log loss."""
 
 
 def _fit(name: str, load: Callable[..., Problem], **settings: Any) -> Task:
@@ -79,7 +79,7 @@ def _make(name: str, settings: Mapping[str, Any]) -> Any:
     import properboost
 
     kind = getattr(properboost, name)
-    if "effort" not in signature(kind).parameters:  # all searches were what None is
+    if "effort" not in signature(kind).parameters:  # all searches were exhaustive, as with None
         settings = {key: value for key, value in settings.items() if key != "effort"}
     if not hasattr(properboost, "Tree"):
         settings = _flatten(settings)
@@ -118,7 +118,7 @@ def _scored(*, test: bool = False) -> Problem:
 
 
 def _crowded(*, test: bool = False) -> Problem:
-    """Columns of which 95% are one value."""
+    """Return columns with one value in 95% of the rows."""
     problem = _tall(test=test)
     X = np.array(problem.X)
     X[np.random.default_rng(int(test)).random(X.shape) < 0.95] = 0.0
@@ -179,10 +179,10 @@ TASKS: dict[str, Callable[[], Task]] = {
 
 
 def serve() -> None:
-    """Do tasks as they are asked for, one a line; say what they took, or that there is none."""
+    """Do the task of each input line; write its measures, or why it is missing."""
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a task prints is no answer
+    os.dup2(2, 1)  # a task's prints must not mix with the answers
     ready: dict[str, Task] = {}
     for line in sys.stdin:
         name = json.loads(line)
@@ -190,19 +190,19 @@ def serve() -> None:
             if name not in ready:
                 ready.clear()  # one table at a time
                 ready[name] = TASKS[name]()
-            begun = time.perf_counter()
-            say = ready[name]()
-            said = {"seconds": time.perf_counter() - begun, "log loss": say()}
-        except Exception as error:  # this commit has none
-            said = {"missing": f"{type(error).__name__}: {error}".partition("\n")[0]}
-        answers.write(json.dumps(said) + "\n")
+            started = time.perf_counter()
+            read_loss = ready[name]()
+            answer = {"seconds": time.perf_counter() - started, "log loss": read_loss()}
+        except Exception as error:  # this commit lacks the task
+            answer = {"missing": f"{type(error).__name__}: {error}".partition("\n")[0]}
+        answers.write(json.dumps(answer) + "\n")
 
 
 # -- two commits -----------------------------------------------------------------------------------
 
 
 def install(commit: str, folder: Path) -> Path:
-    """Return where the package of a commit is, which is built if it is not there."""
+    """Return the folder of a commit's package, and build it there if it is missing."""
     if commit == HERE:
         return ROOT / "python"
     target = folder / commit
@@ -224,7 +224,7 @@ def _find(commit: str) -> str:
 
 
 def _name(commit: str) -> str:
-    """Return a tag, and what it is followed by, or else the commit's short name."""
+    """Return the last tag and the distance from it, or else the commit's short name."""
     return (
         commit
         if commit == HERE
@@ -252,8 +252,8 @@ class Side:
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"the process of {self.commit} ended in {name!r}")
-        said: dict[str, Any] = json.loads(line)
-        return said
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
 
 @contextmanager
@@ -263,7 +263,7 @@ def opened(commit: str, folder: Path) -> Iterator[Side]:
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.engine.commits", "--serve"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        cwd=folder,  # not where a package of another commit lies
+        cwd=folder,  # a folder without a package of another commit
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -276,13 +276,13 @@ def opened(commit: str, folder: Path) -> Iterator[Side]:
 
 
 def compare(sides: Sequence[Side], name: str, turns: int, limit: float) -> dict[str, Any]:
-    """Have both do a task in turns; return the ratios of the second's seconds to the first's."""
-    found: list[dict[str, Any]] = [{}, {}]
+    """Run a task on both sides in turns; return the ratios of the second's times to the first's."""
+    answers: list[dict[str, Any]] = [{}, {}]
     for k in (0, 1):  # a warm-up
         progress(f"{name}: warm-up")
-        found[k] = sides[k].do(name)
-        if "missing" in found[k]:
-            return {"missing": f"{_name(sides[k].commit)}: {found[k]['missing']}"}
+        answers[k] = sides[k].do(name)
+        if "missing" in answers[k]:
+            return {"missing": f"{_name(sides[k].commit)}: {answers[k]['missing']}"}
     seconds: list[list[float]] = [[], []]
 
     def take_turns() -> list[float]:
@@ -296,21 +296,21 @@ def compare(sides: Sequence[Side], name: str, turns: int, limit: float) -> dict[
     if median(ratios) > limit:
         ratios = take_turns()
     return {
-        "seconds": [median(own) for own in seconds],
+        "seconds": [median(times) for times in seconds],
         "ratios": ratios,
-        "log loss": [own["log loss"] for own in found],
+        "log loss": [answer["log loss"] for answer in answers],
     }
 
 
-def _show(found: Mapping[str, Any], limit: float) -> list[str]:
-    if "missing" in found:
-        return ["", "", "", "", f"missing in {found['missing'].partition(':')[0]}"]
-    first, second = found["log loss"]
+def _show(measures: Mapping[str, Any], limit: float) -> list[str]:
+    if "missing" in measures:
+        return ["", "", "", "", f"missing in {measures['missing'].partition(':')[0]}"]
+    first, second = measures["log loss"]
     return [
-        *(f"{own:.3f}" for own in found["seconds"]),
-        spread(found["ratios"]),
+        *(f"{seconds:.3f}" for seconds in measures["seconds"]),
+        spread(measures["ratios"]),
         f"{first:.5f}" if first == second else f"{first:.5f} to {second:.5f}",
-        "SLOWER" if median(found["ratios"]) > limit else "",
+        "SLOWER" if median(measures["ratios"]) > limit else "",
     ]
 
 
@@ -324,7 +324,7 @@ def main() -> int:
         "--limit", type=float, default=1.03, help="of a ratio of times (default: %(default)s)"
     )
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="tasks")
-    parser.add_argument("--record", type=Path, help="append what was found to this file")
+    parser.add_argument("--record", type=Path, help="append the results to this file")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
@@ -339,29 +339,29 @@ def main() -> int:
         parser.error("--record needs two commits: the next record goes on from the second")
     folder = ROOT / "out" / "commits"
     folder.mkdir(parents=True, exist_ok=True)
-    given = (arguments.base, arguments.head)
-    commits = [c if c == HERE else _find(c) for c in given]
+    revisions = (arguments.base, arguments.head)
+    commits = [c if c == HERE else _find(c) for c in revisions]
     labels = [_name(c) for c in commits]
     machine = print_machine()
     print(f"{labels[0]} and {labels[1]}, {arguments.turns} turns each\n", flush=True)
     with ExitStack() as stack:
         sides = [stack.enter_context(opened(commit, folder)) for commit in commits]
-        found = {n: compare(sides, n, arguments.turns, arguments.limit) for n in names}
+        tasks = {n: compare(sides, n, arguments.turns, arguments.limit) for n in names}
     progress("")
-    head = ["", *(f"{own}, s" for own in labels), "ratio (min-max)", "log loss", ""]
-    print_table(head, ([name, *_show(found[name], arguments.limit)] for name in names))
-    for name, own in found.items():
-        if "missing" in own:
-            print(f"{name}: {own['missing']}")
+    head = ["", *(f"{label}, s" for label in labels), "ratio (min-max)", "log loss", ""]
+    print_table(head, ([name, *_show(tasks[name], arguments.limit)] for name in names))
+    for name, measures in tasks.items():
+        if "missing" in measures:
+            print(f"{name}: {measures['missing']}")
     if arguments.record is not None:
         line = {
             "base": labels[0], "head": labels[1], "commits": commits, "machine": machine,
-            "date": f"{datetime.now(UTC):%Y-%m-%d}", "tasks": found,
+            "date": f"{datetime.now(UTC):%Y-%m-%d}", "tasks": tasks,
         }  # fmt: skip
         with arguments.record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-    ratios = {n: own["ratios"] for n, own in found.items() if "ratios" in own}
-    return int(any(median(own) > arguments.limit for own in ratios.values()))
+    ratios = {n: measures["ratios"] for n, measures in tasks.items() if "ratios" in measures}
+    return int(any(median(of_task) > arguments.limit for of_task in ratios.values()))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""The class-conditional response beside the real one: simulated and real tables.
+"""The class-conditional response against the real one: simulated and real tables.
 
     python -m benchmarks.engine.conditional                # simulated, then folds of real sets
 
-Simulated: for each share of positives and number of rows, over draws, how far the mean probability
-of new rows is from the share to learn from, in its standard errors; the log loss over that of the
-real response; and the difference of their calibration slopes.
+Simulated tables differ in the share of positives and the number of rows.  Over draws, a line shows:
+the distance of the mean probability of new rows from the training share, in standard errors; the
+log loss over that of the real response; and the difference of their calibration slopes.
 
-Real: log loss over that of the real response by folds of the training rows, of plain fits, of fits
-that stop early and of searches for the gain (`effort=None`), and the geometric means of each half.
+On real tables it is the log loss over that of the real response, by folds of the training rows, for
+plain fits, fits that stop early and searches for the gain (`effort=None`).  The last line of each
+half has the geometric means.
 """
 
 import argparse
@@ -51,7 +52,7 @@ Array = NDArray[Any]
 
 
 def draw(n: int, share: float, seed: int) -> tuple[Array, Array]:
-    """Draw rows whose probabilities add up to the share, of curves of four columns."""
+    """Draw rows with curves of four columns, whose mean probability is the share."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     score = 1.2 * X[:, 0] + np.sin(2.0 * X[:, 1]) - 0.5 * X[:, 2] ** 2 + 0.6 * np.abs(X[:, 3])
@@ -63,7 +64,7 @@ def draw(n: int, share: float, seed: int) -> tuple[Array, Array]:
 
 
 def find_slope(p: Array, y: Array) -> float:
-    """Return the slope of the log odds of new rows on those that are predicted."""
+    """Return the calibration slope: of the log odds of new rows on the predicted ones."""
     return float(LogisticRegression(C=np.inf).fit(logit(p)[:, None], y).coef_[0, 0])
 
 
@@ -77,13 +78,13 @@ def show_simulated(n_draws: int) -> None:
                 progress(f"{share:.0%} of {n} rows: {seed}")
                 X, y = draw(n, share, seed)
                 X_new, y_new = draw(NEW_ROWS, share, 1_000 + seed)
-                found = []
+                measures = []
                 for response in ("conditional", "real"):
                     model = ProperBoostClassifier(response=response).fit(X, y)
                     p = model.predict_proba(X_new)[:, 1]
                     slope = find_slope(p, y_new)
-                    found.append((p.mean(), log_loss(y_new, p), slope))
-                (mean, loss, slope), (_, of_real, slope_of_real) = found
+                    measures.append((p.mean(), log_loss(y_new, p), slope))
+                (mean, loss, slope), (_, of_real, slope_of_real) = measures
                 errors.append((mean - y.mean()) / np.sqrt(share * (1.0 - share) / n))
                 ratios.append(loss / of_real)
                 slopes.append(slope - slope_of_real)
@@ -130,11 +131,11 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
-    asked = parser.parse_args()
-    if asked.draws:
-        show_simulated(asked.draws)
-    if asked.models:
-        show_real(asked.models, asked.folds, asked.seed)
+    options = parser.parse_args()
+    if options.draws:
+        show_simulated(options.draws)
+    if options.models:
+        show_real(options.models, options.folds, options.seed)
 
 
 if __name__ == "__main__":

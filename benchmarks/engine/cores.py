@@ -1,12 +1,12 @@
-"""What more threads bring: the same fits, searches and scores with 1, 2, 4, 8 and 16 of them.
+"""The gain of more threads: the same fits, searches and scores with 1, 2, 4, 8 and 16 of them.
 
     python -m benchmarks.engine.cores                                  # up to all processors
     python -m benchmarks.engine.cores --setting tall wide --threads 1 4 16
     python -m benchmarks.engine.cores --rows 100000 --repeats 1        # a quick look
 
 A fit starts at the user's array and ends at a model, binning included; scores are the raw
-predictions of as many rows that were held out.  "x" is how many times as fast as with the fewest
-threads, turn by turn.  Whether all numbers of threads gave the same scores, to the bit, is checked.
+predictions of as many held-out rows.  "x" is the speedup over the fewest threads, turn by turn.
+The script checks that all numbers of threads give the same scores, to the bit.
 More threads than the machine has processors are left out.
 
 Contestants take turns, see `lib/race.py`.  Run it on an idle machine, see `peers/fit.py`.
@@ -75,7 +75,7 @@ WAYS: dict[str, Callable[[Setting], Any]] = {
 
 
 def make_contestants(setting: Setting, threads: list[int]) -> Iterator[Contestant]:
-    """Return every way with every number of threads."""
+    """Yield every way with every number of threads."""
 
     def turn(
         way: Callable[[Setting], Any], n: int, clock: Clock, train: Problem, test: Problem
@@ -101,7 +101,7 @@ def report(results: Results, threads: list[int]) -> None:
         if not done:
             continue
         base = done[min(done)]
-        same = all(turns.found == base.found for turns in done.values())
+        same = all(turns.outcome == base.outcome for turns in done.values())
         for part in PARTS:
             line = [f"{name}: {part}"]
             for n in threads:
@@ -120,8 +120,8 @@ def main() -> None:
     parser = make_parser(__doc__, settings=SETTINGS, default=["tall"])
     arguments, record = start(parser)
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = sorted(arguments.threads or [1, 2, 4, 8, 16])
-    threads = [n for n in asked if n <= here] or [1]
+    counts = sorted(arguments.threads or [1, 2, 4, 8, 16])
+    threads = [n for n in counts if n <= here] or [1]
     arguments.threads = None
     for name in arguments.setting:
         for setting in blocks(SETTINGS[name], arguments):

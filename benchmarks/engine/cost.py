@@ -1,12 +1,12 @@
-"""What boosting costs by number of rows, features and rounds: is it linear in each?
+"""The cost of boosting by number of rows, features and rounds: is it linear in each?
 
     python -m benchmarks.engine.cost --out out/cost.png        # up to 1,000,000 x 50, 100 rounds
     python -m benchmarks.engine.cost --rows 20000 --repeats 1  # a quick look
 
-From a tenth of the table to all of it, in rows, in features and in rounds, the other two being
-whole: the time of boosting alone, over codes that are made once.  In the logarithms a straight line
-is fitted to the medians; its slope is 1 where the cost is proportional, less where a part of it is
-fixed (the row pass of a round does not depend on the features), more where caches are outgrown.
+The script times boosting alone, over codes that are made once.  It varies rows, features or rounds
+from a tenth to all, with the other two whole.  A straight line is fitted to the logarithms of the
+medians.  Its slope is 1 where the cost is proportional, less where a part of it is fixed (the row
+pass of a round does not depend on the features), more where the data outgrow caches.
 
 The points take turns, see `lib/race.py`.  Run it on an idle machine, see `peers/fit.py`.
 """
@@ -40,7 +40,7 @@ AXES = ("rows", "features", "rounds")
 
 
 class Point(NamedTuple):
-    """How much is boosted."""
+    """The size of a fit."""
 
     rows: int
     features: int
@@ -65,7 +65,7 @@ def make_contestants(
 ) -> Iterator[Contestant]:
     """Return a contestant for each point; those of one table share its codes."""
     points = sorted({point for points in axes.values() for point in points})
-    # A guarded step may look at the rows again, and how often depends on the data.
+    # A guarded step may read the rows again, and how often depends on the data.
     model = make_properboost(setting, step="unit")
     trainings: dict[tuple[int, int], Any] = {}
     for point in points:
@@ -92,7 +92,7 @@ def fit_line(x: list[int], seconds: list[float]) -> tuple[float, float]:
 
 
 def report(results: Results, axes: dict[str, list[Point]]) -> dict[str, float]:
-    """Print the times along each axis, and the slopes, which are returned."""
+    """Print the times along each axis; print and return the slopes."""
     slopes = {}
     for axis, points in axes.items():
         lines, x, y = [], [], []

@@ -1,14 +1,14 @@
-"""Faults drawn by lot while Dask collections are fitted: the same bits, or an error in time?
+"""Faults drawn at random during fits of Dask collections: the same bits, or an error in time?
 
     python -m benchmarks.engine.fault_lot                  # 200 faults, most of an hour
     python -m benchmarks.engine.fault_lot --faults 20 --kinds frozen paused --seed 3
 
 Three workers have a process and a thread each.  A trial draws a kind of fault, a model, and a
-moment: one of the steps of a fit when nothing happens, which are calls of all workers and what is
-waited for; three times of ten one of the first few, in which rows are read and placed.  Kinds:
+moment, which is one of the steps of an undisturbed fit: its calls of all workers, and its waits.
+In three trials of ten it is one of the first few, in which rows are read and placed.  Kinds:
 
 - *killed*: SIGKILL; the worker comes back at another address;
-- *same address*: the same, and it comes back where it was;
+- *same address*: the same, and it comes back at its old address;
 - *frozen*: SIGSTOP until the fit has ended;
 - *thawed*: SIGSTOP, and SIGCONT after up to two deadlines;
 - *paused*: its memory counts as short, and Dask pauses it, until the fit has ended;
@@ -16,14 +16,14 @@ waited for; three times of ten one of the first few, in which rows are read and 
 - *scaled*: `cluster.adapt` between one worker and three, from that moment on;
 - *held*: a task of another client holds the GIL for longer than the deadline.
 
-A second client has tasks on all workers meanwhile, of half a second each.  Each must end with what
-it returns; one must have run once, unless it ran on a worker that was hit, or closed by `scaled`.
+A second client meanwhile has tasks of half a second on all workers.  Each task must return its
+number, and must have run once, unless it ran on a worker that was hit, or closed by `scaled`.
 
 The model file must be that of a fit in memory, byte for byte; or there is an error, at most the
-deadline and five seconds after the fault (the end of the fault's making, of faults that last).  A
-fit that has made no step for `--limit` seconds, or has not ended after ten times as many, counts as
-hung.  A machine that is busy with something else, or lets these processes go last, makes fits slow
-for as long as it likes: so it is said for how long a thread of theirs waited for a processor.
+deadline and five seconds after the fault (for a fault that lasts, after the end of its start).  A
+fit without a step for `--limit` seconds, or without an end after ten times as long, counts as hung.
+Another load on the machine makes fits slow without bound, so the report has the longest wait of a
+thread for a processor.
 """
 
 import contextlib
@@ -55,10 +55,10 @@ FIRST = 6
 """Steps in which rows are read and placed."""
 
 GRACE = 5.0
-"""Seconds beside the deadline in which there is a model or an error."""
+"""Seconds after the deadline in which there must be a model or an error."""
 
 PORTS = "45870:45889"
-"""Where workers listen that come back at their address."""
+"""The ports of workers that come back at their address."""
 
 MODELS: dict[str, dict[str, Any]] = {
     "tables": {"n_estimators": 80},
@@ -77,54 +77,54 @@ MODELS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Cluster:
-    """Workers in processes of their own, and two clients."""
+    """Workers in processes, and two clients."""
 
     same_address: bool = False
-    own: Any = None
+    local: Any = None
     client: Any = None
     other: Any = None
 
     def open(self) -> None:
-        """Start it."""
+        """Start the cluster."""
         from distributed import Client, LocalCluster
         from distributed.utils import get_mp_context
 
         import dask
 
         more = {"worker_port": PORTS} if self.same_address else {}
-        # Processes are forked from one that has imported what they need: they come sooner.
+        # Processes are forked from one with the imports done: they start sooner.
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
         get_mp_context().set_forkserver_preload(["distributed", "properboost.dask"])
-        self.own = LocalCluster(
+        self.local = LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=60,
             memory_limit="1 GB", **more,
         )  # fmt: skip
-        self.client, self.other = Client(self.own), Client(self.own, set_as_default=False)
+        self.client, self.other = Client(self.local), Client(self.local, set_as_default=False)
         self.client.wait_for_workers(WORKERS, timeout=60)
 
     def ready(self) -> bool:
-        """Whether all workers are there and answer, soon."""
-        return self.own is not None and in_time(20.0, self._mend) == [True]
+        """Whether all workers are there and answer soon."""
+        return self.local is not None and in_time(20.0, self._mend) == [True]
 
     def _mend(self) -> bool:
         from distributed import Status
 
-        closed = [k for k, own in self.own.workers.items() if own.status == Status.closed]
+        closed = [k for k, worker in self.local.workers.items() if worker.status == Status.closed]
         if closed:
-            self.own.scale_down(closed)
-        self.own.scale(WORKERS)
+            self.local.scale_down(closed)
+        self.local.scale(WORKERS)
         self.client.wait_for_workers(WORKERS, timeout=15)
         return len(self.client.run(os.getpid)) == WORKERS
 
     def close(self) -> None:
-        """End it, whatever state it is in."""
-        if self.own is None:
+        """Close the cluster, in any state."""
+        if self.local is None:
             return
-        own, clients = self.own, [self.client, self.other]
-        nannies = [getattr(worker, "pid", None) for worker in own.workers.values()]
-        self.own = self.client = self.other = None
-        done = in_time(15.0, lambda: ([each.close(timeout=5) for each in clients],
-                                      own.close(timeout=5)))  # fmt: skip
+        local, clients = self.local, [self.client, self.other]
+        nannies = [getattr(worker, "pid", None) for worker in local.workers.values()]
+        self.local = self.client = self.other = None
+        done = in_time(15.0, lambda: ([client.close(timeout=5) for client in clients],
+                                      local.close(timeout=5)))  # fmt: skip
         if done is None:
             for pid in nannies:
                 if pid:
@@ -135,7 +135,7 @@ class Cluster:
 
 
 def _work(folder: str, number: int) -> int:
-    """Note who runs this, and work for a while."""
+    """Record the process that runs this, and work for a while."""
     with (Path(folder) / str(number)).open("a") as file:
         file.write(f"{os.getpid()}\n")
     time.sleep(0.5)
@@ -143,7 +143,7 @@ def _work(folder: str, number: int) -> int:
 
 
 def hold(seconds: float) -> str:
-    """Sleep with the GIL, as many an extension works."""
+    """Sleep with the GIL, as many extensions work."""
     import ctypes
 
     ctypes.PyDLL(None).usleep(int(seconds * 1e6))
@@ -152,7 +152,7 @@ def hold(seconds: float) -> str:
 
 @dataclass
 class Tasks:
-    """Another client's tasks, a few at a time on each worker, until it is told to stop."""
+    """Another client's tasks, a few at a time on each worker, until `stop`."""
 
     client: Any
     futures: list[Any] = field(default_factory=list)
@@ -165,7 +165,7 @@ class Tasks:
 
     def _submit(self) -> None:
         while not self._stop.wait(0.4):
-            if sum(own.status == "pending" for own in self.futures) < WORKERS:
+            if sum(future.status == "pending" for future in self.futures) < WORKERS:
                 number = len(self.futures)
                 self.futures.append(self.client.submit(_work, self.folder.name, number, pure=False))
 
@@ -175,7 +175,7 @@ class Tasks:
         self._thread.join()
 
     def find_wrong(self, struck: set[int], limit: float, *, scaled: bool) -> list[str]:
-        """Return what is wrong with tasks: they have not ended, or ran twice where none was hit.
+        """Return the errors of tasks: those without an end, or with two runs and no worker hit.
 
         A cluster that is `scaled` has also closed workers that it had started in the meantime.
         """
@@ -197,8 +197,8 @@ class Tasks:
 
 
 def _find_processes(dask_scheduler: Any = None) -> list[int]:
-    """Return the processes of the workers that are there."""
-    return [own.pid for own in dask_scheduler.workers.values()]
+    """Return the processes of the present workers."""
+    return [worker.pid for worker in dask_scheduler.workers.values()]
 
 
 # -- faults ----------------------------------------------------------------------------------------
@@ -206,40 +206,40 @@ def _find_processes(dask_scheduler: Any = None) -> list[int]:
 
 @dataclass
 class Fault:
-    """What happens to a worker; `ended` is when it has happened."""
+    """A fault of a worker; `ended` is the time at which its start is complete."""
 
     cluster: Cluster
     chance: random.Random
     deadline: float
     pids: dict[str, int] = field(default_factory=dict)
     struck: set[int] = field(default_factory=set)
-    """Processes whose tasks may begin anew."""
+    """Processes whose tasks may run again."""
     began: float | None = None
     ended: float = 0.0
     wrong: list[str] = field(default_factory=list)
     undo: list[Callable[[], Any]] = field(default_factory=list)
 
     def strike(self, kind: str) -> None:
-        """Have it happen."""
+        """Start the fault, on a worker drawn at random."""
         self.began = time.perf_counter()
         address = self.chance.choice(sorted(self.pids))
         try:
-            getattr(self, f"_be_{kind.replace(' ', '_')}")(address, self.pids[address])
-        except Exception as error:  # of the cluster, that others have struck
+            getattr(self, f"_make_{kind.replace(' ', '_')}")(address, self.pids[address])
+        except Exception as error:  # the cluster may have other faults
             self.wrong.append(f"the fault failed: {type(error).__name__} {error}")
         self.ended = time.perf_counter()
 
-    def _be_killed(self, _: str, pid: int) -> None:
+    def _make_killed(self, _: str, pid: int) -> None:
         self.struck.add(pid)
         send(pid, signal.SIGKILL)
 
-    _be_same_address = _be_killed
+    _make_same_address = _make_killed
 
-    def _be_frozen(self, _: str, pid: int) -> None:
+    def _make_frozen(self, _: str, pid: int) -> None:
         send(pid, signal.SIGSTOP)
         self.undo.append(lambda: send(pid, signal.SIGCONT))
 
-    def _be_thawed(self, _: str, pid: int) -> None:
+    def _make_thawed(self, _: str, pid: int) -> None:
         send(pid, signal.SIGSTOP)
         self.undo.append(lambda: send(pid, signal.SIGCONT))
         timer = threading.Timer(
@@ -247,23 +247,23 @@ class Fault:
         )
         timer.start()
 
-    def _be_paused(self, address: str, _: int) -> None:
+    def _make_paused(self, address: str, _: int) -> None:
         client = self.cluster.other
         before = client.run(_set_pause, 1e-9, workers=[address])[address]
         self.undo.append(lambda: client.run(_set_pause, before, workers=[address]))
 
-    def _be_retired(self, address: str, pid: int) -> None:
+    def _make_retired(self, address: str, pid: int) -> None:
         self.struck.add(pid)
         self.cluster.other.retire_workers([address], close_workers=True)
 
-    def _be_scaled(self, _: str, __: int) -> None:
+    def _make_scaled(self, _: str, __: int) -> None:
         self.struck |= set(self.pids.values())
-        adaptive = self.cluster.own.adapt(
+        adaptive = self.cluster.local.adapt(
             minimum=1, maximum=WORKERS, interval="100 ms", wait_count=1
         )
         self.undo.append(adaptive.stop)
 
-    def _be_held(self, address: str, _: int) -> None:
+    def _make_held(self, address: str, _: int) -> None:
         seconds = self.chance.uniform(1.2, 2.0) * self.deadline
         future = self.cluster.other.submit(
             hold, seconds, workers=[address], pure=False, priority=100
@@ -280,7 +280,7 @@ KINDS = ("killed", "same address", "frozen", "thawed", "paused", "retired", "sca
 
 
 def _set_pause(fraction: float, dask_worker: Any = None) -> float:
-    """Have a worker's memory be short from that fraction on; return what it was before."""
+    """Set the fraction at which a worker's memory counts as short; return the former one."""
     before = dask_worker.memory_manager.memory_pause_fraction
     dask_worker.memory_manager.memory_pause_fraction = fraction
     return float(before)
@@ -291,21 +291,21 @@ def _set_pause(fraction: float, dask_worker: Any = None) -> float:
 
 @dataclass
 class Steps:
-    """Counts the steps of a fit, and begins something at one of them."""
+    """A count of the steps of a fit, which calls a function at one of them."""
 
     at: int = -1
     begin: Callable[[], None] = lambda: None
     count: int = 0
 
     def run(self, fit: Callable[[], Any], limit: float) -> list[Any] | None:
-        """Return what a fit returns or raises, in a list; None if it makes no step for so long."""
-        found: list[Any] = []
+        """Return the model or the error of a fit, in a list; None if it stands still too long."""
+        outcome: list[Any] = []
 
         def work() -> None:
             try:
-                found.append(fit())
+                outcome.append(fit())
             except BaseException as error:
-                found.append(error)
+                outcome.append(error)
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
@@ -317,13 +317,13 @@ class Steps:
                 count, since = self.count, time.monotonic()
             if time.monotonic() > min(since + limit, end):
                 return None
-        return found
+        return outcome
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Take the place of what fits call and wait for."""
-        from properboost.dask import fleet, lockstep
-        from properboost.dask.waiting import Workers
+        """Replace the functions that fits call and wait with."""
+        from properboost.dask import all_reduce, shards
+        from properboost.dask.worker_health import Workers
 
         def counted(function: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any, **more: Any) -> Any:
@@ -334,17 +334,17 @@ class Steps:
 
             return call
 
-        call = counted(lockstep.call)
+        call = counted(all_reduce.call)
         with (
-            patch.object(lockstep, "call", call),
-            patch.object(fleet, "call", call),
+            patch.object(all_reduce, "call", call),
+            patch.object(shards, "call", call),
             patch.object(Workers, "wait_for", counted(Workers.wait_for)),
         ):
             yield
 
 
 def find_waits(pids: Collection[int]) -> dict[str, float]:
-    """Return for how many seconds each thread of processes has waited for a processor, on Linux."""
+    """Return the seconds that each thread of processes has waited for a processor, on Linux."""
     waits = {}
     for pid in pids:
         for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
@@ -358,11 +358,11 @@ def find_waits(pids: Collection[int]) -> dict[str, float]:
 
 @dataclass
 class Outcome:
-    """What came of a trial, and when after the fault."""
+    """The outcome of a trial, and its time after the fault."""
 
     kind: str
     model: str
-    what: str
+    verdict: str
     seconds: float = 0.0
     lost: float = 0.0
     text: str = ""
@@ -375,7 +375,7 @@ class Outcome:
 
 @dataclass
 class Lot:
-    """Trials that are drawn."""
+    """Trials drawn at random."""
 
     deadline: float
     limit: float
@@ -401,14 +401,14 @@ class Lot:
         search = model == "search"
         kind = DaskProperBoostClassifierCV if search else DaskProperBoostClassifier
         X = da.from_array(self._X, chunks=(-(-self.n_rows // CHUNKS), -1))
-        if model not in ("bags", "search"):  # of those, rows are made anew for each reading
+        if model not in ("bags", "search"):  # these two make their rows anew for each reading
             X = client.persist(X)
         y = self._labels[3 if model == "classes" else 2]
         fitted = kind(client=client, deadline=self.deadline, **MODELS[model]).fit(X, y)
         return fitted.to_local().best_estimator_ if search else fitted.to_local()
 
     def prepare(self, model: str) -> bytes:
-        """Return the bytes of the model in memory, and note how long it takes with Dask."""
+        """Return the bytes of the model in memory, and record the time of its fits with Dask."""
         import properboost as pb
 
         if model not in self._expected:
@@ -420,13 +420,13 @@ class Lot:
             cluster = self._open(False)
             times = []
             for _ in range(3):
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 steps = Steps()
                 with steps.watch():
-                    found = self._fit(model, cluster.client)
+                    fitted_with_dask = self._fit(model, cluster.client)
                 self._steps[model] = steps.count
-                times.append(time.perf_counter() - begun)
-                if make_bytes(found) != self._expected[model]:
+                times.append(time.perf_counter() - started)
+                if make_bytes(fitted_with_dask) != self._expected[model]:
                     sys.exit(f"{model}, undisturbed: other bits")
             self.usual[model] = statistics.median(times[1:])
         return self._expected[model]
@@ -450,49 +450,49 @@ class Lot:
         timer = threading.Timer(chance.uniform(0.0, 0.05), fault.strike, [kind])
         pids = [os.getpid(), *fault.pids.values()]
         waits = find_waits(pids)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         steps = Steps(chance.randint(1, last), timer.start)
         with steps.watch():
-            found = steps.run(lambda: self._fit(model, cluster.client), self.limit)
+            fitted = steps.run(lambda: self._fit(model, cluster.client), self.limit)
         end = time.perf_counter()
-        waited = [own - waits.get(path, 0.0) for path, own in find_waits(pids).items()]
+        waited = [seconds - waits.get(path, 0.0) for path, seconds in find_waits(pids).items()]
         if timer.ident is not None:
             timer.join()
         tasks.stop()
-        outcome = Outcome(kind, model, "hung", lost=end - begun - self.usual[model])
-        if found is None:
+        outcome = Outcome(kind, model, "hung", lost=end - started - self.usual[model])
+        if fitted is None:
             faulthandler.dump_traceback()
         outcome.waited = max(waited, default=0.0)
         outcome.hit = fault.began is not None
         outcome.seconds = end - (fault.ended or end)
-        if found and isinstance(found[0], BaseException):
-            outcome.text = f"{type(found[0]).__name__}: {found[0]}"
+        if fitted and isinstance(fitted[0], BaseException):
+            outcome.text = f"{type(fitted[0]).__name__}: {fitted[0]}"
             in_time_ = outcome.seconds <= self.deadline + GRACE
-            outcome.what = "error in time" if in_time_ else "error too late"
-        elif found:
-            outcome.what = "same bits" if make_bytes(found[0]) == expected else "other bits"
+            outcome.verdict = "error in time" if in_time_ else "error too late"
+        elif fitted:
+            outcome.verdict = "same bits" if make_bytes(fitted[0]) == expected else "other bits"
         for undo in fault.undo:
-            undone = in_time(70.0, undo)
-            if undone is None or isinstance(undone[0], BaseException):
-                fault.wrong.append(f"not undone: {undone}")
+            undo_outcome = in_time(70.0, undo)
+            if undo_outcome is None or isinstance(undo_outcome[0], BaseException):
+                fault.wrong.append(f"not undone: {undo_outcome}")
         outcome.others = fault.wrong + tasks.find_wrong(fault.struck, 60.0, scaled=kind == "scaled")
         if kind not in ("killed", "same address", "retired", "scaled"):
             left = cluster.client.run(os.getpid)
             if left != fault.pids:
                 outcome.others.append(f"workers were {fault.pids}, are {left}")
-        if outcome.what == "hung":
+        if outcome.verdict == "hung":
             cluster.close()
         return outcome
 
     def close(self) -> None:
-        """End the clusters."""
+        """Close the clusters."""
         for cluster in self._clusters.values():
             cluster.close()
 
 
 @contextlib.contextmanager
 def open_lot(deadline: float, **settings: Any) -> Iterator[Lot]:
-    """Draw trials, and end clusters at the end."""
+    """Yield a lot of trials, and close its clusters at the end."""
     lot = Lot(deadline, **settings)
     try:
         yield lot
@@ -508,16 +508,16 @@ def _describe(outcomes: list[Outcome]) -> None:
     for name, kinds in (("kind", KINDS), ("model", tuple(MODELS))):
         lines = []
         for kind in (*kinds, "all"):
-            own = [each for each in outcomes if kind in (getattr(each, name), "all")]
-            if own:
-                counts = Counter(each.what for each in own)
-                lost = [each.lost for each in own]
+            group = [outcome for outcome in outcomes if kind in (getattr(outcome, name), "all")]
+            if group:
+                counts = Counter(outcome.verdict for outcome in group)
+                lost = [outcome.lost for outcome in group]
                 lines.append(
-                    [kind, str(len(own)), str(sum(each.hit for each in own)),
-                     *(str(counts[what]) for what in OUTCOMES),
-                     str(sum(bool(each.others) for each in own)),
+                    [kind, str(len(group)), str(sum(outcome.hit for outcome in group)),
+                     *(str(counts[verdict]) for verdict in OUTCOMES),
+                     str(sum(bool(outcome.others) for outcome in group)),
                      f"{statistics.median(lost):.1f}", f"{max(lost):.1f}",
-                     f"{max(each.waited for each in own):.1f}"]
+                     f"{max(outcome.waited for outcome in group):.1f}"]
                 )  # fmt: skip
         print_table(["", "trials", "in time to hit", *OUTCOMES, "others disturbed",
                      "s lost, median", "largest",
@@ -526,7 +526,7 @@ def _describe(outcomes: list[Outcome]) -> None:
 
 
 def main() -> None:
-    """Run the trials, and print what came of them."""
+    """Run the trials, and print their outcomes."""
     parser = make_plain_parser(__doc__)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="number of the first trial")
@@ -547,18 +547,20 @@ def main() -> None:
     for trial in range(arguments.first, arguments.first + arguments.faults):
         # A loop that is blocked would block this thread, too.
         faulthandler.dump_traceback_later(arguments.limit + 900.0)
-        own = lot.draw(arguments.seed, trial)
-        outcomes.append(own)
+        outcome = lot.draw(arguments.seed, trial)
+        outcomes.append(outcome)
         print(
-            f"{trial}: {own.kind}, {own.model}: {own.what}, {own.seconds:.1f} s after it, "
-            f"{own.lost:.1f} s lost, {own.waited:.1f} s waited for a processor"
-            f"{'' if own.hit else ' (too late to hit)'} {own.text} {'; '.join(own.others)}",
+            f"{trial}: {outcome.kind}, {outcome.model}: {outcome.verdict}, "
+            f"{outcome.seconds:.1f} s after it, {outcome.lost:.1f} s lost, "
+            f"{outcome.waited:.1f} s waited for a processor"
+            f"{'' if outcome.hit else ' (too late to hit)'} {outcome.text} "
+            f"{'; '.join(outcome.others)}",
             flush=True,
         )
         if (trial + 1) % 50 == 0:
             _describe(outcomes)
     _describe(outcomes)
-    print({name: round(own, 2) for name, own in lot.usual.items()})
+    print({name: round(seconds, 2) for name, seconds in lot.usual.items()})
     sys.stdout.flush()
     in_time(30.0, lot.close)
     os._exit(0)  # threads of fits that hang would be waited for

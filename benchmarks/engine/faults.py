@@ -1,4 +1,4 @@
-"""Workers that die or freeze in a fit of a Dask collection: are the bits the same, what is lost?
+"""Workers that die or freeze in a fit of a Dask collection: are the bits the same, and the time?
 
     python -m benchmarks.engine.faults                     # 20 trials of each kind, half an hour
     python -m benchmarks.engine.faults --trials 3 --kinds during freeze --models tree
@@ -8,18 +8,18 @@ A trial fits a small table on three workers.  A worker drawn at random gets a si
 drawn at random, uniformly over the calls of the fit:
 
 - *before*, *after*: SIGKILL right before or right after a call to all workers;
-- *during*: SIGKILL while they are at it;
-- *freeze*: SIGSTOP at a like moment; nobody hears of it, and only the deadline tells;
+- *during*: SIGKILL while such a call runs;
+- *freeze*: SIGSTOP at a like moment; no connection breaks, so that only the deadline detects it;
 - *two*: a second SIGKILL, to another worker, within the 12 calls after the first, so that it often
   hits the recovery;
-- *reading*: SIGKILL before there are calls, while bins are found.
+- *reading*: SIGKILL before there are calls, while the fit finds bins.
 
 The model file must then be that of a fit in memory, byte for byte.  Seconds lost are those beyond
-the median of fits that nothing happens to, on the same cluster.  Workers that were killed come
-back, and are waited for between trials; where one stays away there is a new cluster.  A fit that
-has not ended after `--limit` seconds counts as hung.
+the median of undisturbed fits on the same cluster.  Workers that were killed come back, and trials
+wait for them; if one does not, a new cluster is started.  A fit that has not ended after `--limit`
+seconds counts as hung.
 
-Peers are killed once, at a moment drawn uniformly over what a fit takes, each on a new cluster.
+Peers are killed once, at a moment drawn uniformly over the time of a fit, each on a new cluster.
 """
 
 import contextlib
@@ -49,19 +49,19 @@ MODELS: dict[str, dict[str, Any]] = {
     "pairs": {"interactions": 3},
 }
 WORKERS, CHUNKS, SOON = 3, 8, 12
-FIRST = 5  # fits that nothing happens to
+FIRST = 5  # fits without a fault
 
 
 @dataclass
 class Cluster:
-    """Workers in processes of their own, and a client; made anew where one of them stays away."""
+    """Workers in processes, and a client; a new one replaces it if a worker does not come back."""
 
     client: Any = None
-    own: Any = None
+    local: Any = None
     pids: dict[str, int] = field(default_factory=dict)
 
     def ready(self) -> None:
-        """Wait until all workers are there and answer."""
+        """Wait until all workers are there and answer, on a new cluster if need be."""
         from distributed import Client, LocalCluster
 
         if self.client is not None:
@@ -73,48 +73,48 @@ class Cluster:
             except Exception as error:  # some worker does not come back
                 print(f"a new cluster ({type(error).__name__}: {error})", flush=True)
                 self.close()
-        self.own = LocalCluster(
+        self.local = LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         )
-        self.client = Client(self.own)
+        self.client = Client(self.local)
         self.pids = self.client.run(os.getpid)
         self.client.run(_import)
 
     def close(self) -> None:
-        """End it, whatever state it is in."""
+        """Close the cluster, in any state."""
         for pid in self.pids.values():
             send(pid, signal.SIGCONT)
-        ended = in_time(10.0, lambda: (self.client.close(timeout=5), self.own.close(timeout=5)))
+        ended = in_time(10.0, lambda: (self.client.close(timeout=5), self.local.close(timeout=5)))
         if ended is None:
             for pid in self.pids.values():
                 send(pid, signal.SIGKILL)
-        self.client, self.own = None, None
+        self.client, self.local = None, None
 
 
 def _import() -> None:
-    import properboost.dask  # noqa: F401  # what a first fit would do
+    import properboost.dask  # noqa: F401  # as a first fit would
 
 
 def send(pid: int, sign: int) -> None:
-    """Send a signal, perhaps to nobody."""
+    """Send a signal to a process, if it exists."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, sign)
 
 
 def in_time(limit: float, run: Callable[[], Any]) -> list[Any] | None:
-    """Return what `run` returns or raises, in a list; None if it takes longer than the limit."""
-    found: list[Any] = []
+    """Return the value or the error of `run`, in a list; None if it exceeds the limit."""
+    outcome: list[Any] = []
 
     def work() -> None:
         try:
-            found.append(run())
+            outcome.append(run())
         except BaseException as error:
-            found.append(error)
+            outcome.append(error)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(limit)
-    return None if thread.is_alive() else found
+    return None if thread.is_alive() else outcome
 
 
 # -- striking --------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def in_time(limit: float, run: Callable[[], Any]) -> list[Any] | None:
 
 @dataclass
 class Strike:
-    """Counts the calls to all parties, and sends signals at some of them."""
+    """A count of the calls to all workers, which sends signals at some of them."""
 
     kind: str = ""
     at: int = -1
@@ -134,10 +134,10 @@ class Strike:
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Take the place of the function that calls all parties."""
-        from properboost.dask import fleet, lockstep
+        """Replace the function that calls all workers."""
+        from properboost.dask import all_reduce, shards
 
-        real = lockstep.call
+        call_all = all_reduce.call
 
         def call(known: Any, lines: Any, *arguments: Any) -> Any:
             self.calls += 1
@@ -146,23 +146,23 @@ class Strike:
             if self.kind in ("before", "two") and here:
                 self.strike(workers)
             if self.kind in ("during", "freeze") and here:
-                usual = statistics.median(self.times or [0.01])
-                threading.Timer(self.chance.uniform(0, usual), self.strike, [workers]).start()
+                median_time = statistics.median(self.times or [0.01])
+                threading.Timer(self.chance.uniform(0, median_time), self.strike, [workers]).start()
             if self.kind == "two" and self.calls == self.at + self.second:
                 self.strike(workers)
-            begun = time.perf_counter()
-            result = real(known, lines, *arguments)
-            self.times.append(time.perf_counter() - begun)
+            started = time.perf_counter()
+            result = call_all(known, lines, *arguments)
+            self.times.append(time.perf_counter() - started)
             if self.kind == "after" and here:
                 self.strike(workers)
             return result
 
         self.second = self.chance.randint(1, SOON)
-        with patch.object(lockstep, "call", call), patch.object(fleet, "call", call):
+        with patch.object(all_reduce, "call", call), patch.object(shards, "call", call):
             yield
 
     def strike(self, workers: list[str]) -> None:
-        """Send the signal to one of these workers."""
+        """Send the signal to one of these workers, drawn at random."""
         left = [w for w in workers if w not in self.lost and w in self.pids]
         if left:
             worker = self.chance.choice(sorted(left))
@@ -175,12 +175,12 @@ class Strike:
 
 @dataclass
 class Outcome:
-    """What came of a trial."""
+    """The outcome of a trial."""
 
     seconds: float
     same: bool
     text: str = ""
-    """What went wrong, if anything."""
+    """The error, if there was one."""
     lost: int = 0
 
 
@@ -195,25 +195,25 @@ def make_bytes(model: Any) -> bytes:
 def try_once(
     cluster: Cluster, fit: Callable[[Any], Any], expected: bytes, strike: Strike, limit: float
 ) -> Outcome:
-    """Fit once, while the strike does what it does."""
+    """Fit once, while the strike watches."""
     strike.pids = dict(cluster.pids)
-    begun = time.perf_counter()
+    started = time.perf_counter()
     if strike.kind == "reading":
         delay = strike.chance.uniform(0, strike.at / 1000)
         threading.Timer(delay, strike.strike, [list(strike.pids)]).start()
     with strike.watch():
-        found = in_time(limit, lambda: fit(cluster.client))
-    seconds = time.perf_counter() - begun
-    if strike.kind == "freeze":  # it has been given up, and is of no use to anybody
+        fitted = in_time(limit, lambda: fit(cluster.client))
+    seconds = time.perf_counter() - started
+    if strike.kind == "freeze":  # the fit has given it up, and it can do no more work
         for pid in strike.lost.values():
             send(pid, signal.SIGKILL)
-    if found is None:
+    if fitted is None:
         cluster.close()
         return Outcome(seconds, False, "hung", len(strike.lost))
-    if isinstance(found[0], BaseException):
-        error = f"{type(found[0]).__name__}: {found[0]}"
+    if isinstance(fitted[0], BaseException):
+        error = f"{type(fitted[0]).__name__}: {fitted[0]}"
         return Outcome(seconds, False, error, len(strike.lost))
-    same = make_bytes(found[0].to_local()) == expected
+    same = make_bytes(fitted[0].to_local()) == expected
     return Outcome(seconds, same, "" if same else "another model", len(strike.lost))
 
 
@@ -239,16 +239,16 @@ def run_model(
 
     cluster = Cluster()
     cluster.ready()
-    calm, n_calls, before_calls = [], 0, 0.0
+    undisturbed, n_calls, before_calls = [], 0, 0.0
     for k in range(FIRST + 1):
         strike = Strike()
         outcome = try_once(cluster, fit, expected, strike, limit)
         if outcome.text:
             sys.exit(f"{name}, undisturbed: {outcome.text}")
         if k:  # the first is a warm-up
-            calm.append(outcome.seconds)
+            undisturbed.append(outcome.seconds)
             n_calls, before_calls = strike.calls, outcome.seconds - sum(strike.times)
-    usual = statistics.median(calm)
+    usual = statistics.median(undisturbed)
     print(f"\n{name}: undisturbed {usual:.2f} s, {n_calls} calls; {trials} trials of each\n")
     lines = []
     for kind in kinds:
@@ -261,11 +261,11 @@ def run_model(
             outcomes.append(outcome)
             if outcome.text:
                 print(f"{kind}, trial {trial}, call {at}: {outcome.text}", flush=True)
-        lost = [own.seconds - usual for own in outcomes]
+        lost = [outcome.seconds - usual for outcome in outcomes]
         lines.append(
             [
-                kind, str(trials), str(sum(own.lost for own in outcomes)),
-                str(sum(own.same for own in outcomes)),
+                kind, str(trials), str(sum(outcome.lost for outcome in outcomes)),
+                str(sum(outcome.same for outcome in outcomes)),
                 f"{statistics.median(lost):.2f}", f"{max(lost):.2f}",
             ]
         )  # fmt: skip
@@ -295,7 +295,7 @@ def fit_lightgbm(client: Any, X: Any, y: Any, rounds: int) -> Any:
 
 
 def run_peers(trials: int, limit: float, rows: Problem, rounds: int) -> None:
-    """Say what becomes of peers, one trial after the other."""
+    """Print the outcome of each trial of the peers."""
     import dask.array as da
 
     size = -(-len(rows.y) // CHUNKS)
@@ -310,28 +310,28 @@ def run_peers(trials: int, limit: float, rows: Problem, rounds: int) -> None:
                 return fit(cluster.client, X, y, rounds)
 
             run()
-            begun = time.perf_counter()
+            started = time.perf_counter()
             run()
-            usual = time.perf_counter() - begun
+            usual = time.perf_counter() - started
             chance = random.Random(f"{name} {trial}")
             moment, pid = chance.uniform(0.1, 0.9) * usual, chance.choice([*cluster.pids.values()])
             threading.Timer(moment, send, [pid, signal.SIGKILL]).start()
-            begun = time.perf_counter()
-            found = in_time(limit, run)
-            seconds = time.perf_counter() - begun
-            if found is None:
-                said = "hung"
-            elif isinstance(found[0], BaseException):
-                said = f"{type(found[0]).__name__}: {str(found[0]).strip().splitlines()[0]}"
+            started = time.perf_counter()
+            model = in_time(limit, run)
+            seconds = time.perf_counter() - started
+            if model is None:
+                ending = "hung"
+            elif isinstance(model[0], BaseException):
+                ending = f"{type(model[0]).__name__}: {str(model[0]).strip().splitlines()[0]}"
             else:
-                said = "a model"
-            print(f"{name}, killed at {moment:.2f} of {usual:.2f} s: {said}; {seconds:.1f} s",
+                ending = "a model"
+            print(f"{name}, killed at {moment:.2f} of {usual:.2f} s: {ending}; {seconds:.1f} s",
                   flush=True)  # fmt: skip
             cluster.close()
 
 
 def main() -> None:
-    """Run the trials, and print what came of them."""
+    """Run the trials, and print their outcomes."""
     parser = make_plain_parser(__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=8)

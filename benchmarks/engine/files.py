@@ -3,9 +3,9 @@
     python -m benchmarks.engine.files                        # a minute
     python -m benchmarks.engine.files --models tables --repeats 3    # a quick look
 
-Each model is fitted once with the defaults of its kind.  The forms of its file then take turns at
-being saved and loaded in one process; saving ends when the file is on the disk.  What is loaded
-must predict the held-out rows bit for bit as the model does.
+Each model is fitted once with the defaults of its kind.  The forms of its file then take turns in
+one process: each is saved and loaded.  Saving ends when the file is on the disk.  The loaded model
+must predict the held-out rows bit for bit as the saved one.
 """
 
 from functools import partial
@@ -26,7 +26,7 @@ MODELS = {
     "trees": partial(pb.ProperBoostClassifier, weak_learner="tree"),
     "search": partial(pb.ProperBoostClassifierCV, effort=None),
 }
-"""By name; each is made without arguments."""
+"""Estimators by name; each is made without arguments."""
 
 FORMS = {
     "full": ("model.json", False),
@@ -38,7 +38,7 @@ SAVE, LOAD = "save", "load"
 
 
 def turn(model: Any, form: str, folder: Path, clock: Clock) -> Any:
-    """Save a model and load it; return how many bytes the file has, and what was loaded."""
+    """Save a model and load it; return a function for the size of the file and the loaded model."""
     name, compact = FORMS[form]
     path = folder / f"{form.replace(', ', '-')}-{name}"
     with clock(SAVE):
@@ -66,9 +66,9 @@ def main() -> None:
             ]
             results = race(contestants, arguments.repeats)
         for form, turns in results.items():
-            size, loaded = turns.found
+            size, loaded = turns.outcome
             assert np.array_equal(loaded.predict_proba(held_out.X), expected)
-            times = [spread(turns.seconds(what), 1e-3) for what in (SAVE, LOAD)]
+            times = [spread(turns.seconds(part), 1e-3) for part in (SAVE, LOAD)]
             lines.append([f"{name}, {form}", f"{size:,}", *times])
     print_table(["ADULT", "bytes", "save, ms (min-max)", "load, ms (min-max)"], lines)
     print_others(results)

@@ -1,15 +1,15 @@
-"""What models cost that are boosted together, against one model alone.
+"""The cost of models that are boosted together, against one model alone.
 
     python -m benchmarks.engine.lanes               # 1,000,000 x 50, some minutes
     python -m benchmarks.engine.lanes --rows 50000  # a quick look
 
-Boosting only, on codes that are made once: GLog, real response, guarded steps.  The models differ
-in their gains, from 2 to 16; with "small gains" from 1/4, where steps are shortened and need a
-search for their minimiser.  As in a search, models that are boosted together keep no rounds; the
-model alone keeps its own.
-What is told is the time of one table of each model: of a round, or of one of the tables of a cycle.
-The contestants take turns, see `lib/race.py`; ratios to the model alone are those of the
-turns.  Run it on an idle machine, see `peers/fit.py`.
+It times boosting only, on codes that are made once: GLog, real response, guarded steps.  The models
+differ in their gains, from 2 to 16; with "small gains" from 1/4, where steps are shortened and need
+a search for their minimiser.  As in a search, models that are boosted together keep no rounds; the
+model alone keeps its rounds.
+The report has the time of one table of each model: of a round, or of one of the tables of a cycle.
+The contestants take turns, see `lib/race.py`; ratios to the model alone are within a turn.
+Run it on an idle machine, see `peers/fit.py`.
 """
 
 from functools import partial
@@ -51,7 +51,7 @@ def boost(
     setting: Setting,
     training: Any,
 ) -> None:
-    """Boost so many rounds, or one cycle."""
+    """Boost the setting's rounds, or one cycle."""
     boosting = engine.start(
         make_properboost(setting, selection=selection),
         training,

@@ -6,13 +6,13 @@
 
 The rows repeat a few thousand patterns, so that the right answer is known at any size: weights are
 frequencies, hence the fit must be that of each pattern once, weighted by numpy's count of it.  The
-rows whose cells lie beyond the 2^31-th (in a smaller table the last fortieth) have patterns of
-their own: a value that occurs nowhere else, in the last columns, and labels that follow it.  A
-fit that lost these rows, or took others for them, has another value there.
+rows whose cells lie beyond the 2^31-th (in a smaller table the last fortieth) have other patterns:
+a value that occurs nowhere else, in the last columns, and labels that follow it.  A fit that lost
+these rows, or took others for them, has another value there.
 
-Checked: the first round against counts and the papers' formulas; every round's feature and step
-and every column's shape function against the weighted fit; the raw prediction of every row against
-that of its pattern, bit for bit.  The exit status is 1 if anything is wrong.
+The script checks the first round against counts and the papers' formulas.  It checks every round's
+feature and step and every column's shape function against the weighted fit.  The raw prediction of
+every row must equal that of its pattern, bit for bit.  The exit status is 1 if anything is wrong.
 """
 
 import sys
@@ -30,15 +30,15 @@ from properboost import ProperBoostClassifier
 
 CELLS = 2**31
 BLOCK = 1_000_000  # rows made or compared at a time
-VALUES = 16  # of a column; the last one occurs only in the last rows
-MARKED = 2  # columns in which it does
+VALUES = 16  # of a column; the largest occurs only in the last rows
+MARKED = 2  # columns that have the largest value
 PATTERNS, TAIL_PATTERNS = 8_192, 512
 # The engine sums float32 in chunks; measured 2e-6 of the sum at 1,000,000 rows in one heavy bin.
 TOLERANCE = 1e-5
 
 
 class Table(NamedTuple):
-    """The rows, and which pattern each is."""
+    """The rows, and the pattern of each."""
 
     X: NDArray[Any]
     y: NDArray[np.uint8]
@@ -80,7 +80,7 @@ def _blocks(n_rows: int, tail: int) -> list[tuple[int, int]]:
 
 
 def check(condition: object, message: str) -> None:
-    """Stop unless `condition` holds."""
+    """Print the message, and exit unless `condition` holds."""
     if not condition:
         sys.exit(f"WRONG, it does not hold that {message}")
     print(f"  right: {message}", flush=True)
@@ -108,7 +108,7 @@ def check_first_round(model: ProperBoostClassifier, table: Table) -> None:
 
 
 def check_model(model: ProperBoostClassifier, table: Table) -> None:
-    """Compare the model with that of each pattern once, by its weight."""
+    """Compare the model with the weighted fit to each pattern once."""
     weighted = ProperBoostClassifier(**model.get_params()).fit(
         np.repeat(table.patterns, 2, axis=0),
         np.tile([0, 1], len(table.patterns)),
@@ -119,7 +119,10 @@ def check_model(model: ProperBoostClassifier, table: Table) -> None:
         np.array_equal(ours["feature"], theirs["feature"]),
         f"all rounds take the columns of the weighted fit: {ours['feature'].tolist()}",
     )
-    error = max(np.abs(ours[what] - theirs[what]).max() for what in ("cost", "step", "risk"))
+    error = max(
+        np.abs(ours[column_name] - theirs[column_name]).max()
+        for column_name in ("cost", "step", "risk")
+    )
     check(error < TOLERANCE, f"costs, steps and risks are its too (off by {error:.1e})")
     values = np.arange(VALUES).astype(table.X.dtype)
     error, last = 0.0, np.zeros(VALUES)
@@ -177,16 +180,16 @@ def main() -> None:
     print("all right")
 
 
-def _measure(what: str, n_rows: int, work: Any) -> Any:
+def _measure(part: str, n_rows: int, work: Any) -> Any:
     start = time.perf_counter()
     if not PeakMemory.supported:
         result = work()
-        print(f"{what}: {time.perf_counter() - start:.2f} s", flush=True)
+        print(f"{part}: {time.perf_counter() - start:.2f} s", flush=True)
         return result
     with PeakMemory() as memory:
         result = work()
     print(
-        f"{what}: {time.perf_counter() - start:.2f} s, peak {memory.peak / 1e9:.2f} GB, "
+        f"{part}: {time.perf_counter() - start:.2f} s, peak {memory.peak / 1e9:.2f} GB, "
         f"{memory.extra / n_rows:.1f} bytes a row beyond the table",
         flush=True,
     )

@@ -1,12 +1,12 @@
-"""Alpha, and the gain of the link apart from the binding, searched on LETTER as BoostLR divides it.
+"""Searches for alpha, and for the gain of the link alone, on LETTER with the split of BoostLR.
 
     python -m benchmarks.engine.link_binding            # half a minute
     python -m benchmarks.engine.link_binding --seeds 5  # of the folds, two minutes
 
-Greedy histograms of 16 bins of equal width, 100 unit steps, 4,000 rows against 16,000: as in the
-paper's Table 6, whose best numbers stand beside.  Each search takes what makes the fewest errors in
-five folds of the training rows.  `least` is the fewest errors on the test rows that any of its
-candidates makes.
+The models are greedy histograms of 16 bins of equal width, with 100 unit steps, of 4,000 rows, and
+are tested on 16,000: as in the paper's Table 6, whose best numbers are in the last column.  Each
+search takes the candidate with the fewest errors in five folds of the training rows.  The second
+number is the fewest errors of any of its candidates on the test rows.
 """
 
 import argparse
@@ -58,13 +58,13 @@ def list_searches() -> dict[str, tuple[Any, Any]]:
 
 
 def cut(X: Any, train: int) -> Any:
-    """Return the numbers of 16 bins of equal width over the range of the first rows."""
+    """Return the numbers of values' bins: 16 of equal width over the range of the first rows."""
     low, high = X[:train].min(axis=0), X[:train].max(axis=0)
     return np.clip(np.floor((X - low) / (high - low) * 16.0), 0.0, 15.0)
 
 
 def read(part: str) -> tuple[Any, Any, int]:
-    """Return rows and labels, the training rows first, and how many these are."""
+    """Return rows and labels, the training rows first, and the number of these."""
     from properboost import datasets
 
     tables = [datasets.load_letter(part, subset=s, return_X_y=True) for s in ("train", "test")]
@@ -73,8 +73,8 @@ def read(part: str) -> tuple[Any, Any, int]:
     return cut(X, len(tables[0][1])), y, len(tables[0][1])
 
 
-def run(part: str, response: str, seed: int, say: Callable[[str], None]) -> None:
-    """Run all searches, and print what they took."""
+def run(part: str, response: str, seed: int, write: Callable[[str], None]) -> None:
+    """Run all searches, and write their choices."""
     from properboost.reproduce.pinned_search import make_search
     from properboost.reproduce.pinned_tables import make_tables
 
@@ -84,14 +84,14 @@ def run(part: str, response: str, seed: int, say: Callable[[str], None]) -> None
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
 
     def count_errors(params: dict[str, Any]) -> int:
-        wanted = {"loss": params["loss"], "gain": params["gain"]}
-        model = make_tables(**wanted, **fixed).fit(X[:n], y[:n])
+        loss_and_gain = {"loss": params["loss"], "gain": params["gain"]}
+        model = make_tables(**loss_and_gain, **fixed).fit(X[:n], y[:n])
         return int(np.sum(model.predict(X[n:]) != y[n:]))
 
     for name, (loss, gains) in list_searches().items():
         progress(f"{part}, {response}: {name}")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of gains at an end
+            warnings.simplefilter("ignore", UserWarning)  # of gains at an end of the grid
             search = make_search(
                 {"loss": loss, "gain": gains}, cv=folds, scoring="accuracy", refit=False, **fixed
             ).fit(X[:n], y[:n])
@@ -99,14 +99,14 @@ def run(part: str, response: str, seed: int, say: Callable[[str], None]) -> None
         least = int(np.argmin(errors))
         best = search.cv_results_["params"][least]
         progress("")
-        say(
+        write(
             f"{part} {response:11} {name:36} {errors[search.best_index_]:5d} "
-            f"{_tell(search.best_params_):26} {errors[least]:5d} {_tell(best):26} "
+            f"{_describe(search.best_params_):26} {errors[least]:5d} {_describe(best):26} "
             f"{PUBLISHED[part].get(name, '')}"
         )
 
 
-def _tell(params: dict[str, Any]) -> str:
+def _describe(params: dict[str, Any]) -> str:
     alpha = None if isinstance(params["loss"], str) else params["loss"].alpha
     return f"gain {params['gain']:g}" + ("" if alpha is None else f", alpha {alpha:g}")
 
@@ -117,11 +117,11 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=list(PUBLISHED), default=list(PUBLISHED))
     parser.add_argument("--responses", nargs="+", default=["conditional", "real"])
     parser.add_argument("--seeds", type=int, default=1, help="of the folds")
-    asked = parser.parse_args()
-    print("errors of what cross-validation takes, the least of any candidate, and the published")
-    for part in asked.parts:
-        for response in asked.responses:
-            for seed in range(asked.seeds):
+    options = parser.parse_args()
+    print("errors of the choice of cross-validation, the least of any candidate, and the published")
+    for part in options.parts:
+        for response in options.responses:
+            for seed in range(options.seeds):
                 run(part, response, seed, print)
 
 

@@ -3,10 +3,10 @@
     python -m benchmarks.engine.mapped                      # 4,000,000 x 20, from the disk
     python -m benchmarks.engine.mapped --rows 20000000 --share 0.25     # as root: a control group
 
-Each fit runs in a process of its own, in turns.  Before a fit over mapped codes the file leaves the
-page cache, so that all of it is read from the disk.  With `--share` such a process may hold what a
-fit takes besides codes, and this share of the codes: a control group sees to it, for which Linux
-and root's rights are needed.  What it read from the disk is in the last column.
+The fits take turns, each in a new process.  Before a fit over mapped codes the file leaves the page
+cache, so that all of it is read from the disk.  With `--share` a control group limits the memory of
+such a process: to the need of a fit besides codes, and this share of the codes.  That takes Linux
+and root's rights.  The last column has the MB that it read from the disk.
 """
 
 import argparse
@@ -32,7 +32,7 @@ V1, V2 = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
 
 
 def fit(way: str, selection: str, path: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Fit in this process; return what it took."""
+    """Fit in this process; return times, memory and a digest of the model."""
     import properboost as pb
 
     table = pb.QuantizedTable.open(path, mmap=way == "mapped")
@@ -41,20 +41,25 @@ def fit(way: str, selection: str, path: str, args: argparse.Namespace) -> dict[s
         # A cycle is a round per feature.
         n_estimators=args.cycles * (1 if selection == "cyclic" else table.shape[1]),
     )  # fmt: skip
-    own, held = find_status("RssAnon"), find_status("VmRSS")
+    before_anonymous, before_resident = find_status("RssAnon"), find_status("VmRSS")
     before, begin, read = time.process_time(), time.perf_counter(), _count_read()
     model.fit(table)
     cpu, seconds = time.process_time() - before, time.perf_counter() - begin
-    found = {"cpu": cpu, "seconds": seconds, "read": _count_read() - read, "peak": find_peak()}
-    found["own"] = own + find_peak() - held  # without libraries, which lie in the page cache
+    measures = {"cpu": cpu, "seconds": seconds, "read": _count_read() - read, "peak": find_peak()}
+    # Without libraries, which lie in the page cache.
+    measures["anonymous"] = before_anonymous + find_peak() - before_resident
     with tempfile.TemporaryDirectory() as folder:
         model.save_model(Path(folder) / "model.json")
         content = (Path(folder) / "model.json").read_bytes()
-    return {**found, "codes": table.nbytes / 2**20, "digest": hashlib.sha256(content).hexdigest()}
+    return {
+        **measures,
+        "codes": table.nbytes / 2**20,
+        "digest": hashlib.sha256(content).hexdigest(),
+    }
 
 
 def _count_read() -> float:
-    """Return how many MB this process has had read from the disk."""
+    """Return the MB that this process has read from the disk."""
     for line in Path("/proc/self/io").read_text().splitlines():
         if line.startswith("read_bytes:"):
             return int(line.split()[1]) / 2**20
@@ -62,7 +67,7 @@ def _count_read() -> float:
 
 
 def drop(path: Path) -> None:
-    """Have a file leave the page cache."""
+    """Drop a file from the page cache."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -70,7 +75,7 @@ def drop(path: Path) -> None:
 
 @contextmanager
 def limited(megabytes: float | None) -> Iterator[Path | None]:
-    """Make a control group that may hold so much; None is no limit."""
+    """Make a control group with a limit of memory; None is no limit."""
     if megabytes is None:
         yield None
         return
@@ -113,7 +118,7 @@ def main() -> int:
             codes = rows
         else:
             pb.QuantizedTable.from_batches(rows, "y").save(codes)
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        runs_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for _ in range(args.repeats):
             for selection in args.selections:
                 limit = None
@@ -128,12 +133,14 @@ def main() -> int:
                             ["sh", "-c", f'{enter} "$@"', "sh", *command],
                             check=True, stdout=subprocess.PIPE, text=True,
                         )  # fmt: skip
-                    own = json.loads(done.stdout)
-                    found.setdefault((selection, way), []).append(own)
+                    measures = json.loads(done.stdout)
+                    runs_of.setdefault((selection, way), []).append(measures)
                     if args.share is not None and way == "memory":
-                        limit = own["own"] - (1.0 - args.share) * own["codes"] + SLACK
+                        limit = (
+                            measures["anonymous"] - (1.0 - args.share) * measures["codes"] + SLACK
+                        )
     print(f"{'':16} {'CPU, s':>8} {'s':>8} {'peak, MB':>9} {'read, MB':>9}")
-    for (selection, way), runs in found.items():
+    for (selection, way), runs in runs_of.items():
         of = {name: median(run[name] for run in runs) for name in runs[0] if name != "digest"}
         print(
             f"{selection:8} {way:7} {of['cpu']:8.2f} {of['seconds']:8.2f} {of['peak']:9.0f} "
@@ -141,7 +148,7 @@ def main() -> int:
         )
     same = True
     for selection in args.selections:
-        both = [found[selection, way] for way in WAYS]
+        both = [runs_of[selection, way] for way in WAYS]
         ratios = [b["seconds"] / a["seconds"] for a, b in zip(*both, strict=True)]
         print(
             f"{selection}: mapped takes {median(ratios):.2f} times as long "

@@ -1,15 +1,15 @@
-"""Plain fits under every loss: held-out log loss beside that of the default loss.
+"""Plain fits with every loss: held-out log loss compared with the default loss.
 
     python -m benchmarks.engine.plain_losses                # held-out rows, a minute
     python -m benchmarks.engine.plain_losses --folds 5      # training rows alone
     python -m benchmarks.engine.plain_losses --learners table stump tree rule
 
-A plain fit finds its gain by the number of rows, in units of the loss margin, and trees' shrinkage
-goes by these units: so losses should be restrained alike.  The last line is the geometric mean over
-the sets of each loss's log loss over that of `glog`.  `share` is the log loss of the classes'
-shares; ! marks what is worse than that, and w what was warned of.
+A plain fit computes its gain from the number of rows, in units of the loss margin, and trees'
+shrinkage uses these units: so all losses should be regularised alike.  The last line has each
+loss's log loss over that of `glog`, a geometric mean over the sets.  `share` is the log loss of the
+classes' shares; ! marks a loss that is worse than that, and w a fit with a warning.
 
-Losses are named, or given with a factor on the gain that is found, as `savage*0.5`.
+A loss is a name, optionally with a factor on the gain that is found, as `savage*0.5`.
 """
 
 import argparse
@@ -32,37 +32,37 @@ LEARNERS = ("table", "tree")
 
 
 def fit(split: Split, loss: str, learner: str, seed: int) -> Any:
-    """Return a plain fit, perhaps at a multiple of the gain that it would find."""
+    """Return a plain fit; `loss` may have a factor on its gain."""
     from properboost import ProperBoostClassifier
 
     name, _, factor = loss.partition("*")
     settings = {"weak_learner": learner, "random_state": seed}
     if factor:
-        found = ProperBoostClassifier(name, n_estimators=1, **settings).fit(split.X, split.y)
-        settings["gain"] = found.loss_.gain * float(factor)
+        plain = ProperBoostClassifier(name, n_estimators=1, **settings).fit(split.X, split.y)
+        settings["gain"] = plain.loss_.gain * float(factor)
     return ProperBoostClassifier(name, **settings).fit(split.X, split.y)
 
 
 def score(name: str, loss: str, learner: str, seed: int, folds: int) -> tuple[float, bool]:
     """Return the log loss, and whether a fit has warned."""
-    found, warned = [], False
+    losses, warned = [], False
     for split in divide(name, seed, folds):
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             model = fit(split, loss, learner, seed)
-        warned = warned or bool(heard)
+        warned = warned or bool(caught)
         p = model.predict_proba(split.X_test)
-        found.append(log_loss(split.y_test, p, labels=model.classes_))
-    return float(np.mean(found)), warned
+        losses.append(log_loss(split.y_test, p, labels=model.classes_))
+    return float(np.mean(losses)), warned
 
 
 def find_share(name: str, seed: int, folds: int) -> float:
     """Return the log loss of the classes' shares of the rows to learn from."""
-    found = []
+    losses = []
     for split in divide(name, seed, folds):
         shares = np.bincount(split.y) / len(split.y)
-        found.append(log_loss(split.y_test, np.tile(shares, (len(split.y_test), 1))))
-    return float(np.mean(found))
+        losses.append(log_loss(split.y_test, np.tile(shares, (len(split.y_test), 1))))
+    return float(np.mean(losses))
 
 
 def show(learner: str, names: list[str], losses: list[str], seed: int, folds: int) -> None:
@@ -74,14 +74,14 @@ def show(learner: str, names: list[str], losses: list[str], seed: int, folds: in
         share, row, cells = find_share(name, seed, folds), [], []
         for loss in losses:
             progress(f"{learner}, {name}: {loss}")
-            found, warned = score(name, loss, learner, seed, folds)
-            row.append(found)
-            cells.append(f"{found:.4f}{'!' if found > share else ' '}{'w' if warned else ' '}")
+            mean, warned = score(name, loss, learner, seed, folds)
+            row.append(mean)
+            cells.append(f"{mean:.4f}{'!' if mean > share else ' '}{'w' if warned else ' '}")
         progress("")
         table.append(row)
         print(f"{name:18}{share:9.4f}" + "".join(f"{cell:>{width}}" for cell in cells), flush=True)
     ratios = gmean(np.array(table) / np.array(table)[:, :1])
-    print(f"{f'over {losses[0]}':27}" + "".join(f"{own:>{width - 2}.3f}  " for own in ratios))
+    print(f"{f'over {losses[0]}':27}" + "".join(f"{ratio:>{width - 2}.3f}  " for ratio in ratios))
 
 
 def main() -> None:
@@ -92,9 +92,9 @@ def main() -> None:
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS), metavar="LEARNER")
     parser.add_argument("--seed", type=int, default=0, help="of splits and of drawn features")
     parser.add_argument("--folds", type=int, default=0, help="of the training rows; 0 holds out")
-    asked = parser.parse_args()
-    for learner in asked.learners:
-        show(learner, asked.sets, asked.losses, asked.seed, asked.folds)
+    options = parser.parse_args()
+    for learner in options.learners:
+        show(learner, options.sets, options.losses, options.seed, options.folds)
 
 
 if __name__ == "__main__":

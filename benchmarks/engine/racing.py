@@ -1,11 +1,11 @@
-"""What racing drops: the default search with and without it, on the same folds.
+"""The candidates that racing drops: the default search with and without it, on the same folds.
 
     PROPERBOOST_DATA=... python -m benchmarks.engine.racing                  # half an hour
     python -m benchmarks.engine.racing --sets segment LETTER.p2
 
-A search that drops nothing tries what the other tried, and what its own steps lead to.  It says the
-cross-validated log loss of what either chose, that of rows held out, the processor time, and
-how many of the candidates that were dropped would have beaten the choice, had they gone on.
+A search that drops nothing tries the same candidates, and those that its further steps lead to.
+For both searches the script prints the cross-validated log loss of the choice, that of held-out
+rows and the processor time.  It counts the dropped candidates that would have beaten the choice.
 """
 
 import argparse
@@ -25,19 +25,19 @@ NAMES = ("spambase", "segment", "LETTER.p1", "LETTER.p2", "credit_data")
 
 
 class Patient(search_run.Race):
-    """A race that drops nobody."""
+    """A race that drops no candidate."""
 
     def choose_first(self, _n_splits: int) -> int:
         """Let candidates run on all splits at once."""
         return 0
 
     def is_lost(self, _candidate: int, _most: int) -> bool:
-        """Say that nobody is lost."""
+        """Return False: no candidate is lost."""
         return False
 
 
 def fit(name: str, effort: int, threads: int) -> tuple[ProperBoostClassifierCV, float, float]:
-    """Return a search, its log loss on the rows held out, and its seconds."""
+    """Return a search, its log loss on held-out rows, and its seconds."""
     split = number_columns(sets.SETS[name](0))
     begin = time.process_time()
     model = ProperBoostClassifierCV(effort=effort, random_state=0, n_jobs=threads)
@@ -47,14 +47,16 @@ def fit(name: str, effort: int, threads: int) -> tuple[ProperBoostClassifierCV, 
 
 
 def name_candidates(model: ProperBoostClassifierCV) -> list[str]:
-    """Return what tells candidates apart."""
+    """Return a name for each candidate, by its family and parameters."""
     results = model.cv_results_
     pairs = zip(results["family"], results["params"], strict=True)
-    return [f"{family} {sorted((k, str(v)) for k, v in own.items())}" for family, own in pairs]
+    return [
+        f"{family} {sorted((k, str(v)) for k, v in params.items())}" for family, params in pairs
+    ]
 
 
 def compare(name: str, effort: int, threads: int) -> None:
-    """Print what dropping cost on a set."""
+    """Print the cost of dropping on a set."""
     racing, loss, seconds = fit(name, effort, threads)
     with mock.patch.object(search_run, "Race", Patient):
         patient, other_loss, other_seconds = fit(name, effort, threads)
@@ -82,9 +84,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=sets.SETS, default=NAMES)
     parser.add_argument("--effort", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    asked = parser.parse_args()
-    for name in asked.sets:
-        compare(name, asked.effort, asked.threads)
+    options = parser.parse_args()
+    for name in options.sets:
+        compare(name, options.effort, options.threads)
 
 
 if __name__ == "__main__":

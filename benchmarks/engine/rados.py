@@ -1,18 +1,19 @@
-"""Rados and their boosting against the same in NumPy, side by side.
+"""Rados and their boosting against the same in NumPy.
 
     python -m benchmarks.engine.rados                            # both, 5 turns: some minutes
     python -m benchmarks.engine.rados --only make --repeats 1
     python -m benchmarks.engine.rados --rows 20000 --rados 2000  # a quick look
 
-*Making*: 10,000 rados of 100,000 x 500 float32.  NumPy's is a product of matrices: for a block of
-rows, chosen so that memory stays below 256 MiB, an array of ones and zeros in float32 that says
-which rows each rado includes, made from random bytes by unpackbits, times the rows by BLAS.
+*Making*: 10,000 rados of 100,000 x 500 float32.  NumPy's way is a product of matrices by BLAS, for
+a block of rows, chosen so that memory stays below 256 MiB.  One matrix has the rows; the other has
+float32 ones and zeros, a one for each row that a rado includes, from random bytes by unpackbits.
 
 *Boosting*: 1,000 rounds of Omega-R.AdaBoost over 10,000 rados of 500 features, with the lasso.
-NumPy's does the same: all edges by one product of a vector and the matrix, in float64, the score of
-every feature, the weights.  Both must choose the same features, with coefficients equal to 1e-9.
+NumPy's way computes all edges by one product of a vector and the matrix, in float64, then the score
+of every feature and the weights.  Both must choose the same features, with coefficients equal to
+1e-9.
 
-Both sides take turns, with as many threads; ratios are of the same turn.
+Both sides take turns, with the same number of threads; ratios are within a turn.
 """
 
 import os
@@ -36,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 def make_by_blas(X: NDArray[np.float32], y: NDArray[np.int64], n_rados: int) -> Floats:
-    """Return rados of fresh random signs."""
+    """Return rados of new random signs."""
     random = np.random.default_rng(0)
     rows, columns = X.shape
     block = int(BLOCK_BYTES / (4 * n_rados + 8 * columns)) // 8 * 8
@@ -80,29 +81,29 @@ def take_turns(ways: dict[str, Callable[[], Any]], repeats: int) -> dict[str, li
     return seconds
 
 
-def report(what: str, seconds: dict[str, list[float]], memory: dict[str, str]) -> None:
+def report(part: str, seconds: dict[str, list[float]], memory: dict[str, str]) -> None:
     """Print a line for each side."""
     ours, theirs = seconds.values()
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-    print(f"\n{what}, median of {len(ours)} turns (min-max)\n")
-    lines = [[name, spread(own), memory[name]] for name, own in seconds.items()]
+    print(f"\n{part}, median of {len(ours)} turns (min-max)\n")
+    lines = [[name, spread(times), memory[name]] for name, times in seconds.items()]
     print_table(["", "seconds", "peak memory beyond input and output, MiB"], lines)
     print(f"properboost is {spread(ratios)} times as fast, median {statistics.median(ratios):.2f}")
 
 
 def weigh(ways: dict[str, Callable[[], Any]], output: int) -> dict[str, str]:
     """Return each way's peak of memory beyond its input and output; it is a warm-up, too."""
-    found = {}
+    peaks = {}
     for name, run in ways.items():
         run()
         if not PeakMemory.supported:
-            found[name] = ""
+            peaks[name] = ""
             continue
         with PeakMemory() as memory:
             result = run()
-        found[name] = f"{(memory.extra - output) / 2**20:.0f}"
+        peaks[name] = f"{(memory.extra - output) / 2**20:.0f}"
         del result
-    return found
+    return peaks
 
 
 def main() -> None:
@@ -138,10 +139,11 @@ def main() -> None:
         }
         features, theta = boost_in_numpy(rados, OMEGA, rounds)
         history = model.fit_rados(rados).history_
-        own = np.zeros_like(theta)
-        np.add.at(own, history["feature"], history["step"])
+        coefficients = np.zeros_like(theta)
+        np.add.at(coefficients, history["feature"], history["step"])
         print(f"\nsame features: {np.array_equal(features, history['feature'])}; coefficients are ")
-        print(f"apart by {np.abs(own - theta).max():.1e}, and {np.abs(theta).max():.1e} at most;")
+        difference = np.abs(coefficients - theta).max()
+        print(f"apart by {difference:.1e}, and {np.abs(theta).max():.1e} at most;")
         print(f"{len(set(features.tolist()))} features are used")
         report(f"boosting, {rounds} rounds", take_turns(ways, arguments.repeats), weigh(ways, 0))
 

@@ -1,9 +1,9 @@
-"""What RadoBoostClassifier's defaults are chosen by.
+"""The comparison behind the defaults of RadoBoostClassifier.
 
     python -m benchmarks.engine.rados_defaults  # a minute
 
-Errors by five-fold cross-validation, in percent, on ten small sets with features of unit variance,
-of RadoBoostClassifier as it is but for the regulariser, omega and the intercept.
+It prints errors by five-fold cross-validation, in percent, on ten small sets with features of unit
+variance.  Only the regulariser, omega and the intercept differ from the defaults.
 """
 
 import numpy as np

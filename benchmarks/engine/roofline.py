@@ -1,4 +1,4 @@
-"""How near each phase of a fit comes to what this machine can do at most.
+"""Each phase of a fit against the limits of this machine.
 
     python -m benchmarks.engine.roofline                           # 1,000,000 x 50, some minutes
     python -m benchmarks.engine.roofline --bins 255 --threads 2
@@ -6,17 +6,16 @@
 
 Three limits are measured, with each number of threads (the loops are in `lib/kernels.py`):
 
-- *memory*: how fast a large array is read;
-- *adds*: how many histogram adds are made a second when codes, weights and sums are all in the
-  first cache, by the faster of two loops, a feature at a time and four;
-- *look-ups*: how many entries of tables are added up, likewise (two loops again).
+- *memory*: the bytes a second that are read from a large array;
+- *adds*: the histogram adds a second with codes, weights and sums all in the first cache, by the
+  faster of two loops, a feature at a time and four;
+- *look-ups*: the entries of tables that are added up a second, likewise (two loops again).
 
-A phase has to move some bytes and to make some adds or look-ups: the least is counted (see
-`count_phases`), a byte that is written without having been read before twice, because its line is
-read first.  The time that the limits allow for it is the largest of the three, and the share
-reached is that time by the time taken.  The time of a boosting round is taken apart by the number
-of features: the intercept of the line is the row pass (margins moved, new weights), its slope the
-histogram and the search of one feature.
+A phase must move bytes and make adds or look-ups: `count_phases` has the least numbers of each.  A
+byte that is written without a read before counts twice, because its line is read first.  The limit
+of a phase is the largest of its three times, and the share reached is the limit by the time taken.
+The time of a boosting round is split by a line over the number of features: its intercept is the
+row pass (margins moved, new weights), its slope the histogram and the search of one feature.
 
 The limits and the phases take turns, see `lib/race.py`; medians are compared.  Run it on an
 idle machine, see `peers/fit.py`.
@@ -57,12 +56,12 @@ from benchmarks.lib.race import (
     spread,
 )
 
-READ_BYTES = 2**29  # many times what caches hold
+READ_BYTES = 2**29  # many times the size of caches
 CACHED_ROWS = 1_024  # of 4 features: 4 KB of codes, 4 of weights, 4 of sums
 CACHED_FEATURES = 4
 CACHED_TIMES = 20_000
 FEATURES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of all, of which a round is timed
-CYCLES = 2  # of the model that is scored: every feature has a table of all bins
+CYCLES = 2  # of the model for prediction: every feature has a table of all bins
 
 ADDS = {"adds, one feature": add_histograms, "adds, four features": add_four_histograms}
 LOOK_UPS = {"look-ups, one feature": look_up, "look-ups, four features": look_up_four}
@@ -73,7 +72,7 @@ LOOK_UPS = {"look-ups, one feature": look_up, "look-ups, four features": look_up
 
 @dataclass(frozen=True)
 class Limits:
-    """What the machine does in a second."""
+    """The rates of the machine, a second."""
 
     bytes: float
     adds: float
@@ -81,7 +80,7 @@ class Limits:
 
 
 def limit_contestants(threads: int) -> list[Contestant]:
-    """Return what measures the limits."""
+    """Return the contestants that measure the limits."""
     shared = Shared(threads)
     words = np.ones(READ_BYTES // 8, dtype=np.uint64)
     made = [_timed("memory", lambda: shared(len(words), lambda share: read(words[share])))]
@@ -100,7 +99,7 @@ def _timed(name: str, work: Callable[[], Any]) -> Contestant:
 
 
 def _in_cache(shared: Shared, kernel: Any, *, tables_first: bool = False) -> Callable[[], None]:
-    """Return work on arrays of each thread's own, which fit its first cache."""
+    """Return work on separate arrays for each thread, which fit its first cache."""
     random = np.random.default_rng(0)
     repeat = over_and_over(kernel)
     arrays = []
@@ -127,7 +126,7 @@ def find_limits(results: Results, threads: int) -> Limits:
 
 @dataclass(frozen=True)
 class Phase:
-    """The least work of a phase; `seconds` finds in the results what it took."""
+    """The least work of a phase; `seconds` reads its time from the results."""
 
     name: str
     bytes: float
@@ -137,7 +136,7 @@ class Phase:
 
 
 def count_phases(n: int, d: int, s: int) -> list[Phase]:
-    """Count the least to do for n rows of d float32 columns, edges being found from s rows."""
+    """Return the least work for n rows of d float32 columns, with edges from s rows."""
     return [
         # The sample is read, and sorted by three digits: each value counted and put somewhere.
         Phase("edges", 4 * s * d, 2 * 3 * s * d, 0, _seconds("edges")),
@@ -153,14 +152,16 @@ def count_phases(n: int, d: int, s: int) -> list[Phase]:
     ]
 
 
-def _seconds(what: str) -> Callable[[Results], float]:
-    return lambda results: results[f"{OURS}: {what}"].median(WORK)
+def _seconds(part: str) -> Callable[[Results], float]:
+    return lambda results: results[f"{OURS}: {part}"].median(WORK)
 
 
 def _fit_rounds(results: Results) -> tuple[float, float]:
-    """Return the slope and the intercept of the seconds of a round by the number of features."""
+    """Return slope and intercept of a round's seconds over the number of features."""
     points = [
-        (turns.found, turns.median(WORK)) for turns in results.values() if turns.found is not None
+        (turns.outcome, turns.median(WORK))
+        for turns in results.values()
+        if turns.outcome is not None
     ]
     slope, intercept = np.polyfit(*zip(*points, strict=True), 1)
     return float(slope), float(intercept)
@@ -175,7 +176,7 @@ def _histograms(features: int, results: Results) -> float:
 
 
 def phase_contestants(setting: Setting, problem: Problem) -> tuple[list[Contestant], int]:
-    """Return what measures the phases, and the rows of the sample that edges are found from."""
+    """Return the contestants that measure the phases, and the sample size for edges."""
     X, y = problem
     model = make_properboost(setting)
     stages = engine.Stages(model, X, y)
@@ -196,7 +197,7 @@ def phase_contestants(setting: Setting, problem: Problem) -> tuple[list[Contesta
 
 
 def boost(model: Any, training: Any, rounds: int, features: int, clock: Clock) -> Callable[[], int]:
-    """Time a round, of so many features."""
+    """Time a round over this number of features."""
     engine.clock_rounds(clock, engine.start(model, training), rounds)
     return lambda: features
 
@@ -219,7 +220,7 @@ def report(results: Results, setting: Setting, phases: list[Phase]) -> None:
         bound = max(allowed, key=allowed.__getitem__)
         try:
             taken = phase.seconds(results)
-        except (KeyError, TypeError, ValueError):  # it failed, and is named below
+        except (KeyError, TypeError, ValueError):  # the contestant failed, and is named below
             continue
         work = (phase.bytes, phase.adds, phase.look_ups)
         lines.append([phase.name, *(number(w / 1e6) if w else "" for w in work)])
@@ -228,7 +229,7 @@ def report(results: Results, setting: Setting, phases: list[Phase]) -> None:
     head = ["phase", "MB", "M adds", "M look-ups", "limit, ms", "by", "taken, ms", "share reached"]
     print_table(head, lines)
     print("\na round, by the number of features:")
-    rounds = [(turns.found, turns) for turns in results.values() if turns.found is not None]
+    rounds = [(turns.outcome, turns) for turns in results.values() if turns.outcome is not None]
     print_table(
         ["features", "ms (min-max)"], [[f"{f}", spread(t.seconds(WORK), 1e-3)] for f, t in rounds]
     )

@@ -6,13 +6,13 @@
 
 A round makes every feature's histogram, searches all of them, moves the margins of all rows and
 makes their new weights.  Its time is that of the rounds after the first ten: a fit of 100 less one
-of 10, over the same codes.  Two kinds: tables with the real response (guarded steps), and stumps
-with Newton's (two sums a cell).
+of 10, over the same codes.  There are two kinds: tables with the real response (guarded steps), and
+stumps with Newton's (two sums a cell).
 
-Beside it stands the least a round could be made of: for each feature `h[code[i]] += w[i]` in
-float32 over the same rows and codes, and nothing else, compiled by numba, the features shared out
-to the same number of threads.  The ratio is that of the same turn; a round below 1 is done, with
-everything in it, before the plain histograms alone would be.
+It is compared with the least work that a round could consist of: for each feature
+`h[code[i]] += w[i]` in float32 over the same rows and codes, compiled by numba, with the features
+shared among the same number of threads.  The ratio is within a turn.  Below 1 a whole round is
+faster than the plain histograms alone.
 
 All numbers of bins and threads take turns in one race, see `lib/race.py`.  Run it on an idle
 machine, see `peers/fit.py`.
@@ -68,8 +68,8 @@ def add_up(
     clock.note(WORK, clock["passes"] / PASSES)
 
 
-def name_of(kind: str, bins: int, threads: int) -> str:
-    """Name the contestant."""
+def name_contestant(kind: str, bins: int, threads: int) -> str:
+    """Return the name of a contestant."""
     return f"{kind}, {bins} bins, {threads} threads"
 
 
@@ -80,7 +80,9 @@ def make_contestants(setting: Setting, training: Any, n_rows: int) -> list[Conte
         kind: partial(boost, parameters, setting, training) for kind, parameters in KINDS.items()
     }
     turns[PLAIN] = partial(add_up, Shared(setting.threads), training.codes, weight)
-    return [Contestant(name_of(k, setting.bins, setting.threads), t) for k, t in turns.items()]
+    return [
+        Contestant(name_contestant(k, setting.bins, setting.threads), t) for k, t in turns.items()
+    ]
 
 
 def report(results: Results, settings: list[Setting], n_rows: int) -> None:
@@ -88,12 +90,12 @@ def report(results: Results, settings: list[Setting], n_rows: int) -> None:
     lines = []
     for setting in settings:
         bins, threads = setting.bins, setting.threads
-        plain = results.get(name_of(PLAIN, bins, threads))
+        plain = results.get(name_contestant(PLAIN, bins, threads))
         for kind in (*KINDS, PLAIN):
-            turns = results.get(name_of(kind, bins, threads))
+            turns = results.get(name_contestant(kind, bins, threads))
             if turns is None:
                 continue
-            alone = results.get(name_of(kind, bins, 1))
+            alone = results.get(name_contestant(kind, bins, 1))
             lines.append([kind, f"{bins}", f"{threads}"])
             lines[-1].append(spread(turns.seconds(WORK), 1e-9 * n_rows * setting.columns))
             lines[-1].append(spread(ratios(turns, plain, WORK)))

@@ -1,20 +1,20 @@
-"""Features that race on some of the rows: what is lost against all rows, and what time is gained.
+"""Screening on part of the rows: the loss of accuracy against all rows, and the gain in time.
 
     python -m benchmarks.engine.screening                     # 5 seeds, an hour
     python -m benchmarks.engine.screening --seeds 1 --kinds plain --shares 0.25
 
-Half of the columns say something.  A table is of normal numbers (plain), also of columns of few
-values and one that rows are sorted by (mixed), of groups of five correlated columns (correlated),
-or has exponential weights (weighted).  Beside a fit of all rows stands one with `screening`:
+Half of the columns matter.  A table has normal numbers (plain), also columns of few values and one
+that sorts the rows (mixed), groups of five correlated columns (correlated), or exponential weights
+(weighted).  A fit with `screening` is compared with a fit of all rows:
 
 - *loss*: its log loss on other rows over that of all rows, less one.
-- *rounds*: after how many it is within 0.1% of the least loss of all rows, over after how many
-  these are; the median, which is inf where half of the fits are never so near.
-- *agree*: how often, of ten rounds along the way, it takes the feature that all rows would.
-- *edge*: by how much less the training loss falls in these rounds, in all, than by that feature.
+- *rounds*: the rounds until it is within 0.1% of the least loss of all rows, over the same number
+  of the full fit; the median, which is inf where half of the fits never are.
+- *agree*: the share of ten compared rounds in which it takes the same feature as all rows.
+- *edge*: the share of the fall of the training loss that it misses in these rounds.
 - *time*: processor time of the fit over that of all rows.
 
-All else are means over the seeds, *loss* with its standard error.
+The others are means over the seeds, *loss* with its standard error.
 """
 
 import argparse
@@ -35,7 +35,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "tables": {},
     "Newton stumps": {"weak_learner": "stump", "response": "newton", "learning_rate": 0.3},
 }
-LOOKS = 10
+COMPARED_ROUNDS = 10
 
 
 class Rows(NamedTuple):
@@ -47,11 +47,11 @@ class Rows(NamedTuple):
 
     def part(self, which: slice) -> "Rows":
         """Return some of the rows."""
-        return Rows(*(own[which] for own in self))
+        return Rows(*(values[which] for values in self))
 
 
 def draw(seed: int, n_rows: int, share: float, kind: str) -> Rows:
-    """Draw rows of a kind with so many positive ones among them."""
+    """Draw rows of a kind with this share of positives."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, COLUMNS), dtype=np.float32)
     if kind == "correlated":
@@ -64,7 +64,7 @@ def draw(seed: int, n_rows: int, share: float, kind: str) -> Rows:
     log_odds = ((X - X.mean(axis=0)) / X.std(axis=0)) @ weights
     log_odds += 0.8 * np.abs(X[:, 0]) + 0.5 * np.sin(2 * X[:, 1])
     low, high = -30.0, 30.0
-    while high - low > 1e-6:  # until the share is right
+    while high - low > 1e-6:  # until the share fits
         middle = 0.5 * (low + high)
         low, high = (middle, high) if expit(log_odds + middle).mean() < share else (low, middle)
     y = rng.random(n_rows) < expit(log_odds + low)
@@ -78,7 +78,7 @@ def fit(
     screening: int | None = None,
     **settings: Any,
 ) -> tuple[ProperBoostClassifier, float]:
-    """Return a model, and the processor time it took."""
+    """Return a model, and the processor time of its fit."""
     began = time.process_time()
     model = ProperBoostClassifier(
         early_stopping=False,
@@ -93,34 +93,34 @@ def fit(
 
 def find_losses(model: ProperBoostClassifier, rows: Rows) -> NDArray[np.float64]:
     """Return the log loss after each round."""
-    found = [
+    losses = [
         log_loss(rows.y, p, sample_weight=rows.weight) for p in model.staged_predict_proba(rows.X)
     ]
-    return np.array(found)
+    return np.array(losses)
 
 
 def count_until(losses: NDArray[np.float64], goal: float) -> float:
-    """Return after how many rounds a loss is reached."""
+    """Return the number of rounds until a loss is reached."""
     reached = np.flatnonzero(losses <= goal)
     return float(reached[0] + 1) if len(reached) else np.inf
 
 
-def look_at_rounds(
+def compare_rounds(
     model: ProperBoostClassifier, rows: Rows, way: dict[str, Any]
 ) -> tuple[float, float]:
-    """Return how often all rows would have taken the same feature, and the share of edge lost."""
+    """Return how often all rows take the same feature, and the share of the edge that is lost."""
     feature, risk = model.history_["feature"], model.history_["risk"]
-    wanted = np.unique(np.linspace(1, len(feature) - 1, LOOKS).astype(int))
-    same, fallen, could = 0, 0.0, 0.0
+    compared = np.unique(np.linspace(1, len(feature) - 1, COMPARED_ROUNDS).astype(int))
+    same, fallen, possible = 0, 0.0, 0.0
     before = np.zeros(len(rows.y))
     for t, raw in enumerate(model.staged_decision_function(rows.X)):
-        if t in wanted:
+        if t in compared:
             other, _ = fit(rows, init_score=before, n_estimators=1, gain=model.loss_.gain, **way)
             same += int(other.history_["feature"][0] == feature[t])
             fallen += risk[t - 1] - risk[t]
-            could += risk[t - 1] - other.history_["risk"][0]
+            possible += risk[t - 1] - other.history_["risk"][0]
         before = raw
-    return same / len(wanted), 1.0 - fallen / could
+    return same / len(compared), 1.0 - fallen / possible
 
 
 def main() -> None:
@@ -134,26 +134,35 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
     parser.add_argument("--shares", nargs="*", type=float, default=SHARES)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'':36}{'loss':>18}{'rounds':>8}{'agree':>8}{'edge':>8}{'time':>8}")
-    for kind in asked.kinds:
-        for share in asked.shares:
-            found: dict[str, list[tuple[float, ...]]] = {way: [] for way in WAYS}
-            for seed in range(asked.seeds):
-                rows = draw(seed, asked.rows * 3 // 2, share, kind)
-                train, test = rows.part(slice(asked.rows)), rows.part(slice(asked.rows, None))
+    for kind in options.kinds:
+        for share in options.shares:
+            measures: dict[str, list[tuple[float, ...]]] = {way: [] for way in WAYS}
+            for seed in range(options.seeds):
+                rows = draw(seed, options.rows * 3 // 2, share, kind)
+                train, test = rows.part(slice(options.rows)), rows.part(slice(options.rows, None))
                 for name, way in WAYS.items():
-                    settings = way | {"n_estimators": asked.rounds}
-                    every, seconds = fit(train, **settings)
-                    some, own_seconds = fit(train, screening=asked.screening, **settings)
-                    losses, own = find_losses(every, test), find_losses(some, test)
-                    goal = 1.001 * losses.min()
-                    rounds = count_until(own, goal) / count_until(losses, goal)
-                    agree, edge = look_at_rounds(some, train, way)
-                    found[name].append(
-                        (own[-1] / losses[-1] - 1, rounds, agree, edge, own_seconds / seconds)
+                    settings = way | {"n_estimators": options.rounds}
+                    full, full_seconds = fit(train, **settings)
+                    screened, screened_seconds = fit(train, screening=options.screening, **settings)
+                    full_losses, screened_losses = (
+                        find_losses(full, test),
+                        find_losses(screened, test),
                     )
-            for name, values in found.items():
+                    goal = 1.001 * full_losses.min()
+                    rounds = count_until(screened_losses, goal) / count_until(full_losses, goal)
+                    agree, edge = compare_rounds(screened, train, way)
+                    measures[name].append(
+                        (
+                            screened_losses[-1] / full_losses[-1] - 1,
+                            rounds,
+                            agree,
+                            edge,
+                            screened_seconds / full_seconds,
+                        )
+                    )
+            for name, values in measures.items():
                 mean, median = np.mean(values, axis=0), np.median(values, axis=0)
                 error = np.std([v[0] for v in values]) / max(1, len(values) - 1) ** 0.5
                 print(

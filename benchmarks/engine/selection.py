@@ -1,12 +1,12 @@
-"""Features that chance favours: how often is the column that says something chosen first?
+"""Chance in the choice of features: how often is the informative column chosen first?
 
     python -m benchmarks.engine.selection                  # 200 draws each, half an hour
     python -m benchmarks.engine.selection --draws 20
 
-A flag is 1 for .55 of one class and .50 of the other, among 49 columns of 255 values that say
-nothing; or a column of 255 values has the flag's edge, among 49 flags.  Tables of every bin by
-`selection="greedy"` and "unbiased", and tables of few cells at the defaults, stand beside the
-smallest p-value of Pearson's test of each column.
+A flag is 1 for .55 of one class and .50 of the other, among 49 columns of 255 values of noise; or a
+column of 255 values has the flag's edge, among 49 flags.  Tables of every bin by
+`selection="greedy"` and "unbiased", and tables of few cells at the defaults, are compared with the
+choice of the smallest p-value of Pearson's test.
 """
 
 import argparse
@@ -28,7 +28,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def draw(rng: np.random.Generator, share: float, wide: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows whose column 0 says something of the class; it is the wide one or the flag."""
+    """Draw rows whose column 0 depends on the class; it is the wide one or the flag."""
     y = np.arange(ROWS) < round(share * ROWS)
     raised = rng.random(ROWS) < np.where(y, 0.55, 0.5)
     X = np.empty((ROWS, COLUMNS), np.uint8, order="F")
@@ -49,10 +49,10 @@ def find_smallest_p_value(X: np.ndarray, y: np.ndarray) -> int:
     for column in X.T:
         positive = np.bincount(column[y], minlength=VALUES)
         every = positive + np.bincount(column[~y], minlength=VALUES)
-        kept = every > 0
-        expected = every[kept] * y.mean()
-        statistic = np.sum((positive[kept] - expected) ** 2 / expected) / (1 - y.mean())
-        log_p.append(chi2.logsf(statistic, kept.sum() - 1))
+        present = every > 0
+        expected = every[present] * y.mean()
+        statistic = np.sum((positive[present] - expected) ** 2 / expected) / (1 - y.mean())
+        log_p.append(chi2.logsf(statistic, present.sum() - 1))
     return int(np.argmin(log_p))
 
 
@@ -70,17 +70,17 @@ def main() -> None:
     parser.add_argument("--shares", nargs="*", type=float, default=SHARES, help="of positives")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS))
     parser.add_argument("--threads", type=int, default=1)
-    asked = parser.parse_args()
-    print("share of the draws in which the column that says something is chosen first")
-    for kind in asked.kinds:
-        for share in asked.shares:
-            found = dict.fromkeys((*asked.ways, "smallest p-value"), 0)
-            for seed in range(asked.draws):
+    options = parser.parse_args()
+    print("share of the draws in which the informative column is chosen first")
+    for kind in options.kinds:
+        for share in options.shares:
+            hits = dict.fromkeys((*options.ways, "smallest p-value"), 0)
+            for seed in range(options.draws):
                 X, y = draw(np.random.default_rng(seed), share, kind == "wide")
-                for way in asked.ways:
-                    found[way] += choose_first(way, X, y, asked.threads) == 0
-                found["smallest p-value"] += find_smallest_p_value(X, y) == 0
-            figures = "  ".join(f"{way} {n / asked.draws:.3f}" for way, n in found.items())
+                for way in options.ways:
+                    hits[way] += choose_first(way, X, y, options.threads) == 0
+                hits["smallest p-value"] += find_smallest_p_value(X, y) == 0
+            figures = "  ".join(f"{way} {n / options.draws:.3f}" for way, n in hits.items())
             print(f"{KINDS[kind]}, {share:6.1%} positive: {figures}", flush=True)
 
 

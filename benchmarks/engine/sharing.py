@@ -4,16 +4,16 @@
     python -m benchmarks.engine.sharing --setting small
     python -m benchmarks.engine.sharing --rows 20000 --repeats 1 --setting tall  # a quick look
 
-Two processes with two threads each, as joblib starts them for a search with `n_jobs=2` over
-estimators that have threads of their own: four threads on two processors.  Threads that spin while
-they wait take the processor from those they wait for, which can make this many times slower than
-one fit after the other.  Both ways take turns, the workers being warm and having the table already:
+Two processes have two threads each, as joblib starts them for a search with `n_jobs=2` over
+estimators with threads: four threads on two processors.  Threads that spin while they wait take the
+processor from those they wait for, which can make this many times slower than one fit after the
+other.  Both ways take turns; the workers are warm and have the table already:
 
 - *one after the other*: two fits in this process;
 - *at a time*: the same two, one in each of two loky workers.
 
-A fit of a small table is done many times over, so that handing out the work does not count.  The
-ratio is that of the same turn; below 1 the workers are faster.  Run it on an idle machine, see
+A small table is fitted many times over, so that the time to hand out the work does not count.  The
+ratio is within a turn; below 1 the workers are faster.  Run it on an idle machine, see
 `peers/fit.py`.
 """
 
@@ -47,7 +47,7 @@ ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class SharingSetting(Setting):
-    """A table, and how many times over a fit of it is done."""
+    """A table, and the number of times it is fitted."""
 
     times: int = 1
 
@@ -60,12 +60,12 @@ SETTINGS = {
 
 
 def load(setting: SharingSetting) -> Problem:
-    """Return the table, which each process makes once (workers keep what they imported)."""
+    """Return the table, which each process makes once (workers reuse their modules)."""
     return load_once(setting.data, setting.rows, setting.columns)
 
 
 def fit(setting: SharingSetting) -> int:
-    """Fit the same table some times over; returns the process that did it."""
+    """Fit the same table several times; returns the process's id."""
     for _ in range(setting.times):
         make_properboost(setting).fit(*load(setting))
     return os.getpid()

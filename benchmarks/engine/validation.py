@@ -1,11 +1,11 @@
-"""What validation rows cost: a fit that scores them after every round, beside one of as many.
+"""The cost of validation rows: a fit that scores them after every round, against a plain one.
 
     python -m benchmarks.engine.validation                           # minutes
     python -m benchmarks.engine.validation --setting tables --repeats 1    # a quick look
 
 Both take turns at the same table and the same number of rounds, from the array to the model; the
-ratio is that of the same turn.  One tenth as many rows again are scored, by log loss.  Run it on an
-idle machine, see `peers/fit.py`.
+ratio is within a turn.  One tenth as many rows again are scored, by log loss.  Run it on an idle
+machine, see `peers/fit.py`.
 """
 
 from dataclasses import replace
@@ -38,7 +38,7 @@ CYCLES = 10
 
 
 def fit(setting: Setting, problem: Problem, held_out: Problem | None) -> Any:
-    """Fit a model, watched or not."""
+    """Fit a model, with or without validation rows."""
     cyclic = setting.parameters.get("selection") == "cyclic"
     model = ProperBoostClassifier(
         n_estimators=CYCLES if cyclic else setting.rounds,
@@ -57,11 +57,11 @@ def report(name: str, problem: Problem, results: Results) -> None:
     rows, columns = problem.X.shape
     lines = [
         [
-            f"{name}, {rows:,} x {columns}, {what}",
+            f"{name}, {rows:,} x {columns}, {part}",
             spread(turns.seconds(WORK)),
             spread(ratios(turns, plain, WORK)),
         ]
-        for turns, what in ((plain, "alone"), (watched, f"{rows // 10:,} rows scored"))
+        for turns, part in ((plain, "alone"), (watched, f"{rows // 10:,} rows scored"))
     ]
     print_table(["", "fit, s (min-max)", "plain fits"], lines)
     print_failures(results)
@@ -78,8 +78,8 @@ def main() -> None:
             problem = whole.rows(slice(setting.rows))
             held_out = whole.rows(slice(setting.rows, None))
             contestants = [
-                in_one(f"{OURS}: {what}", lambda own, rows, some=some: fit(own, rows, some))
-                for what, some in (("alone", None), ("watched", held_out))
+                in_one(f"{OURS}: {part}", lambda setting, rows, val=val: fit(setting, rows, val))
+                for part, val in (("alone", None), ("watched", held_out))
             ]
             results = race(contestants, arguments.repeats, setting, problem)
             record.add(name, setting, results)

@@ -1,1 +1,1 @@
-"""What the scripts and the asv suite share."""
+"""Code that the scripts and the asv suite share."""

@@ -1,20 +1,20 @@
-"""The scripts' options, what they say of the machine, and their records."""
+"""The scripts' options, the machine's description, and their records."""
 
 import argparse
 import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.race import OURS, Results
+from benchmarks.lib.race import OURS, Results, Turns
 
 # -- the machine -----------------------------------------------------------------------------------
 
-# What libraries are installed as, where it is not their name.
+# The names of distributions that differ from the library's.
 _DISTRIBUTIONS = {"xgboost": ("xgboost", "xgboost-cpu"), "interpret": ("interpret-core",)}
 
 
@@ -25,7 +25,7 @@ def version(name: str) -> str | None:
             return metadata.version(distribution)
         except metadata.PackageNotFoundError:
             continue
-    try:  # on a path of its own
+    try:  # on a path without a distribution
         return str(import_module(name).__version__)
     except ImportError:
         return None
@@ -40,7 +40,7 @@ def _processor() -> str:
 
 
 def print_machine(*libraries: str) -> dict[str, Any]:
-    """Say what the numbers are measured on, with the versions of these libraries; returns it."""
+    """Print and return the machine's description, with the versions of these libraries."""
     versions = {name: version(name) for name in (OURS, "numpy", *libraries)}
     machine = {
         "processor": _processor(),
@@ -95,24 +95,24 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Return the options."""
     arguments = parser.parse_args()
     for name in ("rows", "columns", "bins", "threads", "rounds", "repeats"):
-        given = getattr(arguments, name, None)
-        if given is not None and min(given if isinstance(given, list) else [given]) < 1:
+        count = getattr(arguments, name, None)
+        if count is not None and min(count if isinstance(count, list) else [count]) < 1:
             parser.error(f"--{name} must be at least 1")
     return arguments
 
 
-def given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return those of the options that were given."""
-    found = {name: getattr(arguments, name, None) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+def read_options(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the values of these options, without those that the command line leaves out."""
+    values = {name: getattr(arguments, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def blocks(setting: Any, arguments: argparse.Namespace, *more: str) -> list[Any]:
-    """Return the setting as it was asked for, once for each number of bins and of threads.
+    """Return the setting with the options, once for each number of bins and of threads.
 
-    It is a dataclass with fields for the options; `more` are options of the script's own.
+    It is a dataclass with fields for the options; `more` are further options of the script.
     """
-    single = given(arguments, "rows", "columns", "rounds", *more)
+    single = read_options(arguments, "rows", "columns", "rounds", *more)
     return [
         replace(setting, bins=bins, threads=threads, **single)
         for bins in arguments.bins or [setting.bins]
@@ -121,33 +121,38 @@ def blocks(setting: Any, arguments: argparse.Namespace, *more: str) -> list[Any]
 
 
 class Record:
-    """Every single time, for `--json`."""
+    """A file of every single time, for `--json`."""
 
     def __init__(self, path: Path | None, machine: dict[str, Any]) -> None:
         self.path = path
         self.content: dict[str, Any] = {"machine": machine, "blocks": []}
 
     def add(self, name: str, setting: Any, results: Results) -> None:
-        """Add a block, and write what there is: a race of hours may not come to its end."""
+        """Add a block, and write the file: a race of hours may be interrupted."""
         block = {"name": name, "setting": setting}
-        block["results"] = {key: asdict(turns) for key, turns in results.items()}
+        block["results"] = {key: _list_turns(turns) for key, turns in results.items()}
         self.content["blocks"].append(block)
         if self.path is not None:
             text = json.dumps(self.content, indent=1, default=_plain)
             self.path.write_text(text + "\n")
 
 
+def _list_turns(turns: Turns) -> dict[str, Any]:
+    """Return the fields of a record; records call the outcome "found"."""
+    return {"laps": turns.laps, "found": turns.outcome, "failure": turns.failure}
+
+
 def _plain(value: Any) -> Any:
-    """What JSON has no form for: dataclasses by their fields, the rest as text."""
+    """Return a value that JSON has a form for: a dataclass's fields, or text."""
     return vars(value) if hasattr(value, "__dict__") else str(value)
 
 
 def start(parser: argparse.ArgumentParser, *libraries: str) -> tuple[argparse.Namespace, Record]:
-    """Read the options and say what the numbers are measured on, with these libraries' versions."""
+    """Read the options and describe the machine, with these libraries' versions."""
     arguments = parse(parser)
     return arguments, Record(arguments.json, print_machine(*libraries))
 
 
 def print_heading(*parts: str, repeats: int) -> None:
-    """Say what the next race is about."""
+    """Print the heading of the next race."""
     print(f"\n{'; '.join(parts)}; median of {repeats} interleaved turns\n", flush=True)

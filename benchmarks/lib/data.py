@@ -1,4 +1,4 @@
-"""The tables that are timed, and how probabilities on held-out rows are judged."""
+"""The tables that are timed, and the score of probabilities on held-out rows."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -34,7 +34,7 @@ _SHAPES = (
     lambda x: 0.5 * (x * x - 1),
 )
 
-# What is made of normal columns, in place.  The order of the rows remains (but for ties).
+# They change normal columns in place.  The order of the rows remains (but for ties).
 _DISGUISES: dict[str, Callable[[NDArray[Any]], Any]] = {
     "skewed": lambda x: np.exp(x, out=x),
     "heavy-tailed": lambda x: np.power(x, 5, out=x),
@@ -45,7 +45,7 @@ KINDS = ("gaussian", *_DISGUISES, "mixed")  # of columns
 
 
 def _effect(j: int, x: NDArray[Any]) -> Any:
-    """Return what column j adds to the log-odds."""
+    """Return the summand of column j in the log-odds."""
     return _SHAPES[j % len(_SHAPES)](x) / (1 + 0.15 * j)
 
 
@@ -105,7 +105,7 @@ def make_classes(
 
 
 def load_letters(*, test: bool = False) -> Problem:
-    """LETTER with its 26 classes: 16,000 rows x 16, and 4,000 held out."""
+    """Load LETTER with its 26 classes: 16,000 rows x 16, and 4,000 held out."""
     from properboost import datasets
 
     X, y = datasets.load_letter(return_X_y=True)
@@ -114,7 +114,7 @@ def load_letters(*, test: bool = False) -> Problem:
 
 
 def load_letter(*, test: bool = False) -> Problem:
-    """LETTER.p2 of the BoostLR paper: 4,000 rows x 16, and 16,000 held out."""
+    """Load LETTER.p2 of the BoostLR paper: 4,000 rows x 16, and 16,000 held out."""
     from properboost import datasets
 
     subset = "test" if test else "train"
@@ -123,7 +123,7 @@ def load_letter(*, test: bool = False) -> Problem:
 
 
 def load_adult(*, test: bool = False, as_frame: bool = True) -> Problem:
-    """ADULT, its categories declared as such or, without `as_frame`, numbers among numbers."""
+    """Load ADULT; its categories are declared, or, without `as_frame`, plain numbers."""
     from properboost import datasets
 
     subset = "test" if test else "train"
@@ -144,12 +144,12 @@ def load(data: str, n_rows: int | None, n_columns: int, *, test: bool = False) -
 
 @lru_cache(maxsize=1)
 def load_once(data: str, n_rows: int | None, n_columns: int) -> Problem:
-    """Load the training rows, which the process then keeps."""
+    """Load the training rows once in this process."""
     return load(data, n_rows, n_columns)
 
 
 def log_loss(y: NDArray[np.int8], probability: NDArray[np.floating[Any]]) -> float:
-    """Mean log loss, where a certain mistake costs -log(1e-15)."""
+    """Return the mean log loss, where a certain mistake costs -log(1e-15)."""
     p = np.asarray(probability, dtype=np.float64)
     of_label = np.clip(np.where(y == 1, p, 1 - p), 1e-15, None)
     return float(-np.mean(np.log(of_label)))

@@ -1,6 +1,6 @@
 """The engine's stages one by one: the only file here that reaches behind the public names.
 
-asv times other versions too; what one of them lacks is missed where it is used, not on import.
+asv times other versions too, so the imports are where they are used: each may lack something.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FIRST_ROUNDS = 10  # with the memory that they are the first to touch
 
 
 def prepare(model: Any, X: Any, y: Any) -> Any:
-    """Do what `fit` does before it boosts; returns properboost.engine.local.LocalRows."""
+    """Prepare rows as `fit` does before it boosts; returns properboost.engine.local.LocalRows."""
     from properboost.engine.local import TableSource
     from properboost.parameters.declare import read_parameter
     from properboost.parameters.rows import read_binning
@@ -73,14 +73,14 @@ def clock_rounds(clock: Clock, boosting: Any, n_rounds: int) -> None:
 
 
 def check_rounds(boosting: Any, n: int) -> None:
-    """Make sure that all rounds were needed: a model with nothing left to learn is done early."""
+    """Raise an error if the boosting ended before round `n`, with nothing left to learn."""
     done = int(np.min(boosting.n_estimators))
     if done < n:
         raise RuntimeError(f"nothing was left to learn after {done} of {n} rounds: take more rows")
 
 
 class Stages:
-    """What `prepare` does with a table that is one array, stage by stage."""
+    """The stages of `prepare` for a table that is one array."""
 
     def __init__(self, model: Any, X: NDArray[Any], y: NDArray[Any]) -> None:
         from properboost import _core
@@ -94,13 +94,13 @@ class Stages:
         self.codes = self.encode(1)
 
     def find_edges(self, threads: int) -> Any:
-        """Find where the columns are cut."""
+        """Return the edges of the columns' bins."""
         sample = self.core.RowSample(self.sampled_rows)
         sample.add(len(self.table))
         return self.core.find_edges(self.table, None, self.max_bins, sample.rows, threads)
 
     def encode(self, threads: int) -> Any:
-        """Make the codes, in the order in which the engine takes the rows."""
+        """Return the codes, in the engine's order of the rows."""
         return self.bins.encode(self.table, self.order.order, n_threads=threads)
 
     def count(self, threads: int) -> Any:
@@ -110,7 +110,7 @@ class Stages:
 
     @property
     def sampled_rows(self) -> int:
-        """How many rows `find_edges` looks at."""
+        """The number of rows that `find_edges` reads."""
         from properboost.data.binning import SAMPLE_SIZE
 
         return min(len(self.table), SAMPLE_SIZE)

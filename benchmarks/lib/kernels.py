@@ -1,4 +1,4 @@
-"""What this machine can do at most: kernels of a few lines, compiled by numba.
+"""The speed limit of this machine: kernels of a few lines, compiled by numba.
 
 They are the simplest loops that a boosting round and a prediction consist of.  Threads share out
 their work in advance, without the GIL.
@@ -73,7 +73,7 @@ def read(words: Any) -> Any:
 
 
 def over_and_over(kernel: Any) -> Any:
-    """Return a kernel that calls another, with the same arrays, as often as its first argument."""
+    """Return a kernel that repeats another on the same arrays; its first argument is how often."""
 
     @njit(nogil=True)
     def repeat(times: int, codes: Any, a: Any, b: Any) -> None:
@@ -84,7 +84,7 @@ def over_and_over(kernel: Any) -> Any:
 
 
 class Shared:
-    """Calls a kernel with a share of the features, or of the words, for each thread."""
+    """A pool of threads that call a kernel, each with a share of the features or words."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

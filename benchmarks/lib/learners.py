@@ -8,7 +8,7 @@ import numpy as np
 
 
 def plain(**parameters: Any) -> Callable[[int], Any]:
-    """Return what makes a `ProperBoostClassifier` of a seed."""
+    """Return a function from a seed to a `ProperBoostClassifier`."""
 
     def make(seed: int) -> Any:
         from properboost import ProperBoostClassifier
@@ -28,7 +28,7 @@ LEARNERS: dict[str, Callable[[int], Any]] = {
 
 
 def fit_to_few(model: Any, X: Any, y: Any) -> Any:
-    """Fit a model, whose warnings of rows that are few say nothing where they are meant to be."""
+    """Fit a model without warnings: on so few rows, as intended here, they are no news."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X, y)

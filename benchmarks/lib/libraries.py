@@ -1,13 +1,13 @@
 """The libraries that are compared: the settings at which they do the same work, once for all.
 
-All are given the same number of rounds, bins, threads and leaves a tree (two: depth 1; CatBoost
-grows more of them its own way, too, whole levels at a time), all rows and columns, no early
-stopping, no minimum leaf size, no regularisation where the library can do without, and no logging.
-Where a setting asks for it, each tree is grown from a share of the rows, drawn for it.
-Each runs at its fastest setting that does this work; where that depends on the table, all of them
-are there as different ways.
+All have the same number of rounds, bins, threads and leaves a tree.  Two leaves mean depth 1; for
+more, CatBoost also has a way that grows whole levels.  All use every row and column, without early
+stopping, a minimum leaf size or logging, and without regularisation where the library allows it.
+A setting may have each tree grown from a share of the rows, drawn for it.
+Each runs at its fastest setting that does this work; where that depends on the table, several
+ways of the library take part.
 
-Nothing is imported before it is asked for, so that a library that is missing is only left out.
+A library is imported on first use: one that is missing is only left out.
 """
 
 import itertools
@@ -27,7 +27,7 @@ from benchmarks.lib.race import OURS, by_name
 
 @dataclass(frozen=True)
 class Setting:
-    """A table and what is asked of everyone."""
+    """A table and the settings that all libraries share."""
 
     data: str = "gaussian"
     rows: int | None = None  # of a synthetic table; of a real one the first, or all
@@ -39,7 +39,7 @@ class Setting:
     learning_rate: float = 1.0
     levels: int | None = None  # of trees that split whole levels, where these are asked for
     sample: float = 1.0  # the share of the rows that each tree is grown from
-    parameters: dict[str, Any] = field(default_factory=dict)  # of ours, besides
+    parameters: dict[str, Any] = field(default_factory=dict)  # of properboost alone
 
     def load(self, *, test: bool = False) -> Problem:
         """Return the training rows or those held out."""
@@ -54,10 +54,10 @@ def _nothing(setting: Setting) -> AbstractContextManager[Any]:  # noqa: ARG001
 class Way:
     """One way in which a library fits and scores a table.
 
-    `bin` makes the library's own format of binned rows, if that can be done by itself.  `fit` gets
-    what it returned where it `takes_bins`, and otherwise the rows, which it bins on the way.
-    `score` returns raw predictions.  `limit` is entered around everything, for a library that takes
-    no number of threads.  `takes_part` says whether a setting asks for what it does.
+    `bin` returns the library's format of binned rows, if binning can run alone.  `fit` gets these
+    bins if it `takes_bins`, and otherwise the rows, which it bins itself.  `score` returns raw
+    predictions.  `limit` is entered around everything, for a library without a parameter for
+    threads.  `takes_part` returns whether the way fits a setting.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Way:
 
 
 def as_published(**parameters: Any) -> dict[str, Any]:
-    """Return parameters, with the papers' for those that are not named, whatever defaults are."""
+    """Return these parameters over those of the papers, whatever the defaults are."""
     published: dict[str, Any] = {"gain": 1.0, "selection": "greedy"}
     if parameters.get("weak_learner", "table") == "table":
         published |= {"weak_learner__max_cells": None, "weak_learner__smoothing": 0.0}
@@ -81,7 +81,7 @@ def as_published(**parameters: Any) -> dict[str, Any]:
 
 
 def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameters: Any) -> Any:
-    """Make an unfitted model; at the defaults nothing else is named but the setting."""
+    """Make an unfitted model; at the defaults only the setting is passed."""
     from properboost import ProperBoostClassifier
 
     model = ProperBoostClassifier(
@@ -90,7 +90,7 @@ def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameter
     if at_defaults:
         return model.set_params(**parameters)
     if parameters.get("response") == "newton":
-        # Newton's values are steps already, and the peers' are not guarded either.
+        # Newton's values are steps already, and the peers' steps have no guard either.
         parameters = {"step": "unit", "learning_rate": setting.learning_rate, **parameters}
     parameters = as_published(**parameters)
     if parameters.get("weak_learner") == "tree":
@@ -107,7 +107,7 @@ def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameter
 
 
 def properboost_way(name: str, **parameters: Any) -> Way:
-    """Return the way with these parameters; its binning is what `fit` does before it boosts."""
+    """Return the way with these parameters; it bins as `fit` does before it boosts."""
     names_lines = "weak_learner__linear_leaves" in parameters
 
     def bin_rows(setting: Setting, problem: Problem) -> Any:
@@ -195,7 +195,7 @@ LIGHTGBM_WAYS: dict[str, dict[str, Any]] = {
     "by row": {"force_row_wise": True},
     # Gradients of a few bits: its fastest mode for large tables, approximate.
     "quantized": {"force_col_wise": True, "use_quantized_grad": True},
-    # Its lines need the floats beside the bins.
+    # Its lines need the floats as well as the bins.
     "lines": {"linear_tree": True},
 }
 
@@ -245,7 +245,7 @@ def xgboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
 
 
 def xgboost_bins(setting: Setting, problem: Problem, ref: Any = None) -> Any:
-    """Bin the rows; categories are those of the frame.  Held-out rows have training rows' bins."""
+    """Bin the rows, with the frame's categories; held-out rows get the training rows' bins."""
     import xgboost as xgb
 
     return xgb.QuantileDMatrix(
@@ -285,7 +285,9 @@ def catboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
     if extra.pop("by_leaves", False):
         extra |= {"grow_policy": "Lossguide", "max_leaves": setting.leaves}
     else:
-        extra["depth"] = max(1, setting.leaves.bit_length() - 1)  # no more leaves than asked for
+        extra["depth"] = max(
+            1, setting.leaves.bit_length() - 1
+        )  # no more leaves than the setting's
     return {
         "iterations": setting.rounds,
         "learning_rate": setting.learning_rate,
@@ -305,7 +307,7 @@ def catboost_parameters(setting: Setting, **extra: Any) -> dict[str, Any]:
 
 
 def catboost_rows(X: Any) -> tuple[Any, list[str]]:
-    """Return rows as CatBoost takes them, categories as integers, and which these are."""
+    """Return rows in CatBoost's form, categories as integers, and the names of these columns."""
     if not hasattr(X, "select_dtypes"):
         return X, []
     categories = list(X.select_dtypes("category"))
@@ -325,7 +327,7 @@ def catboost_pool(setting: Setting, problem: Problem, **borders: Any) -> Any:
 
 @contextmanager
 def _bound_to(n: int) -> Iterator[None]:
-    """Keep threads started inside to `n` processors: quantizing would take a thread for each."""
+    """Bind the threads started inside to `n` processors: quantizing would use all of them."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -337,7 +339,7 @@ def _bound_to(n: int) -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-# Borders of equal width are quickly found, and of no use on a heavy-tailed column.
+# Borders of equal width are fast to compute, and useless on a heavy-tailed column.
 CATBOOST_WAYS: dict[str, dict[str, Any]] = {
     "its borders": {},
     "equal widths": {"feature_border_type": "Uniform"},
@@ -350,8 +352,8 @@ def catboost() -> Iterator[Way]:
 
     def make(name: str, borders: dict[str, Any]) -> Way:
         def bin_rows(setting: Setting, problem: Problem) -> Any:
-            own = {key: value for key, value in borders.items() if key != "by_leaves"}
-            return catboost_pool(setting, problem, **own)
+            quantization = {key: value for key, value in borders.items() if key != "by_leaves"}
+            return catboost_pool(setting, problem, **quantization)
 
         def fit(setting: Setting, data: Any) -> Any:
             return cb.CatBoostClassifier(**catboost_parameters(setting, **borders)).fit(data)
@@ -375,7 +377,7 @@ def catboost() -> Iterator[Way]:
 
 
 def make_sklearn(setting: Setting) -> Any:
-    """Make an unfitted HistGradientBoostingClassifier; categories are those of the frame."""
+    """Make an unfitted HistGradientBoostingClassifier, with the frame's categories."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -397,7 +399,7 @@ def limit_openmp(setting: Setting) -> AbstractContextManager[Any]:
 
 
 def _bin_sklearn(setting: Setting, problem: Problem) -> Any:
-    """Do what `fit` does before it boosts; there is no public name for it."""
+    """Bin as `fit` does before it boosts; there is no public name for it."""
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
     model = make_sklearn(setting)
@@ -413,7 +415,7 @@ def _bin_sklearn(setting: Setting, problem: Problem) -> Any:
 
 
 def scikit_learn() -> Iterator[Way]:
-    import sklearn  # noqa: F401 - is it here?
+    import sklearn  # noqa: F401 - raises ImportError where it is missing
 
     def fit(setting: Setting, problem: Problem) -> Any:
         return make_sklearn(setting).fit(*problem)
@@ -434,9 +436,9 @@ def scikit_learn() -> Iterator[Way]:
 
 
 def bonsai() -> Iterator[Way]:
-    """Its levels and its leaves, where trees are asked for; it takes no categories here.
+    """Yield its growth by levels and by leaves, for trees; it takes no categories here.
 
-    Without a limit of its depth a tree is a leaf; no tree of so many leaves is deeper than these.
+    Without a maximum depth its tree is one leaf; the number of leaves bounds the depth.
     """
     import bonsai as library
 
@@ -486,13 +488,13 @@ LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn, bons
 
 
 def find_way(name: str) -> Way:
-    """Return the way of that name; a name begins with its library's."""
+    """Return the way of that name; a name begins with its library."""
     [way] = [way for way in LIBRARIES[name.partition(":")[0]]() if way.name == name]
     return way
 
 
 def probability(raw: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the probabilities that raw predictions stand for: all here fit the logistic loss."""
+    """Return the probabilities of raw predictions: all here fit the logistic loss."""
     from scipy.special import expit
 
     return expit(np.asarray(raw, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""How much memory a piece of work needs at its peak."""
+"""The peak of the memory that a piece of work needs."""
 
 import ctypes
 import gc
@@ -37,12 +37,12 @@ class PeakMemory:
 
     @property
     def extra(self) -> int:
-        """The peak beyond what was resident before."""
+        """The peak beyond the resident memory before."""
         return self.peak - self.before
 
 
 def _give_back() -> None:
-    """Give what was freed back to the system: work that takes it again would seem to need none."""
+    """Return freed memory to the system: work that reused it would seem to need none."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
     if trim is not None:

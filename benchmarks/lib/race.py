@@ -1,7 +1,7 @@
-"""The race: contestants take turns, and what is compared are ratios within a round of turns.
+"""The race: contestants take turns, and the report compares times within a round of turns.
 
-A contestant's turn does its work once and times its parts with the clock it is given.  It may
-return a function that says what it found, which is called once and outside the timing:
+A contestant's turn does its work once and times the parts with a clock.  It may return a function
+that computes the outcome; the race calls it once, outside the timing:
 
     def turn(clock, problem):
         with clock("fit"):
@@ -14,7 +14,7 @@ return a function that says what it found, which is called once and outside the 
 
 After a warm-up turn each there are `repeats` rounds in which each has one turn.  So a disturbance
 of the machine falls on all, and each round gives one ratio of times; medians are reported, with the
-smallest and the largest.  One that fails is out, and the race goes on.
+smallest and the largest.  A contestant that fails is out, and the race goes on.
 """
 
 import gc
@@ -36,7 +36,7 @@ PAUSE = 0.1  # seconds before a lap: an OpenMP runtime's threads spin for a whil
 TOO_MUCH = 0.05  # of the machine, taken by other processes
 
 PROC = Path("/proc")
-HAS_PROC = (PROC / "self" / "stat").exists()  # else nothing is known of other processes
+HAS_PROC = (PROC / "self" / "stat").exists()  # else other processes cannot be measured
 
 
 class Named(Protocol):
@@ -44,13 +44,13 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-SomeNamed = TypeVar("SomeNamed", bound=Named)
+NamedContestant = TypeVar("NamedContestant", bound=Named)
 Library = TypeVar("Library", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to do the work; `turn` gets a clock and what `race` was given."""
+    """One way to do the work; `turn` gets a clock and the task of `race`."""
 
     name: str
     turn: Callable[..., Callable[[], Any] | None]
@@ -61,9 +61,9 @@ def in_one(
     run: Callable[..., Any],
     judge: Callable[..., Any] = lambda result, *_: result,
 ) -> Contestant:
-    """Return a contestant that is timed as one piece, `WORK`.
+    """Return a contestant that is timed as one part, `WORK`.
 
-    `run` gets the task, and `judge`, not timed, what that returned and the task: what was found.
+    `run` gets the task.  `judge` gets the result and the task, and returns the outcome, untimed.
     """
 
     def turn(clock: Clock, *task: Any) -> Callable[[], Any]:
@@ -79,18 +79,18 @@ def in_one(
 
 @dataclass
 class Lap:
-    """What one part of a turn took."""
+    """The time of one part of a turn."""
 
     seconds: float
     processors: float | None = None  # busy on average
-    others: float | None = None  # processor time of processes not its own, in seconds
+    others: float | None = None  # processor time of other processes, in seconds
 
 
 class Clock:
-    """Times the parts of a turn: ``with clock("fit"): ...``.
+    """A clock for the parts of a turn: ``with clock("fit"): ...``.
 
-    A part may have parts.  Only the outer one is preceded by a pause, and only there are other
-    processes looked at, which takes a while.
+    A part may have parts.  Only the outer one has a pause before it and measures other processes,
+    because both take a while.
     """
 
     def __init__(self) -> None:
@@ -98,31 +98,31 @@ class Clock:
         self._running = False
 
     @contextmanager
-    def __call__(self, what: str) -> Iterator[None]:
+    def __call__(self, part: str) -> Iterator[None]:
         if self._running:
             start = time.perf_counter()
             yield
-            self.note(what, time.perf_counter() - start)
+            self.note(part, time.perf_counter() - start)
             return
         gc.collect()
         time.sleep(PAUSE)
         self._running = True
-        # What takes a while comes first here and last below, so that looking is nobody's time.
-        below, machine, own = _time_below(), _machine_time(), time.process_time()
+        # Slow reads come first here and last below, so that they are in nobody's time.
+        below, machine, process = _time_below(), _machine_time(), time.process_time()
         start = time.perf_counter()
         yield
         seconds = time.perf_counter() - start
-        own, machine = time.process_time() - own, _machine_time() - machine
-        own += _time_below() - below
+        process, machine = time.process_time() - process, _machine_time() - machine
+        process += _time_below() - below
         self._running = False
-        self.laps[what] = Lap(seconds, own / seconds, machine - own if HAS_PROC else None)
+        self.laps[part] = Lap(seconds, process / seconds, machine - process if HAS_PROC else None)
 
-    def note(self, what: str, seconds: float) -> None:
-        """Record a part that was not timed by itself."""
-        self.laps[what] = Lap(seconds)
+    def note(self, part: str, seconds: float) -> None:
+        """Record a part whose time was computed elsewhere."""
+        self.laps[part] = Lap(seconds)
 
-    def __getitem__(self, what: str) -> float:
-        return self.laps[what].seconds
+    def __getitem__(self, part: str) -> float:
+        return self.laps[part].seconds
 
 
 def _machine_time() -> float:
@@ -135,7 +135,7 @@ def _machine_time() -> float:
 
 
 def _time_below() -> float:
-    """Return the processor time of all processes below this one."""
+    """Return the processor time of all descendants of this process."""
     if not HAS_PROC:
         return 0.0
     parents, times = {}, {}
@@ -158,23 +158,23 @@ def _time_below() -> float:
 
 @dataclass
 class Turns:
-    """The turns of one contestant: a lap a turn for each part, and what it found."""
+    """The turns of one contestant: a lap a turn for each part, and the outcome."""
 
     laps: dict[str, list[Lap]] = field(default_factory=dict)
-    found: Any = None
+    outcome: Any = None
     failure: str = ""
 
-    def seconds(self, what: str) -> list[float]:
-        """Return what the part took, turn by turn; nothing if it has no such part."""
-        return [lap.seconds for lap in self.laps.get(what, [])]
+    def seconds(self, part: str) -> list[float]:
+        """Return the part's seconds, turn by turn; nothing if there is no such part."""
+        return [lap.seconds for lap in self.laps.get(part, [])]
 
-    def median(self, what: str) -> float:
+    def median(self, part: str) -> float:
         """Return the median of the part's seconds, infinite if there is none."""
-        return statistics.median(self.seconds(what) or [math.inf])
+        return statistics.median(self.seconds(part) or [math.inf])
 
-    def processors(self, what: str) -> float:
+    def processors(self, part: str) -> float:
         """Return how many processors were busy."""
-        known = [lap.processors for lap in self.laps[what] if lap.processors is not None]
+        known = [lap.processors for lap in self.laps[part] if lap.processors is not None]
         return statistics.median(known)
 
 
@@ -197,22 +197,22 @@ def race(
             progress(f"{f'{r}/{repeats}' if r else 'warm-up'}: {c.name}")
             clock = Clock()
             try:
-                say = c.turn(clock, *(task if r or warm_up is None else warm_up))
-                if r == 1 and say is not None:
-                    turns.found = say()
-            except Exception as error:  # whatever it is, the others go on
+                read_outcome = c.turn(clock, *(task if r or warm_up is None else warm_up))
+                if r == 1 and read_outcome is not None:
+                    turns.outcome = read_outcome()
+            except Exception as error:  # whatever the error, the others go on
                 first_line = str(error).strip().partition("\n")[0]
                 turns.failure = f"{type(error).__name__}: {first_line}"
                 continue
             if r:
-                for what, lap in clock.laps.items():
-                    turns.laps.setdefault(what, []).append(lap)
+                for part, lap in clock.laps.items():
+                    turns.laps.setdefault(part, []).append(lap)
     progress("")
     return results
 
 
 def progress(text: str) -> None:
-    """Show what is going on where somebody looks on."""
+    """Print the state of the race on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:70}\r", end="", file=sys.stderr, flush=True)
 
@@ -223,43 +223,43 @@ def by_name(*libraries: Library) -> dict[str, Library]:
 
 
 def find(
-    libraries: Mapping[str, Callable[[], Iterable[SomeNamed]]], only: Sequence[str] = ()
-) -> list[SomeNamed]:
-    """Return what the libraries that are here have, and say which are not.
+    libraries: Mapping[str, Callable[[], Iterable[NamedContestant]]], only: Sequence[str] = ()
+) -> list[NamedContestant]:
+    """Return the contestants of the installed libraries, and print which are missing.
 
     A library is a function that imports it and lists its contestants; `only` has patterns of names.
     """
-    found: list[SomeNamed] = []
+    contestants: list[NamedContestant] = []
     for name, library in libraries.items():
         try:
             here = list(library())
         except ImportError as error:
             print(f"missing: {name} ({error})")
             continue
-        found += [c for c in here if not only or any(fnmatch(c.name, p) for p in only)]
-    if not found:
+        contestants += [c for c in here if not only or any(fnmatch(c.name, p) for p in only)]
+    if not contestants:
         sys.exit(f"no contestant matches {' '.join(only)}")
-    return found
+    return contestants
 
 
 # -- the report ------------------------------------------------------------------------------------
 
 
-def ratios(above: Turns | None, below: Turns | None, what: str) -> list[float]:
+def ratios(above: Turns | None, below: Turns | None, part: str) -> list[float]:
     """Return the ratios of two contestants' times, round by round; nothing if there are none."""
     if above is None or below is None or above.failure or below.failure:
         return []
-    if not (above.seconds(what) and below.seconds(what)):
+    if not (above.seconds(part) and below.seconds(part)):
         return []
-    pairs = zip(above.seconds(what), below.seconds(what), strict=True)
+    pairs = zip(above.seconds(part), below.seconds(part), strict=True)
     return [a / b for a, b in pairs]
 
 
-def fastest_peer(results: Results, what: str) -> str | None:
+def fastest_peer(results: Results, part: str) -> str | None:
     """Return the name of the fastest contestant that is not ours, if there is any."""
     peers = [n for n, t in results.items() if not n.startswith(OURS) and not t.failure]
-    peers = [name for name in peers if results[name].seconds(what)]
-    return min(peers, key=lambda name: results[name].median(what), default=None)
+    peers = [name for name in peers if results[name].seconds(part)]
+    return min(peers, key=lambda name: results[name].median(part), default=None)
 
 
 def number(x: float) -> str:
@@ -295,7 +295,7 @@ def print_against_ours(
 ) -> None:
     """Print a line for each contestant of one part, with the ratio of its time to each of ours.
 
-    `columns` say what it found, in words.
+    `columns` turn the outcome into text.
     """
     names = [name for name, turns in results.items() if not turns.failure]
     peer = fastest_peer(results, WORK)
@@ -308,7 +308,7 @@ def print_against_ours(
         lines.append([name, spread(turns.seconds(WORK))])
         lines[-1] += [spread(ratios(turns, results[base], WORK)) for base in against]
         lines[-1] += [f"{turns.processors(WORK):.2f}"]
-        lines[-1] += [column(turns.found) for column in columns.values()]
+        lines[-1] += [column(turns.outcome) for column in columns.values()]
     shorter = [f"/ {name.removeprefix(f'{OURS}: ')}" for name in against]
     print_table(["", "seconds (min-max)", *shorter, "CPUs", *columns], lines)
     if peer is not None:
@@ -318,23 +318,23 @@ def print_against_ours(
     print_others(results)
 
 
-def print_greedy(results: Results, what: str, threads: int) -> None:
-    """Name those that took more threads than they were given."""
+def print_greedy(results: Results, part: str, threads: int) -> None:
+    """Print which contestants used more threads than allowed."""
     for name, turns in results.items():
-        used = [lap.processors for lap in turns.laps.get(what, ()) if lap.processors is not None]
+        used = [lap.processors for lap in turns.laps.get(part, ()) if lap.processors is not None]
         if used and min(used) > threads + 0.1:
-            print(f"{name} uses more threads than it was given ({what})")
+            print(f"{name} uses more threads than it was given ({part})")
 
 
 def print_failures(results: Results) -> None:
-    """Name those that are out, and why."""
+    """Print which contestants failed, and why."""
     for name, turns in results.items():
         if turns.failure:
             print(f"{name} failed: {turns.failure}")
 
 
 def print_others(results: Results) -> None:
-    """Say what share of the machine other processes took while the contestants were timed."""
+    """Print the share of the machine that other processes took while contestants were timed."""
     laps = [lap for turns in results.values() for of_part in turns.laps.values() for lap in of_part]
     known = [(lap.others, lap.seconds) for lap in laps if lap.others is not None]
     if not known:

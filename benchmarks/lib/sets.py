@@ -1,11 +1,11 @@
 """The real sets that models are compared on: their rows, and which half chooses defaults.
 
-Published splits of rows are kept (ADULT, LETTER, vowel, satimage, pendigits); of the others a
-quarter is held out, stratified, by the seed.  The sets of the Rdatasets collection are read from
-the folder that PROPERBOOST_DATA names.
+ADULT, LETTER, vowel, satimage and pendigits have their published splits; of the others a stratified
+quarter is held out, by the seed.  The sets of the Rdatasets collection are read from the folder
+that PROPERBOOST_DATA names.
 
-Defaults are chosen on the training rows of `DEVELOPMENT`.  `CONFIRMATION` says what they are worth:
-it is looked at when a default has been chosen, and whatever it shows does not change the choice.
+Defaults are chosen on the training rows of `DEVELOPMENT`.  `CONFIRMATION` measures their worth: it
+is read after a default has been chosen, and its numbers do not change the choice.
 The division was made by name, before anything was tuned on it: sets of like size and balance were
 paired, and those on which earlier choices had been made went to development.
 """
@@ -89,16 +89,16 @@ def _held_out(read: Callable[[], tuple[Any, Any]]) -> Callable[[int], Split]:
     return split
 
 
-def _adult(**asked: Any) -> Any:
+def _adult(**settings: Any) -> Any:
     from properboost.datasets import load_adult
 
-    return load_adult(**asked)
+    return load_adult(**settings)
 
 
-def _uci(name: str, **asked: Any) -> Any:
+def _uci(name: str, **settings: Any) -> Any:
     from properboost.datasets import load_uci
 
-    return load_uci(name, **asked)
+    return load_uci(name, **settings)
 
 
 def _letter_of(problem: str) -> Callable[[int], Split]:
@@ -112,7 +112,7 @@ def _letter_of(problem: str) -> Callable[[int], Split]:
 
 
 def _letter(_seed: int) -> Split:
-    """All 26 classes: the first 16,000 rows to learn from."""
+    """Return all 26 classes: the first 16,000 rows to learn from."""
     from properboost.datasets import load_letter
 
     X, y = load_letter(return_X_y=True)
@@ -132,7 +132,7 @@ def _rdatasets(name: str, target: str, drop: Iterable[str] = ()) -> Callable[[],
 
 
 def _nycflights() -> tuple[Any, Any]:
-    """Whether a flight arrives more than 15 minutes late, from what is known when it is booked."""
+    """Read flights that arrive over 15 minutes late or not, with columns known at booking."""
     path = Path(os.environ["PROPERBOOST_DATA"]) / "nycflights.csv.gz"
     table = pd.read_csv(path).dropna(subset=["arr_delay", "dep_time"])
     late = table["arr_delay"].to_numpy() > 15

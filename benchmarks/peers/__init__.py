@@ -1,1 +1,1 @@
-"""Whole fits, binnings, predictions and searches beside other libraries'."""
+"""Whole fits, binnings, predictions and searches, compared with other libraries."""

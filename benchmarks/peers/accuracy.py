@@ -1,21 +1,22 @@
-"""What the search finds without a number tuned by hand, on rows it has not seen.
+"""The accuracy of the search without a number tuned by hand, on new rows.
 
     python -m benchmarks.peers.accuracy        # all claims, some minutes
     python -m benchmarks.peers.accuracy adult  # one of them
 
-Everything is chosen on the training rows by 5-fold cross-validation (10-fold for ``p1-trees``,
-where errors are few), the number of estimators included; the test rows are scored once, at the end.
+The search chooses everything, the number of estimators included, on the training rows by 5-fold
+cross-validation (10-fold for ``p1-trees``, where errors are few).  The test rows are scored once,
+at the end.
 
-- ``adult``: ADULT as the BoostLR paper has it (30,162 training and 15,060 test rows), scored by log
-  loss, all parameters at their defaults.
+- ``adult``: ADULT as in the BoostLR paper (30,162 training and 15,060 test rows), scored by log
+  loss, with all parameters at their defaults.
 - ``p1-log-loss``, ``p2-log-loss``: LETTER.p1 (the letter O) and LETTER.p2 (N to Z against A to M),
-  the first 4,000 rows of the UCI file against the other 16,000; loss, smoothing, prior and
-  selection are searched beside the gain.
+  with training on the first 4,000 rows of the UCI file and tests on the other 16,000; the search
+  covers loss, smoothing, prior, selection and gain.
 - ``p1-accuracy``, ``p2-accuracy``: the same, scored by accuracy.
-- ``p1-trees``, ``p2-trees``: boosted trees, of which size, draws and the rest are searched beside
+- ``p1-trees``, ``p2-trees``: boosted trees; the search covers their size, draws and the rest, and
   the gain; scored by log loss.
-- ``adult-pairs``, ``p2-pairs``: tables of single features, then of pairs; the number of pairs is
-  searched, too, and for ADULT how fine the bins are.
+- ``adult-pairs``, ``p2-pairs``: tables of single features, then of pairs; the search also covers
+  the number of pairs, and for ADULT the size of bins.
 """
 
 import time
@@ -38,7 +39,7 @@ SEARCHED = TABLES | {
     "selection": ["greedy", "cyclic"],
 }
 
-# What of finer and coarser grids the training folds left over.
+# The training folds chose these from finer and coarser grids.
 TREES = {
     "weak_learner": "tree",
     "weak_learner__max_features": [0.2, 0.3, 0.4, 0.5],
@@ -76,7 +77,7 @@ P2_PAIRS = (
 
 P1, P2 = ({"part": part} for part in ("p1", "p2"))
 CLAIMS: dict[str, tuple[Callable[..., Any], Mapping[str, str], Sequence[Any]]] = {
-    "adult": (load_adult, {}, [ProperBoostClassifierCV(effort=None)]),  # whatever defaults are
+    "adult": (load_adult, {}, [ProperBoostClassifierCV(effort=None)]),  # at the defaults
     "p1-log-loss": (load_letter, P1, [make_search(SEARCHED)]),
     "p2-log-loss": (load_letter, P2, [make_search(SEARCHED)]),
     "p1-accuracy": (load_letter, P1, [make_search(SEARCHED, scoring="accuracy")]),
@@ -88,7 +89,7 @@ CLAIMS: dict[str, tuple[Callable[..., Any], Mapping[str, str], Sequence[Any]]] =
     "p2-trees": (load_letter, P2, [make_search(P2_TREES, max_estimators=2000)]),
     "p2-pairs": (load_letter, P2, [make_search(P2_PAIRS, rows_per_bin=None)]),
 }  # fmt: skip
-"""By name the table, its part, and the searches of which the best is scored."""
+"""By name the table, its part, and the searches; the best of these is scored."""
 
 
 def main() -> None:
@@ -100,8 +101,8 @@ def main() -> None:
     if unknown:
         parser.error(f"CLAIM must be one of {', '.join(CLAIMS)}; got {unknown[0]}")
     for name in names:
-        load, which, searches = CLAIMS[name]
-        train, test = (load(subset=subset, **which) for subset in ("train", "test"))
+        load, settings, searches = CLAIMS[name]
+        train, test = (load(subset=subset, **settings) for subset in ("train", "test"))
         start = time.perf_counter()
         fitted = [search.fit(train.data, train.target) for search in searches]
         search = max(fitted, key=lambda s: s.best_score_)

@@ -1,17 +1,17 @@
-"""Binning alone, on columns of every kind: properboost against each peer, side by side.
+"""Binning alone, on columns of every kind: properboost against each peer.
 
     python -m benchmarks.peers.binning                            # 1,000,000 x 50, some minutes
     python -m benchmarks.peers.binning --kind skewed mixed --bins 64 255 --threads 1 2
     python -m benchmarks.peers.binning --order F --dtype float64  # column-major, double precision
     python -m benchmarks.peers.binning --rows 20000 --repeats 1   # a quick look
 
-What is timed begins at the user's array and ends at the library's binned rows, ready for the first
-round: what `fit` does before it boosts (properboost, scikit-learn), `Dataset.construct` (LightGBM),
-a QuantileDMatrix (XGBoost), a Pool and its `quantize` (CatBoost).
+The time begins at the user's array and ends at the library's binned rows, ready for the first
+round: the steps of `fit` before it boosts (properboost, scikit-learn), `Dataset.construct`
+(LightGBM), a QuantileDMatrix (XGBoost), a Pool and its `quantize` (CatBoost).
 
-The kinds of columns: normal (gaussian), their exponential (skewed), their fifth power
-(heavy-tailed), twice their value rounded (integers: some twenty values), and a table in which the
-four take turns (mixed).  The times of the peers are given as multiples of properboost's: the
+The kinds of columns are normal (gaussian), their exponential (skewed), their fifth power
+(heavy-tailed), twice their value rounded (integers: about twenty values), and a table in which the
+four take turns (mixed).  The report has the times of the peers as multiples of properboost's: the
 median of the rounds' ratios, with the smallest and the largest.  Contestants take turns, see
 `lib/race.py`.  Run it on an idle machine, see `peers/fit.py`.
 """
@@ -40,7 +40,7 @@ from benchmarks.lib.race import (
     spread,
 )
 
-# A library's ways differ in what they do after binning, but for CatBoost's.
+# The other ways of a library differ after binning only, except for CatBoost's.
 WAYS = [
     f"{OURS}: table, real",
     "lightgbm: by column",
@@ -52,7 +52,7 @@ WAYS = [
 
 @dataclass(frozen=True)
 class BinningSetting(Setting):
-    """A table, and how it lies in memory."""
+    """A table, and its order in memory."""
 
     rows: int = 1_000_000
     order: str = "C"

@@ -1,18 +1,18 @@
-"""How calibrated are probabilities of rows held out: bins and slopes with intervals, beside peers.
+"""The calibration of probabilities on held-out rows: bins and slopes with intervals, with peers'.
 
     python -m benchmarks.peers.calibration                          # everything, half an hour
     python -m benchmarks.peers.calibration --sets magic --contestants plain LightGBM
     python -m benchmarks.peers.calibration --picture docs/calibration.png
 
-Everyone fits what a user gets who tunes nothing; properboost with a plain fit of look-up tables, of
-trees, and with its default search.  The rows held out are scored once.  What is kept is enough for
-a reliability diagram: ten bins of equally many rows by predicted probability, each with its rows,
-the sum of their probabilities and the number of positive ones.  Beside them stand the log loss, and
-the slope and intercept of a logistic regression of labels on log-odds with their standard errors
-(Cox 1958): a slope below 1 is that of probabilities which are too sure.
+All models have their defaults; properboost takes part with a plain fit of look-up tables, of trees,
+and with its default search.  The held-out rows are scored once.  A result is enough for a
+reliability diagram: ten bins of equally many rows by predicted probability, each with its rows, the
+sum of their probabilities and the number of positive ones.  It also has the log loss, and the slope
+and intercept of a logistic regression of labels on log-odds with their standard errors (Cox 1958):
+a slope below 1 means that the probabilities are too extreme.
 
-Every result is appended to a file, and what is in it already is not done again.
-`tools/write_calibration.py` makes the tables of docs/calibration.md of it.
+Every result is appended to a file, and results that are there already are not computed again.
+`tools/write_calibration.py` makes the tables of docs/evidence/calibration.md from it.
 """
 
 import argparse
@@ -48,7 +48,7 @@ N_BINS = 10
 
 
 def plain(**settings: Any) -> Callable[[Task], Any]:
-    """Return what makes a `ProperBoostClassifier`."""
+    """Return a function that makes a `ProperBoostClassifier`."""
 
     def make(task: Task) -> Any:
         from properboost import ProperBoostClassifier
@@ -66,12 +66,12 @@ def search(task: Task) -> Any:
 
 
 def untuned(make: Callable[..., Any]) -> Callable[[Task], Any]:
-    """Return what makes a library's model at its defaults, which are 100 rounds."""
+    """Return a function that makes a library's model at its defaults, which are 100 rounds."""
     return lambda task: make(100, False, task.split.X, task.seed, task.threads)
 
 
 def make_hgb(task: Task) -> Any:
-    """Make scikit-learn's model, which stops early by itself where rows are many."""
+    """Make scikit-learn's model, which stops early by default on many rows."""
     return HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=task.seed)
 
 
@@ -94,16 +94,16 @@ def fit_slope(p: Any, y: Any) -> dict[str, float]:
     log_odds = np.log(p / (1.0 - p))
     design = np.column_stack([log_odds, np.ones(len(p))])
 
-    def find_loss(at: Any) -> tuple[float, Any]:
-        F = design @ at
+    def find_loss(coefficients: Any) -> tuple[float, Any]:
+        F = design @ coefficients
         return float(np.mean(np.logaddexp(0.0, F) - y * F)), design.T @ (expit(F) - y) / len(y)
 
-    at = minimize(find_loss, [1.0, 0.0], jac=True).x
-    q = expit(design @ at)
+    coefficients = minimize(find_loss, [1.0, 0.0], jac=True).x
+    q = expit(design @ coefficients)
     errors = np.sqrt(np.diag(np.linalg.inv(design.T @ (design * (q * (1 - q))[:, np.newaxis]))))
     return {
-        "slope": float(at[0]), "slope_error": float(errors[0]),
-        "intercept": float(at[1]), "intercept_error": float(errors[1]),
+        "slope": float(coefficients[0]), "slope_error": float(errors[0]),
+        "intercept": float(coefficients[1]), "intercept_error": float(errors[1]),
     }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def fill_bins(p: Any, y: Any) -> list[tuple[int, float, int]]:
 
 
 def measure(name: str, contestant: str, threads: int) -> dict[str, Any]:
-    """Fit to the training rows of a set, and score the rows held out."""
+    """Fit to the training rows of a set, and score the held-out rows."""
     split = number_columns(sets.SETS[name](0))
     with threadpool_limits(threads):
         model = CONTESTANTS[contestant](Task(split, 0, threads)).fit(split.X, split.y)
@@ -133,26 +133,26 @@ def measure(name: str, contestant: str, threads: int) -> dict[str, Any]:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Return what has been found: a row for each set and contestant."""
+    """Return the results in a file: a row for each set and contestant."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    found = pd.DataFrame([json.loads(line) for line in lines])
-    return found.drop_duplicates(["set", "contestant"], keep="last") if lines else found
+    results = pd.DataFrame([json.loads(line) for line in lines])
+    return results.drop_duplicates(["set", "contestant"], keep="last") if lines else results
 
 
-def draw(found: pd.DataFrame, path: Path) -> None:
-    """Draw what probabilities miss, by bin, with 95% intervals."""
+def draw(results: pd.DataFrame, path: Path) -> None:
+    """Draw the error of probabilities, by bin, with 95% intervals."""
     import matplotlib.pyplot as plt
     from scipy.stats import beta
 
     shown = ["search", "tables", "LightGBM", "random forest"]
-    names = [name for name in TABLES if name in set(found["set"])]
+    names = [name for name in TABLES if name in set(results["set"])]
     figure, panels = plt.subplots(
         len(shown), len(names), figsize=(2.1 * len(names), 1.9 * len(shown)),
         sharex=True, sharey=True, layout="constrained", squeeze=False,
     )  # fmt: skip
     for (i, contestant), (j, name) in itertools.product(enumerate(shown), enumerate(names)):
-        own = found[(found["set"] == name) & (found["contestant"] == contestant)].iloc[0]
-        n, p, positive = np.array(own["bins"]).T
+        result = results[(results["set"] == name) & (results["contestant"] == contestant)].iloc[0]
+        n, p, positive = np.array(result["bins"]).T
         low = np.where(positive > 0, beta.ppf(0.025, positive, n - positive + 1), 0.0)
         high = np.where(positive < n, beta.ppf(0.975, positive + 1, n - positive), 1.0)
         ax = panels[i, j]
@@ -181,17 +181,20 @@ def main() -> None:
     parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--picture", type=Path, help="draw what has been found, and end")
-    asked = parser.parse_args()
-    if asked.picture:
-        draw(read(asked.results), asked.picture)
+    parser.add_argument("--picture", type=Path, help="draw the results so far, and end")
+    options = parser.parse_args()
+    if options.picture:
+        draw(read(options.results), options.picture)
         return
-    for contestant, name in itertools.product(asked.contestants, asked.sets):
-        found = read(asked.results)
-        if len(found) and ((found["set"] == name) & (found["contestant"] == contestant)).any():
+    for contestant, name in itertools.product(options.contestants, options.sets):
+        results = read(options.results)
+        if (
+            len(results)
+            and ((results["set"] == name) & (results["contestant"] == contestant)).any()
+        ):
             continue
-        result = measure(name, contestant, asked.threads)
-        with asked.results.open("a", encoding="utf-8") as file:
+        result = measure(name, contestant, options.threads)
+        with options.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(result) + "\n")
         print(
             f"{name:12s} {contestant:20s} log loss {result['loss']:.4f}  "

@@ -1,23 +1,23 @@
-"""Fit Dask arrays on a cluster of this machine with properboost, xgboost.dask and lightgbm.dask.
+"""Fits of Dask arrays on a cluster of this machine: properboost, xgboost.dask and lightgbm.dask.
 
     python -m benchmarks.peers.clusters                        # 2,000,000 x 50, some minutes
     python -m benchmarks.peers.clusters --rows 200000 --repeats 1 --only '*table*'  # a quick look
-    python -m benchmarks.peers.clusters --parties 2 10 50 100  # what calls to so many cost
+    python -m benchmarks.peers.clusters --parties 2 10 50 100  # the cost of calls to that many
 
 The workers are processes with one thread each, and have the rows, in chunks, before the clock runs.
-A fit starts there and ends at a model in this process.  All are given 100 rounds of depth 1, the
-same number of bins and the same learning rate, see `lib/libraries.py`; "stump, newton" is the
-algorithm of the peers, "table, real" is another.  Beside each of ours on the cluster, the same fit
-of the same rows in this process, with one thread, gives the same bits, which is checked.
+A fit starts there and ends at a model in this process.  All have 100 rounds of depth 1, the same
+number of bins and the same learning rate, see `lib/libraries.py`; "stump, newton" is the algorithm
+of the peers, "table, real" is another.  Each of our fits also runs in this process, on the same
+rows with one thread; the script checks that both give the same bits.
 
-The second table has what a round takes.  "beyond half" is a round on the cluster less a share of
-one in memory: a half where there are two workers.  It is what calls to the workers cost, and their
-waiting for one another.  "trips" are the calls a round takes.  A bare trip is a call to actors of
-as many workers, each of which gets and returns as many bytes as a round of tables shares; it is
-beside one of a single actor through Dask's own interface, which only returns them.
+The second table has the times of a round.  "beyond half" is a round on the cluster less a share of
+one in memory: a half where there are two workers.  It is the cost of calls to the workers, and of
+their waits for one another.  "trips" are the calls of a round.  A bare trip is a call to actors of
+as many workers, each of which gets and returns as many bytes as a round of tables shares.  It is
+compared with a call of a single actor through Dask's interface, which only returns them.
 
-With `--parties` there are as many such actors, spread over the workers, in the place of fits.
-"client, CPU" is the processor time of this process, which no number of machines makes less.
+With `--parties` that many such actors, spread over the workers, replace the fits.
+"client, CPU" is the processor time of this process, which more machines do not reduce.
 
 Run it on an idle machine with a processor for each worker, see `peers/fit.py`.
 """
@@ -68,7 +68,7 @@ WAYS = {
 
 
 class Task(NamedTuple):
-    """The rows on the cluster and here, and those held out."""
+    """The training rows on the cluster and here, and the held-out rows."""
 
     client: Any
     X: Any
@@ -77,7 +77,7 @@ class Task(NamedTuple):
     test: Problem
 
 
-class Found(NamedTuple):
+class Predictions(NamedTuple):
     """The log loss on held-out rows, and raw predictions of some of them."""
 
     log_loss: float
@@ -92,11 +92,11 @@ def spread_rows(client: Any, rows: Problem, workers: list[str]) -> tuple[Any, An
     def place(values: NDArray[Any]) -> Any:
         cuts = np.array_split(values, CHUNKS * len(workers))
         futures = [
-            client.scatter(own, workers=[workers[k % len(workers)]]) for k, own in enumerate(cuts)
+            client.scatter(cut, workers=[workers[k % len(workers)]]) for k, cut in enumerate(cuts)
         ]
         parts = [
-            da.from_delayed(future, own.shape, own.dtype)
-            for future, own in zip(futures, cuts, strict=True)
+            da.from_delayed(future, cut.shape, cut.dtype)
+            for future, cut in zip(futures, cuts, strict=True)
         ]
         array = client.persist(da.concatenate(parts))
         wait(array)
@@ -109,37 +109,37 @@ def spread_rows(client: Any, rows: Problem, workers: list[str]) -> tuple[Any, An
 
 
 @dataclass
-class Watched:
-    """What is behind the public names: how long rounds took, and how many calls there were."""
+class BoostingWatch:
+    """The seconds of the rounds and the number of calls, measured behind the public names."""
 
     seconds: float = 0.0
     calls: int = 0
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Look on."""
-        from properboost.dask import lockstep
-        from properboost.estimators import properboost
+        """Replace the functions that boost and that call workers."""
+        from properboost.dask import all_reduce
+        from properboost.fitting import run
 
-        boost, call = properboost.boost, lockstep.call
+        boost, call = run.boost, all_reduce.call
 
-        def timed(*arguments: Any, **named: Any) -> Any:
-            begun = time.perf_counter()
+        def timed(*arguments: Any, **settings: Any) -> Any:
+            started = time.perf_counter()
             try:
-                return boost(*arguments, **named)
+                return boost(*arguments, **settings)
             finally:
-                self.seconds += time.perf_counter() - begun
+                self.seconds += time.perf_counter() - started
 
         def counted(*arguments: Any) -> Any:
-            self.calls += arguments[3] == "go_on"
+            self.calls += arguments[2] == "go_on"
             return call(*arguments)
 
-        with patch.object(properboost, "boost", timed), patch.object(lockstep, "call", counted):
+        with patch.object(run, "boost", timed), patch.object(all_reduce, "call", counted):
             yield
 
 
-def _judge(raw: NDArray[Any], task: Task) -> Found:
-    return Found(log_loss(task.test.y, probability(raw)), raw[:1000])
+def _judge(raw: NDArray[Any], task: Task) -> Predictions:
+    return Predictions(log_loss(task.test.y, probability(raw)), raw[:1000])
 
 
 def properboost(setting: Setting) -> Iterator[Contestant]:
@@ -147,17 +147,17 @@ def properboost(setting: Setting) -> Iterator[Contestant]:
 
     def turn(
         settings: dict[str, Any], on_cluster: bool, clock: Clock, task: Task
-    ) -> Callable[[], Found]:
-        watched = Watched()
+    ) -> Callable[[], Predictions]:
+        watch = BoostingWatch()
         model = make_properboost(replace(setting, threads=1), **settings)
         rows = (task.train.X, task.train.y)
         if on_cluster:
             model = DaskProperBoostClassifier(client=task.client, **model.get_params(deep=False))
             rows = (task.X, task.y)
-        with watched.watch(), clock(WORK):
+        with watch.watch(), clock(WORK):
             model.fit(*rows)
-        clock.note("boosting", watched.seconds)
-        clock.note("calls", watched.calls)
+        clock.note("boosting", watch.seconds)
+        clock.note("calls", watch.calls)
         return lambda: _judge(model.decision_function(task.test.X), task)
 
     for name, settings in WAYS.items():
@@ -170,9 +170,9 @@ def xgboost_dask(setting: Setting) -> Iterator[Contestant]:
     from xgboost import dask as dxgb
 
     parameters = xgboost_parameters(setting)
-    del parameters["nthread"]  # as many as the worker has
+    del parameters["nthread"]  # that of the worker
 
-    def turn(clock: Clock, task: Task) -> Callable[[], Found]:
+    def turn(clock: Clock, task: Task) -> Callable[[], Predictions]:
         with clock(WORK):
             rows = dxgb.DaskQuantileDMatrix(task.client, task.X, task.y, max_bin=setting.bins)
             model = dxgb.train(task.client, parameters, rows, setting.rounds)["booster"]
@@ -188,9 +188,9 @@ def lightgbm_dask(setting: Setting) -> Iterator[Contestant]:
     parameters = lightgbm_parameters(setting, force_col_wise=True)
     names = {"min_data_in_leaf": "min_child_samples", "min_sum_hessian_in_leaf": "min_child_weight"}
     parameters = {names.get(name, name): value for name, value in parameters.items()}
-    del parameters["num_threads"]  # as many as the worker has
+    del parameters["num_threads"]  # that of the worker
 
-    def turn(clock: Clock, task: Task) -> Callable[[], Found]:
+    def turn(clock: Clock, task: Task) -> Callable[[], Predictions]:
         with clock(WORK):
             model = DaskLGBMClassifier(
                 client=task.client, n_estimators=setting.rounds, tree_learner="data", **parameters
@@ -215,57 +215,65 @@ class Echo:
         return self.numbers
 
     def answer(self, _method: str, *_: Any) -> tuple[NDArray[np.int64], None]:
-        """Take some and return the numbers, as a party answers."""
+        """Take arguments and return the numbers, as a shard answers."""
         return self.numbers, None
 
 
 @dataclass
 class Trip:
-    """Medians of one call: seconds, processor time of this process, and to add up the answers."""
+    """Medians of one call: seconds, processor time of this process, seconds to add up answers."""
 
     seconds: float
     client: float
     adding: float
 
 
-def make_actors(client: Any, n: int, n_numbers: int) -> list[Any]:
-    """Return actors, spread over the workers."""
-    workers = list(client.scheduler_info(n_workers=-1)["workers"])
-    made = [
-        client.submit(
-            Echo, n_numbers, actor=True, workers=[workers[k % len(workers)]], pure=False
-        )
-        for k in range(n)
-    ]  # fmt: skip
-    return [future.result() for future in made]
+def make_actors(client: Any, n: int, n_numbers: int) -> dict[Any, str]:
+    """Return the futures of actors, spread over the workers, with the workers' addresses."""
+    from distributed import wait
+
+    addresses = list(client.scheduler_info(n_workers=-1)["workers"])
+    actors = {}
+    for k in range(n):
+        address = addresses[k % len(addresses)]
+        future = client.submit(Echo, n_numbers, actor=True, workers=[address], pure=False)
+        actors[future] = address
+    wait(list(actors))
+    return actors
 
 
 def time_trips(client: Any, n: int, n_numbers: int) -> Trip:
-    """Call actors as rounds do."""
-    from properboost.dask.lockstep import call, connect
+    """Return the times of calls of actors, as rounds call them."""
+    from properboost.dask.all_reduce import call, connect
+    from properboost.dask.worker_health import Worker, Workers
 
     actors = make_actors(client, n, n_numbers)
-    lines, deadline = connect(client, actors), 60.0
+    connections = connect(
+        client, [(Worker(address, ""), future.key) for future, address in actors.items()]
+    )
+    workers = Workers(client, deadline=60.0)
     sums = np.arange(n_numbers, dtype=np.int64)
     trips = []
     for _ in range(CALLS):
-        begun, cpu = time.perf_counter(), time.process_time()
-        said = call(client, lines, deadline, "trade", sums)
-        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
-        begun = time.perf_counter()
-        np.add.reduce(said)
-        trips.append((seconds, cpu, time.perf_counter() - begun))
+        started, cpu = time.perf_counter(), time.process_time()
+        answers = call(workers, connections, "trade", sums)
+        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+        started = time.perf_counter()
+        np.add.reduce(answers)
+        trips.append((seconds, cpu, time.perf_counter() - started))
+    workers.close()
     return Trip(*map(statistics.median, zip(*trips, strict=True)))
 
 
 def time_single(client: Any, n_numbers: int) -> float:
-    """Call one actor by Dask's own interface."""
-    (actor,) = make_actors(client, 1, n_numbers)
+    """Return the seconds of a call of one actor by Dask's interface."""
+    (future,) = make_actors(client, 1, n_numbers)
+    actor = future.result()
     seconds = []
     for _ in range(CALLS):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         actor.give().result()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - started)
     return statistics.median(seconds)
 
 
@@ -273,20 +281,23 @@ def time_single(client: Any, n_numbers: int) -> float:
 
 
 def report_rounds(results: Results, client: Any, setting: Setting, n_workers: int) -> None:
-    """Print what a round takes, beside bare trips."""
+    """Print the times of a round, and of bare trips."""
     n_numbers = 2 * setting.columns * setting.bins
     lines = []
     for name in WAYS:
         there, here = (results.get(f"{OURS}: {name}, {where}") for where in ("Dask", "one"))
         if there is None or here is None or there.failure or here.failure:
             continue
-        same = np.array_equal(there.found.raw, here.found.raw)
+        same = np.array_equal(there.outcome.raw, here.outcome.raw)
         pairs = zip(there.seconds("boosting"), here.seconds("boosting"), strict=True)
         beyond = [1e3 * (a - b / n_workers) / setting.rounds for a, b in pairs]
         lines.append(
             [
                 name,
-                *(spread(own.seconds("boosting"), setting.rounds / 1e3) for own in (there, here)),
+                *(
+                    spread(turns.seconds("boosting"), setting.rounds / 1e3)
+                    for turns in (there, here)
+                ),
                 spread(beyond),
                 number(there.median("calls") / setting.rounds),
                 "yes" if same else "NO",
@@ -305,26 +316,26 @@ def report_rounds(results: Results, client: Any, setting: Setting, n_workers: in
 
 
 def report_parties(client: Any, setting: Setting, parties: list[int]) -> None:
-    """Print what calls to so many parties cost."""
+    """Print the cost of calls by the number of parties."""
     n_numbers = 2 * setting.columns * setting.bins
     lines = []
     for n in parties:
         trip = time_trips(client, n, n_numbers)
-        own = (trip.seconds, trip.client, trip.adding)
-        lines.append([str(n), *(number(1e3 * seconds) for seconds in own)])
+        parts = (trip.seconds, trip.client, trip.adding)
+        lines.append([str(n), *(number(1e3 * seconds) for seconds in parts)])
     print(f"\nOne call, {8 * n_numbers / 1e3:.0f} KB to each and back, ms\n")
     print_table(["parties", "all", "client, CPU", "adding up"], lines)
 
 
 def main() -> None:
-    """Race, and say what a round is made of."""
+    """Race, and print the parts of a round."""
     from distributed import Client, LocalCluster
 
     parser = make_parser(__doc__, repeats=3)
     parser.add_argument("--learning-rate", type=float,
-                        help="of everyone but tables (default: 1)")  # fmt: skip
+                        help="of all but tables (default: 1)")  # fmt: skip
     parser.add_argument("--parties", type=int, nargs="+", default=[],
-                        help="time calls to so many parties instead")  # fmt: skip
+                        help="time calls to this many parties instead")  # fmt: skip
     arguments, record = start(parser, "distributed", "xgboost", "lightgbm")
     for setting in blocks(TALL, arguments, "learning_rate"):
         n = setting.threads
@@ -349,7 +360,9 @@ def main() -> None:
             )
             task = Task(client, X, y, train, test)
             results = race(contestants, arguments.repeats, task)
-            print_against_ours(results, n, {"log loss": lambda found: f"{found.log_loss:.4f}"})
+            print_against_ours(
+                results, n, {"log loss": lambda predictions: f"{predictions.log_loss:.4f}"}
+            )
             report_rounds(results, client, setting, n)
             record.add(setting.data, setting, results)
 

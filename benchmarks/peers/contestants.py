@@ -1,7 +1,7 @@
-"""Who takes part in the panel: searches of properboost's, and peers that are tuned or are not.
+"""The contestants of the panel: searches of properboost, and peers, tuned or not.
 
-A contestant gets a task, the rows to learn from with a seed, and returns a fitted model; whatever
-it chooses it chooses on those rows.
+A contestant gets a task, the rows to learn from with a seed, and returns a fitted model.  It makes
+all choices on those rows.
 """
 
 import itertools
@@ -30,7 +30,7 @@ SETTINGS, SEEDS = 30, 8  # of a random search, and of the mean of its refits
 
 
 class Task(NamedTuple):
-    """What a contestant is given."""
+    """The input of a contestant."""
 
     split: Split
     seed: int
@@ -40,7 +40,7 @@ class Task(NamedTuple):
 
 
 Predict = Callable[[pd.DataFrame], Any]
-"""Returns the probabilities of rows."""
+"""A function that returns the probabilities of rows."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Fitted:
     loss: float | None
     """Their cross-validated log loss."""
     find_others: Callable[[], Mapping[str, Predict]] = field(default=dict)
-    """Finds what else could have been made of the same search, by name."""
+    """A function that returns further models of the same search, by name."""
 
 
 Contestant = Callable[[Task], Fitted]
@@ -65,7 +65,7 @@ def cells(split: Split) -> int:
 
 
 def make_folds(split: Split, seed: int) -> StratifiedKFold:
-    """Return the folds that settings are chosen by."""
+    """Return the folds for the choice of settings."""
     return StratifiedKFold(5 if cells(split) <= FIVE_FOLDS else 3, shuffle=True, random_state=seed)
 
 
@@ -80,7 +80,7 @@ def narrow(split: Split, grid: dict[str, list[Any]]) -> dict[str, list[Any]]:
 def search(
     weak_learner: str, grid: dict[str, list[Any]], max_estimators: int, **settings: Any
 ) -> Contestant:
-    """Return a search of properboost's: the grid is narrowed, and other settings are not."""
+    """Return a search of properboost: the grid is narrowed, and other settings are not."""
 
     def fit(task: Task) -> Fitted:
         from properboost import ProperBoostClassifier, ProperBoostClassifierCV
@@ -111,7 +111,7 @@ def search(
 def couple(joint: Contestant, apart: Contestant) -> Contestant:
     """Return the better by cross-validation: a joint model, or each class against the rest.
 
-    With two classes, and where grids are narrowed, it is the joint model.
+    With two classes, and on narrowed grids, it is the joint model.
     """
 
     def fit(task: Task) -> Fitted:
@@ -123,12 +123,12 @@ def couple(joint: Contestant, apart: Contestant) -> Contestant:
 
 
 class Library(NamedTuple):
-    """A library that stops early where it is told to."""
+    """A library with optional early stopping."""
 
     make: Callable[..., Any]
-    """Makes a model of so many rounds for a table."""
+    """A function that makes a model for a table, with a number of rounds."""
     fit_early: Callable[[Any, pd.DataFrame, Any, Any], int]
-    """Fits it until held-out rows get no better, and returns its rounds."""
+    """A function that fits it until held-out rows get no better, and returns its rounds."""
 
 
 def tune(library: Library, grid: dict[str, list[Any]], most: int = MOST_ROUNDS) -> Contestant:
@@ -137,19 +137,19 @@ def tune(library: Library, grid: dict[str, list[Any]], most: int = MOST_ROUNDS) 
     def fit(task: Task) -> Fitted:
         lists = narrow(task.split, grid)
         folds = make_folds(task.split, task.seed)
-        found = [
+        candidates = [
             try_setting(library, dict(zip(lists, values, strict=True)), task, folds, most)
             for values in itertools.product(*lists.values())
         ]
-        best = min(found, key=lambda tried: tried.loss)
+        best = min(candidates, key=lambda candidate: candidate.loss)
         model = refit(library, best, task, task.seed)
         return Fitted(model.predict_proba, best.setting | {"rounds": best.rounds}, best.loss)
 
     return fit
 
 
-class Tried(NamedTuple):
-    """A setting, what its folds reached, and their models."""
+class TriedSetting(NamedTuple):
+    """A setting, its mean log loss over folds, and their models."""
 
     loss: float
     setting: dict[str, Any]
@@ -159,8 +159,8 @@ class Tried(NamedTuple):
 
 def try_setting(
     library: Library, setting: dict[str, Any], task: Task, folds: StratifiedKFold, most: int
-) -> Tried:
-    """Fit a setting to each fold's rows until those held out get no better."""
+) -> TriedSetting:
+    """Fit a setting to each fold's training rows until its held-out rows get no better."""
     X, y = task.split.X, task.split.y
     losses, rounds, models = [], [], []
     for a, b in folds.split(X, y):
@@ -169,10 +169,10 @@ def try_setting(
         rounds.append(library.fit_early(model, X.iloc[a], y[a], held_out))
         losses.append(log_loss(held_out[1], model.predict_proba(held_out[0])))
         models.append(model)
-    return Tried(float(np.mean(losses)), setting, int(np.mean(rounds)), models)
+    return TriedSetting(float(np.mean(losses)), setting, int(np.mean(rounds)), models)
 
 
-def refit(library: Library, tried: Tried, task: Task, seed: int) -> Any:
+def refit(library: Library, tried: TriedSetting, task: Task, seed: int) -> Any:
     """Fit a setting to all rows."""
     X, y = task.split.X, task.split.y
     model = library.make(tried.rounds, False, X, seed, task.threads, **tried.setting)
@@ -180,17 +180,17 @@ def refit(library: Library, tried: Tried, task: Task, seed: int) -> Any:
 
 
 def average(models: list[Any]) -> Predict:
-    """Return what gives the mean of models' probabilities."""
+    """Return a function that returns the mean of models' probabilities."""
     return lambda X: np.mean([model.predict_proba(X) for model in models], axis=0)
 
 
 def tune_randomly(library: Library, space: dict[str, Any]) -> Contestant:
-    """Return a library tuned by a random search with five folds, for as long as the task says."""
+    """Return a library tuned by a random search with five folds, within the task's time."""
 
     def fit(task: Task) -> Fitted:
         folds = StratifiedKFold(5, shuffle=True, random_state=task.seed)
         begin = time.process_time()
-        best: Tried | None = None
+        best: TriedSetting | None = None
         n = 0
         for setting in ParameterSampler(space, SETTINGS, random_state=task.seed):
             tried = try_setting(library, setting, task, folds, MOST_ROUNDS)
@@ -291,7 +291,7 @@ def fit_catboost(model: Any, X: pd.DataFrame, y: Any, held_out: Any) -> int:
 def make_sklearn(
     rounds: int, _early: bool, _X: pd.DataFrame, seed: int, _n_jobs: int, **setting: Any
 ) -> Any:
-    """Make scikit-learn's model, of which only threads that the caller limits are known."""
+    """Make scikit-learn's model; the caller limits its threads."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -348,7 +348,7 @@ SKLEARN_SPACE: dict[str, Any] = {
 
 
 def at_defaults(make: Callable[[Task], Any]) -> Contestant:
-    """Return a model that nobody tunes."""
+    """Return a model without tuning."""
 
     def fit(task: Task) -> Fitted:
         model = make(task)
@@ -373,24 +373,26 @@ def default_trees(task: Task) -> Any:
 
 
 def compare_families(**settings: Any) -> Contestant:
-    """Return properboost's search, which compares families; each family's best is beside it."""
+    """Return properboost's search, which compares families; the others are each family's best."""
 
     def fit(task: Task) -> Fitted:
         from properboost import ProperBoostClassifierCV
 
-        own = {"random_state": task.seed, "n_jobs": task.threads}
-        search = ProperBoostClassifierCV(**settings, **own).fit(task.split.X, task.split.y)
+        seed_and_threads = {"random_state": task.seed, "n_jobs": task.threads}
+        search = ProperBoostClassifierCV(**settings, **seed_and_threads).fit(
+            task.split.X, task.split.y
+        )
 
         def find_others() -> dict[str, Predict]:
             from properboost import ProperBoostClassifier
 
-            found, results = search.family_results_, search.cv_results_
+            families, results = search.family_results_, search.cv_results_
             others = {}
-            for name, k in zip(found["family"], found["best_index"], strict=True):
-                if k < 0:  # pairs, of which only the winner's are known
+            for name, k in zip(families["family"], families["best_index"], strict=True):
+                if k < 0:  # pairs: the results have only the winner's
                     continue
                 params = results["params"][k] | {"n_estimators": int(results["n_estimators"][k])}
-                model = ProperBoostClassifier(**own, **params)
+                model = ProperBoostClassifier(**seed_and_threads, **params)
                 others[str(name)] = model.fit(task.split.X, task.split.y).predict_proba
             return others
 
@@ -401,7 +403,7 @@ def compare_families(**settings: Any) -> Contestant:
 
 
 def chimeraboost(quality: int) -> Callable[[Task], Any]:
-    """Return what makes ChimeraBoost's model, which chooses some of its settings by itself."""
+    """Return a function that makes ChimeraBoost's model; it chooses some settings itself."""
 
     def make(task: Task) -> Any:
         from chimeraboost import ChimeraBoostClassifier
@@ -417,14 +419,14 @@ def chimeraboost(quality: int) -> Callable[[Task], Any]:
 
 
 def make_perpetual(task: Task) -> Any:
-    """Make Perpetual's model, whose budget is all that there is to choose."""
+    """Make Perpetual's model; its budget is the only choice."""
     from perpetual import PerpetualClassifier
 
     return PerpetualClassifier(num_threads=task.threads, seed=task.seed)
 
 
 def make_ebm(**settings: Any) -> Callable[[Task], Any]:
-    """Return what makes InterpretML's additive model."""
+    """Return a function that makes InterpretML's additive model."""
 
     def make(task: Task) -> Any:
         from interpret.glassbox import ExplainableBoostingClassifier
@@ -438,7 +440,7 @@ def make_ebm(**settings: Any) -> Callable[[Task], Any]:
 
 
 def make_columns(X: pd.DataFrame) -> Any:
-    """Make what turns a table into numbers: categories into indicators, missing into medians."""
+    """Make a transformer to numbers: categories to indicators, missing values to medians."""
     texts = [name for name in X if is_category(X[name])]
     numbers = [name for name in X if name not in texts]
     known = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
@@ -457,7 +459,7 @@ def make_logistic_regression(task: Task) -> Any:
 
 
 def make_random_forest(task: Task) -> Any:
-    """Make a random forest, whose leaves have a few rows: their shares are probabilities."""
+    """Make a random forest with several rows a leaf: their shares are probabilities."""
     model = RandomForestClassifier(
         500, min_samples_leaf=3, n_jobs=task.threads, random_state=task.seed
     )
@@ -466,7 +468,7 @@ def make_random_forest(task: Task) -> Any:
 
 # -- all of them ----------------------------------------------------------------------------------
 
-# The first value of each list is what very large tables get.
+# Very large tables get the first value of each list.
 NEWTON: dict[str, Any] = {
     "max_estimators": MOST_ROUNDS,
     "response": "newton",

@@ -1,10 +1,10 @@
-"""What nobody tuned: log loss at the defaults, beside LightGBM's and logistic regression's.
+"""Log loss at the defaults, compared with LightGBM's and logistic regression's.
 
     python -m benchmarks.peers.defaults                         # held-out rows, minutes
     python -m benchmarks.peers.defaults --half development --folds 5    # training rows alone
 
-With `--folds` the models are cross-validated on the training rows, which is how defaults are
-chosen; without, the held-out rows are scored.  The two halves of the sets are reported apart
+With `--folds` the models are cross-validated on the training rows: defaults are chosen this way.
+Without, the held-out rows are scored.  The two halves of the sets are reported apart
 (benchmarks/lib/sets.py); the problems on letters count as one set.
 """
 
@@ -41,7 +41,7 @@ def search(seed: int) -> Any:
 
 
 def lightgbm(seed: int) -> Any:
-    """Return LightGBM, which refuses some names of columns."""
+    """Return LightGBM, on numbered columns: it rejects some names."""
     from lightgbm import LGBMClassifier
 
     numbered = FunctionTransformer(
@@ -51,7 +51,7 @@ def lightgbm(seed: int) -> Any:
 
 
 def logistic_regression(_seed: int) -> Any:
-    """Return a logistic regression of standardised columns and of indicators of categories."""
+    """Return a logistic regression on standardised columns and indicators of categories."""
     categories = make_column_selector(dtype_include="category")
     numbers = make_column_selector(dtype_exclude="category")
     columns = make_column_transformer(
@@ -89,23 +89,23 @@ def score(make: Callable[[int], Any], name: str, seed: int, folds: int) -> float
 def score_all(
     names: Sequence[str], contestants: Sequence[str], seeds: int, folds: int
 ) -> pd.DataFrame:
-    """Return the log losses, a row per set; published splits have several seeds, too."""
+    """Return the log losses, a row per set; published splits have several seeds as well."""
     table = pd.DataFrame(index=list(names), columns=list(contestants), dtype=float)
     for name in names:
         for contestant in contestants:
             begin = time.perf_counter()
             progress(f"{name}: {contestant}")
             make = CONTESTANTS[contestant]
-            found = [score(make, name, seed, folds) for seed in range(seeds)]
-            table.loc[name, contestant] = np.mean(found)
-            table.loc[name, f"{contestant} +-"] = np.std(found)
+            losses = [score(make, name, seed, folds) for seed in range(seeds)]
+            table.loc[name, contestant] = np.mean(losses)
+            table.loc[name, f"{contestant} +-"] = np.std(losses)
             table.loc[name, f"{contestant} s"] = (time.perf_counter() - begin) / seeds
     progress("")
     return table
 
 
 def count_letters_once(ratios: pd.DataFrame) -> pd.DataFrame:
-    """Return ratios with a single row for the problems on letters."""
+    """Return ratios with a single row for all problems on letters."""
     unit = ["LETTER" if name in LETTERS else name for name in ratios.index]
     return ratios.groupby(unit).agg(gmean)
 
@@ -129,13 +129,13 @@ def main() -> None:
     parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=0)
-    asked = parser.parse_args()
-    for half in asked.half:
-        names = [name for name in HALVES[half] if name in asked.sets]
+    options = parser.parse_args()
+    for half in options.half:
+        names = [name for name in HALVES[half] if name in options.sets]
         if names:
-            table = score_all(names, asked.contestants, asked.seeds, asked.folds)
-            print(f"\n{half:24s}" + "".join(f"{c:>17}" for c in asked.contestants))
-            report(table, asked.contestants)
+            table = score_all(names, options.contestants, options.seeds, options.folds)
+            print(f"\n{half:24s}" + "".join(f"{c:>17}" for c in options.contestants))
+            report(table, options.contestants)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Properboost with cyclic selection against an EBM, side by side.
+"""Properboost with cyclic selection against an EBM.
 
     python -m benchmarks.peers.ebm                             # ADULT and LETTER.p2, some minutes
     python -m benchmarks.peers.ebm --setting adult-pairs       # with interactions
@@ -7,27 +7,27 @@
     python -m benchmarks.peers.ebm --rows 1000 --repeats 1     # a quick look
 
 Both are additive models whose terms are boosted in turn.  The EBM is InterpretML's
-ExplainableBoostingClassifier, from the distribution interpret-core, with interactions=0 but for
-`adult-pairs`, where their number is its default and properboost searches it, too.
+ExplainableBoostingClassifier, from the distribution interpret-core.  It has interactions=0 except
+in `adult-pairs`, where it has its default number and properboost searches the number.
 
-*Quality* (`adult`, `letter`): the EBM at its defaults, that is 14 outer bags, each stopped early by
-15% of its rows, in as many processes as there are threads.  Properboost's line "search" is
+*Quality* (`adult`, `letter`): the EBM has its defaults, that is 14 outer bags, each stopped early
+by 15% of its rows, in as many processes as there are threads.  Properboost's line "search" is
 ProperBoostClassifierCV without any number tuned by hand: gains and number of cycles by
-cross-validation, and the fit on all rows.  The line "fit" is one fit with what that search found.
-The log loss is that of the held-out test rows.
+cross-validation, and the fit on all rows.  The line "fit" is one fit with the choice of that
+search.  The log loss is that of the held-out test rows.
 
-*Speed* (`tall`): one model on all rows, nothing held out, the columns declared as continuous: 100
-cycles over the 50 columns, 5,000 tables.  The EBM's first rounds smooth (their splits are drawn at
-random) and some of its steps go to the columns that help most; the line "no smoothing" fits the
-training rows better.  Properboost makes the numbers of cycles of `--cycles`, with gain `--gain`.
-The log loss is that of the training rows, how much was fitted in the time; that of as many test
-rows stands last, because a table for every bin can learn rows by heart: no additive model has less
-than 0.488 on rows it has not seen, and one that has less on training rows has overfitted.
+*Speed* (`tall`): one model is fitted to all rows, without held-out rows, its columns declared as
+continuous: 100 cycles over the 50 columns, 5,000 tables.  The EBM's first rounds smooth (their
+splits are drawn at random) and some of its steps go to the columns that help most; the line "no
+smoothing" fits the training rows better.  Properboost makes the numbers of cycles of `--cycles`,
+with gain `--gain`.  The log loss of the training rows measures how much was fitted in the time.
+The last column has that of as many test rows, because a table for every bin can overfit: no
+additive model has less than 0.488 on new rows, and one that has less on training rows has
+overfitted.
 
-What is timed starts at the user's array or DataFrame and ends at the fitted model.  The
-contestants take turns, see `lib/race.py`; the warm-up is the first 1,000 rows.  The ratio of
-times to properboost's is the median of the rounds' ratios.  Run it on an idle machine, see
-`peers/fit.py`.
+The time starts at the user's array or DataFrame and ends at the fitted model.  The contestants take
+turns, see `lib/race.py`; the warm-up is the first 1,000 rows.  The ratio of times to properboost's
+is the median of the rounds' ratios.  Run it on an idle machine, see `peers/fit.py`.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ WARM_UP_ROWS = 1_000
 
 @dataclass(frozen=True)
 class EbmSetting(Setting):
-    """A table, and whether quality or speed is compared."""
+    """A table, and the kind of comparison: quality or speed."""
 
     quality: bool = True
     pairs: bool = False
@@ -71,29 +71,29 @@ SETTINGS = {
 
 
 class Task(NamedTuple):
-    """The rows that are fitted and those held out."""
+    """The training rows and the held-out rows."""
 
     train: Problem
     test: Problem
 
 
-class Found(NamedTuple):
-    """The log loss that is compared, and what else there is to say."""
+class EbmOutcome(NamedTuple):
+    """The log loss for the comparison, and a note."""
 
     log_loss: float
     note: str = ""
 
 
-def _judge(model: Any, setting: EbmSetting, task: Task) -> Found:
+def _judge(model: Any, setting: EbmSetting, task: Task) -> EbmOutcome:
     def on(rows: Problem) -> float:
         return log_loss(rows.y, model.predict_proba(rows.X)[:, 1])
 
     if not setting.quality:
-        return Found(on(task.train), f"on test rows {on(task.test):.4f}")
+        return EbmOutcome(on(task.train), f"on test rows {on(task.test):.4f}")
     if not hasattr(model, "best_params_"):
-        return Found(on(task.test))
+        return EbmOutcome(on(task.test))
     pairs = f", {len(model.pairs_)} pairs" if setting.pairs else ""
-    return Found(on(task.test), f"gain {model.gain_:.3g}, {model.n_estimators_} cycles{pairs}")
+    return EbmOutcome(on(task.test), f"gain {model.gain_:.3g}, {model.n_estimators_} cycles{pairs}")
 
 
 def interpret(setting: EbmSetting) -> Iterator[Contestant]:
@@ -139,7 +139,7 @@ def properboost(setting: EbmSetting) -> Iterator[Contestant]:
         searched[:] = [(task, model)]
         return model
 
-    def fit(clock: Clock, setting: EbmSetting, task: Task) -> Callable[[], Found]:
+    def fit(clock: Clock, setting: EbmSetting, task: Task) -> Callable[[], EbmOutcome]:
         if not searched or searched[0][0] is not task:
             search(setting, task)
         best = searched[0][1].best_params_
@@ -168,8 +168,8 @@ def properboost(setting: EbmSetting) -> Iterator[Contestant]:
 
 
 COLUMNS = {
-    "log loss": lambda found: f"{found.log_loss:.4f}",
-    "found": lambda found: found.note,
+    "log loss": lambda outcome: f"{outcome.log_loss:.4f}",
+    "chosen": lambda outcome: outcome.note,
 }
 
 

@@ -1,11 +1,11 @@
-"""Export: what ONNX, SQL and treelite say beside `decision_function`, and how long it takes.
+"""Export: the predictions of ONNX, SQL and treelite against `decision_function`, and their times.
 
     python -m benchmarks.peers.export                                  # 20 minutes
     python -m benchmarks.peers.export --setting adult --repeats 2 --rows 1000    # a quick look
 
 ADULT has categories and missing values; LETTER has 26 classes.  Each model predicts the held-out
 rows (the first `--rows` of them) in onnxruntime, DuckDB, SQLite and treelite's reference (GTIL), on
-one thread, in turns with `decision_function` itself.  A line says the largest differences of raw
+one thread, in turns with `decision_function`.  A line has the largest differences of raw
 predictions and of probabilities, the time of all rows and, where there is such a call, of one.
 SQL's time is that of the whole query, its planning included; queries beyond `LARGEST` are not run.
 """
@@ -35,10 +35,13 @@ MODELS: dict[str, dict[str, Any]] = {
     "100 trees with lines": {"weak_learner": Tree(linear_leaves=True), "n_estimators": 100},
 }  # fmt: skip
 CALLS = 200
-LARGEST = {"duckdb": 2_000_000, "sqlite": 30_000_000}  # characters; DuckDB plans more for minutes
+LARGEST = {
+    "duckdb": 2_000_000,
+    "sqlite": 30_000_000,
+}  # characters; DuckDB plans longer ones for minutes
 
-Found = tuple[Any, Any]  # raw predictions, and probabilities where there are such
-Way = tuple[str, Callable[[], Found], Callable[[], Found] | None, int]
+Predictions = tuple[Any, Any]  # raw predictions, and probabilities if there are any
+Way = tuple[str, Callable[[], Predictions], Callable[[], Predictions] | None, int]
 
 
 def in_onnxruntime(model: Any, X: pd.DataFrame) -> Iterator[Way]:
@@ -50,7 +53,7 @@ def in_onnxruntime(model: Any, X: pd.DataFrame) -> Iterator[Way]:
     session = onnxruntime.InferenceSession(graph, options)
 
     def give(rows: pd.DataFrame) -> dict[str, Any]:
-        if [own.name for own in session.get_inputs()] == ["X"]:
+        if [column.name for column in session.get_inputs()] == ["X"]:
             return {"X": rows.to_numpy(dtype=np.float64)}
         return {
             name: column.astype(object).where(column.notna(), "").to_numpy(dtype=object)[:, None]
@@ -85,10 +88,10 @@ def in_sql(dialect: str, model: Any, X: pd.DataFrame) -> Iterator[Way]:
         plain.to_sql("rows", connection, index=False)
     n_raw = len(model.classes_) if len(model.classes_) > 2 else 1
 
-    def run() -> Found:
-        found = np.array(sorted(connection.execute(query).fetchall()), dtype=np.float64)[:, 1:]
-        raw = found[:, :n_raw]
-        return raw if n_raw > 1 else raw[:, 0], found[:, n_raw:]
+    def run() -> Predictions:
+        answer = np.array(sorted(connection.execute(query).fetchall()), dtype=np.float64)[:, 1:]
+        raw = answer[:, :n_raw]
+        return raw if n_raw > 1 else raw[:, 0], answer[:, n_raw:]
 
     yield {"duckdb": "DuckDB", "sqlite": "SQLite"}[dialect], run, None, len(query)
 
@@ -99,16 +102,16 @@ def in_treelite(model: Any, X: pd.DataFrame) -> Iterator[Way]:
     trees = export.to_treelite(model)
     rows = export.encode_rows(model, X)
 
-    def run(some: Any) -> Found:
-        found = treelite.gtil.predict(trees, some, nthread=1)
-        return found.reshape((len(some), -1) if len(model.classes_) > 2 else -1), None
+    def run(part: Any) -> Predictions:
+        raw = treelite.gtil.predict(trees, part, nthread=1)
+        return raw.reshape((len(part), -1) if len(model.classes_) > 2 else -1), None
 
     size = len(trees.serialize_bytes())
     yield "treelite (GTIL)", lambda: run(rows), lambda: run(rows[:1]), size
 
 
 def ours(model: Any, X: pd.DataFrame) -> Iterator[Way]:
-    def run(rows: pd.DataFrame) -> Found:
+    def run(rows: pd.DataFrame) -> Predictions:
         return model.decision_function(rows), model.predict_proba(rows)
 
     scorer = model.compile()
@@ -154,10 +157,10 @@ def main() -> None:
                 except ValueError as error:
                     print(f"| {name} | {str(error).partition(':')[0]} | | | | | |")
             expected = ways[0][1]()
-            found = [way[1]() for way in ways]
+            predictions = [way[1]() for way in ways]
             every = [[clock(way[1]) for way in ways] for _ in range(arguments.repeats)]
             for (title, _, one, size), (raw, p), times in zip(
-                ways, found, zip(*every, strict=True), strict=True
+                ways, predictions, zip(*every, strict=True), strict=True
             ):
                 differences = [
                     "" if a is None else f"{np.abs(a - b).max():.1g}"

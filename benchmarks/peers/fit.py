@@ -1,4 +1,4 @@
-"""Fit and score the same table with properboost and its peers, side by side.
+"""Fit and score the same table with properboost and its peers.
 
     python -m benchmarks.peers.fit                              # 1,000,000 x 50, a few minutes
     python -m benchmarks.peers.fit --setting wide small adult   # other tables
@@ -9,36 +9,35 @@
     python -m benchmarks.peers.fit --memory                     # and the memory of each fit
     python -m benchmarks.peers.fit --rows 100000 --only 'xgboost*' 'properboost*'
 
-All are given 100 rounds of depth 1 (two leaves a tree) or of 31 leaves, the same number of bins and
+All have 100 rounds of depth 1 (two leaves a tree) or of 31 leaves, the same number of bins and
 threads, the same learning rate, all rows and columns, no early stopping and no minimum leaf size
-(see `lib/libraries.py`).  With `--sample`, everyone who can grows each tree from a share of the
-rows, drawn for it, and the leaves' values are these rows'.  Each peer runs at its fastest setting
-that does this work; where that depends on the table all its ways take part, and "the fastest peer"
-is the fastest of everything that is not properboost.
+(see `lib/libraries.py`).  With `--sample`, all libraries that can do it grow each tree from a share
+of the rows, drawn for it, and compute the leaves' values from these rows.  Each peer runs at its
+fastest setting that does this work; where that depends on the table all its ways take part, and
+"the fastest peer" is the fastest of everything that is not properboost.
 
 - *fit* starts at the user's array or DataFrame (float32 in row-major order; LETTER is float64,
   ADULT a frame with its categories declared, or `adult-numeric`, numbers only) and ends at a fitted
   model, whatever formats a library makes in between.
-- *binning* is the part of it before the first round.  A library that has binned data of its own is
-  timed inside the fit; the others do it once more by themselves.  XGBoost's DMatrix is not binned
-  until it is trained on.
+- *binning* is the part of it before the first round.  A library with a format of binned data is
+  timed inside the fit; the others bin once more, alone.  XGBoost bins a DMatrix only in training.
 - *boosting* is the rest: fit less binning, turn by turn.
-- *scores* are the raw predictions of as many rows that were held out.
-- *memory*, with `--memory`, is the peak of a fit beyond what was resident before it, input and
-  libraries, after a fit of a few rows; each contestant has a process of its own.
+- *scores* are the raw predictions of as many held-out rows.
+- *memory*, with `--memory`, is the peak of a fit beyond the memory before it (input and libraries),
+  after a fit of a few rows; each contestant has a new process.
 - *log loss* is on held-out rows.  Stumps with Newton's response are the algorithm of the peers, so
-  they have to reach the same; the other two are different models, with `learning_rate=1`: real is
-  another value in the leaves, and a table is not a stump (it has a value for every bin, which is
-  far more fit, and more to overfit, for the same rounds).
+  they have to reach the same.  The other two are different models, with `learning_rate=1`: real is
+  another value in the leaves, and a table is not a stump.  It has a value for every bin, so the
+  same rounds fit far more, and can overfit more.
 
-"x" is how many times as fast as the fastest peer: the median of the rounds' ratios.  Contestants
-take turns, see `lib/race.py`.  Where the processor time of a fit shows that a library used
-more threads than it was given, its line says so.
+"x" is the speedup over the fastest peer: the median of the rounds' ratios.  Contestants take turns,
+see `lib/race.py`.  If the processor time of a fit shows that a library used more threads than
+allowed, the report names it.
 
 Run it on an idle machine.  The OpenMP threads of the peers spin while they wait, and on a busy
-machine they wait for each other's turn on a processor: they lose far more by it than properboost,
-whose threads sleep, so that the ratios flatter it.  The share of the machine that other processes
-took is printed, with a warning where it matters.
+machine they wait for each other's turn on a processor.  They lose far more by it than properboost,
+whose threads sleep, so that the ratios flatter it.  The report has the share of the machine that
+other processes took, with a warning if it is large.
 """
 
 import multiprocessing
@@ -88,8 +87,8 @@ PARTS = {"fit": ("s", 1.0), "binning": ("s", 1.0), "boosting": ("s", 1.0), "scor
 
 
 @dataclass
-class Found:
-    """What a contestant reached, and what it needed."""
+class FitOutcome:
+    """The log loss of a contestant's fit, and its memory."""
 
     log_loss: float
     memory: float | None = None  # bytes
@@ -97,7 +96,7 @@ class Found:
 
 def take_turn(
     way: Way, clock: Clock, setting: Setting, train: Problem, test: Problem
-) -> Callable[[], Found]:
+) -> Callable[[], FitOutcome]:
     """Fit and score once."""
     with way.limit(setting):
         with clock("fit"):
@@ -114,14 +113,14 @@ def take_turn(
             clock.note("boosting", clock["fit"] - clock["binning"])
         with clock("scores"):
             raw = way.score(setting, model, test.X)
-    return lambda: Found(log_loss(test.y, probability(raw)))
+    return lambda: FitOutcome(log_loss(test.y, probability(raw)))
 
 
 # -- memory ----------------------------------------------------------------------------------------
 
 
 def add_memory(results: Results, setting: Setting) -> None:
-    """Measure the memory of each contestant's fit, in a process of its own."""
+    """Measure the memory of each contestant's fit, each in a new process."""
     if not PeakMemory.supported:
         print("the peak of memory cannot be measured here")
         return
@@ -132,14 +131,14 @@ def add_memory(results: Results, setting: Setting) -> None:
         progress(f"memory: {name}")
         try:
             with ProcessPoolExecutor(1, mp_context=context) as process:
-                turns.found.memory = process.submit(measure_memory, name, setting).result()
-        except Exception as error:  # such as that there is not enough of it
+                turns.outcome.memory = process.submit(measure_memory, name, setting).result()
+        except Exception as error:  # such as too little memory
             print(f"the memory of {name} cannot be measured: {error}")
     progress("")
 
 
 def measure_memory(name: str, setting: Setting) -> int:
-    """Return the bytes that a fit takes at its peak beyond what was there before."""
+    """Return the peak of a fit beyond the memory before it, in bytes."""
     way = find_way(name)
     train = setting.load()
 
@@ -160,7 +159,9 @@ def measure_memory(name: str, setting: Setting) -> int:
 def report(results: Results, setting: Setting) -> None:
     """Print a line for each contestant."""
     fastest = {part: fastest_peer(results, part) for part in PARTS}
-    with_memory = any(t.found is not None and t.found.memory is not None for t in results.values())
+    with_memory = any(
+        t.outcome is not None and t.outcome.memory is not None for t in results.values()
+    )
     head = [""]
     for part, (unit, _) in PARTS.items():
         head += [f"{part}, {unit} (min-max)", *(["x"] if fastest[part] else [])]
@@ -174,9 +175,9 @@ def report(results: Results, setting: Setting) -> None:
             line.append(spread(turns.seconds(part), unit))
             if fastest[part]:
                 line.append(spread(ratios(results[fastest[part]], turns, part)))
-        line.append(f"{turns.found.log_loss:.4f}")
+        line.append(f"{turns.outcome.log_loss:.4f}")
         if with_memory:
-            line.append("" if turns.found.memory is None else number(turns.found.memory / 1e6))
+            line.append("" if turns.outcome.memory is None else number(turns.outcome.memory / 1e6))
         line.append(f"{turns.processors('fit'):.2f}")
         lines.append(line)
     print_table(head, lines)
@@ -192,7 +193,7 @@ def main() -> None:
     """Race, for each setting."""
     parser = make_parser(__doc__, settings=SETTINGS, default=["tall"])
     parser.add_argument("--learning-rate", type=float,
-                        help="of everyone but real stumps and tables (default: 1, at which 100 "
+                        help="of all but real stumps and tables (default: 1, at which 100 "
                         "stumps fit best; times do not depend on it)")  # fmt: skip
     parser.add_argument("--sample", type=float, help="the share of the rows a tree is grown from")
     parser.add_argument("--memory", action="store_true", help="measure the memory of the fits too")

@@ -1,20 +1,19 @@
-"""The same hostile inputs for properboost and its peers: what becomes of them.
+"""The outcomes of the same hostile inputs for properboost and its peers.
 
     python -m benchmarks.peers.hostile                      # 20 inputs of each kind, 30 minutes
     python -m benchmarks.peers.hostile --inputs 3 --only properboost XGBoost
 
-Every input is tried in a process of its own, on one thread, at the library's defaults but for its
-number of estimators.  It comes to one of these:
+Every input has a new process, on one thread, at the library's defaults but for its number of
+estimators.  The outcome is one of these:
 
 - *good*: a model as good as without the hostility: a log loss on clean rows at most 10% higher
   (50% where values are lost);
 - *warned*: a model, and a warning;
-- *error*: an exception of Python's; the right answer to what cannot be meant;
-- *silent*: a worse model, or probabilities that are none, or a wrong input that is taken for a
-  right one, and no word of it;
+- *error*: a Python exception; the right answer to an input without a meaning;
+- *silent*: a worse model, or invalid probabilities, or a model of a wrong input, without a warning;
 - *crash*: the process ended;  *hang*: nothing for 60 seconds, after Ctrl-C for 5.
 
-Kinds marked * can only be refused: for them, any model without a word is *silent*.
+An input of a kind marked * should be rejected: for these, any model without a warning is *silent*.
 """
 
 import argparse
@@ -106,7 +105,7 @@ LIBRARIES: dict[str, tuple[str, Callable[..., Any]]] = {
 
 
 def save(model: Any, path: str) -> None:
-    """Write a model in the library's own format."""
+    """Write a model in the library's format."""
     if hasattr(model, "booster_"):
         model.booster_.save_model(path)
     else:
@@ -114,7 +113,7 @@ def save(model: Any, path: str) -> None:
 
 
 def load(name: str, path: str, X: Any) -> Any:
-    """Read it back, and predict."""
+    """Read a model file, and predict."""
     if name == "properboost":
         from properboost import load_model
 
@@ -129,10 +128,10 @@ def load(name: str, path: str, X: Any) -> Any:
 
 
 SAVED = {"properboost": ".json", "LightGBM": ".txt", "XGBoost": ".json", "CatBoost": ".cbm"}
-"""Libraries with a file format of their own."""
+"""The suffixes of the libraries' model files."""
 
-LEFT_OUT = {("EBM", "a million threads"): "a process for each: it took the machine with it"}
-"""What is not tried, and why."""
+LEFT_OUT = {("EBM", "a million threads"): "a process for each, which stopped the machine"}
+"""Attempts that are left out, and why."""
 
 
 # -- inputs ---------------------------------------------------------------------------------------
@@ -145,7 +144,7 @@ def make_rows(rng: np.random.Generator, n: int = ROWS, d: int = 4) -> tuple[Any,
 
 
 Input = tuple[Any, Any, Any, dict[str, Any], Any]
-"""A table, labels, weights, settings, and what changes clean rows as the table was changed."""
+"""A table, labels, weights, settings, and a function that changes clean rows like the table."""
 
 
 def _same(X: Any) -> Any:
@@ -153,7 +152,7 @@ def _same(X: Any) -> Any:
 
 
 def of_weights(make: Callable[[np.random.Generator], Any]) -> Callable[..., Input]:
-    """Make inputs with hostile weights."""
+    """Return a function that makes inputs with hostile weights."""
 
     def build(rng: np.random.Generator, X: Any, y: Any) -> Input:
         return X, y, np.broadcast_to(make(rng), len(y)).copy(), {}, _same
@@ -162,7 +161,7 @@ def of_weights(make: Callable[[np.random.Generator], Any]) -> Callable[..., Inpu
 
 
 def of_tables(change: Callable[[np.random.Generator, Any], Any]) -> Callable[..., Input]:
-    """Make inputs with a hostile table; clean rows are changed in the same way."""
+    """Return a function that makes inputs with a hostile table, and clean rows changed alike."""
 
     def build(rng: np.random.Generator, X: Any, y: Any) -> Input:
         seed = int(rng.integers(2**31))
@@ -176,12 +175,12 @@ def of_tables(change: Callable[[np.random.Generator, Any], Any]) -> Callable[...
 
 
 def of_labels(change: Callable[[np.random.Generator, Any], Any]) -> Callable[..., Input]:
-    """Make inputs with hostile labels."""
+    """Return a function that makes inputs with hostile labels."""
     return lambda rng, X, y: (X, change(rng, y), None, {}, _same)
 
 
 def of_settings(make: Callable[[np.random.Generator], dict[str, Any]]) -> Callable[..., Input]:
-    """Make inputs with hostile settings."""
+    """Return a function that makes inputs with hostile settings."""
     return lambda rng, X, y: (X, y, None, make(rng), _same)
 
 
@@ -202,7 +201,7 @@ def _put(values: list[float], share: float) -> Callable[[np.random.Generator, An
     return change
 
 
-def _some(rng: np.random.Generator, y: Any, value: Any) -> Any:
+def _put_in_three(rng: np.random.Generator, y: Any, value: Any) -> Any:
     y = y.astype(type(value) if isinstance(value, float) else object)
     y[rng.integers(len(y), size=3)] = value
     return y
@@ -217,11 +216,11 @@ KINDS: dict[str, Callable[..., Input]] = {
     "infinities among the values": of_tables(_put([np.inf, -np.inf], 0.02)),
     "missing values": of_tables(_put([np.nan], 0.05)),
     "a million threads": of_settings(lambda rng: {"n_jobs": int(10 ** rng.uniform(4, 6))}),
-    "weights below 0 *": of_weights(lambda rng: _some(rng, np.ones(ROWS), -1.0)),
-    "weights missing *": of_weights(lambda rng: _some(rng, np.ones(ROWS), np.nan)),
-    "infinite weights *": of_weights(lambda rng: _some(rng, np.ones(ROWS), np.inf)),
+    "weights below 0 *": of_weights(lambda rng: _put_in_three(rng, np.ones(ROWS), -1.0)),
+    "weights missing *": of_weights(lambda rng: _put_in_three(rng, np.ones(ROWS), np.nan)),
+    "infinite weights *": of_weights(lambda rng: _put_in_three(rng, np.ones(ROWS), np.inf)),
     "weights all 0 *": of_weights(lambda _: 0.0),
-    "labels missing *": of_labels(lambda rng, y: _some(rng, y, float("nan"))),
+    "labels missing *": of_labels(lambda rng, y: _put_in_three(rng, y, float("nan"))),
     "labels that are no classes *": of_labels(lambda rng, y: y + rng.normal(size=len(y))),
     "a learning rate of no sense *": of_settings(
         lambda rng: {"learning_rate": float(rng.choice([-1.0, 0.0, np.nan, np.inf, -1e300]))}
@@ -236,7 +235,7 @@ KINDS: dict[str, Callable[..., Input]] = {
 
 
 def log_loss(y: Any, p: Any) -> float:
-    """Return the mean log loss; infinite for what are no probabilities."""
+    """Return the mean log loss; infinite for invalid probabilities."""
     if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
         return np.inf
     return float(-np.mean(np.log(np.clip(np.where(y == 1, p, 1 - p), 1e-15, 1.0))))
@@ -260,18 +259,18 @@ def try_fit(kind: str, name: str, seed: int) -> str:
         warnings.simplefilter("always")
         try:
             model = fit(make, table, labels, weight, settings)
-            found = model.predict_proba(change(clean[0]))[:, 1]
+            predicted = model.predict_proba(change(clean[0]))[:, 1]
         except Exception:
             return "error"
     if any(not issubclass(w.category, DeprecationWarning | FutureWarning) for w in warned):
         return "warned"
     most = best * (1.5 if kind in LOST else 1.1)
-    good = not kind.endswith("*") and log_loss(clean[1], found) <= most
+    good = not kind.endswith("*") and log_loss(clean[1], predicted) <= most
     return "good" if good else "silent"
 
 
 def try_file(name: str, seed: int) -> str:
-    """Flip a bit of a model file, or cut it off, and load it."""
+    """Flip a bit of a model file, or truncate it, and load it."""
     rng = np.random.default_rng(seed)
     X, y = make_rows(rng)
     model = fit(LIBRARIES[name][1], X, y, None, {})
@@ -327,11 +326,13 @@ def read(
     """Load a model again and again while it is written."""
     while not done.is_set():
         try:
-            found = load(name, path, X)
+            predicted = load(name, path, X)
         except Exception:
             outcome[0] = "error"
         else:
-            if not any(np.allclose(found, one, atol=1e-6) for one in expected):
+            if not any(
+                np.allclose(predicted, probabilities, atol=1e-6) for probabilities in expected
+            ):
                 outcome[0] = "silent"
 
 
@@ -346,7 +347,7 @@ def try_interrupt(name: str, seed: int) -> str:
         return "good"
     except BaseException:
         return "error"
-    return "silent"  # it was done, or went on as if nothing had been
+    return "silent"  # the fit ended, or ignored the signal
 
 
 OTHERS: dict[str, Callable[[str, int], str]] = {
@@ -357,11 +358,11 @@ OTHERS: dict[str, Callable[[str, int], str]] = {
 
 
 def in_child(attempt: Callable[[], str], interrupt: bool) -> str:
-    """Return the outcome of an attempt in a process of its own."""
+    """Return the outcome of an attempt in a new process."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setpgid(0, 0)  # with its own processes, if it starts some
+        os.setpgid(0, 0)  # together with the processes that it starts
         os.close(ours)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
@@ -390,10 +391,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=20, help="inputs of each kind (20)")
     parser.add_argument("--only", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     totals = {}
-    for name in asked.only:
+    for name in options.only:
         package, make = LIBRARIES[name]
         try:
             print(f"\n{name} {version(package)}", flush=True)
@@ -410,7 +411,7 @@ def main() -> None:
                 continue
             counts: Counter[str] = Counter()
             start = time.perf_counter()
-            for seed in range(asked.inputs):
+            for seed in range(options.inputs):
                 attempt = partial(OTHERS.get(kind, partial(try_fit, kind)), name, seed)
                 counts[in_child(attempt, kind == "Ctrl-C while fitting")] += 1
             total += counts

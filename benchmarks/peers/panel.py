@@ -1,23 +1,28 @@
-"""The panel: log loss, error and calibration beside the peers, each tuned by itself.
+"""The panel: log loss, error and calibration compared with the peers, each tuned by itself.
 
     python -m benchmarks.peers.panel                              # everything, many hours
     python -m benchmarks.peers.panel --sets vowel segment --contestants tables LightGBM
-    python -m benchmarks.peers.panel --group lines                # what the best line of code has
-    python -m benchmarks.peers.panel --report                     # what has been found so far
+    python -m benchmarks.peers.panel --group lines                # a line of code each
+    python -m benchmarks.peers.panel --report                     # the results so far
     python -m benchmarks.peers.panel --report --picture out/frontier.png
 
-Three kinds of contestants (`contestants.py`).  *Grids*: everyone chooses from a grid of the same
-kind and size by cross-validation on the training rows, the number of rounds by early stopping
-there; small tables have five folds and others three; very large ones are given the first values of
-the grid.  `trees, chosen` is the one of the four forms of trees whose cross-validated loss was the
-least, for each seed.  *Random searches*: LightGBM tries 30 settings of its space with five folds,
-and others as many of theirs as take no more processor time; the mean of the winner's folds and the
-mean of eight refits stand beside the refit.  *Lines of code*: whatever a user gets who tunes
-nothing; beside properboost's default search stands the best candidate of each of its families.
+There are three kinds of contestants (`contestants.py`).
+
+*Grids*: all choose from a grid of the same kind and size by cross-validation on the training rows,
+and the number of rounds by early stopping there.  Small tables have five folds and others three;
+very large ones get the first values of the grid.  `trees, chosen` is, for each seed, the one of the
+four forms of trees with the least cross-validated loss.
+
+*Random searches*: LightGBM tries 30 settings of its space with five folds, and the others as many
+of theirs as take no more processor time.  Results have the refit, the mean of the winner's folds
+and the mean of eight refits.
+
+*Lines of code*: models without tuning by the user.  The results of properboost's default search
+include the best candidate of each of its families.
 
 The held-out rows are scored once for each seed, at the end.  Every result is appended to a file,
-and what is in it already is not done again: a run can be stopped and resumed, and several runs can
-share a file.  Seconds are processor time.
+and results that are there already are not computed again: a run can be stopped and resumed, and
+several runs can share a file.  Seconds are processor time.
 """
 
 import argparse
@@ -57,7 +62,7 @@ SMALL = (
 
 DEFAULT = "search, effort 3"
 BUDGET = "LightGBM, random"
-"""Whose processor time the other random searches have, on each set."""
+"""The contestant whose processor time the other random searches have, on each set."""
 LINES = (
     *(f"search, effort {effort}" for effort in (3, 2, 1, 4, 5)),
     "search, readable", "search, readable, no pairs", BUDGET, "XGBoost, random",
@@ -71,7 +76,7 @@ MOST_SHOWN = 1.3
 
 
 def number_columns(split: Split) -> Split:
-    """Return a split whose columns have names that every library takes."""
+    """Return a split with column names that every library accepts."""
     names = [f"x{j}" for j in range(split.X.shape[1])]
     return split._replace(
         X=split.X.set_axis(names, axis=1), X_test=split.X_test.set_axis(names, axis=1)
@@ -85,31 +90,31 @@ RESULT = [*KEY, "loss", "error", "slope", "cv_loss", "seconds", "chosen"]
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Return what has been found: a row for each set, contestant and seed."""
+    """Return the results in a file: a row for each set, contestant and seed."""
     lines = path.read_text().splitlines() if path.exists() else []
-    found = pd.DataFrame([json.loads(line) for line in lines], columns=RESULT)
-    return found.drop_duplicates(KEY, keep="last")
+    results = pd.DataFrame([json.loads(line) for line in lines], columns=RESULT)
+    return results.drop_duplicates(KEY, keep="last")
 
 
 def find_slope(p: Any, y: Any) -> float:
-    """Return what log-odds must be multiplied by, with free intercepts, to fit the labels best."""
+    """Return the factor on log-odds that fits the labels best, with free intercepts."""
     logs = np.log(np.clip(p, 1e-12, 1.0))
     n_classes = logs.shape[1]
     rows = np.arange(len(y))
 
-    def find_loss(at: Any) -> tuple[float, Any]:
-        own = log_softmax(at[0] * logs + np.append(at[1:], 0.0), axis=1)
-        error = np.exp(own)
+    def find_loss(coefficients: Any) -> tuple[float, Any]:
+        log_p = log_softmax(coefficients[0] * logs + np.append(coefficients[1:], 0.0), axis=1)
+        error = np.exp(log_p)
         error[rows, y] -= 1.0
         gradient = [np.mean(np.sum(error * logs, axis=1)), *error[:, :-1].mean(axis=0)]
-        return -float(own[rows, y].mean()), np.array(gradient)
+        return -float(log_p[rows, y].mean()), np.array(gradient)
 
-    found = minimize(find_loss, np.append(1.0, np.zeros(n_classes - 1)), jac=True)
-    return float(found.x[0])
+    fit = minimize(find_loss, np.append(1.0, np.zeros(n_classes - 1)), jac=True)
+    return float(fit.x[0])
 
 
 def score(p: Any, split: Split) -> dict[str, float]:
-    """Return log loss, error and slope of probabilities of the rows held out."""
+    """Return log loss, error and slope of probabilities on held-out rows."""
     p = np.clip(p, 1e-15, 1.0)
     p /= p.sum(axis=1, keepdims=True)
     return {
@@ -127,40 +132,40 @@ def measure(
     begin = time.process_time()
     with threadpool_limits(threads):
         fitted = CONTESTANTS[contestant](Task(split, seed, threads, seconds))
-    own = {
+    tuning = {
         "cv_loss": fitted.loss,
         "seconds": time.process_time() - begin,
         "chosen": {name: str(value) for name, value in fitted.chosen.items()},
     }
     key = {"set": name, "contestant": contestant, "seed": seed}
-    found = [key | score(fitted.predict(split.X_test), split) | own]
+    results = [key | score(fitted.predict(split.X_test), split) | tuning]
     for other, predict in fitted.find_others().items():
         key = {"set": name, "contestant": f"{contestant}: {other}", "seed": seed}
-        found.append(key | score(predict(split.X_test), split) | {"chosen": {}})
-    return found
+        results.append(key | score(predict(split.X_test), split) | {"chosen": {}})
+    return results
 
 
-def choose_form(found: pd.DataFrame) -> pd.DataFrame:
+def choose_form(results: pd.DataFrame) -> pd.DataFrame:
     """Return the results of the form of trees that is best by cross-validation."""
-    forms = found[found["contestant"].isin(FORMS)]
+    forms = results[results["contestant"].isin(FORMS)]
     best = [
         group.loc[group["cv_loss"].astype(float).idxmin()]
         for _, group in forms.groupby(["set", "seed"])
         if len(group) == len(FORMS)
     ]
-    return pd.DataFrame(best, columns=found.columns).assign(contestant="trees, chosen")
+    return pd.DataFrame(best, columns=results.columns).assign(contestant="trees, chosen")
 
 
 # -- reports --------------------------------------------------------------------------------------
 
 
-def report(found: pd.DataFrame, names: tuple[str, ...]) -> None:
+def report(results: pd.DataFrame, names: tuple[str, ...]) -> None:
     """Print the mean log losses of some sets, and their ratios to LightGBM's in geometric mean."""
-    found = found[found["set"].isin(names) & found["contestant"].isin(CONTESTANTS)]
-    if found.empty:
+    results = results[results["set"].isin(names) & results["contestant"].isin(CONTESTANTS)]
+    if results.empty:
         return
-    found = pd.concat([found, choose_form(found)])
-    cells = found.groupby(["contestant", "set"])
+    results = pd.concat([results, choose_form(results)])
+    cells = results.groupby(["contestant", "set"])
     losses = cells["loss"].mean().unstack()
     print("\nlog loss: mean, standard deviation over seeds, error in %, seconds")
     for (contestant, name), cell in cells:
@@ -178,26 +183,26 @@ def report(found: pd.DataFrame, names: tuple[str, ...]) -> None:
             print(f"{contestant:24s} {gmean(ratios):.3f}  {(ratios < 1).sum()} of {len(ratios)}")
 
 
-def find_ratios(found: pd.DataFrame, other: str) -> pd.DataFrame:
-    """Return log losses over another contestant's, of the seeds that both have: NaN for none."""
-    losses = found.pivot(index=["set", "seed"], columns="contestant", values="loss")
+def find_ratios(results: pd.DataFrame, other: str) -> pd.DataFrame:
+    """Return log losses over another contestant's, for the seeds of both: NaN for none."""
+    losses = results.pivot(index=["set", "seed"], columns="contestant", values="loss")
     ratios = {}
     for contestant in losses:
-        both = losses[[contestant, other]].set_axis(["own", "other"], axis=1).dropna()
+        both = losses[[contestant, other]].set_axis(["first", "other"], axis=1).dropna()
         means = both.groupby("set").mean()
-        ratios[contestant] = means["own"] / means["other"]
+        ratios[contestant] = means["first"] / means["other"]
     return pd.DataFrame(ratios).T
 
 
 def as_one_set(losses: pd.DataFrame) -> pd.DataFrame:
-    """Return ratios by set in which those of the letters are one, in geometric mean."""
+    """Return ratios by set, with the geometric mean for the sets of letters."""
     letters = [name for name in sets.LETTERS if name in losses]
     together = gmean(losses[letters], axis=1) if letters else []
     return losses.drop(columns=letters).assign(**({"letters": together} if letters else {}))
 
 
 def resample(ratios: Any, draws: int = 2000) -> str:
-    """Return a geometric mean with its bootstrap interval of 95% over sets."""
+    """Return a geometric mean with its 95% bootstrap interval over sets."""
     logs = np.log(ratios)
     rng = np.random.default_rng(0)
     means = np.exp(rng.choice(logs, (draws, len(logs))).mean(axis=1))
@@ -205,26 +210,26 @@ def resample(ratios: Any, draws: int = 2000) -> str:
     return f"{np.exp(logs.mean()):.3f} ({low:.3f}-{high:.3f})"
 
 
-def report_lines(found: pd.DataFrame, names: Sequence[str], what: str) -> None:
+def report_lines(results: pd.DataFrame, names: Sequence[str], title: str) -> None:
     """Print ratios to LightGBM's random search and to properboost's default, and mean ranks."""
-    found = found[found["set"].isin(names)]
-    losses = found.groupby(["contestant", "set"])["loss"].mean().unstack()
+    results = results[results["set"].isin(names)]
+    losses = results.groupby(["contestant", "set"])["loss"].mean().unstack()
     if BUDGET not in losses.index or DEFAULT not in losses.index:
         return
     losses = losses.loc[:, losses.loc[[BUDGET, DEFAULT]].notna().all()]
-    seconds = found.groupby(["contestant", "set"])["seconds"].mean().unstack()[losses.columns]
-    slopes = found.assign(slope=np.abs(np.log(np.maximum(found["slope"].astype(float), 0.05))))
+    seconds = results.groupby(["contestant", "set"])["seconds"].mean().unstack()[losses.columns]
+    slopes = results.assign(slope=np.abs(np.log(np.maximum(results["slope"].astype(float), 0.05))))
     slopes = slopes.groupby(["contestant", "set"])["slope"].mean().unstack()[losses.columns]
     entered = [c for c in LINES if c in losses.index and losses.loc[c].notna().all()]
     peers = [c for c in entered if not c.startswith("search") or c == DEFAULT]
-    alike = found[found["contestant"].isin(peers)]
-    alike = alike.pivot(index=["set", "seed"], columns="contestant", values="loss").dropna()
-    ranks = as_one_set(alike.groupby("set").mean().T).rank().mean(axis=1)
-    print(f"\n{what}, {losses.shape[1]} tables: log loss over LightGBM's refit, geometric mean,")
+    of_peers = results[results["contestant"].isin(peers)]
+    of_peers = of_peers.pivot(index=["set", "seed"], columns="contestant", values="loss").dropna()
+    ranks = as_one_set(of_peers.groupby("set").mean().T).rank().mean(axis=1)
+    print(f"\n{title}, {losses.shape[1]} tables: log loss over LightGBM's refit, geometric mean,")
     print("by the seeds that both have")
     print("(95% over sets); sets ahead; over our default; processor time, s; |log slope|; rank")
     over, ours = (
-        as_one_set(find_ratios(found, other).reindex(columns=losses.columns))
+        as_one_set(find_ratios(results, other).reindex(columns=losses.columns))
         for other in (BUDGET, DEFAULT)
     )
     for contestant in sorted(losses.index, key=lambda c: over.loc[c].dropna().pipe(gmean)):
@@ -238,57 +243,59 @@ def report_lines(found: pd.DataFrame, names: Sequence[str], what: str) -> None:
         )
 
 
-def report_choices(found: pd.DataFrame) -> None:
-    """Print which family the default search chose, and how good that was on the rows held out."""
-    beside = found[found["contestant"].str.startswith(f"{DEFAULT}: ")]
+def report_choices(results: pd.DataFrame) -> None:
+    """Print the family that the default search chose, and its loss on held-out rows."""
+    of_families = results[results["contestant"].str.startswith(f"{DEFAULT}: ")]
     best, runs = 0, 0
-    for (name, seed), cell in beside.groupby(["set", "seed"]):
-        is_own = (found["set"] == name) & (found["seed"] == seed)
-        own = found[is_own & (found["contestant"] == DEFAULT)].iloc[0]
+    for (name, seed), cell in of_families.groupby(["set", "seed"]):
+        is_run = (results["set"] == name) & (results["seed"] == seed)
+        choice = results[is_run & (results["contestant"] == DEFAULT)].iloc[0]
         least = cell.loc[cell["loss"].idxmin()]
-        family = own["chosen"]["family"]
+        family = choice["chosen"]["family"]
         runs += 1
-        best += least["contestant"] == f"{DEFAULT}: {family}" or own["loss"] <= least["loss"]
+        best += least["contestant"] == f"{DEFAULT}: {family}" or choice["loss"] <= least["loss"]
         print(
-            f"{name:24s} seed {seed}  {family:27s} {own['loss']:.4f}  best on the rows held out: "
-            f"{least['contestant'].partition(': ')[2]} {least['loss']:.4f}"
+            f"{name:24s} seed {seed}  {family:27s} {choice['loss']:.4f}  "
+            f"best on held-out rows: {least['contestant'].partition(': ')[2]} {least['loss']:.4f}"
         )
     if runs:
-        print(f"the family that was chosen is the best on the rows held out in {best} of {runs}")
+        print(f"the family that was chosen is the best on held-out rows in {best} of {runs}")
 
 
-def draw_frontier(found: pd.DataFrame, path: Path) -> None:
-    """Draw log loss over LightGBM's against processor time, over the sets that all have."""
+def draw_frontier(results: pd.DataFrame, path: Path) -> None:
+    """Draw log loss over LightGBM's against processor time, over the sets of all contestants."""
     import matplotlib.pyplot as plt
 
-    losses = found.groupby(["contestant", "set"])["loss"].mean().unstack()
-    seconds = found.groupby(["contestant", "set"])["seconds"].mean().unstack()
+    losses = results.groupby(["contestant", "set"])["loss"].mean().unstack()
+    seconds = results.groupby(["contestant", "set"])["seconds"].mean().unstack()
     shown = [c for c in LINES if c in losses.index and not c.startswith("search, readable")]
     common = losses.loc[[BUDGET, DEFAULT]].dropna(axis=1).columns
     counts = losses.loc[shown, common].notna().sum(axis=1)
     shown = [c for c in shown if counts[c] >= counts[BUDGET] - 1]
     common = losses.loc[shown, common].dropna(axis=1).columns
-    over = as_one_set(find_ratios(found, BUDGET).loc[shown, common])
-    found_ratios = pd.Series(gmean(over, axis=1), shown)
-    beyond = found_ratios[found_ratios > MOST_SHOWN]
+    over = as_one_set(find_ratios(results, BUDGET).loc[shown, common])
+    mean_ratios = pd.Series(gmean(over, axis=1), shown)
+    beyond = mean_ratios[mean_ratios > MOST_SHOWN]
     shown = [c for c in shown if c not in beyond]
-    ratios = found_ratios[shown].to_numpy()
+    ratios = mean_ratios[shown].to_numpy()
     spent = seconds.loc[shown, common].sum(axis=1)
     figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-    own = [c.startswith("search") for c in shown]
-    at = [k for k, is_own in enumerate(own) if is_own]
-    at.sort(key=lambda k: spent.iloc[k])
-    axes.plot(spent.iloc[at], ratios[at], "o-", color="tab:blue", label="properboost, by effort")
+    is_ours = [c.startswith("search") for c in shown]
+    places = [k for k in range(len(shown)) if is_ours[k]]
+    places.sort(key=lambda k: spent.iloc[k])
+    axes.plot(
+        spent.iloc[places], ratios[places], "o-", color="tab:blue", label="properboost, by effort"
+    )
     for k, contestant in enumerate(shown):
-        if not own[k]:
+        if not is_ours[k]:
             axes.plot(spent.iloc[k], ratios[k], "s", color="0.45")
         text = contestant.removeprefix("search, ").removesuffix(", random")
         axes.annotate(
             text, (spent.iloc[k], ratios[k]), xytext=(5, 5), textcoords="offset points", fontsize=8
         )
     if len(beyond):
-        told = ", ".join(f"{name} {ratio:.2f}" for name, ratio in beyond.items())
-        axes.set_title(f"not shown: {told}", fontsize=9)
+        left_out = ", ".join(f"{name} {ratio:.2f}" for name, ratio in beyond.items())
+        axes.set_title(f"not shown: {left_out}", fontsize=9)
     axes.margins(x=0.12)
     axes.set(
         xscale="log", yscale="log", xlabel=f"processor time of {len(common)} tables, s",
@@ -319,41 +326,41 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=Path("out/panel.jsonl"))
-    parser.add_argument("--report", action="store_true", help="say what has been found, and end")
+    parser.add_argument("--report", action="store_true", help="print the results so far, and end")
     parser.add_argument("--picture", type=Path, help="draw log loss against processor time")
-    asked = parser.parse_args()
-    asked.results.parent.mkdir(parents=True, exist_ok=True)
-    names, contestants = groups[asked.group]
-    names, contestants = asked.sets or names, asked.contestants or contestants
-    seeds = [] if asked.report or asked.picture else range(asked.seeds)
+    options = parser.parse_args()
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    names, contestants = groups[options.group]
+    names, contestants = options.sets or names, options.contestants or contestants
+    seeds = [] if options.report or options.picture else range(options.seeds)
     for seed, name, contestant in itertools.product(seeds, names, contestants):
-        found = read(asked.results)
-        if ((found[KEY] == [name, contestant, seed]).all(axis=1)).any():
+        results = read(options.results)
+        if ((results[KEY] == [name, contestant, seed]).all(axis=1)).any():
             continue
-        of_budget = (found[KEY] == [name, BUDGET, seed]).all(axis=1)
+        of_budget = (results[KEY] == [name, BUDGET, seed]).all(axis=1)
         if contestant.endswith(", random") and contestant != BUDGET and not of_budget.any():
             continue  # its time is not known yet
-        seconds = found.loc[of_budget, "seconds"].max() if of_budget.any() else np.inf
-        results = measure(name, contestant, seed, asked.threads, seconds)
-        with asked.results.open("a") as file:
-            file.writelines(json.dumps(result) + "\n" for result in results)
-        own = results[0]
+        seconds = results.loc[of_budget, "seconds"].max() if of_budget.any() else np.inf
+        measured = measure(name, contestant, seed, options.threads, seconds)
+        with options.results.open("a") as file:
+            file.writelines(json.dumps(result) + "\n" for result in measured)
+        first = measured[0]
         print(
-            f"{name:12s} {contestant:24s} seed {seed}  log loss {own['loss']:.4f}  "
-            f"error {100 * own['error']:.2f}%  {own['seconds']:.0f} s  {own['chosen']}",
+            f"{name:12s} {contestant:24s} seed {seed}  log loss {first['loss']:.4f}  "
+            f"error {100 * first['error']:.2f}%  {first['seconds']:.0f} s  {first['chosen']}",
             flush=True,
         )
-    found = read(asked.results)
-    if asked.picture:
-        draw_frontier(found[found["set"].isin(names)], asked.picture)
+    results = read(options.results)
+    if options.picture:
+        draw_frontier(results[results["set"].isin(names)], options.picture)
         return
-    found = found[found["set"].isin(asked.sets or every)]
-    report(found, TWO_CLASSES)
-    report(found, SEVERAL_CLASSES)
-    report_lines(found, LARGER, "1,000 training rows and more")
-    report_lines(found, SMALL, "fewer")
-    report_lines(found, (*LARGER, *SMALL), "all")
-    report_choices(found)
+    results = results[results["set"].isin(options.sets or every)]
+    report(results, TWO_CLASSES)
+    report(results, SEVERAL_CLASSES)
+    report_lines(results, LARGER, "1,000 training rows and more")
+    report_lines(results, SMALL, "fewer")
+    report_lines(results, (*LARGER, *SMALL), "all")
+    report_choices(results)
 
 
 if __name__ == "__main__":

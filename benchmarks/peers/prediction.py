@@ -1,4 +1,4 @@
-"""Raw predictions: properboost's tables against the peers' stumps, and trees, side by side.
+"""Raw predictions: properboost's tables against the peers' stumps, and trees.
 
     python -m benchmarks.peers.prediction                           # 1,000,000 x 50, a minute
     python -m benchmarks.peers.prediction --setting trees5 trees6   # 100 trees of 32 and 64 leaves
@@ -6,21 +6,21 @@
     python -m benchmarks.peers.prediction --instruction-sets avx512 avx2 baseline
     python -m benchmarks.peers.prediction --rows 20000 --repeats 1  # a quick look
 
-A model that leaves columns out need not read them, which is fast.  Here the labels depend on all
-columns alike, and so do the raw predictions, which is checked.  For `tables`, properboost has a
+A model that leaves columns out need not read them, which is fast.  So here the labels depend on all
+columns alike; the script checks that the raw predictions do, too.  For `tables`, properboost has a
 shape function over all bins for every column (cyclic selection, two cycles); a peer has 100 stumps,
 about two per column.  More rounds would cost the peers more and properboost nothing, because its
-rounds add up to one shape function per column.  For `trees5` and `trees6` everyone has 100 trees,
-which split whole levels or the best leaf; bonsai returns probabilities, and its time has the few
-milliseconds that make them raw predictions.
+rounds add up to one shape function per column.  For `trees5` and `trees6` all have 100 trees, which
+split whole levels or the best leaf; bonsai returns probabilities, and its time includes a few
+milliseconds to turn them into raw predictions.
 
 - *table*: the raw predictions of `--rows` rows, in one call.
-- *one row*: those of a single row, the median of many calls; Python's share of it is the most.
+- *one row*: those of a single row, the median of many calls; most of it is Python's share.
 
 With `--instruction-sets`, the script runs itself once for each, in a process with
-PROPERBOOST_INSTRUCTION_SET set, and the peers run beside it each time.
+PROPERBOOST_INSTRUCTION_SET set; the peers take part each time.
 
-"x" is how many times as fast as the fastest peer.  Contestants take turns, see `lib/race.py`.
+"x" is the speedup over the fastest peer.  Contestants take turns, see `lib/race.py`.
 Run it on an idle machine, see `peers/fit.py`.
 """
 
@@ -64,11 +64,11 @@ INSTRUCTION_SET = "PROPERBOOST_INSTRUCTION_SET"
 
 def properboost() -> list[Way]:
     """Return the way with a table for every column."""
-    LIBRARIES[OURS]()  # is it here?
+    LIBRARIES[OURS]()  # raises ImportError where it is missing
     return [properboost_way("tables of all bins", selection="cyclic", n_estimators=CYCLES)]
 
 
-# The ways of a library score alike: one of each will do.
+# The ways of a library score alike: one of each is enough.
 PEERS = [
     "lightgbm: by column", "xgboost: Quantile*", "catboost: its*", "scikit-learn: *", "bonsai: *",
 ]  # fmt: skip
@@ -82,7 +82,7 @@ SETTINGS = {
 
 
 def find_ways(name: str, setting: Setting, only: list[str] | None) -> list[Way]:
-    """Return those that take part."""
+    """Return the ways that take part."""
     libraries = {**LIBRARIES, OURS: properboost} if name == "tables" else LIBRARIES
     ways = find(libraries, only or [f"{OURS}: *", *PEERS])
     return [way for way in ways if way.takes_part(setting)]
@@ -96,7 +96,7 @@ def make_problem(n_rows: int, n_columns: int) -> Problem:
 
 
 def count_used(way: Way, setting: Setting, model: Any, X: NDArray[Any]) -> int:
-    """Count the columns that the score depends on: those that cannot be shuffled unnoticed."""
+    """Count the columns that the score depends on: a shuffle of such a column changes it."""
     rows = X[:1_000]
     before = np.asarray(way.score(setting, model, rows))
     used = 0
@@ -108,19 +108,19 @@ def count_used(way: Way, setting: Setting, model: Any, X: NDArray[Any]) -> int:
 
 
 def make_contestant(way: Way, setting: Setting, problem: Problem) -> Contestant:
-    """Fit the model and make sure that it uses all columns."""
+    """Fit the model, and print a warning if it does not use all columns."""
     with way.limit(setting):
         few = problem.rows(slice(FITTING_ROWS))
         takes_bins = way.takes_bins and way.bin is not None
         model = way.fit(setting, way.bin(setting, few) if takes_bins else few)
         used = count_used(way, setting, model, problem.X)
     if used < setting.columns:
-        print(f"{way.name} uses {used} of {setting.columns} columns: its time says little")
+        print(f"{way.name} uses {used} of {setting.columns} columns: its time means little")
     return Contestant(way.name, partial(take_turn, way, model))
 
 
 def take_turn(way: Way, model: Any, clock: Clock, setting: Setting, X: NDArray[Any]) -> None:
-    """Score all rows at once, and then some of them alone."""
+    """Score all rows at once, and then single rows."""
     with way.limit(setting):
         with clock("table"):
             way.score(setting, model, X)
@@ -156,7 +156,7 @@ def report(results: Results, setting: Setting) -> None:
 
 
 def run_with(instruction_set: str) -> None:
-    """Run this script in a process of its own, forced to the instruction set."""
+    """Run this script in a new process with this instruction set."""
     words = sys.argv[1:]
     at = words.index("--instruction-sets")
     end = next((i for i in range(at + 1, len(words)) if words[i].startswith("-")), len(words))
@@ -169,7 +169,7 @@ def run_with(instruction_set: str) -> None:
 
 
 def main() -> None:
-    """Race, or have it done for each instruction set."""
+    """Race, or run a process for each instruction set."""
     parser = make_parser(__doc__, settings=SETTINGS, default=["tables"], repeats=9)
     parser.add_argument("--instruction-sets", nargs="+", metavar="SET", help="a process for each")
     arguments = parse(parser)

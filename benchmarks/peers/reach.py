@@ -1,17 +1,18 @@
-"""Several classes: how soon each reaches the log loss of LightGBM's 100 rounds.
+"""Several classes: the time of each library to the log loss of LightGBM's 100 rounds.
 
     python -m benchmarks.peers.reach                             # both tables, most of an hour
     python -m benchmarks.peers.reach --setting letter --repeats 5
-    python -m benchmarks.peers.reach --equal-rounds              # what coupling the classes costs
+    python -m benchmarks.peers.reach --equal-rounds              # the cost of coupling the classes
 
-The target is the log loss, on held-out rows, of LightGBM's 100 rounds at its default settings: of
-two leaves, and of 31.  Everyone is fitted once to `--rounds` rounds, and the fewest are looked for
-that reach the target.  Then the fits of so many rounds are timed, from the user's array on.  Who
-does not reach it says how far it came.
+The target is the log loss, on held-out rows, of LightGBM's 100 rounds at its default settings: with
+two leaves, and with 31.  The script fits up to `--rounds` rounds and finds the fewest that reach
+the target.  Then it times fits of that many rounds, from the user's array on.  For a library that
+does not reach the target it prints the least log loss.
 
-Rates are what a user would try: .1, .3 and, of two leaves, 1, of 31 leaves .2.  The fastest peer
-is the fastest of all these.  With `--equal-rounds` what is timed are 100 rounds of ours: one class
-against the rest, softmax, and the joint form of a canonical loss; `--kind` says of which learners.
+Rates are those that a user would try: .1, .3 and, for two leaves, 1, for 31 leaves .2.  The fastest
+peer is the fastest of all these.  With `--equal-rounds` the script times 100 rounds of ours: one
+class against the rest, softmax, and the joint form of a canonical loss; `--kind` selects the
+learners.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ TARGET_ROUNDS = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """A table of several classes and what is asked of everyone."""
+    """A table of several classes, and the settings that all libraries share."""
 
     data: str
     rows: int | None = None
@@ -52,7 +53,7 @@ class Setting:
     rounds: int = 400  # at most
 
     def load(self, *, test: bool = False) -> Problem:
-        """Return the training rows or those held out."""
+        """Return the training rows or the held-out rows."""
         if self.data == "letter":
             return load_letters(test=test).rows(slice(self.rows))
         n_rows = 50_000 if test else self.rows or 200_000
@@ -79,20 +80,20 @@ class Way:
     score: Callable[[Any, Any, range], Iterator[Any]]
 
     def fit(self, setting: Setting, train: Problem, rounds: int) -> Any:
-        """Return a fitted model of so many rounds."""
+        """Return a model, fitted with a number of rounds."""
         with limit_openmp(setting):
             return self.make(setting, rounds).fit(*train)
 
 
 def staged(model: Any, X: Any, rounds: range) -> Iterator[Any]:
-    """Yield the probabilities after some rounds, of a model that gives them one by one."""
+    """Yield a model's probabilities after the given rounds, from its stages."""
     return islice(model.staged_predict_proba(X), rounds.start - 1, rounds.stop - 1, rounds.step)
 
 
 def at_all_rates(
     name: str, make: Callable[[str, float, Setting, int], Any], score: Callable[..., Iterator[Any]]
 ) -> Iterator[Way]:
-    """List a peer's ways: of each kind, at each rate."""
+    """Yield a peer's ways: of each kind, at each rate."""
     for kind, rates in RATES.items():
         for rate in rates:
             yield Way(f"{name} rate {rate:g}", kind, partial(make, kind, rate), score)
@@ -212,14 +213,14 @@ def find_target(kind: str, setting: Setting, train: Problem, test: Problem) -> f
 def find_rounds(
     way: Way, target: float, setting: Setting, train: Problem, test: Problem
 ) -> tuple[int | None, float]:
-    """Return the fewest rounds that reach the target, or none, and the least log loss seen."""
+    """Return the fewest rounds that reach the target, or None, and the least log loss."""
     best = float("inf")
 
     def first(model: Any, rounds: range) -> int | None:
         nonlocal best
         for n, p in zip(rounds, way.score(model, test.X, rounds), strict=True):
-            best = min(best, found := float(log_loss(test.y, p)))
-            if found <= target:
+            best = min(best, reached := float(log_loss(test.y, p)))
+            if reached <= target:
                 return n
         return None
 
@@ -227,17 +228,17 @@ def find_rounds(
     while True:
         most = min(most, setting.rounds)
         model = way.fit(setting, train, most)
-        step = max(1, most // 50)  # a curve falls and then rises: it is not halved
-        found = first(model, range(low + step, most + 1, step))
-        if found is not None:
-            return first(model, range(max(1, found - step + 1), found + 1)), best
+        step = max(1, most // 50)  # a curve falls and then rises, so bisection would fail
+        reached = first(model, range(low + step, most + 1, step))
+        if reached is not None:
+            return first(model, range(max(1, reached - step + 1), reached + 1)), best
         if most == setting.rounds:
             return None, best
         low, most = most, 2 * most
 
 
 def judge(model: Any, way: Way, rounds: int, test: Problem) -> tuple[int, float]:
-    """Return the rounds and the log loss of a model that was timed."""
+    """Return the rounds and the log loss of a timed model."""
     [p] = way.score(model, test.X, range(rounds, rounds + 1))
     return rounds, float(log_loss(test.y, p))
 
@@ -245,7 +246,7 @@ def judge(model: Any, way: Way, rounds: int, test: Problem) -> tuple[int, float]
 def contestant(
     way: Way, rounds: int, setting: Setting, train: Problem, test: Problem
 ) -> Contestant:
-    """Return the fit of so many rounds as one piece."""
+    """Return the fit of a number of rounds as one part."""
     return in_one(
         way.name,
         lambda: way.fit(setting, train, rounds),
@@ -254,8 +255,8 @@ def contestant(
 
 
 COLUMNS: dict[str, Callable[[Any], str]] = {
-    "rounds": lambda found: f"{found[0]}",
-    "log loss": lambda found: f"{found[1]:.4f}",
+    "rounds": lambda outcome: f"{outcome[0]}",
+    "log loss": lambda outcome: f"{outcome[1]:.4f}",
 }
 
 
@@ -285,7 +286,7 @@ COUPLED = {"stumps": ["tables", "tables, newton"], "trees": ["trees"]}
 
 
 def coupled(kind: str) -> Iterator[Way]:
-    """List ours by how the classes are coupled."""
+    """Yield our ways, by the coupling of the classes."""
     from properboost import ProperBoostClassifier, Tree
 
     settings: dict[str, dict[str, Any]] = {
@@ -329,7 +330,7 @@ def main() -> None:
     ways = find(LIBRARIES, arguments.only)
     kinds = arguments.kind
     if arguments.equal_rounds:
-        kinds = [kind for asked in arguments.kind for kind in COUPLED[asked]]
+        kinds = [kind for group in arguments.kind for kind in COUPLED[group]]
     for name in arguments.setting:
         for setting in blocks(SETTINGS[name], arguments):
             train, test = setting.load(), setting.load(test=True)

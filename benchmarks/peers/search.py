@@ -1,4 +1,4 @@
-"""Search for the best setting by cross-validation with properboost and its peers, side by side.
+"""Search for the best setting by cross-validation with properboost and its peers.
 
     python -m benchmarks.peers.search                                # ADULT and LETTER.p2, minutes
     python -m benchmarks.peers.search --setting large --values 16    # 200,000 x 50, most of an hour
@@ -9,23 +9,23 @@ All search the same folds: `--values` settings x `--folds` folds x `--rounds` ro
 leaves a tree), with the same number of bins and threads, no row or column sampling, no early
 stopping, no minimum leaf size, and no final fit on all rows.  The peers search a learning rate,
 properboost the gain.  Its selections are two lines: a greedy round is one table, as a round of the
-peers is one tree; a cyclic one is a table for every feature, so that 100 cycles are far more fit
-than 100 rounds, and another amount of work (`--cycles` gives it another number of them).
+peers is one tree.  A cyclic round is a table for every feature, so 100 cycles fit far more than 100
+rounds, and take another amount of work (`--cycles` sets their number).
 
-Each peer takes part in several ways, because which is fastest depends on the table; "the fastest
-peer" is the fastest of all these:
+Each peer takes part in several ways, because the fastest depends on the table; "the fastest peer"
+is the fastest of all these:
 
-- its own cross-validation: `lgb.cv` and `xgb.cv` with one binned or plain matrix for all values,
-  `GridSearchCV` for scikit-learn;
+- the library's cross-validation: `lgb.cv` and `xgb.cv` with one binned or plain matrix for all
+  values, `GridSearchCV` for scikit-learn;
 - "folds": each fold's training and held-out rows are put into the library's binned format once,
   for all values (LightGBM: subsets of one binned Dataset; XGBoost: a QuantileDMatrix a fold;
   CatBoost: slices of one quantized Pool);
 - "weights": one binned matrix of all rows for all folds and values, held-out rows with weight 0;
 - "at once": folds, and as many models at a time as there are threads, each on one thread;
-- "at the end": the same without a look at the held-out rows before the last round.
+- "at the end": the same with held-out rows scored after the last round only.
 
-What is timed starts at the user's array or DataFrame (with its categories declared, in the setting
-`adult`) and ends when the best value is known: making the library's format, fitting and scoring.
+The time starts at the user's array or DataFrame (with its categories declared, in the setting
+`adult`) and ends with the best value: it includes making the library's format, fitting and scoring.
 
 "log loss" is the held-out log loss of the best value, the mean of the folds.  Contestants that
 score each round also report the log loss of the best round; GridSearchCV and "at the end" have that
@@ -64,7 +64,7 @@ from benchmarks.lib.libraries import (
 )
 from benchmarks.lib.race import OURS, Contestant, by_name, find, in_one, print_against_ours, race
 
-# Learning rates of the peers, some of which warn beyond 1.  Times do not depend on them.
+# Learning rates of the peers, some of which warn above 1.  Times do not depend on them.
 RATES = (0.05, 1.0)
 # Gains of properboost, from the least that regularises GLog's probabilities.
 GAINS = (0.25, 64.0)
@@ -111,8 +111,8 @@ class Task(NamedTuple):
 
 
 @dataclass
-class Found:
-    """What a turn found."""
+class SearchOutcome:
+    """The outcome of a search."""
 
     log_loss: float
     last: float  # the least log loss after the last round
@@ -121,22 +121,22 @@ class Found:
 
     @property
     def note(self) -> str:
-        """In words, what the log loss belongs to."""
+        """The value and the round of the log loss, as text."""
         return f"{self.value:.3g}" + ("" if self.rounds is None else f", round {self.rounds}")
 
 
-def best_of_curves(values: Sequence[float], curves: Sequence[Any]) -> Found:
-    """Find the best value and round, given the folds' mean log loss after each round."""
+def best_of_curves(values: Sequence[float], curves: Sequence[Any]) -> SearchOutcome:
+    """Return the best value and round, by the folds' mean log loss after each round."""
     length = max(len(c) for c in curves)  # shorter where nothing was left to learn
     table = np.array([np.pad(c, (0, length - len(c)), mode="edge") for c in curves])
     v, r = np.unravel_index(np.argmin(table), table.shape)
-    return Found(float(table[v, r]), float(table[:, -1].min()), values[v], int(r) + 1)
+    return SearchOutcome(float(table[v, r]), float(table[:, -1].min()), values[v], int(r) + 1)
 
 
-def best_of_ends(values: Sequence[float], log_losses: Sequence[float]) -> Found:
-    """Find the best value, given the folds' mean log loss after the last round."""
+def best_of_ends(values: Sequence[float], log_losses: Sequence[float]) -> SearchOutcome:
+    """Return the best value, by the folds' mean log loss after the last round."""
     v = int(np.argmin(log_losses))
-    return Found(float(log_losses[v]), float(log_losses[v]), values[v])
+    return SearchOutcome(float(log_losses[v]), float(log_losses[v]), values[v])
 
 
 def mean_curve(folds: Sequence[Any]) -> NDArray[np.float64]:
@@ -152,10 +152,10 @@ def search_folds(
     *,
     at_once: int,
     end: bool,
-) -> Found:
+) -> SearchOutcome:
     """Search with `score(fold, rate)`, which returns a curve, or one log loss if `end`.
 
-    `at_once` of them are called at a time, by threads: the libraries release the GIL.
+    `at_once` threads call it at a time: the libraries release the GIL.
     """
     rates = setting.rates()
     tasks = [(k, rate) for rate in rates for k in range(n_folds)]
@@ -166,9 +166,6 @@ def search_folds(
     if end:
         return best_of_ends(rates, [float(curve[-1]) for curve in means])
     return best_of_curves(rates, means)
-
-
-# -- the contestants: a function a library, which imports it ---------------------------------------
 
 
 # -- the contestants: a function a library, which imports it ---------------------------------------
@@ -191,11 +188,11 @@ def properboost() -> Iterator[Contestant]:
                 n_jobs=setting.threads,
                 refit=False,
             )
-            with warnings.catch_warnings():  # where the best is the last of them, the line says so
+            with warnings.catch_warnings():  # where the best gain is the last, the line shows it
                 warnings.filterwarnings("ignore", message="the chosen gain")
                 return model.fit(*task.problem)
 
-        def judge(model: Any, setting: SearchSetting, task: Task) -> Found:  # noqa: ARG001
+        def judge(model: Any, setting: SearchSetting, task: Task) -> SearchOutcome:  # noqa: ARG001
             means = -model.validation_curves_.mean(axis=1)
             return best_of_curves(setting.gains(), list(means))
 
@@ -226,8 +223,8 @@ def lightgbm() -> Iterator[Contestant]:
         )
         return record["valid"]["binary_logloss"]
 
-    def make_its_own(name: str, extra: dict[str, Any]) -> Contestant:
-        def run(setting: SearchSetting, task: Task) -> Found:
+    def make_cv(name: str, extra: dict[str, Any]) -> Contestant:
+        def run(setting: SearchSetting, task: Task) -> SearchOutcome:
             data = lightgbm_dataset(setting, task.problem, **extra)
             curves = [
                 lgb.cv(
@@ -256,7 +253,7 @@ def lightgbm() -> Iterator[Contestant]:
     def make_folds(
         name: str, extra: dict[str, Any], *, at_once: bool = False, end: bool = False
     ) -> Contestant:
-        def run(setting: SearchSetting, task: Task) -> Found:
+        def run(setting: SearchSetting, task: Task) -> SearchOutcome:
             data = lightgbm_dataset(setting, task.problem, **extra)
             folds = [
                 (data.subset(rows).construct(), data.subset(held_out).construct())
@@ -274,7 +271,7 @@ def lightgbm() -> Iterator[Contestant]:
 
         return in_one(f"lightgbm: {name}", run)
 
-    def weights(setting: SearchSetting, task: Task) -> Found:
+    def weights(setting: SearchSetting, task: Task) -> SearchOutcome:
         extra = LIGHTGBM_WAYS["by column"]
         data = lightgbm_dataset(setting, task.problem, **extra)
         held_out = [data.subset(rows).construct() for _, rows in task.splits]
@@ -286,8 +283,8 @@ def lightgbm() -> Iterator[Contestant]:
         return best_of_curves(setting.rates(), [mean_curve(c) for c in curves])
 
     by_column, by_row, quantized = (LIGHTGBM_WAYS[k] for k in ("by column", "by row", "quantized"))
-    yield make_its_own("lgb.cv", by_column)
-    yield make_its_own("lgb.cv, by row", by_row)
+    yield make_cv("lgb.cv", by_column)
+    yield make_cv("lgb.cv, by row", by_row)
     yield make_folds("folds", by_column)
     yield make_folds("folds, by row", by_row)
     yield make_folds("folds, at once", by_column, at_once=True)
@@ -315,7 +312,7 @@ def xgboost() -> Iterator[Contestant]:
         )
         return record["valid"]["logloss"]
 
-    def its_own(setting: SearchSetting, task: Task) -> Found:
+    def cross_validate(setting: SearchSetting, task: Task) -> SearchOutcome:
         data = xgb.DMatrix(*task.problem, nthread=setting.threads, enable_categorical=True)
         curves = [
             xgb.cv(
@@ -337,7 +334,7 @@ def xgboost() -> Iterator[Contestant]:
         return folds
 
     def make_folds(name: str, *, at_once: bool = False, end: bool = False) -> Contestant:
-        def run(setting: SearchSetting, task: Task) -> Found:
+        def run(setting: SearchSetting, task: Task) -> SearchOutcome:
             folds = bin_folds(setting, task)
             threads = 1 if at_once else setting.threads
 
@@ -345,8 +342,8 @@ def xgboost() -> Iterator[Contestant]:
                 data, held_out = folds[k]
                 if not end:
                     return train(setting, data, held_out, rate, nthread=threads)
-                given = xgboost_parameters(setting, eta=rate, nthread=threads)
-                model = xgb.train(given, data, num_boost_round=setting.rounds)
+                parameters = xgboost_parameters(setting, eta=rate, nthread=threads)
+                model = xgb.train(parameters, data, num_boost_round=setting.rounds)
                 return [log_loss(held_out.get_label(), model.predict(held_out))]
 
             at_a_time = setting.threads if at_once else 1
@@ -354,7 +351,7 @@ def xgboost() -> Iterator[Contestant]:
 
         return in_one(f"xgboost: {name}", run)
 
-    def weights(setting: SearchSetting, task: Task) -> Found:
+    def weights(setting: SearchSetting, task: Task) -> SearchOutcome:
         data = xgboost_bins(setting, task.problem)
         curves: list[list[Any]] = [[] for _ in setting.rates()]
         for _, rows in task.splits:
@@ -364,7 +361,7 @@ def xgboost() -> Iterator[Contestant]:
                 of_rate.append(train(setting, data, held_out, rate))
         return best_of_curves(setting.rates(), [mean_curve(c) for c in curves])
 
-    yield in_one("xgboost: xgb.cv", its_own)
+    yield in_one("xgboost: xgb.cv", cross_validate)
     yield make_folds("folds")
     yield make_folds("folds, at once", at_once=True)
     yield make_folds("folds, at once, at the end", at_once=True, end=True)
@@ -375,7 +372,7 @@ def catboost() -> Iterator[Contestant]:
     import catboost as cb
 
     def make_folds(name: str, *, at_once: bool = False, end: bool = False) -> Contestant:
-        def run(setting: SearchSetting, task: Task) -> Found:
+        def run(setting: SearchSetting, task: Task) -> SearchOutcome:
             data = catboost_pool(setting, task.problem)
             folds = [(data.slice(rows), data.slice(held_out)) for rows, held_out in task.splits]
 
@@ -419,7 +416,7 @@ def scikit_learn() -> Iterator[Contestant]:
             with nullcontext() if at_once else limit_openmp(setting):
                 return search.fit(*task.problem)
 
-        def judge(search: Any, setting: SearchSetting, task: Task) -> Found:  # noqa: ARG001
+        def judge(search: Any, setting: SearchSetting, task: Task) -> SearchOutcome:  # noqa: ARG001
             return best_of_ends(setting.rates(), -search.cv_results_["mean_test_score"])
 
         return in_one(f"scikit-learn: {name}", run, judge)
@@ -437,9 +434,9 @@ def _weight_without(rows: NDArray[np.intp], task: Task) -> NDArray[np.float32]:
 LIBRARIES = by_name(properboost, lightgbm, xgboost, catboost, scikit_learn)
 
 COLUMNS = {
-    "log loss": lambda found: f"{found.log_loss:.4f}",
-    "last round": lambda found: f"{found.last:.4f}",
-    "best": lambda found: found.note,
+    "log loss": lambda outcome: f"{outcome.log_loss:.4f}",
+    "last round": lambda outcome: f"{outcome.last:.4f}",
+    "best": lambda outcome: outcome.note,
 }
 
 

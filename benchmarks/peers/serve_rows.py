@@ -1,19 +1,19 @@
-"""Serving: one row in, its probabilities out, beside the peers.
+"""Serving: one row in, its probabilities out, with the peers.
 
     python -m benchmarks.peers.serve_rows                           # ADULT and LETTER, 8 minutes
     python -m benchmarks.peers.serve_rows --setting adult --repeats 2    # a quick look
 
-Models are those of the libraries' defaults, on one thread, trees of 100 rounds.  A call gets one of
+Models have the libraries' defaults, on one thread, with 100 rounds of trees.  A call gets one of
 the held-out rows and returns the probabilities of all classes.  The row comes as
 
 - *numbers*: a numpy array of one row.  ADULT's categories are numbers then, and the model is fitted
   to such an array; the time of ours is that of its ``predict_proba``, compiled or not.
-- *a dict*, of Python's numbers and strings.  What takes no dict is given what users write:
-  ``pd.DataFrame([row])`` with its columns made categorical.
+- *a dict*, of Python's numbers and strings.  A library that takes no dicts gets the usual
+  conversion: ``pd.DataFrame([row])`` with its columns made categorical.
 - *pandas*, *polars*, *Arrow*: a table of one row, its columns categorical.
 
-A turn has `--calls` calls of each kind, but at most half a second of them, and counts with the
-median of its calls.  Contestants take turns, see `lib/race.py`.
+A turn has `--calls` calls of each kind, but at most half a second of them; its time is the median
+of its calls.  Contestants take turns, see `lib/race.py`.
 """
 
 import statistics
@@ -60,11 +60,11 @@ class Task:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return int(self.y.max()) + 1
 
     def make_frame(self, row: Any) -> pd.DataFrame:
-        """Return what a library without dicts is given for a dict."""
+        """Return the frame that replaces a dict, for a library that takes none."""
         return pd.DataFrame([row]).astype(self.X.dtypes)
 
 
@@ -75,16 +75,16 @@ def as_numbers(X: pd.DataFrame) -> Any:
 
 
 def make_task(name: str, n_rows: int) -> Task:
-    """Load a set, and take single rows of those held out."""
+    """Load a set, and take single rows of the held-out part."""
     split = SETS[name](0)
     names = [str(column) for column in split.X]
-    X, held = split.X.set_axis(names, axis=1), split.X_test.set_axis(names, axis=1)[:n_rows]
-    held = held.astype(X.dtypes)
-    numbers = as_numbers(held)
+    X, X_test = split.X.set_axis(names, axis=1), split.X_test.set_axis(names, axis=1)[:n_rows]
+    X_test = X_test.astype(X.dtypes)
+    numbers = as_numbers(X_test)
     rows = {
-        "numbers": [numbers[i : i + 1] for i in range(len(held))],
-        "a dict": held.astype(object).to_dict("records"),
-        "pandas": (frames := [held[i : i + 1] for i in range(len(held))]),
+        "numbers": [numbers[i : i + 1] for i in range(len(X_test))],
+        "a dict": X_test.astype(object).to_dict("records"),
+        "pandas": (frames := [X_test[i : i + 1] for i in range(len(X_test))]),
         "polars": [pl.from_pandas(frame) for frame in frames],
         "Arrow": [pa.Table.from_pandas(frame, preserve_index=False) for frame in frames],
     }
@@ -93,7 +93,7 @@ def make_task(name: str, n_rows: int) -> Task:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to serve: `fit` returns what scores a row of each kind."""
+    """One way to serve: `fit` returns functions that score a row of each kind."""
 
     name: str
     fit: Callable[[Task], dict[str, Callable[[Any], Any]]]
@@ -103,7 +103,7 @@ class Way:
 
 
 def by_kind(task: Task, numbers: Callable[[Any], Any], frame: Callable[[Any], Any]) -> Any:
-    """Return scoring functions of something that takes no dicts."""
+    """Return the scoring functions of a library that takes no dicts."""
     return {
         "numbers": numbers,
         "a dict": lambda row: frame(task.make_frame(row)),
@@ -135,10 +135,10 @@ def lightgbm() -> Iterator[Way]:
 
     def fit(task: Task) -> Any:
         several = {"objective": "multiclass", "num_class": task.n_classes}
-        own = {"objective": "binary"} if task.n_classes == 2 else several
-        own |= {"num_threads": 1, "verbose": -1}
+        parameters = {"objective": "binary"} if task.n_classes == 2 else several
+        parameters |= {"num_threads": 1, "verbose": -1}
         models = [
-            lgb.train(own, lgb.Dataset(X, task.y), num_boost_round=ROUNDS)
+            lgb.train(parameters, lgb.Dataset(X, task.y), num_boost_round=ROUNDS)
             for X in (task.numbers, task.X)
         ]
         return by_kind(task, *(partial(model.predict, num_threads=1) for model in models))
@@ -151,10 +151,12 @@ def xgboost() -> Iterator[Way]:
 
     def fit(task: Task) -> Any:
         several = {"objective": "multi:softprob", "num_class": task.n_classes}
-        own = {"objective": "binary:logistic"} if task.n_classes == 2 else several
-        own |= {"tree_method": "hist", "nthread": 1}
+        parameters = {"objective": "binary:logistic"} if task.n_classes == 2 else several
+        parameters |= {"tree_method": "hist", "nthread": 1}
         models = [
-            xgb.train(own, xgb.DMatrix(X, task.y, enable_categorical=True), num_boost_round=ROUNDS)
+            xgb.train(
+                parameters, xgb.DMatrix(X, task.y, enable_categorical=True), num_boost_round=ROUNDS
+            )
             for X in (task.numbers, task.X)
         ]
         return by_kind(task, *(model.inplace_predict for model in models))
@@ -202,7 +204,9 @@ def report(results: Results) -> None:
         if not turns.failure:
             times = [spread(turns.seconds(kind), 1e-6) for kind in KINDS]
             both = zip(turns.seconds("a dict"), turns.seconds("numbers"), strict=True)
-            lines.append([name, *times, spread([own - plain for own, plain in both], 1e-6)])
+            lines.append(
+                [name, *times, spread([of_dict - of_numbers for of_dict, of_numbers in both], 1e-6)]
+            )
     print_table(["us (min-max)", *KINDS, "a dict beyond numbers"], lines)
     print_failures(results)
 

@@ -1,14 +1,14 @@
-"""From Parquet to a model of stumps without holding the rows: CPU seconds and peak memory.
+"""From Parquet to a model of stumps, in batches: CPU seconds and peak memory.
 
     python -m benchmarks.peers.streams                      # 4,000,000 x 20 float64, one thread
     python -m benchmarks.peers.streams --rows 20000000 --repeats 1 --ways properboost lightgbm
 
-Each library reads the same file in the way that its manual says for rows beyond memory:
+Each library reads the same file in its documented way for rows beyond memory:
 `QuantizedTable.from_batches`; LightGBM's `Sequence`, which decodes a row group at a time; XGBoost's
 `DataIter`, into a QuantileDMatrix and, as "xgboost, disk", into an ExtMemQuantileDMatrix, whose
-batches lie in files; ferrisboost's own reader, which shows no codes.  Each runs in a process of its
-own, in turns.  "To codes" is what comes before boosting; peaks are of the process, with Python and
-its libraries, beside which "at start" is what these take.  What is missing is left out.
+batches lie in files; ferrisboost's reader, which has no separate step for codes.  They take turns,
+each in a new process.  "To codes" is the time before boosting.  Peaks are of the process, with
+Python and its libraries; "at start" is the memory of these alone.  A missing library is left out.
 """
 
 import argparse
@@ -35,7 +35,7 @@ Stage = Callable[[], Any]
 
 
 def fit_ours(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
-    """Return what makes codes, and what boosts them."""
+    """Return a function that makes codes, and one that boosts them."""
     import properboost as pb
 
     import_module("pyarrow.dataset")
@@ -46,7 +46,7 @@ def fit_ours(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
 
 
 def fit_lightgbm(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
-    """Return the same by LightGBM."""
+    """Return the same functions for LightGBM."""
     import lightgbm as lgb
 
     file = pq.ParquetFile(path)
@@ -55,7 +55,7 @@ def fit_lightgbm(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
 
     class Rows(lgb.Sequence):  # type: ignore[misc]
         batch_size = BATCH
-        held: tuple[int, Any] = (-1, None)
+        open_group: tuple[int, Any] = (-1, None)
 
         def __len__(self) -> int:
             return int(ends[-1])
@@ -66,19 +66,19 @@ def fit_lightgbm(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
                 parts = []
                 while begin < stop:
                     group = self._open(begin)
-                    first = ends[group] - len(self.held[1])
-                    parts.append(self.held[1][begin - first : stop - first])
+                    first = ends[group] - len(self.open_group[1])
+                    parts.append(self.open_group[1][begin - first : stop - first])
                     begin += len(parts[-1])
                 return parts[0] if len(parts) == 1 else np.concatenate(parts)
             group = self._open(index)
-            return self.held[1][index - ends[group]]
+            return self.open_group[1][index - ends[group]]
 
         def _open(self, row: int) -> int:
             group = int(np.searchsorted(ends, row, side="right"))
-            if group != self.held[0]:
-                self.held = (-1, None)
+            if group != self.open_group[0]:
+                self.open_group = (-1, None)
                 read = file.read_row_group(group, names, use_threads=False)
-                self.held = (group, np.column_stack([c.to_numpy() for c in read.columns]))
+                self.open_group = (group, np.column_stack([c.to_numpy() for c in read.columns]))
             return group
 
     parameters = {
@@ -95,7 +95,7 @@ def fit_lightgbm(path: str, threads: int) -> tuple[Stage, Callable[[Any], Any]]:
 
 
 def fit_xgboost(path: str, threads: int, *, on_disk: bool) -> tuple[Stage, Callable[[Any], Any]]:
-    """Return the same by XGBoost."""
+    """Return the same functions for XGBoost."""
     import xgboost as xgb
 
     folder = tempfile.TemporaryDirectory()
@@ -134,7 +134,7 @@ def fit_xgboost(path: str, threads: int, *, on_disk: bool) -> tuple[Stage, Calla
 
 
 def fit_ferrisboost(path: str, threads: int) -> tuple[Stage | None, Callable[[Any], Any]]:
-    """Return the same by ferrisboost, whose codes nobody sees."""
+    """Return the same functions for ferrisboost, which has no separate step for codes."""
     import ferrisboost
 
     parameters = {
@@ -154,7 +154,7 @@ WAYS: dict[str, Callable[[str, int], tuple[Stage | None, Callable[[Any], Any]]]]
 
 
 def measure(way: str, path: str, threads: int) -> dict[str, float]:
-    """Fit in this process; return what it took."""
+    """Fit in this process; return times and memory."""
     make, boost = WAYS[way](path, threads)
     start, before = find_peak(), time.process_time()
     begin = time.perf_counter()
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS])
-    parser.add_argument("--file", help="keep the rows here, and read them if they are there")
+    parser.add_argument("--file", help="write the rows here, or read them if the file exists")
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.way:
@@ -190,7 +190,7 @@ def main() -> None:
         path = Path(args.file or Path(folder) / "rows.parquet")
         if not path.exists():
             make_file(path, args.rows, args.columns, 0.0)
-        found: dict[str, list[dict[str, float]]] = {way: [] for way in args.ways}
+        runs_of: dict[str, list[dict[str, float]]] = {way: [] for way in args.ways}
         for way in args.ways * args.repeats:
             command = [sys.executable, "-m", "benchmarks.peers.streams", "--way", way]
             command += ["--file", str(path), "--threads", str(args.threads)]
@@ -198,10 +198,12 @@ def main() -> None:
             if done.returncode:
                 print(f"{way}: {done.stderr.strip().splitlines()[-1]}")
                 continue
-            found[way].append(json.loads(done.stdout.splitlines()[-1]))
-            print(way, {name: round(own, 2) for name, own in found[way][-1].items()}, flush=True)
+            runs_of[way].append(json.loads(done.stdout.splitlines()[-1]))
+            print(
+                way, {name: round(value, 2) for name, value in runs_of[way][-1].items()}, flush=True
+            )
     print(f"\n{'':14} {'to codes, s':>12} {'CPU, s':>8} {'s':>8} {'at start':>9} {'peak, MB':>9}")
-    for way, runs in found.items():
+    for way, runs in runs_of.items():
         if runs:
             of = {name: median(run[name] for run in runs) for name in runs[0]}
             print(

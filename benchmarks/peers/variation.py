@@ -1,12 +1,12 @@
-"""How far shape functions go up and down: a search's look-up tables beside an EBM's, on ADULT.
+"""The total variation of shape functions: a search's look-up tables and an EBM's, on ADULT.
 
     python -m benchmarks.peers.variation                   # some minutes
 
-Everyone is fitted to the training rows without pairs: the default search among models that can be
-read, and InterpretML's ExplainableBoostingClassifier with one bag and with its default of 14.  Of
-some numeric features the total variation is told, the sum of all steps up and down, in log-odds:
-between neighbours of all values that training rows have, so at every cut of any model.  The log
-loss is that of the test rows.
+All are fitted to the training rows without pairs: the default search among readable models, and
+InterpretML's ExplainableBoostingClassifier with one bag and with its default of 14.  The report has
+the total variation of four numeric features, the sum of all steps up and down, in log-odds.  It is
+measured between neighbours of all training values, so at every cut of any model.  The log loss is
+that of the test rows.
 """
 
 import argparse
@@ -28,9 +28,9 @@ def make_models(seed: int, threads: int) -> dict[str, Any]:
 
     from properboost import ProperBoostClassifierCV
 
-    def ebm(**asked: Any) -> Any:
+    def ebm(**settings: Any) -> Any:
         return ExplainableBoostingClassifier(
-            interactions=0, n_jobs=threads, random_state=seed, **asked
+            interactions=0, n_jobs=threads, random_state=seed, **settings
         )
 
     return {
@@ -54,14 +54,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     split = SETS["ADULT"](0)
     print(f"{'':18s}{'log loss':>10s}" + "".join(f"{name:>16s}" for name in FEATURES))
-    for name, model in make_models(asked.seed, asked.threads).items():
+    for name, model in make_models(options.seed, options.threads).items():
         model.fit(split.X, split.y)
         loss = log_loss(split.y_test, model.predict_proba(split.X_test))
-        found = "".join(f"{find_variation(model, split.X, f):16.1f}" for f in FEATURES)
-        print(f"{name:18s}{loss:10.4f}{found}", flush=True)
+        variations = "".join(f"{find_variation(model, split.X, f):16.1f}" for f in FEATURES)
+        print(f"{name:18s}{loss:10.4f}{variations}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Weak classifiers that vote, beside scikit-learn's AdaBoostClassifier: time for the same rounds.
+"""Weak classifiers that vote, against scikit-learn's AdaBoostClassifier: time for equal rounds.
 
     python -m benchmarks.peers.votes
 
@@ -32,10 +32,10 @@ def main():
                     start = time.perf_counter()
                     model.fit(X, labels)
                     seconds[turn, k] = time.perf_counter() - start
-            own, other = np.median(seconds, axis=0)
+            our_seconds, peer_seconds = np.median(seconds, axis=0)
             print(
-                f"{classes} classes, depth {depth}: {1000 * own:.0f} ms, scikit-learn "
-                f"{1000 * other:.0f} ms ({other / own:.0f} times), accuracy "
+                f"{classes} classes, depth {depth}: {1000 * our_seconds:.0f} ms, scikit-learn "
+                f"{1000 * peer_seconds:.0f} ms ({peer_seconds / our_seconds:.0f} times), accuracy "
                 f"{ours.score(X, labels):.4f} and {theirs.score(X, labels):.4f}"
             )
 

@@ -1,4 +1,4 @@
-"""The asv suite: one file per data set; asv imports this folder as a package of its own."""
+"""The asv suite: one file per data set; asv imports this folder as a separate package."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Binning alone, on columns of every kind: where they are cut, and the codes of their values."""
+"""Binning alone, on columns of every kind: the edges of bins, and the codes of values."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ ROWS, COLUMNS = 400_000, 10  # more rows than edges are found from
 
 
 class Binning:
-    """What `fit` does before it boosts."""
+    """The binning of `fit`, before it boosts."""
 
     params: ClassVar[Any] = [KINDS, measurements.THREADS]
     param_names: ClassVar[Any] = ["kind", "threads"]

@@ -1,4 +1,4 @@
-"""LETTER.p2: 4,000 rows x 16, where what a fit costs besides its loops shows."""
+"""LETTER.p2: 4,000 rows x 16, where the cost of a fit besides its loops shows."""
 
 from benchmarks.lib.data import Problem, load_letter
 

@@ -1,7 +1,7 @@
 """The search by cross-validation, cyclic selection, and as many classes as there are letters.
 
-A search is 16 gains x 5 folds, without the final fit.  `settings` are those of its models and of a
-single one.  What a version does not have is skipped.
+A search is 16 gains x 5 folds, without the final fit.  `settings` are those of the models, in a
+search and alone.  A benchmark of something that a version lacks is skipped.
 """
 
 from typing import Any, ClassVar

@@ -1,7 +1,7 @@
-"""What is timed on every data set; asv leaves abstract classes out.
+"""The benchmarks of every data set; asv leaves abstract classes out.
 
-Parameters are the same on all machines, so that results can be compared; what a machine cannot do
-is skipped.
+Parameters are the same on all machines, so that results can be compared; a benchmark that a machine
+cannot run is skipped.
 """
 
 import os
@@ -51,7 +51,7 @@ class Benchmark(ABC):
     @classmethod
     @lru_cache(maxsize=2)  # asv sets up anew for every sample
     def cached(cls, *, test: bool = False) -> Problem:
-        """Return what `load` does."""
+        """Return the rows of `load`."""
         return cls.load(test=test)
 
     def make(self, weak_learner: str, threads: int = 1, bins: int = 255) -> ProperBoostClassifier:

@@ -104,7 +104,7 @@ __all__ = [
     "show_config",
 ]
 
-# What writes and reads each kind of estimator registers itself where it is imported.
+# Importing a kind's file format registers its reader and writer.
 _FILES = (
     arboost_cv_file,
     arboost_file,
@@ -116,7 +116,7 @@ _FILES = (
 )
 
 
-declare.answer_by(words.advise)
+declare.set_adviser(words.advise)
 
 
 def __dir__() -> list[str]:
@@ -124,14 +124,14 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import what few need and what takes a fifth of the time of importing all else."""
+    """Import `report` on first use: few need it, and it takes a fifth of the time of all else."""
     if name != "report":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")
 
 
 def _hide_inner_names() -> None:
-    """Let `dir` and completion show what is public in the public modules, too."""
+    """Restrict `dir` and completion of the public modules to their public names, too."""
     for name, module in globals().items():
         if name in __all__ and isinstance(module, ModuleType):
             vars(module)["__dir__"] = partial(list, module.__all__)
@@ -141,7 +141,7 @@ _hide_inner_names()
 
 
 def show_config() -> None:
-    """Print the version, the threads a fit uses by default, and what the engine runs on."""
+    """Print the version, the default number of threads, and the engine's instruction set."""
     threads = count_threads(None) if _core.has_openmp else 1
     openmp = "yes" if _core.has_openmp else "no (built without it: everything runs on one thread)"
     print(f"properboost {__version__}\n  threads: {threads}\n  OpenMP: {openmp}")

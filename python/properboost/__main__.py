@@ -1,4 +1,4 @@
-"""The command line, ``properboost`` or ``python -m properboost``: its table of contents."""
+"""The commands of the command line, ``properboost`` or ``python -m properboost``."""
 
 import sys
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ _LISTED = (
     Command(
         "reproduce",
         " [ITEM ...]",
-        "compute the papers' tables and figures beside what was published",
+        "compute the papers' tables and figures, and compare them with the published ones",
     ),
     Command("fit", " FILE --target COL", "fit a classifier to a file of rows"),
     Command("predict", " MODEL FILE", "predict the rows of a file"),
-    Command("report", " MODEL FILE", "write a page on a model and test rows"),
+    Command("report", " MODEL FILE", "write a report page on a model and its test rows"),
     Command("export", " MODEL --to FORMAT", "write a model as ONNX, SQL or treelite"),
     Command("merge", " MODEL MODEL ... --output FILE", "merge models into one"),
-    Command("inspect", " MODEL", "tell what a model file holds"),
+    Command("inspect", " MODEL", "describe the contents of a model file"),
     Command("schema", "", "print the JSON schema of model files"),
 )
 
 COMMANDS = {command.name: command for command in _LISTED}
-"""The commands, in the order of the help.  Each is a file: its help, its options, what it does."""
+"""The commands, in the order of the help; each has a file with its help, options and action."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,13 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process by default.
+        The arguments; the default is those of the process.
 
     Returns
     -------
     int
-        The exit status: 0, or 1 if something is wrong with a file, a column or the data, or
-        there is too little memory.  What is wrong is one line on stderr.
+        The exit status: 0, or 1 for an error in a file, a column or the data, or for too little
+        memory.  The error is one line on stderr.
 
     Raises
     ------

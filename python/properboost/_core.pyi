@@ -80,16 +80,19 @@ class JointLoss(metaclass=_Bound):
     @property
     def remembers_shifts(self) -> bool: ...
     def evaluate(
-        self, scores: NDArray[np.float64], own: int, shift: NDArray[np.float32] | None = ...
+        self,
+        scores: NDArray[np.float64],
+        true_class: int,
+        shift: NDArray[np.float32] | None = ...,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-        """Compute weights, curvatures, losses and shifts of rows of the class `own`, in float32.
+        """Compute weights, curvatures, losses and shifts of rows of `true_class`, in float32.
 
         Shifts of an earlier call save time where scores are near those of that call.
         """
     def log_probabilities(
         self, scores: NDArray[np.float64], n_threads: int = 1
     ) -> NDArray[np.float64]: ...
-    def losses(self, scores: NDArray[np.float64], own: int) -> NDArray[np.float64]: ...
+    def losses(self, scores: NDArray[np.float64], true_class: int) -> NDArray[np.float64]: ...
 
 class Bins(metaclass=_Bound):
     """How each feature is cut into bins: bin edges (float64, ascending) or a number of categories.
@@ -188,7 +191,7 @@ def find_spans(
     """
 
 class Rounds(metaclass=_Bound):
-    """What boosting found; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
+    """The rounds of a fit; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
 
     def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @staticmethod
@@ -266,7 +269,7 @@ class Vote(metaclass=_Bound):
     ) -> None: ...
 
 class Algorithm(metaclass=_Bound):
-    """What every round does, for all models that are trained together."""
+    """The steps of every round, for all models that are trained together."""
 
     def __init__(self, *args: Never, **kwargs: Never) -> None: ...
 
@@ -332,7 +335,7 @@ class Rows(metaclass=_Bound):
     ) -> None: ...
 
 class Model(metaclass=_Bound):
-    """What differs between models that are trained together.
+    """The parameters of one model among those that are trained together.
 
     roles[s] is the role of segment s: 1 or -1 for training rows with that signed label, 2 or -2 for
     held-out rows, 0 for ignored ones.  A prior of 0 is the default e.

@@ -1,4 +1,4 @@
-"""Properties that are found once, on any thread."""
+"""Properties that are computed once, on any thread."""
 
 import functools
 from typing import Any, Self, TypeVar, overload
@@ -9,11 +9,11 @@ T = TypeVar("T")
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801
-    """The same as that of functools, without the lock that this had before Python 3.12.
+    """The cached property of functools, without its lock before Python 3.12.
 
     All instances of a class shared the lock, and a process that was forked while another thread
-    held it waited for ever.  Threads that ask at the same time may find a value twice; all of them
-    get the one that was kept first.
+    held it waited for ever.  Here two threads may compute a value at the same time; both receive
+    the value that was stored first.
     """
 
     @overload
@@ -25,5 +25,5 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
         if instance is None:
             return self
         assert self.attrname is not None
-        kept: T = instance.__dict__.setdefault(self.attrname, self.func(instance))
-        return kept
+        value: T = instance.__dict__.setdefault(self.attrname, self.func(instance))
+        return value

@@ -33,7 +33,7 @@ from properboost.parameters.declare import declared
 from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
 from properboost.parameters.rows import read_binning
 from properboost.parameters.words import advise
-from properboost.scoring import HeldOut, Score, find_score, name_score
+from properboost.scoring import HeldOutRows, Score, find_score, name_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Change", "GainCurve", "gain_curve"]
 
 CONFIDENCE = 0.9
-"""Confidence of all intervals."""
+"""The confidence of all intervals."""
 
 N_SIZES = 6
 """The most sizes that "auto" tries; each is half of the next."""
@@ -50,12 +50,12 @@ FEWEST_ROWS = 10
 """The fewest rows that "auto" tries."""
 
 GAIN_RANGE, GAINS_PER_DOUBLING = 256.0, 2
-"""Largest gain that "auto" tries, as a multiple of the smallest, and how densely."""
+"""The largest gain of "auto" as a multiple of the smallest, and the gains per doubling."""
 
 NOT_TAKEN = (
     "calibration", "early_stopping", "gain", "interactions", "outer_bags", "warm_start",
 )  # fmt: skip
-"""Parameters of the classifier that are searched here, or that candidates do not have."""
+"""Parameters of the classifier that this search sets, or that candidates do not have."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -81,11 +81,11 @@ class GainCurve:
     gains : ndarray of shape (n_sizes, n_repeats)
         The best gain of each repeat: of the largest mean score over its splits.
     scores : ndarray of shape (n_sizes, n_repeats)
-        That score.
+        The mean scores of these gains.
     grid : ndarray of shape (n_gains,)
         The gains tried, in rising order.
     curves : ndarray of shape (n_sizes, n_repeats, n_gains, n_splits)
-        The score of each gain on the rows each split holds out.
+        The score of each gain on the held-out rows of each split.
     constant_scores : ndarray of shape (n_repeats, n_splits)
         The score, after the largest size, of predicting the classes' shares for every row.
     loss : str
@@ -95,7 +95,7 @@ class GainCurve:
     scoring : str
         The name of the score; more is better.
     tolerance : float
-        The change of the score that counts, as a share of the score at the largest size.
+        The least change of the score that counts, as a share of the score at the largest size.
     """
 
     sizes: NDArray[np.int64]
@@ -121,7 +121,7 @@ class GainCurve:
 
     @cached_property
     def as_good(self) -> NDArray[np.bool_]:
-        """Which gains are not worse than the best beyond doubt, for each size.
+        """Whether each gain is not worse than the best beyond doubt, for each size.
 
         An array of shape (n_sizes, n_gains).  A gain is worse beyond doubt if the interval of its
         difference from the best does not reach 0.
@@ -135,7 +135,7 @@ class GainCurve:
 
     @cached_property
     def change(self) -> Change | None:
-        """How much better the largest size is than that nearest to half of it.
+        """The gain in score from the size nearest to half of the largest to the largest.
 
         None if no other size has between a quarter and three quarters of its rows.
         """
@@ -145,10 +145,10 @@ class GainCurve:
 
     @cached_property
     def advantage(self) -> Change:
-        """How much better the largest size is than the constant prediction."""
+        """The gain in score of the largest size over the constant prediction."""
         differences = self._chosen(-1) - self.constant_scores
         n, folds = differences.size, differences.shape[1]
-        # Nadeau and Bengio: test and training rows of a split are as 1 to folds - 1.
+        # Nadeau and Bengio: the test and training rows of a split are as 1 to folds - 1.
         variance = float(differences.var(ddof=1)) * (1.0 / n + 1.0 / (folds - 1))
         return _make_change(float(differences.mean()), variance, n - 1)
 
@@ -156,9 +156,9 @@ class GainCurve:
     def answer(self) -> Literal["yes", "no", "unknown"]:
         """Whether more rows would help.
 
-        "yes": the last doubling of the rows brought more than `tolerance`, and something beyond
-        doubt.  "no": it brought less than `tolerance`, beyond doubt.  "unknown": neither, or even
-        the largest size is not better than a constant prediction beyond doubt.
+        "yes": the last doubling of the rows gained more than `tolerance`, and above 0 beyond doubt.
+        "no": it gained less than `tolerance`, beyond doubt.  "unknown": neither, or even the
+        largest size is not better than a constant prediction beyond doubt.
         """
         if self.change is None or not self.advantage.low > 0.0:
             return "unknown"
@@ -168,8 +168,8 @@ class GainCurve:
 
     @property
     def reading(self) -> str:
-        """What the curve says, in words."""
-        answer = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "This cannot tell."}
+        """The reading of the curve, in words."""
+        answer = {"yes": "Probably yes.", "no": "Probably not.", "unknown": "Unknown."}
         lines = [f"Would more rows help?  {answer[self.answer]}"]
         lines += [self._read_score(), self._read_gain()]
         if self.answer == "unknown":
@@ -186,12 +186,12 @@ class GainCurve:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            The axes to draw on.
 
         Returns
         -------
         matplotlib axes
-            Those of the gain; the score has axes of its own on the right.
+            The axes of the gain; the score has the axis on the right.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class GainCurve:
 
     @cached_property
     def _earlier(self) -> int | None:
-        """Which size the largest is compared with."""
+        """The position of the size to compare with the largest."""
         shares = self.sizes[:-1] / self.sizes[-1]
         near = np.flatnonzero((shares >= 0.25) & (shares <= 0.75))
         if len(near) == 0:
@@ -233,8 +233,8 @@ class GainCurve:
     def _interval(self, differences: NDArray[np.float64]) -> Change:
         """Return the mean difference of two models that were scored on the same rows.
 
-        Repeats share all rows, so more repeats average out only what differs between them.  The
-        splits of one repeat share no test rows, so their spread says how sure one repeat is.
+        Repeats share all rows, so more repeats average out only the differences between them.  The
+        splits of one repeat share no test rows, so their spread measures the error of one repeat.
         """
         repeats, folds = differences.shape
         within = float(differences.var(axis=1, ddof=1).mean()) / folds
@@ -272,7 +272,7 @@ class GainCurve:
         return f"{self.best_gains[size]:.3g}{span}"
 
     def _describe_place(self) -> str:
-        """Say where among the gains tried the best is."""
+        """Describe the place of the best gain among those tried."""
         if self._best[-1] == len(self.grid) - 1:
             return "The best is the largest tried: these rows support hardly any model"
         if self._best[-1] == 0:
@@ -281,7 +281,7 @@ class GainCurve:
         return f"With the smallest tried, {self.grid[0]:.3g}, the score is worse by {loss:.2g}"
 
     def _describe_fall(self, earlier: int) -> str:
-        """Say what the gain did over the last doubling: BoostLR's diagnostic of scarcity."""
+        """Describe the change of the gain over the last doubling, BoostLR's sign of scarcity."""
         n = self.gains.shape[1]
         fell = int(np.sum(self.gains[-1] < self.gains[earlier]))
         rose = int(np.sum(self.gains[-1] > self.gains[earlier]))
@@ -290,7 +290,7 @@ class GainCurve:
         if fell == n and self.advantage.low > 0.0:
             words += ", as it does while rows are scarce"
         elif fell == 0:
-            words += ", as it does where rows are plenty or the features say nothing"
+            words += ", as it does where rows are plenty or the features are uninformative"
         return words
 
     def _read_doubt(self) -> str:
@@ -298,11 +298,13 @@ class GainCurve:
             return (
                 f"Doubt: {self.scoring} is not clearly better than that of a constant prediction, "
                 f"{self.constant_scores.mean():.4f}: either the rows are too few or the features "
-                "say nothing about the classes, and nothing here tells which."
+                "are uninformative, and this curve cannot separate the two."
             )
         if self.change is None:
             return "Doubt: give a size that is about half of the largest."
-        return "Doubt: the interval holds both changes that count and changes too small to count."
+        return (
+            "Doubt: the interval contains both changes that count and changes too small to count."
+        )
 
 
 def gain_curve(
@@ -322,12 +324,12 @@ def gain_curve(
     random_state: RandomState = None,
     **parameters: Any,
 ) -> GainCurve:
-    """Find out how the best gain, and the score with it, depend on the number of training rows.
+    """Find how the best gain, and its score, depend on the number of training rows.
 
-    The fewer the rows, the more a model has to be regularised.  With a fixed number of estimators,
-    the gain that cross-validation finds therefore falls as rows are added, and a large gain says
-    that rows are scarce (BoostLR, section 7.1 and Figure 10 [1]_).  Whether more would help is read
-    from what the last doubling of the rows did to the score; the gain is read beside it.
+    The fewer the rows, the more regularisation a model needs.  With a fixed number of estimators,
+    the gain that cross-validation finds therefore falls as rows are added, and a large gain means
+    that rows are scarce (BoostLR, section 7.1 and Figure 10 [1]_).  Whether more would help is
+    judged by the change of the score over the last doubling of the rows; the gain is reported too.
 
     Parameters
     ----------
@@ -336,22 +338,22 @@ def gain_curve(
     y : array-like of shape (n_rows,)
         Their labels: integers, booleans or strings, at least two rows of each of two classes.
     sizes : "auto" or list of int and float, default="auto"
-        Numbers of rows to train on: integers are rows, floats shares, above 0 and up to 1.0, of
-        those that a split trains on.  "auto" is all of these and, up to five times, half as many,
-        but not fewer than 10 rows and 2 a class.
+        Numbers of training rows: integers are rows, floats shares, above 0 and up to 1.0, of the
+        training rows of a split.  "auto" is all of these, and
+        halves of them, up to five times, of at least 10 rows and 2 a class.
     n_repeats : int, default=5
-        How often everything is repeated with other rows, and with other folds.
+        The number of repeats with other rows and other folds.
     loss : str or loss object, default="glog"
         The loss; an object must have gain 1.
     gains : "auto" or list of float, default="auto"
-        Gains to choose from, at all sizes alike.  "auto" tries two for every doubling, from the
+        Gains to choose from, the same at all sizes.  "auto" tries two for every doubling, from the
         smallest that regularises, 1 / (2 mu(1)) (BoostLR, eq. 30), to 256 times as much, or, for a
         smallest size of fewer than 1,000 rows, 256 sqrt(1000 / rows) times as much.
     selection : {"cyclic", "greedy"}, default="cyclic"
         As in `ProperBoostClassifier`.  The paper's is greedy.
     n_estimators : int, default=50
-        Cycles; with greedy selection, rounds.  They are the same everywhere, because fewer
-        estimators and a larger gain do much the same.
+        Cycles; with greedy selection, rounds.  The number is the same everywhere, because fewer
+        estimators and a larger gain have much the same effect.
     cv : int, default=5
         Stratified folds, shuffled anew in each repeat.
     scoring : str, callable or None, default="neg_log_loss"
@@ -361,17 +363,17 @@ def gain_curve(
     n_jobs : int or None, default=None
         Threads, as in `ProperBoostClassifier`.
     random_state : int, RandomState or None, default=None
-        Seed of the rows that are drawn and of the folds.  None is the seed 0.
+        Seed of the drawn rows and of the folds.  None is the seed 0.
     **parameters
-        Other parameters of `ProperBoostClassifier`, nested names included, but for those of pairs,
-        bags, calibration and the ways to fit.  Those that are left out are as in a
+        Other parameters of `ProperBoostClassifier`, nested names included, except those of pairs,
+        bags, calibration and the ways to fit.  Their defaults are those of a
         `ProperBoostClassifierCV` with ``effort=None``.
 
     Returns
     -------
     GainCurve
-        With the curves, the answer in a word (``answer``) and in plain words (``reading``), and a
-        picture (``plot()``).
+        The curves, with the answer in a word (``answer``) and as text (``reading``), and a picture
+        (``plot()``).
 
     Raises
     ------
@@ -385,16 +387,17 @@ def gain_curve(
     all sizes are scored on the same rows, all that the split holds out.  So sizes are compared row
     by row, which separates them better than other rows for each size would.
 
-    *Intervals* are of 90% confidence.  The folds of one repeat share no test rows, and tell how
-    sure one repeat is; of this variance only what differs from repeat to repeat shrinks with their
-    number, because all repeats share the rows.  For the comparison with a constant prediction,
-    where the test rows matter more, the variance of J differences is multiplied by 1/J + (test
-    rows)/(training rows) (Nadeau and Bengio [2]_).  No such interval is exact.
+    *Intervals* are of 90% confidence.  The folds of one repeat share no test rows, so their spread
+    measures the error of one repeat.  Only the part of this variance that differs from repeat to
+    repeat shrinks with their number, because all repeats share the rows.  For the comparison with a
+    constant prediction, where the test rows matter more, the variance of J differences is
+    multiplied by 1/J + (test rows)/(training rows) (Nadeau and Bengio [2]_).  No such interval is
+    exact.
 
-    Do not use it for *dependent rows* (groups, time series): it would look surer than it is.
+    Do not use it for *dependent rows* (groups, time series): its intervals would be too short.
 
     *Bins* are cut, as in `ProperBoostClassifierCV`, from all rows and without their labels, but
-    there are only as many as `rows_per_bin` allows a table of the size's rows.
+    their number is limited by `rows_per_bin` for a table of the size's rows.
 
     References
     ----------
@@ -465,13 +468,13 @@ def _make_change(mean: float, variance: float, freedom: int) -> Change:
     return Change(mean, mean - half, mean + half)
 
 
-# -- what is given --------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------
 
 
 def _make_search(
     settings: dict[str, Any], loss: MarginLoss, **of_search: Any
 ) -> ProperBoostClassifierCV:
-    """Return the search of a classifier's settings, with everything but its gains and splits."""
+    """Return the search of a classifier's settings, without its gains and splits."""
     known = {*declared(ProperBoostClassifier)}.difference(NOT_TAKEN)
     for name in settings:
         if name.partition("__")[0] not in known:
@@ -491,7 +494,7 @@ def _make_search(
     of_both = declared(ProperBoostClassifierCV)
     flat = {name: value for name, value in settings.items() if name in of_both}
     space = {
-        name: [value] if isinstance(value, list) else value  # which is one value here
+        name: [value] if isinstance(value, list) else value  # a list is one value here
         for name, value in {**settings, "multiclass": coupling}.items()
         if name not in flat
     }
@@ -509,7 +512,7 @@ def _split(folds: int, codes: NDArray[Any], random: np.random.RandomState) -> li
     return list(splitter.split(np.zeros((len(codes), 1)), codes))
 
 
-def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
+def _read_sizes(sizes: Any, most: int, n_classes: int) -> list[int]:
     """Return the numbers of training rows, in rising order."""
 
     def read(name: str, size: object) -> int:
@@ -523,16 +526,16 @@ def _read_sizes(given: Any, most: int, n_classes: int) -> list[int]:
             )
         return n
 
-    rows = checks.auto_or_list("sizes", given, read)
+    rows = checks.auto_or_list("sizes", sizes, read)
     if rows is None:
         halves = [most // 2**k for k in range(1, N_SIZES)]
         rows = [most, *(n for n in halves if n >= max(FEWEST_ROWS, 2 * n_classes))]
     return sorted(rows)
 
 
-def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64]:
-    """Return the gains that are tried, in rising order."""
-    gains = checks.auto_or_list("gains", given, checks.positive)
+def _read_gains(candidates: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64]:
+    """Return the gains to try, in rising order."""
+    gains = checks.auto_or_list("gains", candidates, checks.positive)
     if gains is None:
         least, most = bound_gains(loss, fewest, GAIN_RANGE)
         n_steps = int(np.ceil(GAINS_PER_DOUBLING * np.log2(most / least)))
@@ -541,24 +544,24 @@ def _read_gains(given: Any, loss: MarginLoss, fewest: int) -> NDArray[np.float64
     return np.array(sorted(gains))
 
 
-# -- what is done ---------------------------------------------------------------------------------
+# -- scores ---------------------------------------------------------------------------------------
 
 
 def _draw(
     train: NDArray[np.intp], codes: NDArray[Any], order: NDArray[np.intp], n: int
 ) -> NDArray[np.intp]:
-    """Return the first `n` training rows in an order, the classes having their shares."""
+    """Return the first `n` training rows in an order, with the classes' shares."""
     allowed = np.zeros(len(codes), dtype=np.bool_)
     allowed[train] = True
     candidates = order[allowed[order]]
-    own = codes[candidates]
-    taken = _share_out(np.bincount(own), n)
-    drawn: list[NDArray[np.intp]] = [candidates[own == c][:k] for c, k in enumerate(taken)]
+    codes_drawn = codes[candidates]
+    taken = _share_out(np.bincount(codes_drawn), n)
+    drawn: list[NDArray[np.intp]] = [candidates[codes_drawn == c][:k] for c, k in enumerate(taken)]
     return np.sort(np.concatenate(drawn))
 
 
 def _share_out(counts: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    """Divide `n` rows as the classes' counts are, with one at least where there are any."""
+    """Divide `n` rows in proportion to the classes' counts, at least one for a class with rows."""
     exact = counts * (n / counts.sum())
     taken: NDArray[np.intp] = np.maximum(np.floor(exact), counts > 0).astype(np.intp)
     while taken.sum() < n:
@@ -574,10 +577,10 @@ def _score_gains(
     """Return the score of every gain in every split, (n_gains, n_splits)."""
     search = clone(search).set_params(cv=splits)
     if search.rows_per_bin is not None:
-        # It counts all rows of the table: scaled, n rows get as many bins as n would.
+        # The parameter counts all rows of the table; this factor gives the bins of n rows.
         search.set_params(rows_per_bin=float(search.rows_per_bin) * len(labels) / n)
     with warnings.catch_warnings():
-        # The report itself says if the best gain is at an end of the grid.
+        # The reading reports it itself if the best gain is at an end of the grid.
         warnings.filterwarnings("ignore", "the chosen gain", UserWarning)
         search.fit(X, labels)
     results = search.cv_results_
@@ -587,17 +590,17 @@ def _score_gains(
 def _score_constant(
     score: Score, loss: MarginLoss, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> float:
-    """Return the score if each row of a split is predicted the classes' training shares."""
+    """Return the score of predicting the classes' training shares for each row of a split."""
     factor = 1.0 if rows.factor is None else rows.factor
-    held = np.bincount(rows.codes[train]) * factor
-    raw = loss.link(held / held.sum())
+    class_weights = np.bincount(rows.codes[train]) * factor
+    raw = loss.link(class_weights / class_weights.sum())
     raw = np.full(len(test), raw[1]) if len(raw) == 2 else np.tile(raw, (len(test), 1))
     link = Link(loss, None if raw.ndim == 1 else "one_vs_rest")
-    return score(HeldOut(test.astype(np.int64), rows.codes[test], None), link, raw)
+    return score(HeldOutRows(test.astype(np.int64), rows.codes[test], None), link, raw)
 
 
 def _find_best(means: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return where the last axis is largest; of gains as good as each other, the largest."""
+    """Return the position of the maximum along the last axis; of equal ones, the last."""
     known = np.where(np.isnan(means), -np.inf, means)
     best: NDArray[np.intp] = means.shape[-1] - 1 - known[..., ::-1].argmax(axis=-1)
     return best

@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are needed, or the error says what to install."""
+"""Optional packages: their import, or an error that names the package to install."""
 
 import importlib
 from typing import Any
@@ -12,7 +12,7 @@ def import_extra(module: str, what: str, extra: str) -> Any:
     Raises
     ------
     ImportError
-        If it is missing.
+        If the package is missing.
     """
     try:
         return importlib.import_module(module)

@@ -44,7 +44,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-_MOST_BINS = 1_000_000  # more are a mistake, and would fill the memory
+_MOST_BINS = 1_000_000  # more would be a mistake, and fill the memory
 
 
 # -- probabilities --------------------------------------------------------------------------------
@@ -68,13 +68,13 @@ def probability_mse(
     probability : array-like of the same shape
         The estimated ones.
     sample_weight : array-like of shape (n_rows,), optional
-        How often each row counts.
+        The weight of each row.
 
     Returns
     -------
     float
-        The mean over rows, and over classes if there is a column for each: both columns of two
-        classes give what one gives.
+        The mean over rows, and over classes if there is a column for each.  With two classes, one
+        column and both give the same.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def quantized_cross_entropy(
     """Return the cross-entropy between the distributions of true and estimated probabilities.
 
     Both are quantised into `n_bins` bins of equal width: -sum_k p(eta = k) log p(eta_hat = k)
-    (BoostLR, section 7.2).  It is large where estimates crowd at 0 and 1 and least, namely
+    (BoostLR, section 7.2).  It is large where estimates crowd at 0 and 1.  It is least, namely
     `quantized_entropy`, where they are distributed as the true probabilities are.
 
     Parameters
@@ -112,17 +112,17 @@ def quantized_cross_entropy(
     probability : array-like of shape (n_rows,)
         Estimated probabilities of one class; with more than two classes, of one at a time.
     true_probability : array-like of shape (n_true_rows,), optional
-        The true ones.  Left out, they are taken to be spread evenly over the bins, as in the
-        paper's tables; see Notes.
+        The true ones.  The default spreads them evenly over the bins, as in the paper's tables; see
+        Notes.
     n_bins : int, default=10
         The number of bins, from 2 to 1,000,000.
     base : float, default=2.0
         Base of the logarithm, above 1; 2 gives bits.
     pseudo_count : float, default=1.0
-        What is added to the number of estimates in each bin, above 0: an empty bin would make the
-        cross-entropy infinite.  The paper does not say what it adds.
+        The addition to the number of estimates in each bin, above 0: an empty bin would make the
+        cross-entropy infinite.  The paper does not state its addition.
     sample_weight : array-like of shape (n_rows,), optional
-        How often each estimate counts.  True probabilities count once.
+        The weight of each estimate.  True probabilities have weight 1.
 
     Returns
     -------
@@ -136,16 +136,16 @@ def quantized_cross_entropy(
 
     Notes
     -----
-    Only *distributions* are compared.  Labels do not count, nor which row has which probability, so
-    this says little about how good probabilities are.  For that use the log loss, the Brier score
-    or, if true probabilities are known, `probability_mse`.  Use this to compare with published
-    numbers.
+    Only *distributions* are compared.  Labels and the order of probabilities do not count, so this
+    hardly measures the quality of probabilities.  For that use the log loss, the
+    Brier score or, if true probabilities are known, `probability_mse`.  Use this to compare with
+    published numbers.
 
     For data of unknown probabilities the paper estimates it by -(1/N) sum_i log p(eta_hat(x_i)).
     With the histogram of the estimates as p this would be that histogram's entropy, largest and not
-    least for estimates that are spread evenly.  What the paper printed says more: solved for H, the
+    least for estimates that are spread evenly.  The paper's tables reveal more: solved for H, the
     drops of its Tables 3 and 4 give 3.32 = log2(10), within their digits, in 16 of the 19 columns
-    that tell.  That is ten bins, bits, and true probabilities spread evenly over the bins.
+    that determine H.  That is ten bins, bits, and true probabilities spread evenly over the bins.
     """
     n_bins, base = _read_bins(n_bins, base)
     checks.positive("pseudo_count", pseudo_count)
@@ -167,7 +167,7 @@ def quantized_entropy(
     Parameters
     ----------
     true_probability : array-like of shape (n_rows,), optional
-        The true probabilities; left out, they are spread evenly over the bins.
+        The true probabilities; the default spreads them evenly over the bins.
     n_bins : int, default=10
         The number of bins of equal width, from 2 to 1,000,000.
     base : float, default=2.0
@@ -217,7 +217,7 @@ def normalized_margins(
     probability : array-like of shape (n_rows,) or (n_rows, n_classes)
         Probabilities of the second of two classes, or those of every class: ``predict_proba``.
     labels : list of labels, optional
-        The classes, in ascending order as in ``classes_``; left out, those in `y`.
+        The classes, in ascending order as in ``classes_``; the default is those in `y`.
 
     Returns
     -------
@@ -236,10 +236,10 @@ def normalized_margins(
     properboost.ProperBoostClassifier.margins : y F(x), and with ``normalized=True`` these.
     """
     p = _read_probabilities("probability", probability, (1, 2))
-    given = read_label_array(y) if labels is None else read_label_array(labels, "labels")
-    classes = np.unique(given)
-    if labels is not None and not np.array_equal(given, classes):
-        raise ValueError(f"labels must be different and in ascending order; got {given.tolist()}")
+    order = read_label_array(y) if labels is None else read_label_array(labels, "labels")
+    classes = np.unique(order)
+    if labels is not None and not np.array_equal(order, classes):
+        raise ValueError(f"labels must be different and in ascending order; got {order.tolist()}")
     if np.shape(y)[:1] != p.shape[:1]:
         raise ValueError(
             f"probability must have a row for each label in y; got shapes {p.shape} and "
@@ -272,10 +272,10 @@ def margin_distribution(
     margins : array-like of shape (n_rows,)
         Margins of either kind: ``clf.margins(X, y, normalized=True)`` are those of the paper.
     thresholds : array-like of shape (n_thresholds,), optional
-        Where to look.  Left out, at every different margin, in ascending order: the share is
+        Thresholds.  Left out, they are the distinct margins, in ascending order: the share is
         constant from each to the next.
     sample_weight : array-like of shape (n_rows,), optional
-        How often each row counts.
+        The weight of each row.
 
     Returns
     -------
@@ -288,19 +288,19 @@ def margin_distribution(
     """
     values = _read_vector("margins", margins)
     weight = read_weights(sample_weight, values)
-    at = np.unique(values) if thresholds is None else _read_vector("thresholds", thresholds)
+    limits = np.unique(values) if thresholds is None else _read_vector("thresholds", thresholds)
     order = np.argsort(values)
-    held = np.ones(len(values)) if weight is None else weight
-    below = np.concatenate([[0.0], np.cumsum(held[order])])
-    # Divided by the last sum, and not by another, the last share is 1.
-    return at, below[np.searchsorted(values[order], at, side="right")] / below[-1]
+    weights = np.ones(len(values)) if weight is None else weight
+    below = np.concatenate([[0.0], np.cumsum(weights[order])])
+    # Dividing by the last sum makes the last share exactly 1.
+    return limits, below[np.searchsorted(values[order], limits, side="right")] / below[-1]
 
 
 # -- methods on data sets -------------------------------------------------------------------------
 
 
 def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
-    """Return by what share of the way to its floor a value is below a reference.
+    """Return the drop of a value below a reference, as a share of the way to its floor.
 
     1 - (value - floor) / (reference - floor): of errors, with floor 0, and of cross-entropies, with
     their entropy (BoostLR, section 7.2; its formulas for Table 4 exchange the two, its numbers
@@ -311,9 +311,9 @@ def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
     value : float or array-like
         The value; less is better.
     reference : float or array-like
-        What it is compared with, above `floor`.
+        The value to compare with, above `floor`.
     floor : float or array-like, default=0.0
-        The least value there can be.
+        The least possible value.
 
     Returns
     -------
@@ -325,13 +325,13 @@ def drop(value: ArrayLike, reference: ArrayLike, floor: ArrayLike = 0.0) -> Any:
     ValueError
         If a reference is not above its floor, or anything is not finite.
     """
-    judged, compared, least = (
+    values, references, floors = (
         _read_finite(name, numbers)
         for name, numbers in (("value", value), ("reference", reference), ("floor", floor))
     )
-    if not np.all(compared > least):
+    if not np.all(references > floors):
         raise ValueError(f"reference must be above floor; got {reference!r} and {floor!r}")
-    return 1.0 - (judged - least) / (compared - least)
+    return 1.0 - (values - floors) / (references - floors)
 
 
 def win_counts(
@@ -349,14 +349,14 @@ def win_counts(
     greater_is_better : bool, default=False
         Whether a larger score is better; errors and losses are not.
     rivals : list of int, optional
-        Positions of methods: wins are then against these only, as BoostLR's W1 against AdaBoost and
-        LogitBoost.  By default they are against all (its W2).
+        The positions of the methods to beat, as AdaBoost and LogitBoost in BoostLR's W1.  The
+        default is all methods (its W2).
 
     Returns
     -------
     int ndarray of shape (n_methods,)
-        On how many data sets no rival was better.  Methods that tie for the best win all, so that
-        the counts can add up to more than there are data sets; the paper counts like this.
+        The number of data sets on which no rival was better.  Methods that tie for the best all
+        win, so the counts can add up to more than the data sets; the paper counts like this.
 
     Raises
     ------
@@ -400,7 +400,7 @@ def average_ranks(scores: ArrayLike, *, greater_is_better: bool = False) -> Arra
     return ranks
 
 
-# -- what is given --------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------
 
 
 def _read_numbers(name: str, values: ArrayLike) -> Array:
@@ -437,8 +437,10 @@ def _read_vector(name: str, values: ArrayLike) -> Array:
     return vector
 
 
-def _read_probabilities(name: str, given: ArrayLike, dimensions: Sequence[int] = (1,)) -> Array:
-    p = _read_numbers(name, given)
+def _read_probabilities(
+    name: str, probability: ArrayLike, dimensions: Sequence[int] = (1,)
+) -> Array:
+    p = _read_numbers(name, probability)
     if p.ndim not in dimensions or p.size == 0:
         allowed = " or ".join(["(n_rows,)", "(n_rows, n_classes)"][: len(dimensions)])
         raise ValueError(f"{name} must have shape {allowed} with at least a row; got {p.shape}")

@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, cdivision=True, autotestdict=False
 """Losses written in Cython: TangentBoost's, which `properboost.losses.Tangent` trains with.
 
-A loss of one's own is written the same way, `cimport`-ing the signature from here::
+A custom loss is written the same way, `cimport`-ing the signature from here::
 
     from properboost.native_losses cimport margin_function
 
-and handed over by its name::
+and passed by its name::
 
     weight = scipy.LowLevelCallable.from_cython(module, "my_weight")
     loss = properboost.losses.from_functions(weight, name="mine")

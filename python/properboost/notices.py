@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, and lines on stderr where there is one."""
+"""Warnings that point at the user's line, and lines on stderr where it exists."""
 
 import sys
 import warnings
@@ -9,44 +9,44 @@ from typing import Any, TextIO, cast
 __all__ = ["find_stderr", "tell", "warn"]
 
 INNER = ("properboost.", "sklearn.callback.")
-"""Where no user's line is; scikit-learn wraps methods that have callbacks."""
+"""Modules without a user's line; scikit-learn wraps methods that have callbacks."""
 
 
 def warn(message: str) -> None:
-    """Warn, as a `UserWarning`, at the line outside the package from which it was called."""
+    """Issue a `UserWarning` at the calling line outside the package."""
     frame, level = currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith(INNER):
         frame, level = frame.f_back, level + 1
     try:
         warnings.warn(message, UserWarning, stacklevel=level + 1)
     except ValueError:
-        # Python writes to a stderr that has been closed, and only expects that it is full or None.
+        # Python's warnings expect a stderr that is full or None, but not a closed one.
         if not getattr(sys.stderr, "closed", False):
             raise
 
 
 def tell(text: str, end: str = "\n") -> None:
-    """Write a line on stderr; without one that can be written to, the line is lost."""
+    """Write a line on stderr; without a writable one, the line is lost."""
     stream = find_stderr()
     if stream is not None:
         print(text, end=end, file=stream, flush=True)
 
 
 def find_stderr() -> TextIO | None:
-    """Return stderr, whose writing raises nothing; None where a process has none.
+    """Return stderr as a stream that never raises; None where a process has none.
 
     Services and programs without a console have none, and a pipe or a disk behind it may go away
-    while a fit runs.  What is written is news of the work, which must not end it.
+    while a fit runs.  Messages on the progress of a fit must not end it.
     """
-    return None if sys.stderr is None else cast("TextIO", _Quiet(sys.stderr))
+    return None if sys.stderr is None else cast("TextIO", _QuietStream(sys.stderr))
 
 
 # A stream that lacks a method, has failed, or has been closed raises these.
 _FAILURES = (AttributeError, OSError, ValueError)
 
 
-class _Quiet:
-    """A stream of text that loses what cannot be written."""
+class _QuietStream:
+    """A stream of text that drops text it cannot write."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Showing how far a fit is: a bar where tqdm is installed, plain lines otherwise."""
+"""The progress of a fit: a bar where tqdm is installed, plain lines otherwise."""
 
 import math
 import time
@@ -10,7 +10,7 @@ from properboost.notices import find_stderr, tell
 __all__ = ["Report", "show_progress"]
 
 Report = Callable[[int, float], None]
-"""Takes the rounds done so far, over all models, and what is shown beside them."""
+"""A function of the rounds done so far, over all models, and of the value to show with them."""
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -23,9 +23,9 @@ def show_progress(
     shown: str = "training risk",
     unit: str = "round",
 ) -> Iterator[Report | None]:
-    """Open a display of `total` rounds on stderr.
+    """Open a display of `total` rounds on stderr, and yield the function that updates it.
 
-    It is None (nothing to call) when not verbose, or without a stderr.
+    It is None if not verbose, or without a stderr.
     """
     stream = find_stderr()
     if verbose == 0 or stream is None:
@@ -39,7 +39,7 @@ def show_progress(
     with tqdm(total=total, unit=unit, desc=task, file=stream) as bar:
 
         def report(done: int, value: float) -> None:
-            if not math.isnan(value):  # nothing is known inside the first cycle
+            if not math.isnan(value):  # there is no value inside the first cycle
                 bar.set_postfix_str(f"{shown} {value:.6g}", refresh=False)
             bar.update(done - bar.n)
 

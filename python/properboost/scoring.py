@@ -1,4 +1,4 @@
-"""Scores of held-out raw predictions: the engine's curves, our own, or scikit-learn's."""
+"""Scores of held-out raw predictions: the engine's curves, built-in ones, or scikit-learn's."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from properboost.parameters.kinds import Scoring
 
 __all__ = [
     "BUILT_IN",
-    "HeldOut",
+    "HeldOutRows",
     "Score",
     "find_score",
     "name_score",
@@ -34,52 +34,52 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """The rows that a split tests on: positions in the table, classes (by position), weights."""
+class HeldOutRows:
+    """The test rows of a split: positions in the table, classes (by position), weights."""
 
     rows: NDArray[np.int64]
     codes: NDArray[np.integer[Any]]
     weight: Array | None
 
     @classmethod
-    def of(cls, rows: Rows, positions: NDArray[np.int64]) -> "HeldOut":
-        """Return what is known of the rows at these positions."""
+    def of(cls, rows: Rows, positions: NDArray[np.int64]) -> "HeldOutRows":
+        """Return the rows at these positions, with their classes and weights."""
         weight = None if rows.weight is None else rows.weight[positions]
         return cls(positions, rows.codes[positions], weight)
 
     @cached_property
     def class_weights(self) -> Array:
-        """What the rows of each of two classes weigh."""
+        """The weights of the rows of each of two classes."""
         return add_up_by(self.codes, self.weight, 2)
 
 
-Score = Callable[[HeldOut, Link, Array], float]
-"""Takes raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
+Score = Callable[[HeldOutRows, Link, Array], float]
+"""A score of raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
 
 
 def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
-    """Return the score that `scoring` names or is; `source` is the table that the rows are of."""
+    """Return the score that `scoring` names or is; `source` is the table of the rows."""
     if scoring is None:
         scoring = "accuracy"
     if isinstance(scoring, str):
-        own = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
-        if scoring in own:
-            return own[scoring]
+        built_in = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
+        if scoring in built_in:
+            return built_in[scoring]
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(
             "scoring must be a scorer's name, None (accuracy) or a callable "
             f"(estimator, X, y) -> float; got {scoring!r}"
         )
     scorer = check_scoring(_Replay(), scoring)
-    # scikit-learn's scorers look at the table only to have it predicted.
+    # scikit-learn's scorers use the table only as the argument of predictions.
     named = hasattr(scorer, "_score_func")
     weighs = _takes_weights(scorer)
 
-    def score(held_out: HeldOut, link: Link, raw: Array) -> float:
+    def score(held_out: HeldOutRows, link: Link, raw: Array) -> float:
         rows = held_out.rows
         loan = Loan(lambda: rows[:, None] if named else take_rows(source, rows))
-        given = weighs and held_out.weight is not None
-        extra = {"sample_weight": lend(held_out.weight)} if given else {}
+        has_weights = weighs and held_out.weight is not None
+        extra = {"sample_weight": lend(held_out.weight)} if has_weights else {}
         labels = find_entries(classes, held_out.codes)
         try:
             value = scorer(_Replay(lend(classes), link, raw, loan), loan.rows, labels, **extra)
@@ -90,7 +90,7 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
                     f"scoring={scoring!r} needs rows of every class; some that were held out "
                     f"have none of {lacking}"
                 ) from error
-            if isinstance(scoring, str):  # a scorer of scikit-learn does not know its name here
+            if isinstance(scoring, str):  # scikit-learn's message lacks the scorer's name
                 raise ValueError(f"scoring={scoring!r} cannot be used: {error}") from error
             raise
         try:
@@ -116,30 +116,30 @@ def _takes_weights(scorer: Callable[..., float]) -> bool:
     return "sample_weight" in known
 
 
-def _log_loss(held_out: HeldOut, link: Link, raw: Array) -> float:
-    least = np.finfo(np.float64).eps  # as scikit-learn has it
+def _log_loss(held_out: HeldOutRows, link: Link, raw: Array) -> float:
+    least = np.finfo(np.float64).eps  # as in scikit-learn
     ends = np.log([least, 1.0 - least])
     if link.knows_logs:
         logs = find_entries(link.log_probabilities(raw), np.arange(len(raw)), held_out.codes)
         return mean(np.clip(logs, *ends), held_out.weight)
-    own = link.of_class(raw, held_out.codes)
-    return mean(np.log(np.clip(own, least, 1.0 - least)), held_out.weight)
+    probability = link.of_class(raw, held_out.codes)
+    return mean(np.log(np.clip(probability, least, 1.0 - least)), held_out.weight)
 
 
-def _accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
+def _accuracy(held_out: HeldOutRows, _: Link, raw: Array) -> float:
     return mean(choose_classes(raw) == held_out.codes, held_out.weight)
 
 
-def negative_error(held_out: HeldOut, _: Link, raw: Array) -> float:
-    """Return minus the share of held-out rows whose class is not the one that is predicted."""
+def negative_error(held_out: HeldOutRows, _: Link, raw: Array) -> float:
+    """Return minus the share of held-out rows with a wrong predicted class."""
     return -mean(choose_classes(raw) != held_out.codes, held_out.weight)
 
 
-def _brier_score(held_out: HeldOut, link: Link, raw: Array) -> float:
+def _brier_score(held_out: HeldOutRows, link: Link, raw: Array) -> float:
     return -mean(square_errors(link.probabilities(raw), held_out.codes), held_out.weight)
 
 
-def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
+def _balanced_accuracy(held_out: HeldOutRows, _: Link, raw: Array) -> float:
     right = choose_classes(raw) == held_out.codes
     n_classes, weight = int(held_out.codes.max()) + 1, held_out.weight
     of_class = add_up_by(held_out.codes, weight, n_classes)
@@ -148,11 +148,11 @@ def _balanced_accuracy(held_out: HeldOut, _: Link, raw: Array) -> float:
     return float(np.mean(shares / of_class[of_class > 0.0]))
 
 
-def _roc_auc(held_out: HeldOut, _: Link, raw: Array) -> float:
+def _roc_auc(held_out: HeldOutRows, _: Link, raw: Array) -> float:
     return rank_scores(raw, held_out.codes == 1, held_out.weight)[0]
 
 
-def _average_precision(held_out: HeldOut, _: Link, raw: Array) -> float:
+def _average_precision(held_out: HeldOutRows, _: Link, raw: Array) -> float:
     return rank_scores(raw, held_out.codes == 1, held_out.weight)[1]
 
 
@@ -162,20 +162,22 @@ BUILT_IN: Mapping[str, Score] = {
     "neg_brier_score": _brier_score,
     "balanced_accuracy": _balanced_accuracy,
 }
-"""Scores that the engine knows after every estimator, with two classes."""
+"""Scores that the engine computes after every estimator, with two classes."""
 
 RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _average_precision}
-"""Scores of two classes that see how rows are ranked; the second class is the positive one."""
+"""Scores of the ranking of rows, with two classes; the second class is the positive one."""
 
 
-def read_curves(means: Array, held_out: HeldOut, factored: bool, scores: Sequence[Score]) -> Array:
-    """Return scores after each estimator, (n_scores, n), from the engine's means of rows held out.
+def read_curves(
+    means: Array, held_out: HeldOutRows, factored: bool, scores: Sequence[Score]
+) -> Array:
+    """Return scores after each estimator, (n_scores, n), from the engine's held-out means.
 
-    `means`, (3, 3, n), are log loss, error rate and Brier score, of all rows and of either class.
-    The first count the factors of classes, if there are any, which no score does.
+    `means`, (3, 3, n), are log loss, error rate and Brier score, over all rows and over either
+    class.  Those over all rows include the factors of classes, if any; scores do not.
     """
-    found = np.empty((len(scores), means.shape[2]))
-    for curve, score in zip(found, scores, strict=True):
+    curves = np.empty((len(scores), means.shape[2]))
+    for curve, score in zip(curves, scores, strict=True):
         k = _PLACES.get(score)
         if k is None:  # balanced accuracy
             known = held_out.class_weights > 0.0
@@ -187,15 +189,15 @@ def read_curves(means: Array, held_out: HeldOut, factored: bool, scores: Sequenc
             weights = held_out.class_weights[known]
             losses = np.average(means[k, 1:][known], axis=0, weights=weights)
         np.subtract(1.0 if score is _accuracy else 0.0, losses, out=curve)
-    return found
+    return curves
 
 
 _PLACES: Mapping[Score, int] = {_log_loss: 0, _accuracy: 1, _brier_score: 2}
-"""Where the engine has the losses of which scores are the opposite."""
+"""The engine's positions of the losses whose negatives are scores."""
 
 
 class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that returns predictions made earlier, for the held-out rows only."""
+    """A classifier that returns earlier predictions, for the held-out rows only."""
 
     def __init__(
         self,
@@ -222,13 +224,13 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert self.loan is not None
         if len(X) != len(self.raw):
             raise ValueError(
-                f"the scorer asked for {len(X)} rows; predictions exist only for all "
+                f"the scorer requested {len(X)} rows; predictions exist only for all "
                 f"{len(self.raw)} held-out rows, in order"
             )
         if not self.loan.is_returned(X):
             raise ValueError(
-                "the scorer asked for other rows than it was given, or for these in another "
-                "order; predictions exist only for these, in order"
+                "the scorer requested other rows than those it received, or another order; "
+                "predictions exist only for these rows, in order"
             )
         return self.raw.copy()
 

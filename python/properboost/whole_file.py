@@ -1,9 +1,9 @@
 """Files that are written whole or not at all, also while others write or read them.
 
-The new content goes into an unfinished file beside the target, of a name that nobody can guess, and
-takes the target's place once it is on the disk.  While it is written its process holds a lock on
-it, which the system drops when the process ends in whatever way: an unfinished file without a lock
-is a dead one's, and the next call for the same target removes it.
+The new content goes into an unfinished file next to the target, with a name that nobody can guess,
+and takes the target's place once it is on the disk.  The writing process holds a lock on it, which
+the system drops whenever the process ends.  So an unfinished file without a lock belongs to a dead
+process, and the next call for the same target removes it.
 """
 
 import errno
@@ -31,32 +31,33 @@ AnyPath: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 Content: TypeAlias = Iterable[bytes | memoryview]
 
 _POSIX: bool = fcntl is not None
-"""Elsewhere an open file cannot be renamed, there are no modes, and leftovers stay."""
+"""Whether the system is POSIX; elsewhere open files keep their name, modes and leftovers stay."""
 
-_FLUSHED_AT_ONCE = 2**22  # bytes: Ctrl-C is heard between them
-_MOST_LINKS = 40  # one after the other, as in the system
+_FLUSHED_AT_ONCE = 2**22  # bytes: Ctrl-C takes effect between them
+_MOST_LINKS = 40  # one after the other; the system's limit
 _DESCRIPTOR = re.compile(r"(/proc/[^/]+(/task/[^/]+)?/fd|/dev/fd)/[0-9]{1,9}")
 
 
 def write_whole(path: AnyPath, content: Content) -> None:
-    """Write a file: a reader sees the old one or the new one, never a part, whatever happens.
+    """Write a file so that a reader gets the old or the new one, and never a part.
 
     Parameters
     ----------
     path : str, bytes or path
-        The file.  Where it is a symbolic link, what it points to is written, whether that exists
-        yet or not.  An existing file keeps its mode and, where that is permitted, its owner and
-        group; a new one has the mode that the umask leaves.  Pipes, character devices and what
-        ``/dev/fd`` holds are written to as they are.
+        The file.  A symbolic link stands for its target, whether that exists yet or not.  An
+        existing file keeps its mode and, where that is permitted, its owner and group; a new one
+        has the mode that the umask leaves.  Pipes, character devices and descriptors of
+        ``/dev/fd`` are written to as they are.
     content : iterable of bytes
-        What to write, piece by piece.
+        The content, piece by piece.
 
     Raises
     ------
     OSError
-        If it cannot be written, or is a folder, a socket or a block device.  It names the path.
+        If the file cannot be written, or is a folder, a socket or a block device.  The error names
+        the path.
     """
-    with _named(path):
+    with _name_in_errors(path):
         target = _follow(os.fsdecode(path))
         if _is_replaced(target):
             _replace(target, content)
@@ -65,18 +66,18 @@ def write_whole(path: AnyPath, content: Content) -> None:
 
 
 def would_replace(path: AnyPath) -> bool:
-    """Whether `write_whole` would replace a file: there is one, no pipe, device or descriptor.
+    """Whether `write_whole` would replace an existing file, and no pipe, device or descriptor.
 
-    What `write_whole` would refuse because of what is there is refused here, too.
+    A path that `write_whole` would refuse raises the same error here.
     """
-    with _named(path):
+    with _name_in_errors(path):
         target = _follow(os.fsdecode(path))
-        return _is_replaced(target) and _look_at(target) is not None
+        return _is_replaced(target) and _find_status(target) is not None
 
 
 @contextmanager
-def _named(path: AnyPath) -> Iterator[None]:
-    """Have errors of the system name the file that the caller knows of."""
+def _name_in_errors(path: AnyPath) -> Iterator[None]:
+    """Put the caller's file name into errors of the system."""
     try:
         yield
     except OSError as error:
@@ -87,12 +88,12 @@ def _named(path: AnyPath) -> Iterator[None]:
 
 
 def _follow(path: str) -> Path:
-    """Return the absolute path behind symbolic links; of a descriptor's, that of the descriptor."""
+    """Return the absolute path behind symbolic links, as far as a descriptor's path."""
     if not path or path.endswith("/"):
         raise _error(errno.EISDIR if path else errno.ENOENT)
     end = Path(path)
     for _ in range(_MOST_LINKS):
-        # Not `Path.resolve`, which finds a RuntimeError in links that go in a circle.
+        # Not `Path.resolve`, which raises a RuntimeError for circular links.
         end = Path(os.path.realpath(end.parent)) / end.name
         if _is_descriptor(end) or not end.is_symlink():
             return end
@@ -105,10 +106,10 @@ def _is_descriptor(target: Path) -> bool:
 
 
 def _is_replaced(target: Path) -> bool:
-    """Whether a file takes the place of what is there; what cannot be written is refused."""
+    """Whether a new file would replace the target; targets that cannot be written are refused."""
     if _is_descriptor(target):
         return False
-    before = _look_at(target)
+    before = _find_status(target)
     if before is None:
         return True
     if stat.S_ISDIR(before.st_mode):
@@ -118,7 +119,7 @@ def _is_replaced(target: Path) -> bool:
     return stat.S_ISREG(before.st_mode)
 
 
-def _look_at(target: Path) -> os.stat_result | None:
+def _find_status(target: Path) -> os.stat_result | None:
     try:
         return target.stat()
     except FileNotFoundError:
@@ -137,25 +138,25 @@ def _write_to(target: Path, content: Content) -> None:
 
 def _open_as_it_is(target: str, _: int) -> int:
     if target.startswith((f"/proc/{os.getpid()}/", "/dev/fd/")):
-        return os.dup(int(Path(target).name))  # which goes on where the descriptor stands
-    return os.open(target, os.O_WRONLY)  # no file is made, should it have gone
+        return os.dup(int(Path(target).name))  # writing continues at the descriptor's position
+    return os.open(target, os.O_WRONLY)  # creates no file if the target has gone
 
 
 def _write_all(file: FileIO, piece: bytes | memoryview) -> None:
     rest = memoryview(piece)
     while len(rest) > 0:
         written = file.write(rest)
-        if written is None:  # a pipe that somebody asked not to wait for
+        if written is None:  # a pipe in non-blocking mode
             raise _error(errno.EAGAIN)
         rest = rest[written:]
 
 
 def _replace(target: Path, content: Content) -> None:
-    # Its length is its own: names of files may be as long as the system allows.
+    # A digest, because the target's name may be as long as the system allows.
     name = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
     beginning = f".properboost-{name}-"
     _remove_leftovers(target.parent, beginning)
-    before = _look_at(target)
+    before = _find_status(target)
     make = partial(os.open, mode=0o666 if before is None else 0o600)
     unfinished = None
     try:
@@ -168,7 +169,7 @@ def _replace(target: Path, content: Content) -> None:
                         continue
                     _fill(file, content)
                     if before is not None:
-                        _resemble(file.fileno(), before)
+                        _copy_owner_and_mode(file.fileno(), before)
                     os.fsync(file.fileno())
                     if _POSIX:
                         unfinished.replace(target)
@@ -177,15 +178,15 @@ def _replace(target: Path, content: Content) -> None:
         finally:
             _remove(unfinished)
     finally:
-        _remove(unfinished)  # Ctrl-C may have come in the line above, but then not here
+        _remove(unfinished)  # after a Ctrl-C in the line above
     _flush_folder(target.parent)
 
 
 def _lock(file: FileIO) -> bool:
-    """Lock an unfinished file; False if another call took it for a dead process's before."""
+    """Lock an unfinished file; False if another call has removed it as a dead process's."""
     if not _POSIX:
         return True
-    with suppress(OSError):  # there are file systems without locks, where no call removes any
+    with suppress(OSError):  # on file systems without locks, no call removes files
         fcntl.flock(file, fcntl.LOCK_EX)
     return os.fstat(file.fileno()).st_nlink > 0
 
@@ -200,28 +201,28 @@ def _fill(file: FileIO, content: Content) -> None:
             unflushed = 0
 
 
-def _resemble(descriptor: int, before: os.stat_result) -> None:
-    """Give a file the mode, owner and group of another, as far as that is permitted."""
+def _copy_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
+    """Set the mode, owner and group of a file to those of another, as far as permitted."""
     if not _POSIX:
         return
     mode = stat.S_IMODE(before.st_mode)
     if os.fstat(descriptor).st_uid != before.st_uid:
-        with suppress(OSError):  # in a container it may be nobody there is
+        with suppress(OSError):  # a container may lack the owner
             os.fchown(descriptor, before.st_uid, -1)
     with suppress(OSError):
         os.fchown(descriptor, -1, before.st_gid)
-    kept = os.fstat(descriptor)
-    if kept.st_uid != before.st_uid:
-        mode &= ~stat.S_ISUID  # nobody runs it as another owner
-    if kept.st_gid != before.st_gid:
-        mode = mode & 0o707 | (mode & 0o007) << 3  # no more for another group than for all
-    with suppress(PermissionError):  # there are file systems without modes
+    status = os.fstat(descriptor)
+    if status.st_uid != before.st_uid:
+        mode &= ~stat.S_ISUID  # so that nobody runs it as another owner
+    if status.st_gid != before.st_gid:
+        mode = mode & 0o707 | (mode & 0o007) << 3  # no more rights for another group than for all
+    with suppress(PermissionError):  # file systems may lack modes
         os.fchmod(descriptor, mode)
 
 
 def _remove(unfinished: Path | None) -> None:
     if unfinished is not None:
-        with suppress(OSError):  # it may have its own name now
+        with suppress(OSError):  # it may have the target's name now
             unfinished.unlink()
 
 
@@ -231,7 +232,7 @@ def _remove_leftovers(folder: Path, beginning: str) -> None:
         return
     try:
         names = os.listdir(folder)  # noqa: PTH208  # a folder may hold a million files
-    except OSError:  # one may write files into a folder that one may not list
+    except OSError:  # a folder may be writable but not listable
         return
     for name in names:
         if name.startswith(beginning):
@@ -249,7 +250,7 @@ def _remove_unless_locked(unfinished: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """See to it that a new name outlives a loss of power, where the system lets us."""
+    """Flush a folder, so that a new name survives a loss of power, where the system permits."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

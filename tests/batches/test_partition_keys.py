@@ -1,4 +1,4 @@
-"""Folders whose names hold a column, as ``region=north``."""
+"""Test folders whose names hold a column, as ``region=north``."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def make_rows(n=400):
 
 
 def encode(table, name="region"):
-    """Return a table in which text is a category."""
+    """Return the table with its text columns as categories."""
     place = table.schema.get_field_index(name)
     return table if place < 0 else table.set_column(place, name, table[name].dictionary_encode())
 
@@ -43,7 +43,7 @@ def write(folder, *keys, rows=None):
 
 
 def write_files(folder, names, table=None):
-    """Write a row to each of the files, and return these."""
+    """Write one row to each file, and return the paths."""
     for k, name in enumerate(names):
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,8 +51,8 @@ def write_files(folder, names, table=None):
     return [f"{folder}/{name}" for name in names]
 
 
-def fit(source, label="y", **given):
-    table = pb.QuantizedTable.from_batches(source, label=label, **given)
+def fit(source, label="y", **settings):
+    table = pb.QuantizedTable.from_batches(source, label=label, **settings)
     return pb.ProperBoostClassifier(n_estimators=5).fit(table)
 
 
@@ -68,9 +68,9 @@ def test_the_model_is_that_of_a_dataset(tmp_path, keys):
     for source in (str(folder), f"{folder}/", folder.as_uri(), files, sorted(folder.iterdir())):
         model = fit(source)
         assert set(model.feature_names_in_) == {"a", "region", "year"}
-        own = X.select(list(model.feature_names_in_))
+        columns = X.select(list(model.feature_names_in_))
         probability = expected.predict_proba(X.select(list(expected.feature_names_in_)))
-        np.testing.assert_array_equal(model.predict_proba(own), probability)
+        np.testing.assert_array_equal(model.predict_proba(columns), probability)
         predicted = np.concatenate([*pb.batches.predict(model, source)])
         np.testing.assert_array_equal(predicted, probability)
 
@@ -82,10 +82,10 @@ def test_the_command_line_has_the_same_columns(capsys, tmp_path, keys, monkeypat
     rows = ds.dataset("rows", partitioning="hive").to_table().to_pandas()
     rows["region"] = rows["region"].astype("str")
     rows.to_csv("rows.csv", index=False)
-    given = ["--target", "y", "--n-estimators", "5", "--test-size", "0"]
-    _, notes = run(capsys, "fit", "rows", *given, "--output", "m.json")
+    options = ["--target", "y", "--n-estimators", "5", "--test-size", "0"]
+    _, notes = run(capsys, "fit", "rows", *options, "--output", "m.json")
     assert notes == ""
-    _, _ = run(capsys, "fit", "rows.csv", *given, "--output", "expected.json")
+    _, _ = run(capsys, "fit", "rows.csv", *options, "--output", "expected.json")
     assert Path("m.json").read_bytes() == Path("expected.json").read_bytes()
     out, notes = run(capsys, "predict", "m.json", "rows")
     assert notes.count("ignored") == 1
@@ -118,7 +118,7 @@ def test_the_command_line_has_the_same_columns(capsys, tmp_path, keys, monkeypat
     ids=" ".join,
 )
 def test_keys_are_what_pyarrow_takes_them_for(tmp_path, names):
-    """Text is a category, which a column of text is not."""
+    """pyarrow reads keys of text as categories, but columns of text as text."""
     write_files(tmp_path / "rows", [f"{name}.parquet" for name in names])
     theirs = ds.dataset(tmp_path / "rows", format="parquet", partitioning="hive")
     keys = PartitionKeys.find(theirs.files, tmp_path / "rows")
@@ -126,19 +126,19 @@ def test_keys_are_what_pyarrow_takes_them_for(tmp_path, names):
     expected = theirs.to_table()
     assert [*schema.names] == [*schema.names[:1], *keys.values]
     assert {*schema.names} == {*theirs.schema.names}
-    found = pa.Table.from_batches(
+    actual = pa.Table.from_batches(
         [
             keys.complete(pa.record_batch({"a": [float(names.index(name))]}), number)
             for number, path in enumerate(theirs.files)
             for name in [str(Path(path).relative_to(tmp_path / "rows").with_suffix(""))]
         ]
     )
-    assert found.schema.equals(schema)
+    assert actual.schema.equals(schema)
     for name in schema.names:
         kind = schema.field(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         assert kind == expected.schema.field(name).type
-        assert found[name].cast(kind).to_pylist() == expected[name].to_pylist()
+        assert actual[name].cast(kind).to_pylist() == expected[name].to_pylist()
 
 
 def test_a_key_of_nothing_is_missing_text(tmp_path):
@@ -148,7 +148,7 @@ def test_a_key_of_nothing_is_missing_text(tmp_path):
 
 
 def test_files_have_no_keys_of_the_folders_above(tmp_path):
-    """What is above the folder that was given says nothing of its rows."""
+    """Folders above the source hold no keys of its rows."""
     rows = make_rows().drop_columns(["region"])
     folder = tmp_path / "year=2024" / "rows"
     folder.mkdir(parents=True)
@@ -158,7 +158,7 @@ def test_files_have_no_keys_of_the_folders_above(tmp_path):
         assert list(fit(source).feature_names_in_) == ["a", "year"]
 
 
-def test_only_what_is_wanted_is_read(tmp_path):
+def test_only_requested_columns_are_read(tmp_path):
     folder = write(tmp_path / "rows", "region", "year")
     assert list(fit(folder, features=["year"]).feature_names_in_) == ["year"]
     assert list(fit(folder, features=["a"]).feature_names_in_) == ["a"]
@@ -169,7 +169,7 @@ def test_only_what_is_wanted_is_read(tmp_path):
 
 
 def test_a_category_of_a_key_is_what_is_written(capsys, tmp_path, monkeypatch):
-    """Codes that begin with 0 are codes where they are said to be categories."""
+    """Keys keep their leading zeros where the user declares them categorical."""
     monkeypatch.chdir(tmp_path)
     rows = make_rows().select(["a", "y"])
     for k, code in enumerate(["01", "1", "007", "8"]):
@@ -182,7 +182,7 @@ def test_a_category_of_a_key_is_what_is_written(capsys, tmp_path, monkeypatch):
     assert "training did not have" not in notes
 
 
-# -- a key that is a column, too ------------------------------------------------------------------
+# -- keys that are columns, too -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_category_of_a_key_is_what_is_written(capsys, tmp_path, monkeypatch):
     ],
     ids=str,
 )
-def test_a_column_that_says_the_same_is_taken(tmp_path, folder, values):
+def test_a_column_of_equal_values_is_taken(tmp_path, folder, values):
     (path,) = write_files(tmp_path, [f"{folder}/a.parquet"])
     keys = PartitionKeys.find([path], tmp_path)
     batch = pa.record_batch({"k": values})
@@ -217,13 +217,15 @@ def test_a_column_that_says_the_same_is_taken(tmp_path, folder, values):
     ],
     ids=str,
 )
-def test_a_column_that_says_something_else_is_refused(capsys, tmp_path, folder, values):
+def test_a_column_of_other_values_is_refused(capsys, tmp_path, folder, values):
     table = pa.table({"k": values, "a": [1.0, 2.0], "y": ["u", "v"]})
     write_files(tmp_path, [f"{folder}/a.parquet"], table)
-    with pytest.raises(ValueError, match=r"a\.parquet: the column 'k' must hold what the folder"):
+    with pytest.raises(
+        ValueError, match=r"a\.parquet: the column 'k' must hold the value in the name"
+    ):
         pb.QuantizedTable.from_batches(tmp_path, "y")
     line = fail(capsys, "fit", tmp_path, "--target", "y", "--output", tmp_path / "m.json")
-    assert "the column 'k' must hold what the folder says" in line
+    assert "the column 'k' must hold the value in the name of its folder" in line
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_folders_that_do_not_go_together_are_refused(capsys, tmp_path, names, me
 
 
 def test_another_key_at_predict_is_named(capsys, tmp_path, monkeypatch):
-    """Text among the numbers of a key is text, as in any other column."""
+    """A key of numbers and texts is text, as any other column of both is."""
     monkeypatch.chdir(tmp_path)
     write("rows", "year")
     run(capsys, "fit", "rows", "--target", "y", "--output", "m.json", "--n-estimators", "2")

@@ -1,4 +1,4 @@
-"""Predictions and scores in batches: those of all rows together."""
+"""Test that predictions and scores in batches are those of all rows together."""
 
 import numpy as np
 import pytest
@@ -46,38 +46,42 @@ SOURCES = {
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_each_kind_of_source(kind, tmp_path):
-    found = [*pb.batches.predict(MODEL, SOURCES[kind](tmp_path))]
-    np.testing.assert_array_equal(np.concatenate(found), EXPECTED)
+    batches = [*pb.batches.predict(MODEL, SOURCES[kind](tmp_path))]
+    np.testing.assert_array_equal(np.concatenate(batches), EXPECTED)
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_log_proba"])
 def test_other_methods(method):
-    found = pb.batches.predict(MODEL, SOURCES["pandas"](None), method=method)
+    batches = pb.batches.predict(MODEL, SOURCES["pandas"](None), method=method)
     expected = getattr(MODEL, method)(ROWS[NAMES])
-    np.testing.assert_array_equal(np.concatenate([*found]), expected)
+    np.testing.assert_array_equal(np.concatenate([*batches]), expected)
 
 
 def test_contributions_and_their_arguments():
     source = SOURCES["pandas"](None)
-    found = [*pb.batches.predict(MODEL, source, method="contributions", scale="log_odds")]
+    batches = [*pb.batches.predict(MODEL, source, method="contributions", scale="log_odds")]
     expected = MODEL.contributions(ROWS[NAMES], scale="log_odds")
-    np.testing.assert_array_equal(np.concatenate([own.values for own in found]), expected.values)
+    np.testing.assert_array_equal(
+        np.concatenate([batch.values for batch in batches]), expected.values
+    )
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("kind", SOURCES)
 def test_scores_are_those_of_all_rows(kind, weight, tmp_path):
-    found = pb.batches.evaluate(MODEL, SOURCES[kind](tmp_path), "y", weight)
-    own = None if weight is None else ROWS["w"]
-    assert found["rows"] == 300
-    assert found["weight"] == (300.0 if own is None else own.sum())
-    assert found["log_loss"] == pytest.approx(log_loss(ROWS["y"], EXPECTED, sample_weight=own))
-    told = MODEL.predict(ROWS[NAMES])
-    assert found["accuracy"] == pytest.approx(accuracy_score(ROWS["y"], told, sample_weight=own))
+    scores = pb.batches.evaluate(MODEL, SOURCES[kind](tmp_path), "y", weight)
+    weights = None if weight is None else ROWS["w"]
+    assert scores["rows"] == 300
+    assert scores["weight"] == (300.0 if weights is None else weights.sum())
+    assert scores["log_loss"] == pytest.approx(log_loss(ROWS["y"], EXPECTED, sample_weight=weights))
+    predicted = MODEL.predict(ROWS[NAMES])
+    assert scores["accuracy"] == pytest.approx(
+        accuracy_score(ROWS["y"], predicted, sample_weight=weights)
+    )
     one_hot = (ROWS["y"].to_numpy()[:, None] == MODEL.classes_).astype(float)
-    assert found["brier_score"] == pytest.approx(square_errors(one_hot, own))
-    ranked = roc_auc_score(one_hot[:, 1], EXPECTED[:, 1], sample_weight=own)
-    assert found["roc_auc"] == pytest.approx(ranked)
+    assert scores["brier_score"] == pytest.approx(square_errors(one_hot, weights))
+    ranked = roc_auc_score(one_hot[:, 1], EXPECTED[:, 1], sample_weight=weights)
+    assert scores["roc_auc"] == pytest.approx(ranked)
 
 
 def square_errors(one_hot, weight=None, probability=EXPECTED):
@@ -88,43 +92,43 @@ def square_errors(one_hot, weight=None, probability=EXPECTED):
 def test_scores_of_several_classes():
     rows = ROWS.assign(y=np.arange(300) % 3)
     model = pb.ProperBoostClassifier(n_estimators=3).fit(rows[NAMES], rows["y"])
-    found = pb.batches.evaluate(model, rows, "y")
+    scores = pb.batches.evaluate(model, rows, "y")
     probability = model.predict_proba(rows[NAMES])
     expected = square_errors(np.eye(3)[rows["y"]], probability=probability)
-    assert found["brier_score"] == pytest.approx(expected)
-    assert "roc_auc" not in found
+    assert scores["brier_score"] == pytest.approx(expected)
+    assert "roc_auc" not in scores
 
 
 def test_a_rank_needs_both_classes():
     rows = ROWS[ROWS["y"] == MODEL.classes_[0]]
-    found = pb.batches.evaluate(MODEL, rows, "y")
-    assert np.isnan(found["roc_auc"])
+    scores = pb.batches.evaluate(MODEL, rows, "y")
+    assert np.isnan(scores["roc_auc"])
     both = ROWS.assign(w=(ROWS["y"] == MODEL.classes_[0]).astype(float))
-    found = pb.batches.evaluate(MODEL, both, "y", "w")
-    assert np.isnan(found["roc_auc"])
+    scores = pb.batches.evaluate(MODEL, both, "y", "w")
+    assert np.isnan(scores["roc_auc"])
 
 
 def test_a_batch_may_count_nothing():
     rows = ROWS.assign(w=np.where(np.arange(300) < 77, 0.0, 1.0))
     source = [rows[k : k + 77] for k in range(0, 300, 77)]
     expected = log_loss(rows["y"][77:], EXPECTED[77:])
-    found = pb.batches.evaluate(MODEL, iter(source), "y", "w")
-    assert found["log_loss"] == pytest.approx(expected)
+    scores = pb.batches.evaluate(MODEL, iter(source), "y", "w")
+    assert scores["log_loss"] == pytest.approx(expected)
 
 
 def test_names_that_are_no_strings():
     rows = ROWS[["b", "a", "y"]].set_axis([1, 0, "y"], axis=1)
     table = pb.QuantizedTable.from_batches(rows, "y")
     model = pb.ProperBoostClassifier(n_estimators=2).fit(table)
-    (found,) = pb.batches.predict(model, rows[["y", 0, 1]])
-    np.testing.assert_array_equal(found, model.predict_proba(table))
+    (probability,) = pb.batches.predict(model, rows[["y", 0, 1]])
+    np.testing.assert_array_equal(probability, model.predict_proba(table))
 
 
 def test_models_of_others():
     rows = ROWS.fillna({"a": 0.0})
     model = LogisticRegression().fit(rows[["a", "b"]], rows["y"])
-    found = pb.batches.predict(model, iter([rows[:10], rows[10:]]))
-    np.testing.assert_array_equal(np.concatenate([*found]), model.predict_proba(rows[["a", "b"]]))
+    batches = pb.batches.predict(model, iter([rows[:10], rows[10:]]))
+    np.testing.assert_array_equal(np.concatenate([*batches]), model.predict_proba(rows[["a", "b"]]))
 
 
 # -- from codes -----------------------------------------------------------------------------------
@@ -137,7 +141,7 @@ def test_models_of_others():
         {"weak_learner": pb.Tree(linear_leaves=True)},
         {"outer_bags": 4, "loss": "savage"},
     ],
-    ids=lambda given: next(iter(given)),
+    ids=lambda case: next(iter(case)),
 )
 def test_predictions_from_codes_are_those_from_values(parameters):
     rows = ROWS.drop(columns="w")
@@ -161,7 +165,7 @@ def test_predictions_from_codes_are_those_from_values(parameters):
         np.testing.assert_array_equal(*ends)
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 def test_codes_that_are_not_of_the_model_are_refused():

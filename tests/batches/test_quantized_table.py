@@ -1,4 +1,4 @@
-"""Quantized tables: the model of a fit in memory, byte for byte, whatever the batches."""
+"""Test that quantized tables give the model of a fit in memory, byte for byte, for any batches."""
 
 import pickle
 import tracemalloc
@@ -38,7 +38,7 @@ def make_rows(n=700, seed=0, n_classes=2):
 
 
 def cut(rows, size):
-    """Return a function that gives the rows in batches, whose categories are only their own."""
+    """Return a function that yields batches, each with only the categories that its rows have."""
 
     def read():
         for begin in range(0, len(rows), size):
@@ -113,7 +113,7 @@ def test_kinds_of_models(parameters, size, tmp_path):
     of_bins = {k: v for k, v in parameters.items() if k in ("class_weight", "normalize_weights")}
     means = make_learner(model.weak_learner).needs_means
     table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", bin_means=means, **of_bins)
-    for _ in range(2):  # a table is for many fits
+    for _ in range(2):  # several fits may use one table
         assert file_of(model.fit(table), tmp_path) == expected
 
 
@@ -126,11 +126,11 @@ def test_rare_categories_are_by_the_weight_that_counts(tmp_path):
             "y": rng.integers(0, 2, 1500),
         }
     )
-    given = {"class_weight": {0: 3.0, 1: 0.7}, "max_bins": 20, "normalize_weights": True}
-    model = pb.ProperBoostClassifier(n_estimators=2, **given)
+    settings = {"class_weight": {0: 3.0, 1: 0.7}, "max_bins": 20, "normalize_weights": True}
+    model = pb.ProperBoostClassifier(n_estimators=2, **settings)
     expected = file_of(model.fit(rows[["town"]], rows["y"], rows["w"]), tmp_path)
     for size in (30, 700):
-        table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", **given)
+        table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", **settings)
         assert table.n_bins.tolist() == [20]
         assert file_of(model.fit(table), tmp_path) == expected
 
@@ -177,11 +177,11 @@ def test_a_class_without_weight_is_no_class(tmp_path):
 
 
 def test_validation_rows_stop_the_same(tmp_path):
-    held = make_rows(400, seed=1)
+    held_out = make_rows(400, seed=1)
     model = pb.ProperBoostClassifier(
         early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3)
     )
-    validation = {"X_val": features(held), "y_val": held["y"]}
+    validation = {"X_val": features(held_out), "y_val": held_out["y"]}
     model.fit(features(ROWS), ROWS["y"], ROWS["w"], **validation)
     expected, scores = file_of(model, tmp_path), model.validation_scores_
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
@@ -190,21 +190,23 @@ def test_validation_rows_stop_the_same(tmp_path):
 
 
 def test_validation_rows_as_codes_stop_the_same(tmp_path):
-    held = make_rows(400, seed=1)
-    held["w"] += 0.5
+    held_out = make_rows(400, seed=1)
+    held_out["w"] += 0.5
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
-    coded = pb.QuantizedTable.from_batches(cut(held, 90), "y", "w", bins_of=table)
+    coded = pb.QuantizedTable.from_batches(cut(held_out, 90), "y", "w", bins_of=table)
     for more in ({}, {"weak_learner": "tree"}, {"interactions": 2}):
         model = pb.ProperBoostClassifier(
             early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3), **more
         )
-        model.fit(table, X_val=features(held), y_val=held["y"], sample_weight_val=held["w"])
+        model.fit(
+            table, X_val=features(held_out), y_val=held_out["y"], sample_weight_val=held_out["w"]
+        )
         expected, scores = file_of(model, tmp_path), model.validation_scores_
         assert file_of(model.fit(table, X_val=coded), tmp_path) == expected
         np.testing.assert_array_equal(model.validation_scores_, scores)
     with pytest.raises(ValueError, match="y_val must not be given"):
-        model.fit(table, X_val=coded, y_val=held["y"])
-    other = pb.QuantizedTable.from_batches(held, "y", "w")
+        model.fit(table, X_val=coded, y_val=held_out["y"])
+    other = pb.QuantizedTable.from_batches(held_out, "y", "w")
     with pytest.raises(ValueError, match=r"X_val: X: .* bins of the rows to learn from"):
         model.fit(table, X_val=other)
 
@@ -236,7 +238,7 @@ def test_going_on(tmp_path):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_fit_holds_no_second_copy_of_the_codes(weighted):
-    """Where all rows count, and they are not drawn, their codes stay where they are."""
+    """A fit to all rows, without draws, copies no codes."""
     rng = np.random.default_rng(0)
     n_rows, n_features = 10_000, 300
     rows = pd.DataFrame(rng.integers(0, 9, (n_rows, n_features), dtype=np.int8)).add_prefix("f")
@@ -315,7 +317,7 @@ def test_what_does_not_fit_known_bins_is_refused(table, rows, arguments, message
         pb.QuantizedTable.from_batches(rows, "y", "w", **{"bins_of": table, **arguments})
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -366,7 +368,7 @@ def test_arguments_that_are_refused(arguments, message):
 
 def test_weights_beyond_all_scales_are_refused():
     rows = ROWS.assign(w=np.where(np.arange(700) % 2, 1e300, 1e-300))
-    with pytest.raises(ValueError, match="too small to be told from 0"):
+    with pytest.raises(ValueError, match="0 in float precision compared with the largest"):
         pb.QuantizedTable.from_batches(cut(rows, 500), "y", "w", normalize_weights=True)
 
 

@@ -1,4 +1,4 @@
-"""Sources of rows: each kind gives the same table, and what can be read once only is refused."""
+"""Test that sources of every kind give the same table, and that one-shot sources are refused."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def _small_batches(monkeypatch):
 
 
 class Stream:
-    """Rows of a library that is none of ours."""
+    """Stand-in for the table of an unknown library, with Arrow's stream interface."""
 
     def __init__(self, table):
         self._table = table
@@ -88,12 +88,12 @@ def test_batches_are_of_so_many_rows(tmp_path):
         assert max(sizes) <= 64
 
 
-def test_only_the_wanted_columns_are_read(tmp_path):
+def test_only_requested_columns_are_read(tmp_path):
     for source in (write(tmp_path), ds.dataset(write(tmp_path)), pl.from_arrow(ARROW).lazy()):
         assert sorted(next(open_source(source, ["y", "b"])()).names) == ["b", "y"]
 
 
-# Which place a category has must not depend on batches.
+# The place of a category must not depend on the batches.
 @pytest.mark.parametrize("size", [1, 60, 300])
 @pytest.mark.parametrize(
     "make",
@@ -114,7 +114,7 @@ def test_places_of_categories_are_those_of_all_rows_together(make, size):
 
     def read():
         for begin in range(0, 300, size):
-            yield make({name: own.slice(begin, size) for name, own in rows.items()})
+            yield make({name: column.slice(begin, size) for name, column in rows.items()})
 
     expected = pb.QuantizedTable.from_batches(make(rows), "y")
     assert pb.QuantizedTable.from_batches(read, "y").bins == expected.bins
@@ -127,7 +127,7 @@ def test_numbers_may_be_whole_in_some_batches_only():
     np.testing.assert_array_equal(table.read_codes(), expected.read_codes())
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_what_is_no_source(source, message):
         pb.QuantizedTable.from_batches(source, "y")
 
 
-def test_an_iterator_that_is_given_again_is_refused():
+def test_an_iterator_passed_twice_is_refused():
     batches = iter(ARROW.to_batches())
     with pytest.raises(TypeError, match="a new iterator each time; got the same one again"):
         pb.QuantizedTable.from_batches(lambda: batches, "y")
@@ -176,7 +176,7 @@ def test_a_file_that_changes_is_refused(tmp_path):
 
 
 class Collection:
-    """What Dask's collections have."""
+    """Stand-in for a Dask collection, which must not be read into memory."""
 
     def __dask_graph__(self):
         return {}
@@ -203,7 +203,7 @@ def test_fit_in_memory_refuses_what_is_not_in_memory(X):
         pb.ProperBoostClassifier().fit(X, ROWS["y"])
 
 
-def test_fit_in_memory_says_what_learns_from_dask_collections():
+def test_fit_in_memory_names_the_estimator_for_dask_collections():
     with pytest.raises(TypeError, match=r"properboost\.dask has classifiers of Dask collections"):
         pb.ProperBoostClassifier().fit(Collection(), ROWS["y"])
 

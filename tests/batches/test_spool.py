@@ -1,4 +1,4 @@
-"""Sources that come once are spooled: the same table, and nothing is left."""
+"""Test that one-shot sources are spooled to the same table, and that no file is left."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ ARROW = pa.Table.from_pandas(ROWS)
 
 
 def cut(rows):
-    """Yield batches whose categories are only their own."""
+    """Yield batches, each with only the categories that its rows have."""
     for begin in range(0, 300, 77):
         batch = rows[begin : begin + 77]
         yield batch.assign(town=batch["town"].astype(object).astype("category"))
@@ -44,9 +44,9 @@ SOURCES = {
 
 
 def count_files():
-    """Return the files without a name that this process holds open, where the system says."""
-    found = [os.path.realpath(path) for path in Path("/proc/self/fd").glob("*")]
-    return sum(path.endswith("(deleted)") for path in found)
+    """Count the files without a name that this process holds open; skip where /proc is missing."""
+    files = [os.path.realpath(file) for file in Path("/proc/self/fd").glob("*")]
+    return sum(file.endswith("(deleted)") for file in files)
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -78,7 +78,7 @@ def test_what_can_be_read_again_is_not_spooled():
 
 
 def test_batches_may_have_schemas_of_their_own(tmp_path):
-    """What differs is refused by name when it is read, not by the spool."""
+    """The spool accepts any schemas; the reader refuses different columns by name."""
     batches = iter([ROWS[:200], ROWS[200:].drop(columns="b")])
     with pytest.raises(ValueError, match=r"batches of the same columns.*batch 1 has"):
         pb.QuantizedTable.from_batches(batches, "y", spool=tmp_path)

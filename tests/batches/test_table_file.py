@@ -1,4 +1,4 @@
-"""Files of quantized tables: the same models, mapped or not; and what is wrong is refused."""
+"""Test files of quantized tables: the same models, mapped or not, and errors for damaged files."""
 
 import copy
 import dataclasses
@@ -20,7 +20,7 @@ import table_files
 pd = pytest.importorskip("pandas")
 
 
-def make_table(n=900, n_classes=2, weighted=True, **given):
+def make_table(n=900, n_classes=2, weighted=True, **settings):
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {
@@ -34,8 +34,8 @@ def make_table(n=900, n_classes=2, weighted=True, **given):
     if n_classes > 2:
         rows["y"] = rng.integers(0, n_classes, n)
     if not weighted:
-        return pb.QuantizedTable.from_batches(rows.drop(columns="w"), "y", **given)
-    return pb.QuantizedTable.from_batches(rows, "y", "w", **given)
+        return pb.QuantizedTable.from_batches(rows.drop(columns="w"), "y", **settings)
+    return pb.QuantizedTable.from_batches(rows, "y", "w", **settings)
 
 
 def file_of(model, folder):
@@ -129,7 +129,7 @@ def test_a_table_is_written_whole_or_not_at_all(saved, monkeypatch):
     assert [path.name for path in saved.parent.iterdir()] == ["rows.codes"]
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mmap", [True, False])
@@ -156,9 +156,9 @@ def test_damaged_files_are_refused(change, message, mmap, saved):
 
 def header(**changed):
     def change(data):
-        own, parts = table_files.split(data)
+        head, parts = table_files.split(data)
         begin = len(data) - len(parts)
-        text = json.dumps(own | changed).encode()
+        text = json.dumps(head | changed).encode()
         gap = -(table_files.START.size + len(text)) % table_files.ALIGNMENT
         return table_files.seal(text, bytes(gap) + parts[-begin % table_files.ALIGNMENT :])
 
@@ -166,14 +166,14 @@ def header(**changed):
 
 
 def part(place, value):
-    """Put a byte at a place among the parts, and make the checksums fit."""
+    """Return a change that sets one byte of the parts and updates the checksums."""
 
     def change(data):
-        own, parts = table_files.split(data)
+        head, parts = table_files.split(data)
         begin = len(data) - len(parts)
         at = -begin % table_files.ALIGNMENT + place if place >= 0 else len(parts) + place
         parts = parts[:at] + bytes([value]) + parts[at + 1 :]
-        return table_files.reseal(own, begin, parts)
+        return table_files.reseal(head, begin, parts)
 
     return change
 
@@ -184,7 +184,7 @@ def part(place, value):
         (header(more=1), "unknown field 'more'"),
         (header(rows=0), "rows must be an integer from 1"),
         (header(rows=10**9), "is cut off"),
-        (header(rows=899), "labels.checksum is not that of what the file holds"),
+        (header(rows=899), "labels.checksum is not that of the contents"),
         (header(names=["x", "x", "town"]), "names must hold names that are all different"),
         (header(names=None), "names must be a list"),
         (header(max_numeric=9), r"features\[0\] must not have more bins"),

@@ -1,7 +1,7 @@
 """Fixed fits of every learner, whose model files must have the same bits everywhere.
 
-Tables, labels and weights are made from integers by exact arithmetic: no generator of a library and
-no elementary function stands between this file and the bits.
+Tables, labels and weights are made from integers by exact arithmetic. No library's generator and no
+elementary function can change them.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ def make_numbers(n, d, seed, classes=2):
 
 
 def make_frame(n, seed, classes=2):
-    """Return the same with categories, some of them missing."""
+    """Return the same rows with categories, some of them missing."""
     X, y = make_numbers(n, 4, seed, classes)
     town = np.floor(5 * draw(n, 100 * seed + 97)).astype(int)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -101,7 +101,7 @@ def list_cases():
     for name, learner in learners.items():
         for response in _core.response_names():
             rule = {"response": response, **learner}
-            if name == "careful cells" and response == "sign":  # which makes every cut
+            if name == "careful cells" and response == "sign":  # `sign` makes every cut
                 rule["weak_learner"] = pb.Table(max_cells=6)
             for loss in _core.loss_names():
                 model = P(loss, gain=0.75, **few, **rule)
@@ -120,7 +120,7 @@ def list_cases():
             add(f"{name}, by {criterion}", model, SMALL)
     for step in get_args(Step):
         for loss in _core.loss_names():
-            if step in SOLVED and loss == "savage":  # not convex
+            if step in SOLVED and loss == "savage":  # savage is not convex
                 continue
             rate = None if step in SOLVED else 0.5
             for learner in ("table", "stump"):
@@ -133,7 +133,7 @@ def list_cases():
         add(f"{learner}, drawn", P(**few, **grown), SMALL, WEIGHT)
         add(f"{learner}, drawn, large", P(n_estimators=3, **grown), LARGE)
     for response in _core.response_names():
-        # The conditional response has no joint form, so that each class has its trees in any case.
+        # The conditional response has no joint form: each class has trees of its own.
         strategy = "multi_output_tree" if response == "conditional" else "one_output_per_tree"
         tree = pb.Tree(max_leaf_nodes=6, multi_strategy=strategy)
         model = P(response=response, weak_learner=tree, **few)
@@ -171,7 +171,7 @@ def list_cases():
     add("rule, screens", P(weak_learner="rule", **screens), SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
-    for name, rows in (("two", SMALL), ("several", CLASSES)):  # which go on beyond 100 rounds
+    for name, rows in (("two", SMALL), ("several", CLASSES)):  # these fits go on beyond 100 rounds
         add(f"enough rounds, {name} classes", P(gain=8.0, max_bins=5), rows)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)
     add("tree, monotonic", model, SMALL)
@@ -221,7 +221,7 @@ def list_cases():
         add(f"search, {name}, classes", C({"gain": [0.5, 2.0], **lists}, **search), CLASSES)
     space = {"gain": [0.5, 2.0], "interactions": [0, 1], "outer_bags": 5}
     add("search, bags", C(space, **search), SMALL, WEIGHT)
-    # Where folds lack codes' rows, smoothing gives these codes weight.
+    # Smoothing gives weight to codes that have no rows in a fold.
     sparse = search | {"max_bins": 255, "rows_per_bin": None}
     space = {"gain": [0.5], "selection": "cyclic", **spell(learners["cells"])}
     model = C({**space, "weak_learner__smoothing": [0.2]}, **sparse)
@@ -243,12 +243,12 @@ def list_cases():
 
 
 def digest(case, n_jobs, folder):
-    """Fit a case with so many threads; return the digest of its model file."""
+    """Fit a case with this number of threads; return the digest of its model file."""
     model, X, y, weight = case
     model.set_params(n_jobs=n_jobs)
     with warnings.catch_warnings(action="ignore"):
         model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
-    for kept in (model, getattr(model, "best_estimator_", model)):
-        kept.n_jobs = None
+    for estimator in (model, getattr(model, "best_estimator_", model)):
+        estimator.n_jobs = None
     model.save_model(folder / "model.json")
     return hashlib.sha256((folder / "model.json").read_bytes()).hexdigest()[:16]

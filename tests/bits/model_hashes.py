@@ -1,9 +1,9 @@
 """Check the digests of the model files of fixed fits, or write them anew.
 
-    python tests/bits/model_hashes.py [--threads 1 2 ...] [--write]
+python tests/bits/model_hashes.py [--threads 1 2 ...] [--write]
 
-`model_hashes.json` holds the digests.  A change that means to alter bits writes them anew in the
-same commit, and says why in CHANGELOG.md.
+`model_hashes.json` holds the digests. A change that means to alter bits writes them anew in the
+same commit, and states why in CHANGELOG.md.
 """
 
 import argparse
@@ -30,14 +30,14 @@ def compute(n_jobs, only=""):
         }
 
 
-def compare(found, expected):
-    """Return the names of the cases whose digests differ, or that are in one only."""
-    names = sorted(found.keys() | expected.keys())
-    return [name for name in names if found.get(name) != expected.get(name)]
+def compare(actual, expected):
+    """Return the names of the cases whose digests differ, or that only one side has."""
+    names = sorted(actual.keys() | expected.keys())
+    return [name for name in names if actual.get(name) != expected.get(name)]
 
 
 def main(arguments=None):
-    """Run it; returns the exit status."""
+    """Run the check; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, nargs="+", default=[1], help="thread counts (1)")
     parser.add_argument("--write", action="store_true", help="write the digests instead")

@@ -1,4 +1,4 @@
-"""Model files have the same bits for any number of threads and on any processor."""
+"""Test that model files have the same bits for any number of threads and on any processor."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from properboost import _core
 
 EXPECTED = json.loads(model_hashes.EXPECTED.read_text(encoding="ascii"))
 
-# X86_V4 and X86_V3 are names of NumPy 2.4 on, the rest of those before.
+# NumPy has X86_V4 and X86_V3 since 2.4, and the other names before.
 ABSENT = (
     "X86_V4 X86_V3 "
     "AVX512_SPR AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F FMA3 AVX2"
@@ -22,7 +22,7 @@ WITHOUT_VECTORS = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-AVX2,-FMA_Usable,-FMA,-FMA4_Usable,-FMA4",
     "NPY_DISABLE_CPU_FEATURES": ABSENT,
 }
-"""The C library's and NumPy's functions as an old processor has them."""
+"""Environment in which the C library and NumPy avoid what old processors lack."""
 
 
 def test_model_files_are_as_expected():
@@ -48,8 +48,8 @@ def test_model_files_do_not_depend_on_the_processor_or_threads(instruction_set, 
 
 def test_a_difference_is_seen():
     name = "stump, exact, large"
-    found = model_hashes.compute(1, name)
-    assert model_hashes.compare(found, {name: EXPECTED[name]}) == []
-    assert model_hashes.compare(found, {name: EXPECTED["UDT, large"]}) == [name]
-    assert model_hashes.compare(found, {}) == [name]
+    hashes = model_hashes.compute(1, name)
+    assert model_hashes.compare(hashes, {name: EXPECTED[name]}) == []
+    assert model_hashes.compare(hashes, {name: EXPECTED["UDT, large"]}) == [name]
+    assert model_hashes.compare(hashes, {}) == [name]
     assert model_hashes.compare({}, EXPECTED) == sorted(EXPECTED)

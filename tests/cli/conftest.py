@@ -1,8 +1,8 @@
-"""Shared by the tests of the command line."""
+"""Fixtures of the tests of the command line."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
+def in_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files in and out: the same models and predictions as of CSV files."""
+"""Test that Parquet and Arrow files give the models and predictions of CSV files."""
 
 import datetime
 import sys
@@ -21,7 +21,7 @@ SUFFIXES = (".parquet", ".arrow", ".feather")
 
 
 def write_arrow(columns, name):
-    """Write a frame or a dict of columns as the suffix of a name says."""
+    """Write a frame or a dict of columns in the format of the name's suffix."""
     made = pa.Table.from_pandas(columns) if isinstance(columns, pd.DataFrame) else pa.table(columns)
     if name.endswith(".parquet"):
         parquet.write_table(made, name)
@@ -39,8 +39,8 @@ def read(name, text=(), **how):
 def test_models_and_predictions_are_those_of_csv_files(suffix, capsys):
     frame, of_csv, _ = fit(capsys, "--output", "csv.json", "--force")
     file = write_arrow(frame, f"train{suffix}")
-    given = ["--target", "grade", "--drop", "id", "--output", "arrow.json", "--force"]
-    out, notes = run(capsys, "fit", file, *given)
+    options = ["--target", "grade", "--drop", "id", "--output", "arrow.json", "--force"]
+    out, notes = run(capsys, "fit", file, *options)
     assert notes == ""
     assert out == of_csv.replace("train.csv", file).replace("csv.json", "arrow.json")
     assert Path("arrow.json").read_bytes() == Path("csv.json").read_bytes()
@@ -48,7 +48,7 @@ def test_models_and_predictions_are_those_of_csv_files(suffix, capsys):
     expected, _ = run(capsys, "predict", "csv.json", "train.csv")
     out, notes = run(capsys, "predict", "arrow.json", file)
     assert out == expected
-    assert "ignored, as the model does not use them: 'id', 'grade'" in notes
+    assert "ignored, because the model does not use them: 'id', 'grade'" in notes
     for other in SUFFIXES:
         run(capsys, "predict", "csv.json", file, "--output", f"out{other}")
         written = read(f"out{other}")
@@ -59,7 +59,7 @@ def test_models_and_predictions_are_those_of_csv_files(suffix, capsys):
 
 @pytest.mark.parametrize("kind", ["decimal128(38, 12)", "decimal128(9, 2)", "decimal256(60, 9)"])
 def test_decimals_are_the_numbers_of_csv_files(kind):
-    """Arrow's cast is a bit off for one number of five."""
+    """Arrow's cast differs in the last bit for one number of five."""
     values = np.random.default_rng(0).normal(0.0, 1e3, 500).round(2)
     column = pa.array([Decimal(repr(value)) for value in values.tolist()], eval(f"pa.{kind}"))
     write_arrow({"x": column, "of dictionary": column.dictionary_encode()}, "t.parquet")
@@ -88,9 +88,9 @@ def test_what_columns_are():
         "no codes": pa.nulls(3, pa.dictionary(pa.int8(), pa.string())),
     }
     frame = read(write_arrow(columns, "t.feather"))
-    found = {name: frame[name].astype(object).where(frame[name].notna(), none).tolist()
+    cells = {name: frame[name].astype(object).where(frame[name].notna(), none).tolist()
              for name in frame}  # fmt: skip
-    assert found == {
+    assert cells == {
         "text": ["a", "", none], "large": ["a", "NA", none], "coded": ["b", none, "b"],
         "numbered": [7, none, 8], "whole": [1, 2, 3], "gaps": [1, none, 3],
         "real": [1.5, none, none], "half": [1.5, 2.0, 3.0], "money": [1.25, none, 3.0],
@@ -175,14 +175,14 @@ def test_texts_of_digits_are_categories(capsys):
 def test_other_types_are_refused_unless_they_are_not_needed(capsys):
     frame = table().assign(day=datetime.datetime(2020, 1, 1), place=[[1, 2]] * 200)
     file = write_arrow(frame, "t.parquet")
-    given = ["fit", file, "--target", "grade"]
-    assert "column 'day' holds timestamp[" in fail(capsys, *given)
-    line = fail(capsys, *given, "--drop", "day")
+    command = ["fit", file, "--target", "grade"]
+    assert "column 'day' holds timestamp[" in fail(capsys, *command)
+    line = fail(capsys, *command, "--drop", "day")
     assert "t.parquet: column 'place' holds list<" in line
     assert "--drop leaves it out" in line
-    run(capsys, *given, "--drop", "day", "place")
+    run(capsys, *command, "--drop", "day", "place")
     _, notes = run(capsys, "predict", "model.json", file)
-    assert "ignored, as the model does not use them: 'grade', 'day', 'place'" in notes
+    assert "ignored, because the model does not use them: 'grade', 'day', 'place'" in notes
 
 
 def test_names_are_checked():
@@ -213,7 +213,7 @@ def test_what_is_no_such_file_is_one_line(suffix, content, capsys):
     assert "No such file" in fail(capsys, "fit", f"none{suffix}", "--target", "a")
 
 
-def test_other_files_given_as_csv_are_called_what_they_are(capsys):
+def test_other_formats_read_as_csv_are_named(capsys):
     content = {"a": [1, 2], "b": [3, 4]}
     Path("p.csv").write_bytes(Path(write_arrow(content, "t.parquet")).read_bytes())
     line = fail(capsys, "fit", "p.csv", "--target", "a")

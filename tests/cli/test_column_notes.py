@@ -1,4 +1,4 @@
-"""What is noted of columns of text that are hardly meant as categories."""
+"""Test the notes on columns of text that are hardly meant as categories."""
 
 import re
 from pathlib import Path
@@ -53,16 +53,16 @@ SPELLED = {
 @pytest.mark.parametrize("kind", SPELLED)
 def test_numbers_in_another_spelling_are_noted_with_what_reads_them(capsys, kind):
     make, sep, options = SPELLED[kind]
-    file, given = write(make, sep), ["--target", "y", "--sep", sep, "--n-estimators", "20"]
-    _, notes = run(capsys, "fit", file, *given)
+    file, arguments = write(make, sep), ["--target", "y", "--sep", sep, "--n-estimators", "20"]
+    _, notes = run(capsys, "fit", file, *arguments)
     assert "column 'v' is categorical, although 300 of 300 cells look like numbers" in notes
     assert f"such as {make(VALUES[0]).strip(chr(34))!r} in row 1: " in notes
     assert name_options(Spelling(**read_options(options))) in notes
-    out, notes = run(capsys, "fit", file, *given, *options)
+    out, notes = run(capsys, "fit", file, *arguments, *options)
     assert notes == ""
     assert "(0 categorical)" in out
 
-    # As if they had been spelled as usual.
+    # The fit equals that to the numbers as usually spelled.
     model = pb.load_model("model.json")
     expected = pb.ProperBoostClassifier(n_estimators=20, n_jobs=None)
     sign = -1.0 if kind == "brackets" else 1.0
@@ -70,7 +70,7 @@ def test_numbers_in_another_spelling_are_noted_with_what_reads_them(capsys, kind
     X = pd.DataFrame({"v": sign * VALUES})
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
-    # The model remembers it.
+    # The model file holds the spelling.
     out, _ = run(capsys, "predict", "model.json", file, "--sep", sep)
     assert [*map(float, columns_of(out)["p_yes"])] == model.predict_proba(X)[:, 1].tolist()
     out, _ = run(capsys, "inspect", "model.json")
@@ -78,16 +78,16 @@ def test_numbers_in_another_spelling_are_noted_with_what_reads_them(capsys, kind
 
 
 def read_options(options):
-    """Return the attributes that options stand for."""
-    given, words = {}, iter(options)
+    """Return the attributes of the spelling that these options set."""
+    settings, words = {}, iter(options)
     for word in words:
         name = word.removeprefix("--")
-        given[name] = name == "brackets" or next(words)
-    return given | ({"units": (given["units"],)} if "units" in given else {})
+        settings[name] = name == "brackets" or next(words)
+    return settings | ({"units": (settings["units"],)} if "units" in settings else {})
 
 
 def test_numbers_of_another_spelling_than_in_training_are_refused(capsys):
-    """1.234 is one number where a point separates thousands, and another where it does not."""
+    """A point that separates thousands makes 1.234 another number than a decimal point does."""
     options = ["--sep", ";", "--decimal", ",", "--thousands", "."]
     run(capsys, "fit", write(german, ";"), "--target", "y", *options)
     new = "v;y\n1.234;yes\n12.000;no\n"
@@ -96,14 +96,14 @@ def test_numbers_of_another_spelling_than_in_training_are_refused(capsys):
     Path("plain.csv").write_text(new.replace(".", ""))
     plain, _ = run(capsys, "predict", "model.json", "plain.csv", "--sep", ";")
     assert remembered == plain
-    told, _ = run(
+    predictions, _ = run(
         capsys, "predict", "model.json", "new.csv", "--sep", ";", "--decimal", ".", "--thousands",
         "none",
     )  # fmt: skip
     Path("small.csv").write_text("v\n1.234\n12\n")
-    own = ["--decimal", ".", "--thousands", "none", "--units", "--no-brackets"]
-    small, _ = run(capsys, "predict", "model.json", "small.csv", *own)
-    assert told == small
+    usual = ["--decimal", ".", "--thousands", "none", "--units", "--no-brackets"]
+    small, _ = run(capsys, "predict", "model.json", "small.csv", *usual)
+    assert predictions == small
     line = fail(capsys, "predict", "model.json", "new.csv", "--sep", ";", "--decimal", ".")
     assert "decimal and thousands must be different characters; both are '.'" in line
     assert "the model was fitted with --decimal , --thousands ." in line
@@ -135,13 +135,13 @@ def test_other_files_are_read_with_the_same_spelling(capsys):
     assert scores["training"] == scores["other"]
 
 
-# -- what is noted --------------------------------------------------------------------------------
+# -- notes ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        # A comma may stand before decimals or between thousands: nothing is guessed.
+        # The notes offer both readings of a comma: before decimals and between thousands.
         (["1,234", "5,678"], "--decimal , reads that as 1.234, and --thousands , .* as 1234"),
         (["1,234", "5,67"], "2 of 2 cells .*: --decimal , reads that as 1.234$"),
         (["1,234", "567,890", "0,5"], "3 of 3 cells .*: --decimal , reads"),
@@ -186,8 +186,9 @@ def test_categories_are_not_noted(cells):
 def test_texts_that_no_other_row_has_are_noted():
     (note,) = notes_of([f"user{k:06d}" for k in range(300)])
     assert note == (
-        "column 'v' is categorical, although most cells hold what no other cell holds (300 of 300, "
-        "such as 'user000000' in row 1): others will have no effect; --drop leaves the column out"
+        "column 'v' is categorical, although most cells are different from all others (300 of "
+        "300, such as 'user000000' in row 1): others will have no effect; --drop leaves the "
+        "column out"
     )
     (note,) = notes_of(["same"] * 20 + [f"t{k}" for k in range(21)])
     assert "(21 of 41, such as" in note
@@ -203,7 +204,7 @@ def test_texts_that_no_other_row_has_are_noted():
     ],
 )
 def test_dates_are_noted(make):
-    """Also where some rows have the same."""
+    """Dates that several rows share are noted as well."""
     days = np.datetime64("2024-01-01") + np.arange(300) // 10
     (note,) = notes_of([make(day) for day in days])
     assert note.startswith("column 'v' is categorical, with 30 dates such as '")
@@ -222,10 +223,10 @@ def test_mixtures_are_noted():
     )
 
 
-def test_asked_for_categories_are_not_noted(capsys):
+def test_requested_categories_are_not_noted(capsys):
     file = write(lambda v: f'"{v:,.2f}"')
-    for given, noted in ((["--categorical", "v"], False), ([], True)):
-        _, notes = run(capsys, "fit", file, "--target", "y", *given)
+    for options, noted in ((["--categorical", "v"], False), ([], True)):
+        _, notes = run(capsys, "fit", file, "--target", "y", *options)
         assert (notes != "") == noted
 
 
@@ -241,7 +242,7 @@ def test_text_in_parquet_is_noted_too(capsys):
 
 
 def test_numbers_that_are_text_in_parquet_are_noted(capsys):
-    """Fractions are: codes may be text, as 01234 is."""
+    """Texts of fractions are noted; codes such as 01234 may well be text."""
     pytest.importorskip("pyarrow")
     codes = [f"{k:05d}" for k in range(30)] * 10
     frame = pd.DataFrame({"v": [*map(str, VALUES)], "code": codes, "y": LABELS})
@@ -251,7 +252,7 @@ def test_numbers_that_are_text_in_parquet_are_noted(capsys):
     assert notes.count("note") == 1
 
 
-def test_columns_that_must_be_numbers_say_what_reads_them(capsys):
+def test_errors_on_number_columns_name_the_options_that_read_them(capsys):
     Path("t.csv").write_text("a,w,y\n" + 'b,"1,5",u\nc,"2,5",v\n' * 9)
     line = fail(capsys, "fit", "t.csv", "--target", "y", "--sample-weight", "w")
     assert line.endswith(
@@ -268,8 +269,8 @@ def test_a_target_of_texts_that_differ_in_each_row_is_refused(capsys):
     Path("t.csv").write_text("a,y\n" + "".join(rows))
     line = fail(capsys, "fit", "t.csv", "--target", "y")
     assert line == (
-        "properboost: error: column 'y' holds 40 different texts, each of which would be a class; "
-        "--many-classes takes them for that"
+        "properboost: error: column 'y' holds 40 different texts, each of which would be a "
+        "class; --many-classes accepts them as classes"
     )
     Path("u.csv").write_text("a,y\n" + "".join(rows) * 3)
     assert main(one_fit(["fit", "u.csv", "--target", "y", "--n-estimators", "1"])) == 0
@@ -286,7 +287,7 @@ def notes_on_points(cells):
 
 
 def test_points_between_thousands_are_noted(capsys):
-    """Nothing in such a column is text, and 950 would be more than 1.234."""
+    """Such a column has no text, and only as thousands is 1.234 the larger of 950 and 1.234."""
     (note,) = notes_on_points(["950", "", "1.234", "12.500", "1.000", "-2.750"])
     assert note == (
         "column 'v' is numeric, but may hold thousands, such as '1.234' in row 3: --decimal , "
@@ -308,7 +309,7 @@ def test_points_between_thousands_are_noted(capsys):
 @pytest.mark.parametrize(
     "cells",
     [
-        ["1.234", "950.000"],  # three decimals throughout
+        ["1.234", "950.000"],  # all have three decimals
         ["1.234", "950", "1.25"],
         ["1.234", "0.950", "7"],
         ["1.234", "1950"],

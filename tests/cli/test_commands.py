@@ -1,4 +1,4 @@
-"""The command line as a whole: how it fails, what its help says, and how it runs as a process."""
+"""Test the command line as a whole: errors, help, and how it runs as a process."""
 
 import errno
 import io
@@ -39,7 +39,7 @@ from properboost.cli.commands import make_parsers
         ("fit t.csv --target y --jobs 0", "n_jobs must not be 0"),
         ("fit t.csv --target y --drop y", "column 'y' is the target or the weight"),
         ("predict m.json t.csv --raw --proba", "not allowed with argument"),
-        ("predict m.json t.csv --raw --interval 0.9", "--interval is of probabilities"),
+        ("predict m.json t.csv --raw --interval 0.9", "--interval needs probabilities"),
         ("predict m.json t.csv --interval 1", "--interval: must be above 0 and below 1; got 1"),
         ("predict m.json t.csv --interval wide", "--interval: invalid"),
         ("fit t.csv --target y --outer-bags 3", "outer_bags must be between 4 and 64, or 0"),
@@ -53,18 +53,18 @@ from properboost.cli.commands import make_parsers
     ],
 )
 def test_wrong_arguments(capsys, arguments, complaint):
-    """They are wrong whatever is in the file, which is not even looked for."""
+    """Wrong arguments are refused before the file is looked for."""
     line = misuse(capsys, *arguments.split())
     assert complaint in line
     assert line.endswith("--help)")
 
 
 @pytest.mark.parametrize(
-    ("said", "line"), [("", "memory"), ("1 TiB\nwanted", "memory: 1 TiB wanted")]
+    ("message", "line"), [("", "memory"), ("1 TiB\nwanted", "memory: 1 TiB wanted")]
 )
-def test_too_little_memory_is_one_line(capsys, monkeypatch, said, line):
+def test_too_little_memory_is_one_line(capsys, monkeypatch, message, line):
     def fit(*_):
-        raise MemoryError(said)
+        raise MemoryError(message)
 
     monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
     train = ("fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id")
@@ -77,7 +77,7 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
     train = ["fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id"]
-    assert cli.main(train) == 130  # as shells say it of a process that SIGINT has ended
+    assert cli.main(train) == 130  # shells return this for a process that SIGINT has ended
     assert capsys.readouterr().err == "properboost: error: interrupted\n"
     assert not Path("model.json").exists()
 
@@ -135,12 +135,12 @@ def test_process_reads_a_pipe_and_stops_when_its_reader_does(capsys):
                 assert "Traceback" not in process.stderr.read()
                 process.wait()
         finally:
-            process.kill()  # if it still runs
+            process.kill()  # it may still run
     assert process.returncode == 1
 
 
 class Full(io.StringIO):
-    """A disk that is full."""
+    """Stream to a disk that is full."""
 
     def write(self, text):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -180,8 +180,9 @@ def test_without_stdout_what_would_go_there_is_refused(capsys, monkeypatch, tmp_
 
 
 def test_the_page_lists_every_option():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "command_line.md").read_text("utf-8")
-    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## )", page + "## ", re.M | re.S))
+    page = Path(__file__).resolve().parents[2] / "docs/reference/command_line.md"
+    text = page.read_text("utf-8")
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## )", text + "## ", re.M | re.S))
     _, commands = make_parsers(cli.COMMANDS)
     for name, command in commands.items():
         options = {

@@ -1,4 +1,4 @@
-"""CSV files: what their cells are read as."""
+"""Test how the cells of CSV files are read."""
 
 import bz2
 import gzip
@@ -22,7 +22,7 @@ from properboost.data.spelling import Spelling
 
 
 def read(content, text=(), file="t.csv", **form):
-    """Return what a file of this content is read as, and what is noted."""
+    """Return the frame that a file of this content is read as, and the notes."""
     data = content.encode() if isinstance(content, str) else content
     Path(file).write_bytes(data)
     notes = []
@@ -30,14 +30,14 @@ def read(content, text=(), file="t.csv", **form):
 
 
 def refuse(content, file="t.csv", **form):
-    """Return why a file of this content is refused."""
+    """Return the message with which a file of this content is refused."""
     with pytest.raises(FileError) as caught:
         read(content, file=file, **form)
     return str(caught.value)
 
 
 def test_text_of_cells_is_kept(capsys):
-    """True is no number, and 01 is not 1 where it is said to be a category."""
+    """TRUE is text, and 01 is not 1 where the user declares the column categorical."""
     rows = ["TRUE,01,1", "true,1,0"] * 4
     Path("t.csv").write_text("truth,code,y\n" + "\n".join(rows) + "\n,,1\n")
     run(capsys, "fit", "t.csv", "--target", "y", "--categorical", "code", "--test-size", "0")
@@ -47,7 +47,7 @@ def test_text_of_cells_is_kept(capsys):
     assert model.shape_function("code").missing_weight == 1.0
 
     _, notes = run(capsys, "predict", "model.json", "t.csv")
-    assert notes.count("note") == 1  # of the target, which is ignored
+    assert notes.count("note") == 1  # this note is on the target, which is ignored
 
 
 def test_missing_cells(capsys):
@@ -57,7 +57,7 @@ def test_missing_cells(capsys):
     assert model.shape_function("a").missing_weight == 2.0
     assert model.shape_function("b").categories == ("?", "x")
 
-    # Given ones take the place of the usual ones.
+    # Values of --na replace the usual ones.
     _, notes = run(capsys, "fit", "t.csv", "--target", "y", "--na", "?", "--na", "nan")
     model = pb.load_model("model.json")
     assert model.shape_function("a").kind == "categorical"
@@ -100,7 +100,7 @@ def test_final_comma_is_no_cell(capsys):
         ("a,y\n1,u\n2,\n", r"column 'y' has missing cells \(1\)"),
         ("a,y\n1,0.5\n2,1\n", "column 'y' holds fractions, not classes"),
         ("a,y\n1,\n2,\n", r"column 'y' has missing cells \(2\)"),
-        ("y\nu\nv\n", "no column is left to be a feature"),
+        ("y\nu\nv\n", "no columns are left for features"),
     ],
 )
 def test_files_that_cannot_be_fitted(capsys, content, complaint):
@@ -144,7 +144,7 @@ def test_files_that_cannot_be_opened(capsys):
     assert "lacks the field 'format_version'" in fail(capsys, "predict", "model.json", "train.csv")
 
 
-# -- a row for each line --------------------------------------------------------------------------
+# -- one row for each line ------------------------------------------------------------------------
 
 
 def test_a_blank_line_of_one_column_is_a_row(capsys):
@@ -167,7 +167,7 @@ def test_a_blank_line_of_one_column_is_a_row(capsys):
         ("x\n1\n2\n", [1, 2], 0),
         ("x\n1\n2\n\n", [1, 2, np.nan], 1),
         ("x\n\n1\n\n", [np.nan, 1, np.nan], 2),
-        ("\n\nx\n1\n", [1], 0),  # a header is no row
+        ("\n\nx\n1\n", [1], 0),  # the header is no row
         ("x\r\n1\r\n\r\n2\r\n", [1, np.nan, 2], 1),
         ("x\r1\r\r2\r", [1, np.nan, 2], 1),
         ("x\n1\r\n2\r\r3", [1, 2, np.nan, 3], 1),
@@ -194,7 +194,7 @@ def test_rows_of_one_column(content, values, n_blank):
         ("a,b\n\n1,2,\n3,4,\n", [1, 3], "left out (1; the first is line 2)"),
         ("a,b\r1,2\r\r3,4\r\r", [1, 3], "left out (1; the first is line 3)"),
         ("\r\ra,b\r1,2\r3,4\r\r", [1, 3], None),
-        ("\n\na,b\n1,2\n3,\n\n\n", [1, 3], None),  # after the last row it shifts none
+        ("\n\na,b\n1,2\n3,\n\n\n", [1, 3], None),  # blank lines after the last row shift no row
         ("a,b\n1,\n,\n3,\n", [1, np.nan, 3], None),
         ('a,b\n1,"x\r\ny"\n3,"""q"""\n', [1, 3], None),
         ('a,b\n1,5" pipe\n3,\n', [1, 3], None),
@@ -209,17 +209,19 @@ def test_blank_lines_of_several_columns_are_no_rows(content, values, note):
 
 
 def test_leading_blanks_are_kept():
-    """pandas drops those of the first cell where it looks for blank lines."""
+    """pandas alone would drop the blanks of a first cell while it looks for blank lines."""
     frame, _ = read("a,b\n x, u\n  y,v\n")
     assert frame.to_numpy().tolist() == [[" x", " u"], ["  y", "v"]]
 
 
 def test_rows_that_are_lost_are_an_error(monkeypatch):
-    """Lines are counted in another way, too."""
+    """The reader counts lines a second time, by other code."""
     whole = csv_table._parse
-    monkeypatch.setattr(csv_table, "_parse", lambda *given, **named: whole(*given, **named)[1:])
-    assert refuse("a,b\n1,2\n3,4\n") == "t.csv: 1 rows were read where there are 2"
-    assert refuse('a,b\n1,"2\n"\n3,4\n') == "t.csv: 1 rows were read where there are 2"
+    monkeypatch.setattr(
+        csv_table, "_parse", lambda *arguments, **named: whole(*arguments, **named)[1:]
+    )
+    assert refuse("a,b\n1,2\n3,4\n") == "t.csv: 1 rows were read, but there are 2"
+    assert refuse('a,b\n1,"2\n"\n3,4\n') == "t.csv: 1 rows were read, but there are 2"
 
 
 CELLS = st.one_of(
@@ -243,7 +245,7 @@ CELLS = st.one_of(
 )
 @example([["a"], [""], ["b"]], ",", "\n", False, False, "utf-8")
 def test_cells_are_read_as_they_were_written(rows, sep, end, quoted, ended, encoding):
-    """Every cell, of every line, whatever is in quotes: pandas and csv split lines alike."""
+    """pandas and csv split lines alike, whatever the quotes hold."""
 
     def write(cell):
         if quoted or any(c in f'{sep}"\n\r' for c in cell):
@@ -257,11 +259,11 @@ def test_cells_are_read_as_they_were_written(rows, sep, end, quoted, ended, enco
     frame, _ = read(text.encode(encoding), text=names, sep=sep)
     missing = {"", *csv_table.MISSING}
     expected = [[None if cell in missing else cell for cell in row] for row in rows]
-    found = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    assert found == expected
+    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    assert cells == expected
 
 
-# -- encodings, and what packs files --------------------------------------------------------------
+# -- encodings and compression --------------------------------------------------------------------
 
 TEXT = "größe,y\n1,ä\n2,é\n"
 
@@ -323,7 +325,7 @@ def test_bytes_that_are_no_text(data, asked, message):
 
 
 def test_text_is_text_wherever_it_is_cut():
-    """A character, or the end of a line, may lie in two of the pieces that a file is read by."""
+    """A character, or the end of a line, may straddle two of the pieces that are read."""
     for shift in range(4):
         text = "a,y\r\n" + "x" * (2**18 - 8 + shift) + ",€\r\n" + "1,€\r\n\r\n2,v"
         frame, notes = read(text)
@@ -332,23 +334,21 @@ def test_text_is_text_wherever_it_is_cut():
 
 
 @pytest.mark.parametrize("name", ["t.csv.xz", "t.csv.zip", "t.csv.bz2", "t.csv.gz", "t.csv.tar"])
-def test_what_is_not_packed_as_its_name_says(name):
+def test_files_not_packed_as_their_suffix_are_refused(name):
     assert refuse("a,y\n1,u\n", file=name).startswith(f"{name}: ")
 
 
 def test_no_encodings_of_text(capsys):
     for name in ("no such", "hex"):
         line = misuse(capsys, "fit", "t.csv", "--target", "y", "--encoding", name)
-        assert (
-            f"must be an encoding of text that Python knows, such as utf-16; got {name!r}" in line
-        )
+        assert f"must be a text encoding of Python, such as utf-16; got {name!r}" in line
 
 
 # -- numbers in another spelling ------------------------------------------------------------------
 
 
 def test_numbers_are_read_as_if_they_were_spelled_as_usual():
-    """With the same types and the same bits."""
+    """Types and bits are those of the usual spelling."""
     rng = np.random.default_rng(0)
     plain = pd.DataFrame(
         {
@@ -364,9 +364,9 @@ def test_numbers_are_read_as_if_they_were_spelled_as_usual():
     swapped = plain.map(lambda v: "" if v != v else f"{v:,}" if not isinstance(v, str) else v)
     swapped = swapped.map(lambda v: v.translate(str.maketrans(",.", ".,")))
     expected, _ = read(plain.to_csv(index=False))
-    found, _ = read(swapped.to_csv(index=False, sep=";"), sep=";", spelling=Spelling(",", "."))
-    assert found.pop("word").tolist() == ["1,5", "x"] * 25
-    pd.testing.assert_frame_equal(found, expected.drop(columns="word"), check_exact=True)
+    actual, _ = read(swapped.to_csv(index=False, sep=";"), sep=";", spelling=Spelling(",", "."))
+    assert actual.pop("word").tolist() == ["1,5", "x"] * 25
+    pd.testing.assert_frame_equal(actual, expected.drop(columns="word"), check_exact=True)
 
 
 def test_only_numbers_are_respelled():

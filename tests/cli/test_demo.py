@@ -1,4 +1,4 @@
-"""The demonstration: what it prints and draws, and how it fails."""
+"""Test the demonstration: its output, its figures and its errors."""
 
 import dataclasses
 import re
@@ -22,17 +22,17 @@ from properboost.reproduce.boostlr.large_sets_published import ERRORS
 
 @pytest.fixture
 def no_adult(tmp_path, monkeypatch):
-    """No folder, an empty cache, and an archive that nobody can reach."""
+    """Remove the folder, empty the cache, and make the archive unreachable."""
     monkeypatch.delenv("PROPERBOOST_DATA", raising=False)
     monkeypatch.setenv("PROPERBOOST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # the port that discards
+    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # port 9 discards all it gets
 
 
 def small_problem(_):
-    """Instead of the sets of the paper, a part of one of them.
+    """Yield a part of one set, in place of the sets of the paper.
 
-    It has so few values that each has its own bin, however the bins are found.
+    Features have so few values that each value has its own bin, for any search of bins.
     """
     load = demo.datasets.load_letter
     problem = demo._load("LETTER.p2", "N to Z against A to M", load, part="p2")
@@ -50,7 +50,7 @@ def test_demo(capsys, no_adult, monkeypatch):
     monkeypatch.setattr(demo, "N_FOLDS", 2)
     out, err = run(capsys, "demo", "--rounds", 5, "--gains", 2, 0.5, "--output-dir", "results/demo")
     picture = Path("results/demo/demo.png")
-    assert f"The picture is in {picture}." in out
+    assert f"Wrote the picture to {picture}." in out
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert 50_000 < picture.stat().st_size < 2_000_000
 
@@ -112,7 +112,7 @@ def test_demo_chooses_the_gain_by_cross_validation():
         for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
     ]
     tuned = {"GLog": trials, "GLaplacian": trials[:1]}
-    outcome = demo.Outcome(None, tuned, {}, trials[0], "tables")
+    outcome = demo.ProblemTrials(None, tuned, {}, trials[0], "tables")
     assert outcome.chosen("GLog").gain == 2.0
     assert outcome.hindsight("GLog").gain == 4.0
     assert outcome.best_method == "GLog"

@@ -1,4 +1,4 @@
-"""``properboost export``: what other systems predict with the files, and what is refused."""
+"""Test ``properboost export``: predictions of other systems from its files, and its errors."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ FEW = ("--n-estimators", "9")
 
 
 def expect():
-    """Return the loaded model, and a function that turns rows of a file into its rows."""
+    """Return the loaded model, and a function that makes its features of a file's rows."""
     model = pb.load_model("model.json")
     return model, lambda frame: frame[FEATURES].astype({"colour": "category", "flag": "category"})
 
@@ -32,14 +32,14 @@ def test_sqlite_predicts_by_the_query(capsys):
     assert out.endswith("\n")
     connection = sqlite3.connect(":memory:")
     frame.rename(columns={"size": "SIZE"}).to_sql("my rows", connection, index=False)
-    found = sorted(connection.execute(out).fetchall())
+    answers = sorted(connection.execute(out).fetchall())
     connection.close()
     model, prepare = expect()
     X = prepare(frame)
-    assert [row[0] for row in found] == frame["id"].tolist()
-    assert [row[1] for row in found] == model.predict(X).tolist()
-    assert [row[2] for row in found] == model.decision_function(X).tolist()
-    p = np.array([row[3:] for row in found])
+    assert [row[0] for row in answers] == frame["id"].tolist()
+    assert [row[1] for row in answers] == model.predict(X).tolist()
+    assert [row[2] for row in answers] == model.decision_function(X).tolist()
+    p = np.array([row[3:] for row in answers])
     np.testing.assert_allclose(p, model.predict_proba(X), rtol=0, atol=1e-14)
 
     run(capsys, "export", "model.json", "--to", "sql", *asked, "--output", "model.sql")
@@ -73,9 +73,9 @@ def test_onnxruntime_predicts_by_the_graph(capsys):
     assert (out, notes) == ("", "")
     frame.loc[0, "colour"] = None
     cells = frame[FEATURES].fillna({"colour": "(none)"})
-    given = {name: cells[[name]].to_numpy() for name in FEATURES}
+    inputs = {name: cells[[name]].to_numpy() for name in FEATURES}
     session = runtime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
-    raw, label = session.run(None, given)
+    raw, label = session.run(None, inputs)
     model, prepare = expect()
     X = prepare(frame)
     np.testing.assert_array_equal(raw.ravel(), model.decision_function(X))
@@ -100,9 +100,9 @@ def test_treelite_predicts_by_the_checkpoint(capsys):
         ("--to pmml", "--to: invalid choice: 'pmml'"),
         ("--to onnx", "--to onnx needs --output"),
         ("--to treelite", "--to treelite needs --output"),
-        ("--to onnx --output m --dialect sqlite", "--dialect is not for --to onnx"),
-        ("--to sql --missing none", "--missing is not for --to sql"),
-        ("--to treelite --output m --outputs raw", "--outputs is not for --to treelite"),
+        ("--to onnx --output m --dialect sqlite", "--dialect cannot be combined with --to onnx"),
+        ("--to sql --missing none", "--missing cannot be combined with --to sql"),
+        ("--to treelite --output m --outputs raw", "--outputs cannot be combined with --to"),
         ("--to sql --dialect oracle", "--dialect: invalid choice: 'oracle'"),
         ("--to sql --outputs odds", "--outputs: invalid choice: 'odds'"),
         ("--to sql --outputs raw raw", "each once; got ['raw', 'raw']"),

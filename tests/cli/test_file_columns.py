@@ -1,4 +1,4 @@
-"""Columns of a file, as a model knows them."""
+"""Test how columns of a file become features of a model."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from helpers.commands import columns_of, fail, fail_after_notes, fit, run, table
 def test_columns_are_matched_by_name(capsys):
     frame, _, _ = fit(capsys)
     in_order, notes = run(capsys, "predict", "model.json", "train.csv")
-    assert "ignored, as the model does not use them: 'id', 'grade'" in notes
+    assert "ignored, because the model does not use them: 'id', 'grade'" in notes
     assert "order" not in notes
     write(frame[["flag", "size", "colour"]], "other.csv")
     out, notes = run(capsys, "predict", "model.json", "other.csv")

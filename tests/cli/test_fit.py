@@ -1,4 +1,4 @@
-"""``properboost fit``: what is fitted, and what the report says."""
+"""Test ``properboost fit``: the models and the reports."""
 
 import gzip
 import re
@@ -34,7 +34,7 @@ def test_fit_then_predict(capsys):
     written = columns_of(out)
     assert list(written) == ["class", "p_bad", "p_good"]
     assert written["class"] == expected.predict(X).tolist()
-    # The digits are written that give the same numbers back.
+    # The digits in the file give back the same numbers.
     for k, name in enumerate(("p_bad", "p_good")):
         assert [*map(float, written[name])] == expected.predict_proba(X)[:, k].tolist()
 
@@ -82,11 +82,11 @@ FITS = [
     {"weak_learner": "tree", "max_leaf_nodes": 5, "linear_leaves": False},
     {"weak_learner": "rule", **GROWN, "max_conditions": 3},
 ]  # fmt: skip
-"""The options of fits, by flat names; each fit has those of one weak learner."""
+"""Options of several fits, by flat names; each fit has those of one weak learner."""
 
 
 def type_options(parameters):
-    """Return the options as somebody types them."""
+    """Yield the options as a user types them."""
     for name, value in parameters.items():
         yield f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
         yield from [] if isinstance(value, bool) else [value]
@@ -262,11 +262,11 @@ def test_a_linear_model_is_fitted_and_predicts(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--model", "rado", "--gain", "2"], "--gain is not for --model rado"),
-        (["--model", "rado", "--cv", "3"], "--cv is not for --model rado"),
-        (["--model", "rado", "--sample-weight", "w"], "--sample-weight is not for --model rado"),
-        (["--no-fit-intercept"], "--fit-intercept is not for --model properboost"),
-        (["--omega", "2"], "--omega is not for --model properboost"),
+        (["--model", "rado", "--gain", "2"], "--gain cannot be combined with --model rado"),
+        (["--model", "rado", "--cv", "3"], "--cv cannot be combined with --model rado"),
+        (["--model", "rado", "--sample-weight", "w"], "--sample-weight cannot be combined"),
+        (["--no-fit-intercept"], "--fit-intercept cannot be combined with --model properboost"),
+        (["--omega", "2"], "--omega cannot be combined with --model properboost"),
         (["--model", "rado", "--omega", "-2"], "omega must be at least 0"),
         (["--model", "rado", "--n-estimators", "auto"], "n_estimators must be an integer"),
         (["--model", "linear"], "invalid choice: 'linear'"),
@@ -276,7 +276,7 @@ def test_options_of_another_model_are_refused(capsys, options, message):
     assert message in misuse(capsys, "fit", write(table()), "--target", "grade", *options)
 
 
-def test_families_are_compared_without_being_asked(capsys):
+def test_families_are_compared_by_default(capsys):
     frame = table()
     train = ["fit", write(frame), "--target", "grade", "--drop", "id", "--test-size", "0"]
     out, _ = run(capsys, *train, "--effort", "1", "--cv", "3")
@@ -297,16 +297,16 @@ def test_families_are_compared_without_being_asked(capsys):
     assert Path("model.json").read_bytes() == first  # the record has no times
 
 
-def test_many_numbers_are_no_classes_unless_told(capsys):
+def test_many_numbers_are_classes_only_by_option(capsys):
     frame = table().assign(age=lambda f: f["id"] % 21)
-    given = ["fit", write(frame), "--target", "age"]
-    line = fail(capsys, *given)
+    command = ["fit", write(frame), "--target", "age"]
+    line = fail(capsys, *command)
     assert line == (
         "properboost: error: column 'age' holds 21 different numbers, each of which would be a "
-        "class; --many-classes takes them for that"
+        "class; --many-classes accepts them as classes"
     )
     assert not Path("model.json").exists()
-    run(capsys, *given, "--many-classes", "--n-estimators", "2")
+    run(capsys, *command, "--many-classes", "--n-estimators", "2")
     assert len(pb.load_model("model.json").classes_) == 21
     letters = frame.assign(age=lambda f: [chr(97 + k) for k in f["age"]])
     run(capsys, "fit", write(letters), "--target", "age", "--n-estimators", "2")
@@ -336,8 +336,8 @@ def test_weights_of_another_file_count(capsys):
     )
     write(frame)
     write(other, "other.csv")
-    given = ["--target", "grade", "--drop", "id", "--sample-weight", "w", "--eval", "other.csv"]
-    out, _ = run(capsys, "fit", "train.csv", *given)
+    options = ["--target", "grade", "--drop", "id", "--sample-weight", "w", "--eval", "other.csv"]
+    out, _ = run(capsys, "fit", "train.csv", *options)
     probability = pb.load_model("model.json").predict_proba(prepared(other))
     loss = log_loss(other["grade"], probability, sample_weight=other["w"])
     assert re.search(rf"^other file +60 +{loss:.4f} ", out, re.MULTILINE)
@@ -357,11 +357,11 @@ def test_weights_of_another_file_count(capsys):
         (lambda f: f.iloc[:0], "there are no rows below the header"),
     ],
 )
-def test_another_file_that_does_not_fit_is_heard_of_before_the_work(change, message, capsys):
+def test_a_wrong_other_file_is_refused_before_the_fit(change, message, capsys):
     write(table())
     write(change(table()), "other.csv")
-    given = ["--target", "grade", "--drop", "id", "--eval", "other.csv", "--output", "m.json"]
-    line = fail(capsys, "fit", "train.csv", *given)
+    options = ["--target", "grade", "--drop", "id", "--eval", "other.csv", "--output", "m.json"]
+    line = fail(capsys, "fit", "train.csv", *options)
     assert line.startswith("properboost: error: other.csv: ")
     assert message in line
     assert not Path("m.json").exists()
@@ -376,7 +376,7 @@ def test_one_class_of_another_file_is_enough(capsys):
 def test_models_are_written_compact_and_packed(capsys):
     fit(capsys)
     _, out, _ = fit(capsys, "--compact", "--output", "small.json.gz")
-    assert "is in small.json.gz." in out
+    assert "to small.json.gz." in out
     assert Path("small.json.gz").stat().st_size < 0.1 * Path("model.json").stat().st_size
     plain, _ = run(capsys, "predict", "model.json", "train.csv")
     small, _ = run(capsys, "predict", "small.json.gz", "train.csv")

@@ -1,4 +1,4 @@
-"""``properboost fit`` over Parquet in batches: the model of all rows at once, and its report."""
+"""Test that ``properboost fit`` over Parquet in batches gives the model of all rows at once."""
 
 import re
 from pathlib import Path
@@ -42,57 +42,57 @@ def write(rows, name="t.parquet", n_parts=1):
 
 def scores_of(out):
     names = "class shares|training|held out|other file"
-    found = re.findall(rf"^({names}) +(\S+) +(\S+) +(\S+)$", out, re.MULTILINE)
-    return {name: values for name, *values in found}
+    rows = re.findall(rf"^({names}) +(\S+) +(\S+) +(\S+)$", out, re.MULTILINE)
+    return {name: values for name, *values in rows}
 
 
 @pytest.mark.parametrize(
-    "given",
+    "options",
     [
         ["--weak-learner", "tree", "--loss", "gboost"],
         ["--sample-weight", "often", "--categorical", "whole"],
         ["--effort", "1", "--readable"],
     ],
-    ids=lambda given: given[-1],
+    ids=lambda options: options[-1],
 )
-def test_the_model_and_the_report_are_those_of_all_rows(capsys, given, monkeypatch):
+def test_the_model_and_the_report_are_those_of_all_rows(capsys, options, monkeypatch):
     monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
     rows = make_rows()
-    common = ["--target", "grade", "--drop", "id", *given, "--force"]
+    common = ["--target", "grade", "--drop", "id", *options, "--force"]
     out, _ = run(capsys, "fit", write(rows), *common)
     expected = Path("model.json").read_bytes()
     write(rows, "parts", 3)
     for how in (["t.parquet", "--in-batches"], ["parts"]):
-        found, _ = run(capsys, "fit", *how, *common)
+        text, _ = run(capsys, "fit", *how, *common)
         assert Path("model.json").read_bytes() == expected
-        scores, wanted = scores_of(found), scores_of(out)
+        scores, wanted = scores_of(text), scores_of(out)
         assert scores.pop("held out")[0] != "0"
         wanted.pop("held out")
         assert scores == wanted
-        kept = [line for line in out.splitlines() if re.match(r"classes of| +[0-9.]+%  ", line)]
-        assert len(kept) > 2
-        assert all(line in found.splitlines() for line in kept)
+        table = [line for line in out.splitlines() if re.match(r"classes of| +[0-9.]+%  ", line)]
+        assert len(table) > 2
+        assert all(line in text.splitlines() for line in table)
 
 
 def test_held_out_rows_are_not_learnt_from(capsys):
     rows = make_rows()
-    given = ["--target", "grade", "--drop", "id", "--test-size", "0.3"]
-    out, _ = run(capsys, "fit", write(rows), "--in-batches", *given)
-    held = np.random.default_rng(0).random(len(rows)) < 0.3
+    options = ["--target", "grade", "--drop", "id", "--test-size", "0.3"]
+    out, _ = run(capsys, "fit", write(rows), "--in-batches", *options)
+    held_out = np.random.default_rng(0).random(len(rows)) < 0.3
     X = rows.drop(columns=["id", "grade"]).astype({"colour": "category", "flag": "category"})
-    trial = pb.ProperBoostClassifier().fit(X[~held], rows["grade"][~held])
-    found = pb.batches.evaluate(trial, X[held].assign(y=rows["grade"][held]), "y")
-    expected = [str(held.sum()), f"{found['log_loss']:.4f}", f"{found['accuracy']:.4f}"]
+    trial = pb.ProperBoostClassifier().fit(X[~held_out], rows["grade"][~held_out])
+    scores = pb.batches.evaluate(trial, X[held_out].assign(y=rows["grade"][held_out]), "y")
+    expected = [str(held_out.sum()), f"{scores['log_loss']:.4f}", f"{scores['accuracy']:.4f}"]
     assert scores_of(out)["held out"] == expected
-    out, _ = run(capsys, "fit", "t.parquet", "--in-batches", *given[:-1], "0")
-    assert "held out: none was asked for" in out
+    out, _ = run(capsys, "fit", "t.parquet", "--in-batches", *options[:-1], "0")
+    assert "held out: none, because --test-size is 0" in out
 
 
 def test_too_few_rows_to_hold_any_out(capsys):
     rows = make_rows(4).assign(grade=["good", "bad", "bad", "bad"])
-    held = np.random.default_rng(0).random(4)
-    given = ["--in-batches", "--target", "grade", "--test-size", f"{held[0] + 1e-9}"]
-    out, _ = run(capsys, "fit", write(rows), *given)
+    draws = np.random.default_rng(0).random(4)
+    options = ["--in-batches", "--target", "grade", "--test-size", f"{draws[0] + 1e-9}"]
+    out, _ = run(capsys, "fit", write(rows), *options)
     assert "held out: none, because there are too few rows" in out
 
 
@@ -103,11 +103,11 @@ def test_another_file_is_scored(capsys):
     other.loc[0, "colour"] = "mauve"
     for name in ("o.parquet", "o.csv"):
         other.to_csv(name, index=False) if name[2:] == "csv" else write(other, name)
-    given = ["--target", "grade", "--drop", "id", "whole", "yes", "--test-size", "0", "--force"]
-    out, notes = run(capsys, "fit", "t.parquet", *given, "--eval", "o.parquet")
+    options = ["--target", "grade", "--drop", "id", "whole", "yes", "--test-size", "0", "--force"]
+    out, notes = run(capsys, "fit", "t.parquet", *options, "--eval", "o.parquet")
     for name in ("o.parquet", "o.csv"):
-        found, also = run(capsys, "fit", "t.parquet", "--in-batches", *given, "--eval", name)
-        assert scores_of(found)["other file"] == scores_of(out)["other file"]
+        text, also = run(capsys, "fit", "t.parquet", "--in-batches", *options, "--eval", name)
+        assert scores_of(text)["other file"] == scores_of(out)["other file"]
         assert sorted(also.splitlines()) == sorted(notes.replace("o.parquet", name).splitlines())
 
 
@@ -123,23 +123,23 @@ def test_progress_is_shown(capsys):
 def test_what_does_not_fit_into_memory_is_read_in_batches(capsys, monkeypatch):
     monkeypatch.setattr(parquet_parts, "_CELL", 2**50)
     _, err = run(capsys, "fit", write(make_rows()), "--target", "grade")
-    assert "t.parquet is read in batches, as its 400 rows would fill the memory" in err
+    assert "t.parquet is read in batches, because its 400 rows would fill the memory" in err
 
 
 def test_another_file_must_have_the_columns(capsys):
     write(make_rows())
     write(make_rows().drop(columns="flag"), "o.parquet")
-    given = ["--in-batches", "--target", "grade", "--drop", "id"]
-    line = fail(capsys, "fit", "t.parquet", *given, "--eval", "o.parquet")
+    options = ["--in-batches", "--target", "grade", "--drop", "id"]
+    line = fail(capsys, "fit", "t.parquet", *options, "--eval", "o.parquet")
     assert "o.parquet: the file lacks the column 'flag'" in line
     assert not Path("model.json").exists()
 
 
-# -- what goes wrong ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("change", "given", "message"),
+    ("change", "options", "message"),
     [
         (lambda r: r.drop(columns="grade"), [], "lacks the column 'grade'"),
         (lambda r: r, ["--sample-weight", "none"], "lacks the column 'none'"),
@@ -149,13 +149,13 @@ def test_another_file_must_have_the_columns(capsys):
         (lambda r: r.assign(grade=r["size"]), [], "holds fractions, not classes"),
         (lambda r: r.assign(grade=r["id"]), [], "400 different numbers.*--many-classes"),
         (lambda r: r.assign(grade="one"), [], "at least two classes"),
-        (lambda r: r[["grade", "id"]], [], "no column is left"),
+        (lambda r: r[["grade", "id"]], [], "no columns are left"),
         (lambda r: r[:0], [], "there are no rows"),
     ],
 )  # fmt: skip
-def test_columns_that_are_refused(capsys, change, given, message):
+def test_columns_that_are_refused(capsys, change, options, message):
     file = write(change(make_rows()))
-    line = fail(capsys, "fit", file, "--in-batches", "--target", "grade", "--drop", "id", *given)
+    line = fail(capsys, "fit", file, "--in-batches", "--target", "grade", "--drop", "id", *options)
     assert re.search(message, line)
     assert sorted(path.name for path in Path().iterdir()) == ["t.parquet"]
 
@@ -177,8 +177,8 @@ def test_a_file_that_changes_is_refused(capsys, monkeypatch):
     file, rows = write(make_rows()), make_rows(500)
     read = parquet_parts.ParquetParts.read
 
-    def changing(*given, **named):
-        yield from read(*given, **named)
+    def changing(*arguments, **named):
+        yield from read(*arguments, **named)
         write(rows)
 
     monkeypatch.setattr(parquet_parts.ParquetParts, "read", changing)
@@ -190,6 +190,6 @@ def test_arguments_that_are_refused(capsys):
     write(make_rows())
     line = misuse(capsys, "fit", "t.csv", "--target", "grade", "--in-batches")
     assert "--in-batches is for Parquet" in line
-    given = ["--target", "grade", "--model", "rado"]
-    line = misuse(capsys, "fit", "t.parquet", "--in-batches", *given)
-    assert "--model rado takes all rows at once" in line
+    options = ["--target", "grade", "--model", "rado"]
+    line = misuse(capsys, "fit", "t.parquet", "--in-batches", *options)
+    assert "--model rado needs all rows at once" in line

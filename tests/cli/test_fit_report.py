@@ -1,4 +1,4 @@
-"""What `fit` says of the model."""
+"""Test the report of `fit` on the model."""
 
 import re
 from pathlib import Path
@@ -38,11 +38,11 @@ def test_report(capsys):
     assert float(first[1]) == pytest.approx(100 * model.feature_importances_.max(), abs=0.05)
 
 
-def test_report_says_how_sure_importances_are(capsys):
+def test_report_has_standard_errors_of_importances(capsys):
     rows = "".join(f"{k % 7},{k % 5},{'u' if k % 7 + k % 3 > 4 else 'v'}\n" for k in range(300))
     Path("t.csv").write_text("a,b,y\n" + rows)
-    given = ["--effort", "none", "--outer-bags", "4", "--interactions", "1"]
-    out, _ = run(capsys, "fit", "t.csv", "--target", "y", "--output", "t.json", *given)
+    options = ["--effort", "none", "--outer-bags", "4", "--interactions", "1"]
+    out, _ = run(capsys, "fit", "t.csv", "--target", "y", "--output", "t.json", *options)
     model = pb.load_model("t.json")
     of_features = re.search(r"importance +feature\n +\S+% \+-(\S+)% +a\n", out)
     assert float(of_features[1]) == pytest.approx(100 * model.importance_errors_[0], abs=0.05)
@@ -53,12 +53,12 @@ def test_report_says_how_sure_importances_are(capsys):
 @pytest.mark.parametrize(
     ("rows", "share", "reason"),
     [
-        ("1,u\n2,u\n3,v\n4,v\n", "0", "none was asked for"),
+        ("1,u\n2,u\n3,v\n4,v\n", "0", "none, because --test-size is 0"),
         ("1,u\n2,u\n3,u\n4,v\n", "0.5", "class v has one row only"),
         ("1,u\n2,u\n3,v\n4,v\n", "0.2", "too few rows"),
     ],
 )
-def test_report_says_why_nothing_was_held_out(capsys, rows, share, reason):
+def test_report_states_why_no_rows_were_held_out(capsys, rows, share, reason):
     Path("small.csv").write_text("x,y\n" + rows)
     out, _ = run(capsys, "fit", "small.csv", "--target", "y", "--test-size", share)
     assert re.search(f"^held out: .*{reason}", out, re.M)

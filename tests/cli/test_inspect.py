@@ -1,4 +1,4 @@
-"""``properboost inspect`` and ``schema``: what a model file holds, of every kind."""
+"""Test ``properboost inspect`` and ``schema`` on model files of every kind."""
 
 import json
 from pathlib import Path
@@ -10,12 +10,12 @@ import properboost as pb
 from helpers.commands import fail, run
 from properboost.persistence.schema import model_schema
 
-KEPT = Path(__file__).resolve().parents[1] / "persistence" / "kept_files"
-FILES = sorted(path for path in KEPT.glob("*/*.json*") if ".expected." not in path.name)
+STORED = Path(__file__).resolve().parents[1] / "persistence" / "kept_files"
+FILES = sorted(path for path in STORED.glob("*/*.json*") if ".expected." not in path.name)
 
 
 def find(name):
-    return next((KEPT / "format_10").glob(f"{name}.json*"))
+    return next((STORED / "format_10").glob(f"{name}.json*"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -36,13 +36,13 @@ def test_every_file_is_described(path, capsys):
     ]  # fmt: skip
     begin = start + 6 + (1 + len(edits) if edits else 0)
     assert lines[begin - 1].startswith("parameters")
-    given = {line.strip().split("=")[0] for line in lines[begin:]}
+    listed = {line.strip().split("=")[0] for line in lines[begin:]}
     defaults, values = (m.get_params(deep=False) for m in (type(model)(), model))
-    assert given == {name for name in values if repr(values[name]) != repr(defaults[name])}
+    assert listed == {name for name in values if repr(values[name]) != repr(defaults[name])}
 
     out, _ = run(capsys, "inspect", path, "--json")
     summary = json.loads(out)
-    assert summary["parameters"].keys() == given
+    assert summary["parameters"].keys() == listed
     assert summary["classes"] == model.classes_.tolist()
     assert [feature["name"] for feature in summary["features"]] == model.feature_names_in_.tolist()
     assert summary.get("n_iter") == getattr(model, "n_iter_", None)
@@ -67,7 +67,7 @@ def test_every_file_is_described(path, capsys):
         ("votes_two_classes", ["file         2,301 bytes", "rounds       9"]),
     ],
 )  # fmt: skip
-def test_what_is_told(name, lines, capsys):
+def test_the_text_of_inspect(name, lines, capsys):
     out, _ = run(capsys, "inspect", find(name))
     assert [line for line in lines if line not in out.splitlines()] == []
 

@@ -1,4 +1,4 @@
-"""Labels of every kind in files: fitted, kept and predicted as they stand there."""
+"""Test that labels of every kind in files are fitted, stored and predicted as the file has them."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ CODES = np.digitize(X["a"], [-0.5, 0.5])
 
 FIT = ("--target", "y", "--output", "m.json", "--force", "--n-estimators", 3, "--jobs", 1)
 
-# Texts show the values of labels only: kinds that have the same ones are one.
+# A text shows a label's value only, so kinds of equal values are tested once.
 IN_TEXT = {}
 for name, kind in KINDS.items():
     IN_TEXT.setdefault(tuple(map(repr, kind.values.tolist())), name)
@@ -25,7 +25,7 @@ def codes_of(kind):
 
 
 def make_column(kind):
-    """The labels as a column of pandas, which pyarrow can write."""
+    """Return the labels as a pandas column that pyarrow can write."""
     y = kind.make(codes_of(kind))
     if isinstance(y, np.ndarray):
         odd = y.dtype.kind == "T" or y.dtype.itemsize > 8 or not y.dtype.isnative
@@ -40,7 +40,7 @@ def expected_of(kind):
 
 @pytest.mark.parametrize("name", IN_TEXT.values())
 def test_text(capsys, name):
-    """Truth values are text in a CSV file, for TRUE and true are two."""
+    """Truth values are text in a CSV file, because TRUE and true are two texts."""
     kind = KINDS[name]
     texts = [str(value) for value in kind.values[codes_of(kind)].tolist()]
     X.assign(y=texts).to_csv("rows.csv", index=False)
@@ -55,7 +55,7 @@ def test_text(capsys, name):
     assert [*written][1:] == [f"p_{value}" for value in values]
 
 
-# Arrow has no columns of objects, and those of lists are those of arrays.
+# Arrow has no columns of objects, and makes the same columns of lists as of arrays.
 IN_COLUMNS = [name for name in KINDS if not name.startswith(("objects", "list", "polars: Int128"))]
 
 
@@ -83,7 +83,7 @@ def test_parquet(capsys, name):
     assert written == kind.values[predicted].tolist()
 
 
-def test_integers_that_floats_do_not_tell_apart_are_refused(capsys):
+def test_integers_that_are_equal_as_floats_are_refused(capsys):
     X.assign(y=[2**70 + int(code) for code in CODES]).to_csv("rows.csv", index=False)
     line = fail(capsys, "fit", "rows.csv", *FIT)
     assert "column 'y' holds numbers of more than 15 digits" in line

@@ -1,4 +1,4 @@
-"""``properboost merge``: the mean of models, its record, and what does not go together."""
+"""Test ``properboost merge``: the mean of models, its record, and its errors."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ FIT = ("--target", "grade", "--drop", "id", "--n-estimators", "9")
 
 @pytest.fixture
 def sites(capsys):
-    """Models of two sites, in files, and the rows of the first."""
+    """Write the models of two sites to files, and return the rows of the first."""
     for seed, (file, n) in enumerate(zip(FILES, (120, 60), strict=True)):
         frame = table(n, seed)
         run(capsys, "fit", write(frame), *FIT, "--gain", 1 + seed, "--output", file)
@@ -26,7 +26,7 @@ def test_the_merged_model_is_that_of_python(capsys, sites):
     models, X = sites
     out, notes = run(capsys, "merge", *FILES, "--output", "both.json.gz")
     assert notes == ""
-    assert out == "The merged model, with the weights 0.6667, 0.3333, is in both.json.gz.\n"
+    assert out == "Wrote the merged model, with the weights 0.6667, 0.3333, to both.json.gz.\n"
     merged, expected = pb.load_model("both.json.gz"), pb.merge_models(models)
     np.testing.assert_array_equal(merged.decision_function(X), expected.decision_function(X))
     assert merged.edits_ == expected.edits_
@@ -35,8 +35,8 @@ def test_the_merged_model_is_that_of_python(capsys, sites):
 
 def test_weights_and_a_reason_reach_the_record(capsys, sites):
     models, X = sites
-    given = ("--weights", 1, 3, "--reason", "two sites", "--output", "both.json")
-    run(capsys, "merge", *FILES, *given)
+    options = ("--weights", 1, 3, "--reason", "two sites", "--output", "both.json")
+    run(capsys, "merge", *FILES, *options)
     merged = pb.load_model("both.json")
     expected = pb.merge_models(models, [1, 3]).predict_proba(X)
     np.testing.assert_array_equal(merged.predict_proba(X), expected)
@@ -44,7 +44,7 @@ def test_weights_and_a_reason_reach_the_record(capsys, sites):
     assert "  2 models merged, with weights 0.25, 0.75; reason: two sites" in out
 
 
-@pytest.mark.filterwarnings("default")  # becomes a note
+@pytest.mark.filterwarnings("default")  # the warning becomes a note
 def test_what_is_joined_is_noted(capsys):
     random = np.random.default_rng(0)
     for file, shift in zip(FILES, (0.0, 1e-3), strict=True):
@@ -55,8 +55,8 @@ def test_what_is_joined_is_noted(capsys):
             "--n-estimators", 5, "--output", file)  # fmt: skip
     _, notes = run(capsys, "merge", *FILES, "--output", "both.json")
     (note,) = notes.splitlines()
-    assert note.startswith("properboost: note: the models tell more apart in all than one model")
-    assert "of size, what differs least was joined" in note
+    assert note.startswith("properboost: note: the models have more bins together than one model")
+    assert "in size the bins or cells that differ least were joined" in note
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_models_that_do_not_go_together_are_named_by_their_files(capsys, sites):
     assert not Path("both.json").exists()
 
 
-def test_nothing_is_replaced_unless_told(capsys, sites):
+def test_files_are_replaced_only_with_force(capsys, sites):
     before = Path("south.json").read_bytes()
     line = fail(capsys, "merge", *FILES, "--output", "south.json")
-    assert "south.json: there is such a file already; --force replaces it" in line
+    assert "south.json: the file exists; --force replaces it" in line
     assert Path("south.json").read_bytes() == before
     run(capsys, "merge", *FILES, "--output", "south.json", "--force")
     assert pb.load_model("south.json").edits_[0]["method"] == "merge_models"
@@ -103,11 +103,11 @@ def test_nothing_is_replaced_unless_told(capsys, sites):
 
 
 def test_models_of_other_spellings_are_noted(capsys, sites):
-    """What the merged model forgets is to be given to predict."""
+    """The merged model has no spelling, so the user gives it to predict."""
     frame = table(60, 1)
     frame.to_csv("swiss.csv", index=False, decimal=",", sep=";")
-    given = ("--sep", ";", "--decimal", ",", "--output", "south.json", "--force")
-    run(capsys, "fit", "swiss.csv", *FIT, *given)
+    options = ("--sep", ";", "--decimal", ",", "--output", "south.json", "--force")
+    run(capsys, "fit", "swiss.csv", *FIT, *options)
     _, notes = run(capsys, "merge", *FILES, "--output", "both.json")
     assert "spell numbers in different ways" in notes
     run(capsys, "predict", "both.json", "swiss.csv", "--sep", ";", "--decimal", ",")

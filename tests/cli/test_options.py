@@ -1,4 +1,4 @@
-"""Options of `fit`: the parameters whose declarations say so, and what they read."""
+"""Test the options of `fit`: their parameters, and the values that they read."""
 
 import argparse
 from dataclasses import replace
@@ -18,11 +18,11 @@ from properboost.parameters.flat import PLACES
 CLASSES = (pb.ProperBoostClassifier, pb.ProperBoostClassifierCV, pb.RadoBoostClassifier)
 
 OF_THE_RUN = {"n_jobs", "verbose"}
-"""How a command works, whatever the model."""
+"""Parameters of a command's run, which no model depends on."""
 
 
 @pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
+def in_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -32,7 +32,7 @@ def parse(*words):
 
 
 def make(*words):
-    """Return the classifier of options; no families are compared unless they say how far."""
+    """Return the classifier of options; families are compared only if `words` set the effort."""
     more = [] if {"--effort", "rado"} & {*words} else ["--effort", "none"]
     return make_classifier(parse(*words, *more))
 
@@ -87,7 +87,7 @@ def test_a_text_in_a_declaration_is_an_option(capsys, monkeypatch):
     assert "argument --interaction-rate: must be a number; got 'much'" in line
 
 
-def test_what_is_not_given_is_left_to_the_classifier():
+def test_missing_options_are_left_to_the_classifier():
     assert make().get_params() == pb.ProperBoostClassifier().get_params()
     assert make("--model", "rado").get_params() == pb.RadoBoostClassifier().get_params()
     search = make("--gain", "auto").get_params()
@@ -101,7 +101,7 @@ def test_none_is_a_word(name):
     assert getattr(model.weak_learner if learner else model, name) is None
 
 
-def test_texts_say_what_none_is():
+def test_help_describes_none():
     for name, entry in list_known():
         if entry.option is not None and entry.default is None:
             assert "; none " in entry.option, name

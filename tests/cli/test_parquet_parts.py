@@ -1,4 +1,4 @@
-"""Parquet in parts: read, predicted and drawn from as one file would be."""
+"""Test that Parquet in parts is read, predicted and drawn from as one file would be."""
 
 import gzip
 from pathlib import Path
@@ -12,7 +12,7 @@ from properboost.cli import parquet_parts, predict
 from properboost.cli.arrow_table import read_arrow
 from properboost.cli.csv_table import FileError
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import Reader
+from properboost.cli.row_file import RowFileReader
 
 pd = pytest.importorskip("pandas")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -35,11 +35,11 @@ def rows():
 
 
 def test_parts_are_read_as_one_file(rows):
-    given = {"text": ["id"], "is_needed": lambda name: name != "size"}
-    expected = read_arrow("t.parquet", **given, labels=None, categories=False)
+    settings = {"text": ["id"], "is_needed": lambda name: name != "size"}
+    expected = read_arrow("t.parquet", **settings, labels=None, categories=False)
     for file in ("t.parquet", "parts"):
         parts = ParquetParts.open(file)
-        frames = [*parts.read(**given)]
+        frames = [*parts.read(**settings)]
         assert parts.n_rows == 300
         assert max(map(len, frames)) <= 64
         pd.testing.assert_frame_equal(pd.concat(frames), expected)
@@ -54,7 +54,7 @@ def test_predictions_are_those_of_one_batch(capsys, rows, output, monkeypatch):
     changed[:130].to_parquet("parts/a.parquet", index=False)
     changed[130:].to_parquet("parts/later/b.parquet", index=False)
     out, notes = run(capsys, "predict", "model.json", "t.csv", "--explain")
-    found, also = run(
+    printed, also = run(
         capsys, "predict", "model.json", "parts", "--explain", "--output", output, "--force"
     )
     assert also == notes
@@ -64,7 +64,7 @@ def test_predictions_are_those_of_one_batch(capsys, rows, output, monkeypatch):
         "p.csv.gz": lambda: gzip.decompress(Path("p.csv.gz").read_bytes()).decode(),
         "p.parquet": lambda: pd.read_parquet("p.parquet").to_csv(index=False),
         "p.arrow": lambda: pd.read_feather("p.arrow").to_csv(index=False),
-        "-": lambda: found,
+        "-": lambda: printed,
     }
     assert read[output]() == out
     _, err = run(capsys, "predict", "model.json", "parts", "--verbose", "--output", "v.csv")
@@ -83,11 +83,11 @@ def test_nothing_is_left_of_predictions_that_are_broken_off(
     Path(output).write_text("before")
     whole, calls = predict._predict, []
 
-    def broken(*given):
+    def broken(*arguments):
         calls.append(0)
         if len(calls) == 3:
             raise error
-        return whole(*given)
+        return whole(*arguments)
 
     monkeypatch.setattr(predict, "_predict", broken)
     before = sorted(Path().iterdir())
@@ -112,19 +112,19 @@ def test_a_report_on_drawn_rows(capsys, rows):
     pytest.importorskip("vl_convert")
     X = rows[["size", "colour"]].astype({"colour": "category"})
     pb.ProperBoostClassifier(n_estimators=5).fit(X, rows["grade"]).save_model("model.json")
-    given = ["--target", "grade", "--groups", "--force"]
-    out, notes = run(capsys, "report", "model.json", "parts", "--sample-rows", "200", *given)
-    assert "The report on 200 rows" in out
-    assert "about 200 of 300 rows, drawn by lot" in notes
-    out, notes = run(capsys, "report", "model.json", "parts", *given)
-    assert "The report on 300 rows" in out
-    assert "by lot" not in notes
+    options = ["--target", "grade", "--groups", "--force"]
+    out, notes = run(capsys, "report", "model.json", "parts", "--sample-rows", "200", *options)
+    assert "Wrote the report on 200 rows" in out
+    assert "about 200 of 300 rows, drawn at random" in notes
+    out, notes = run(capsys, "report", "model.json", "parts", *options)
+    assert "Wrote the report on 300 rows" in out
+    assert "at random" not in notes
     rows.to_csv("t.csv", index=False)
     line = misuse(capsys, "report", "model.json", "t.csv", "--sample-rows", "9")
     assert "--sample-rows is for Parquet" in line
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_files_that_are_refused(capsys, rows):
         ParquetParts.open("parts")
     rows[:0].to_parquet("none.parquet")
     assert "there are no rows" in fail(capsys, "fit", "none.parquet", "--target", "grade")
-    with pytest.raises(FileError, match="parts: it is a folder, which is read in batches only"):
-        Reader().read("parts", [], is_needed=lambda _: True)
+    with pytest.raises(FileError, match="parts: it is a folder, which can only be read in batches"):
+        RowFileReader().read("parts", [], is_needed=lambda _: True)
 
 
 def test_a_file_that_changed_is_refused(rows):

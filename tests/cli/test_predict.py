@@ -1,4 +1,4 @@
-"""``properboost predict``: what is written of each row."""
+"""Test the columns that ``properboost predict`` writes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -63,13 +63,13 @@ def test_intervals_are_beside_probabilities(capsys, classes):
     out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8)
     written = columns_of(out)
     labels = model.classes_.tolist()
-    own = [f"{end}_{label}" for label in labels for end in ("p", "low", "high")]
-    assert list(written) == ["class", *own]
+    columns = [f"{end}_{label}" for label in labels for end in ("p", "low", "high")]
+    assert list(written) == ["class", *columns]
     for k, label in enumerate(labels):
         assert [*map(float, written[f"low_{label}"])] == low[:, k].tolist()
         assert [*map(float, written[f"high_{label}"])] == high[:, k].tolist()
     out, _ = run(capsys, "predict", "model.json", "train.csv", "--interval", 0.8, "--proba")
-    assert out.splitlines()[0] == ",".join(own)
+    assert out.splitlines()[0] == ",".join(columns)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_contributions_are_beside_predictions(capsys, classes):
     frame = table()
     if classes == 3:
         frame["grade"] = frame["grade"].where(frame["id"] % 5 > 0, "fair")
-    given = ["--target", "grade", "--drop", "id", "--interactions", "1"]
-    run(capsys, "fit", write(frame), *given)
+    options = ["--target", "grade", "--drop", "id", "--interactions", "1"]
+    run(capsys, "fit", write(frame), *options)
     model, X = pb.load_model("model.json"), prepared(frame)
     out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain")
     plain, _ = run(capsys, "predict", "model.json", "train.csv")
@@ -120,8 +120,8 @@ def test_contributions_are_beside_predictions(capsys, classes):
         expected = model.contributions(X, label)
         assert {*map(float, written[f"baseline_{label}"])} == {expected.baseline}
         for k, term in enumerate(terms):
-            found = [*map(float, written[f"contribution_{label}_{term}"])]
-            assert found == expected.values[:, k].tolist()
+            values = [*map(float, written[f"contribution_{label}_{term}"])]
+            assert values == expected.values[:, k].tolist()
     out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain", "--raw")
     if classes == 2:
         written = columns_of(out)
@@ -133,7 +133,7 @@ def test_contributions_are_beside_predictions(capsys, classes):
     ("model", "message"),
     [
         (pb.UDTClassifier(max_leaf_nodes=4), "m.json: a UDTClassifier has no contributions"),
-        (pb.WeightBoost(n_estimators=3), "m.json: what a round adds depends on the sum before it"),
+        (pb.WeightBoost(n_estimators=3), "m.json: the part of a round depends on the sum"),
         (
             pb.ProperBoostClassifier(n_estimators=2, weak_learner=pb.Tree(linear_leaves=True)),
             "m.json: contributions must be of a model with linear_leaves=False",
@@ -161,13 +161,13 @@ def test_contributions_of_one_name_are_refused(capsys):
 
 @pytest.mark.parametrize("file", ["train.csv", "t.parquet", "t.arrow"])
 def test_rows_without_a_prediction_are_an_error(capsys, monkeypatch, file):
-    """A file that is a line short is pasted beside the wrong rows."""
+    """A user would paste a file that lacks a line beside the wrong rows."""
     pytest.importorskip("pyarrow")
     frame, *_ = fit(capsys)
     frame.to_parquet("t.parquet")
     frame.to_feather("t.arrow")
     whole = predict._predict
-    monkeypatch.setattr(predict, "_predict", lambda *given: whole(*given)[1:])
+    monkeypatch.setattr(predict, "_predict", lambda *arguments: whole(*arguments)[1:])
     line = fail_after_notes(capsys, "predict", "model.json", file, "--output", "out.csv")
     assert line == f"properboost: error: {file}: 200 rows have 199 predictions"
     assert not Path("out.csv").exists()

@@ -1,4 +1,4 @@
-"""``properboost report``: which column holds the classes, and what is written where."""
+"""Test ``properboost report``: the column of the classes, and the files it writes."""
 
 import datetime
 from pathlib import Path
@@ -31,17 +31,17 @@ def test_the_classes_are_found(capsys):
     fit(capsys)
     write(table(seed=1), "test.csv")
     out, notes = run(capsys, "report", "model.json", "test.csv", *LITTLE)
-    assert out == "The report on 200 rows is in report.html.\n"
-    assert "'grade' is taken for the classes" in notes
+    assert out == "Wrote the report on 200 rows to report.html.\n"
+    assert "'grade' is used as the classes" in notes
     assert "model.json on test.csv" in read()
     rows = table(seed=1)
     X = rows[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     wrong = np.mean(pb.load_model("model.json").predict(X) != rows["grade"])
     assert f"{1 - wrong:.1%}</strong>of the test rows are predicted rightly" in read()
 
-    found = read()
+    report = read()
     run(capsys, "report", "model.json", "test.csv", "--target", "grade", *LITTLE)
-    assert read() == found
+    assert read() == report
 
 
 def test_options_reach_the_page(capsys):
@@ -155,12 +155,12 @@ def test_what_is_wrong_is_one_line(capsys):
     assert "'x'" in fail(capsys, *files, "--target", "x")
     line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--class", "fair")
     assert "--class must be one of 'bad', 'good'; got 'fair'" in line
-    for given, complaint in (
+    for names, complaint in (
         (["fair=so"], "--class-name: the label must be one of 'bad', 'good'; got 'fair'"),
         (["bad"], "--class-name must be a label, =, and a text; got 'bad'"),
         (["bad=x", "bad=y"], "--class-name names 'bad' twice"),
     ):
-        named = [word for one in given for word in ("--class-name", one)]
+        named = [word for one in names for word in ("--class-name", one)]
         assert complaint in fail_after_notes(capsys, *files, *named)
     described = (*files, "--feature-descriptions", "columns.csv")
     write(pd.DataFrame({"column": ["street"], "text": ["where it stands"]}), "columns.csv")

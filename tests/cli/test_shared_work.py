@@ -1,4 +1,4 @@
-"""Outputs of commands: what is written, what is not replaced, and what a terminal gets."""
+"""Test outputs of commands: files, refusals to replace them, and safe text for terminals."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, wr
 from properboost.cli import shared_work
 
 
-def test_wrong_output_is_heard_of_before_the_work(capsys):
+def test_a_wrong_output_is_refused_before_the_fit(capsys):
     write(table())
     for output in ("none/model.json", "."):
         line = fail(capsys, "fit", "missing.csv", "--target", "grade", "--output", output)
@@ -20,22 +20,20 @@ def test_wrong_output_is_heard_of_before_the_work(capsys):
         assert "folder" in line
 
 
-def test_nothing_is_replaced_unless_told(capsys):
+def test_files_are_replaced_only_with_force(capsys):
     write(table())
-    given = ["fit", "train.csv", "--target", "grade", "--output", "model.json"]
-    run(capsys, *given)
+    command = ["fit", "train.csv", "--target", "grade", "--output", "model.json"]
+    run(capsys, *command)
     before = Path("model.json").read_bytes()
-    line = fail(capsys, *given, "--gain", "3")
-    assert line == (
-        "properboost: error: model.json: there is such a file already; --force replaces it"
-    )
+    line = fail(capsys, *command, "--gain", "3")
+    assert line == ("properboost: error: model.json: the file exists; --force replaces it")
     assert Path("model.json").read_bytes() == before
-    run(capsys, *given, "--gain", "3", "--force")
+    run(capsys, *command, "--gain", "3", "--force")
     assert Path("model.json").read_bytes() != before
 
     predicting = ["predict", "model.json", "train.csv", "--output"]
     run(capsys, *predicting, "out.csv")
-    assert "out.csv: there is such a file already; --force" in fail(capsys, *predicting, "out.csv")
+    assert "out.csv: the file exists; --force" in fail(capsys, *predicting, "out.csv")
     run(capsys, *predicting, "out.csv", "--force")
     Path("link.csv").symlink_to("out.csv")
     assert "--force replaces it" in fail(capsys, *predicting, "link.csv")
@@ -61,16 +59,16 @@ STRANGE = "\x1b[31m\x07\x0b\u202e"
 SPELLED = r"\x1b[31m\x07\x0b\u202e"
 
 
-def test_a_terminal_is_shown_names_and_does_not_obey_them(capsys):
-    """Names, cells, classes and files with what moves, colours or rings a terminal."""
+def test_names_cannot_control_a_terminal(capsys):
+    """Control characters of names, cells, classes and files do not reach the terminal."""
     rows = table().rename(columns={"size": f"size{STRANGE}", "flag": f"{STRANGE}\nflag"})
     rows = rows.replace({"good": f"good{STRANGE}", "red": f"red{STRANGE}"}).drop(columns="id")
     write(rows)
     words = []
-    given = ["fit", "train.csv", "--target", "grade"]
-    words += run(capsys, *given, "--output", f"m{STRANGE}.json")
+    options = ["fit", "train.csv", "--target", "grade"]
+    words += run(capsys, *options, "--output", f"m{STRANGE}.json")
     for learner in ("rado", "properboost"):
-        words += run(capsys, *given, "--model", learner, "--output", f"{learner}.json")
+        words += run(capsys, *options, "--model", learner, "--output", f"{learner}.json")
     words += run(capsys, "inspect", f"m{STRANGE}.json")
     new = write(rows.replace({f"red{STRANGE}": f"pink{STRANGE}"}), "new.csv")
     for command in ("predict", "report"):
@@ -85,7 +83,7 @@ def test_a_terminal_is_shown_names_and_does_not_obey_them(capsys):
     for text in words:
         assert all(line.isprintable() for line in text.split("\n")), text
     assert sum(SPELLED in text for text in words) >= 8
-    assert f"good{STRANGE}" in pd.read_csv("predict.out").to_csv()  # which is data
+    assert f"good{STRANGE}" in pd.read_csv("predict.out").to_csv()  # cells of data stay as they are
 
 
 def test_what_an_output_cannot_encode_is_spelled(monkeypatch):
@@ -97,10 +95,10 @@ def test_what_an_output_cannot_encode_is_spelled(monkeypatch):
 
 
 def test_files_of_any_name_are_written(capsys):
-    """The last line names the file; it must not fail where all else is done."""
+    """The last line names the file, and must not fail after all other work is done."""
     name = os.fsdecode(b"m\xff.json")
     write(table())
     out, _ = run(capsys, "fit", "train.csv", "--target", "grade", "--output", name)
-    assert r"is in m\udcff.json" in out
+    assert r"to m\udcff.json" in out
     assert Path(name).exists()
     assert r"m\udcff.json: ProperBoostClassifier" in run(capsys, "inspect", name)[0]

@@ -1,4 +1,4 @@
-"""Models of Dask collections: those of the same rows in memory, byte for byte."""
+"""Test that models of Dask collections are those of the same rows in memory, byte for byte."""
 
 import threading
 from dataclasses import replace
@@ -21,8 +21,8 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(3) as own:
-        yield own
+    with cluster(3) as connected:
+        yield connected
 
 
 def rows(n=1200, n_classes=2, seed=0):
@@ -105,12 +105,15 @@ def test_screens_by_default(client, tmp_path, monkeypatch, learner):
     for name, value in (("SCREEN", 60), ("LEAST_SCREENED", 1000), ("LEAST_OF_CLASS", 100)):
         monkeypatch.setattr(boosting, name, value)
     X, y = rows()
-    X = np.hstack([X, np.random.default_rng(3).normal(size=(len(X), 8))])  # of 4, none is left out
+    # A race drops none of only 4 features.
+    X = np.hstack([X, np.random.default_rng(3).normal(size=(len(X), 8))])
     settings = {"n_estimators": 8, "weak_learner": learner, "screening": "auto"}
     assert_same(client, tmp_path, X, y, chunks=(1200, 500), **settings)
     fits = [
-        pb.ProperBoostClassifier(**settings | {"screening": own}).fit(X, y).decision_function(X)
-        for own in ("auto", 60, None)
+        pb.ProperBoostClassifier(**settings | {"screening": screening})
+        .fit(X, y)
+        .decision_function(X)
+        for screening in ("auto", 60, None)
     ]
     np.testing.assert_array_equal(fits[0], fits[1])
     assert not np.array_equal(fits[0], fits[2])
@@ -118,7 +121,7 @@ def test_screens_by_default(client, tmp_path, monkeypatch, learner):
 
 def test_parts_that_are_empty_of_one_row_and_of_one_class(client, tmp_path):
     X, y = rows()
-    order = np.argsort(y, kind="stable")  # so that most partitions have one class
+    order = np.argsort(y, kind="stable")  # most partitions have rows of one class then
     X, y = X[order], y[order]
     local = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
     chunks = (1, 399, 0, 400, 0, 300, 100)
@@ -134,7 +137,7 @@ def frame(n=900):
     town = rng.choice(["Bonn", "Jena", "Kiel", "Ulm"], n)
     x = rng.normal(size=n)
     y = np.where(x + (town == "Ulm") + rng.normal(size=n) > 0.3, "yes", "no")
-    town[-20:] = "Trier"  # new in the last partition
+    town[-20:] = "Trier"  # only the last partition has this category
     columns = {"x": x.astype(np.float32), "town": town, "k": rng.integers(0, 5, n)}
     return pd.DataFrame(columns).astype({"town": "category"}), pd.Series(y, name="y")
 
@@ -146,10 +149,10 @@ def test_frames_with_categories(client, tmp_path):
         model = DaskProperBoostClassifier(client=client, n_estimators=10)
         model.fit(dd.from_pandas(X, npartitions=n), dd.from_pandas(y, npartitions=n))
         assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
-    # Partitions whose categories are their own.
+    # Each partition has only the categories of its rows.
     parts = [X[:300], X[300:880], X[880:]]
-    own = [part.assign(town=part["town"].astype(str).astype("category")) for part in parts]
-    lazy = dd.from_map(lambda part: part, own, meta=own[0].iloc[:0])
+    frames = [part.assign(town=part["town"].astype(str).astype("category")) for part in parts]
+    lazy = dd.from_map(lambda part: part, frames, meta=frames[0].iloc[:0])
     labels = dd.from_map(lambda part: part, [y[:300], y[300:880], y[880:]], meta=y.iloc[:0])
     model = DaskProperBoostClassifier(client=client, n_estimators=10).fit(lazy, labels)
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
@@ -158,20 +161,20 @@ def test_frames_with_categories(client, tmp_path):
 
 def test_early_stopping(client, tmp_path):
     X, y = rows()
-    held, y_held = rows(seed=9)
+    X_held_out, y_held_out = rows(seed=9)
     settings = {
         "n_estimators": 60,
         "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=5),
     }
     settings |= {"learning_rate": 0.5, "gain": 1.0}
     local = pb.ProperBoostClassifier(**settings)
-    local.fit(X, y, X_val=held, y_val=y_held)
+    local.fit(X, y, X_val=X_held_out, y_val=y_held_out)
     model = DaskProperBoostClassifier(client=client, **settings)
     model.fit(
         da.from_array(X, chunks=(300, -1)),
         da.from_array(y, chunks=300),
-        X_val=da.from_array(held, chunks=(500, -1)),
-        y_val=da.from_array(y_held, chunks=500),
+        X_val=da.from_array(X_held_out, chunks=(500, -1)),
+        y_val=da.from_array(y_held_out, chunks=500),
     )
     assert model.n_iter_ < 60
     np.testing.assert_array_equal(model.validation_scores_, local.validation_scores_)
@@ -183,12 +186,12 @@ def test_predictions_are_lazy(client):
     lazy = da.from_array(X, chunks=(500, -1))
     model = DaskProperBoostClassifier(client=client, n_estimators=3).fit(lazy, y)
     for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
-        found = getattr(model, method)(lazy)
+        predictions = getattr(model, method)(lazy)
         expected = getattr(model.to_local(), method)(X)
-        assert isinstance(found, da.Array)
-        assert found.shape == expected.shape
-        assert found.dtype == expected.dtype
-        np.testing.assert_array_equal(found.compute(), expected)
+        assert isinstance(predictions, da.Array)
+        assert predictions.shape == expected.shape
+        assert predictions.dtype == expected.dtype
+        np.testing.assert_array_equal(predictions.compute(), expected)
         np.testing.assert_array_equal(getattr(model, method)(X), expected)
 
 
@@ -243,12 +246,12 @@ def test_partitions_must_be_of_the_same_columns(client):
 
 
 def test_workers_must_have_the_version_of_the_client(client, monkeypatch):
-    from properboost.dask import looking, table
+    from properboost.dask import partition_scan, table
 
     def look(*arguments):
-        return replace(looking.look_at_labels(*arguments), version="0.0.1")
+        return replace(partition_scan.scan_labels(*arguments), version="0.0.1")
 
-    monkeypatch.setattr(table, "look_at_labels", look)
+    monkeypatch.setattr(table, "scan_labels", look)
     X, y = rows(60)
     with pytest.raises(RuntimeError, match=r"workers must have properboost .*; some have 0.0.1"):
         DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(20, -1)), y)
@@ -256,7 +259,7 @@ def test_workers_must_have_the_version_of_the_client(client, monkeypatch):
 
 def test_losses_must_be_sendable(client):
     X, y = rows(60)
-    lock = threading.Lock()  # which no pickle holds
+    lock = threading.Lock()  # a lock cannot be pickled
 
     def weight(u):
         with lock:

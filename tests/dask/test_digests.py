@@ -1,4 +1,4 @@
-"""Collections that give other rows when they are read again: noticed, and named."""
+"""Test that collections whose rows change between readings are noticed and named."""
 
 import pickle
 
@@ -16,7 +16,7 @@ dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 delayed = pytest.importorskip("dask").delayed
 
-from properboost.dask import DaskProperBoostClassifier, fleet, make_rados  # noqa: E402
+from properboost.dask import DaskProperBoostClassifier, make_rados, shards  # noqa: E402
 from properboost.dask.digests import BLOCK, PIECE, find_digest  # noqa: E402
 
 pytestmark = MARKS
@@ -37,13 +37,13 @@ def test_digests_are_those_of_values(data):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "n"), [*((own, BLOCK + 5) for own in TYPES), (np.int8, 2 * PIECE + 5)]
+    ("dtype", "n"), [*((digit, BLOCK + 5) for digit in TYPES), (np.int8, 2 * PIECE + 5)]
 )
 def test_single_cells_and_swaps_of_small_numbers_are_noticed(dtype, n):
-    """Products with the factors alone would leave nothing of small numbers as floats."""
+    """Products with the factors alone would lose small numbers among floats."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, n).astype(dtype)
-    zeros, ones = (rng.permutation(np.flatnonzero(own == X))[:200] for own in (0, 1))
+    zeros, ones = (rng.permutation(np.flatnonzero(digit == X))[:200] for digit in (0, 1))
     seen = {find_digest(X)}
     for k, (a, b) in enumerate(zip(zeros, ones, strict=True)):
         other = X.copy()
@@ -71,7 +71,7 @@ def test_columns_of_frames(kind):
     frame = pd.DataFrame({"x": np.arange(4.0), "y": column})
     digest = find_digest(frame)
     assert digest == find_digest(pickle.loads(pickle.dumps(frame)))
-    assert digest == find_digest(frame.set_axis([7, 7, 8, 9]))  # an index says nothing of rows
+    assert digest == find_digest(frame.set_axis([7, 7, 8, 9]))  # the index does not matter
     assert find_digest(column) == find_digest(COLUMNS[kind]())
     assert digest != find_digest(frame.assign(y=column[::-1].to_numpy()))
     assert find_digest(column) != find_digest(column[1:])
@@ -84,17 +84,17 @@ def test_what_stands_where():
     assert find_digest(x.reshape(1, 3)) != find_digest(x.reshape(3, 1))
 
 
-# -- fits ------------------------------------------------------------------------------------------
+# -- fits -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(2) as own:
-        yield own
+    with cluster(2) as connected:
+        yield connected
 
 
 class Source:
-    """Partitions that are what `change` makes of them, at each reading anew."""
+    """Partitions to which `change` is applied, anew at each reading."""
 
     def __init__(self, change, n=300):
         rng = np.random.default_rng(5)
@@ -110,14 +110,14 @@ class Source:
         return self.change(k, self.X[part], self.y[part], self.weight[part])
 
     def collections(self):
-        """Return X, y and weights of the same readings."""
+        """Return lazy X, y and weights that share their readings."""
         read = delayed(lambda begin: self.read(begin), pure=False)
         parts = [read(begin) for begin in range(0, 300, 100)]
         pick = delayed(lambda part, k: part[k])
         return [
             da.concatenate(
-                [da.from_delayed(pick(own, k), (100, 3)[: 2 if k == 0 else 1], float)
-                 for own in parts]
+                [da.from_delayed(pick(partitions, k), (100, 3)[: 2 if k == 0 else 1], float)
+                 for partitions in parts]
             )
             for k in range(3)
         ]  # fmt: skip
@@ -146,7 +146,7 @@ CHANGES = {
     "fewer features": (
         lambda k, X, y, w: (X[:, : 3 - (k > 3)], y, w),
         SAME,
-    ),  # read for each of the three
+    ),  # a partition is read for each of X, y and weights
 }
 
 
@@ -161,7 +161,7 @@ def test_other_rows_at_another_reading_are_refused(client, kind):
 
 
 def test_columns_in_another_order_are_refused(client):
-    """Their names are those of the first reading."""
+    """The names of the columns are those of the first reading."""
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "b"])
     clusters.COUNTS.clear()
 
@@ -185,16 +185,16 @@ def test_other_validation_rows_are_refused(client):
 
 
 def test_other_rows_are_refused_when_a_lost_worker_s_are_read_again(client, monkeypatch):
-    plain = fleet.Fleet.run_once
+    plain = shards.Shards.run_once
     source = Source(lambda k, X, y, w: (X + clusters.COUNTS["lost"], y, w))
 
     def run_once(self, *arguments, **more):
         if not clusters.COUNTS["lost"]:
             clusters.COUNTS["lost"] += 1
-            raise fleet.Lost([self._lines[0].worker])
+            raise shards.WorkersLost([self._connections[0].worker])
         return plain(self, *arguments, **more)
 
-    monkeypatch.setattr(fleet.Fleet, "run_once", run_once)
+    monkeypatch.setattr(shards.Shards, "run_once", run_once)
     X, y, _ = source.collections()
     with pytest.raises(ValueError, match="X must be the same each time a collection is read"):
         DaskProperBoostClassifier(client=client, n_estimators=3).fit(X, y)

@@ -1,4 +1,4 @@
-"""Labels of every kind in partitions: those of all rows together, and the models of these."""
+"""Test that labels of every kind in partitions give the model of all rows together."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
 from properboost.dask import DaskProperBoostClassifier  # noqa: E402
-from properboost.dask.looking import look_at_labels  # noqa: E402
+from properboost.dask.partition_scan import scan_labels  # noqa: E402
 from properboost.dask.table import _join_labels  # noqa: E402
 
 pytestmark = MARKS
@@ -36,13 +36,13 @@ FITTED = [
     "pandas: bool[pyarrow]",
     "polars: UInt64",
 ]
-"""Kinds that go through a cluster, where reading, cutting or sending differs."""
+"""Kinds that are tried on a cluster, because reading, cutting or sending them differs."""
 
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(2) as own:
-        yield own
+    with cluster(2) as connected:
+        yield connected
 
 
 def codes_of(kind):
@@ -54,7 +54,7 @@ def test_partitions_are_joined(name):
     kind = KINDS[name]
     codes = codes_of(kind)
     parts = [
-        look_at_labels(X[begin : begin + 50], kind.make(codes[begin : begin + 50]), None)
+        scan_labels(X[begin : begin + 50], kind.make(codes[begin : begin + 50]), None)
         for begin in (0, 50, 100)
     ]
     labels, _ = _join_labels(parts)
@@ -65,7 +65,7 @@ def test_partitions_are_joined(name):
 
 
 def collections_of(kind):
-    """The rows as collections, of pandas where the labels are."""
+    """Return the rows as collections, of pandas where the labels are pandas'."""
     y = kind.make(codes_of(kind))
     if isinstance(y, pd.Series):
         frame = pd.DataFrame(X, columns=["a", "b"])

@@ -1,4 +1,4 @@
-"""Clients of every kind, and scikit-learn's tools around classifiers that have one."""
+"""Test clients of every kind, and scikit-learn's tools around classifiers with a client."""
 
 import asyncio
 import copy
@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import properboost as pb
 from helpers.clusters import MARKS, cluster
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
@@ -28,8 +29,8 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(2) as own:
-        yield own
+    with cluster(2) as connected:
+        yield connected
 
 
 def rows(n=240, n_classes=2):
@@ -45,7 +46,7 @@ def test_clones_and_copies_have_the_same_client(client, kind):
         assert type(same) is kind
         assert same.client is client
         assert same.get_params() == model.get_params()
-    assert pickle.loads(pickle.dumps(model)).client is None  # which no pickle holds
+    assert pickle.loads(pickle.dumps(model)).client is None  # a client cannot be pickled
     X, y = rows()
     model = DaskProperBoostClassifier(client=client, n_estimators=2)
     model.fit(da.from_array(X, chunks=(80, -1)), y)
@@ -60,10 +61,10 @@ def test_searches_and_scores_of_scikit_learn(client):
     local = GridSearchCV(pb.ProperBoostClassifier(n_estimators=4), grid, cv=3).fit(X, y)
     model = DaskProperBoostClassifier(client=client, n_estimators=4)
     for labels in (y, da.from_array(y, chunks=80)):
-        found = GridSearchCV(model, grid, cv=3).fit(lazy, labels)
-        assert found.best_params_ == local.best_params_
+        search = GridSearchCV(model, grid, cv=3).fit(lazy, labels)
+        assert search.best_params_ == local.best_params_
         for name in ("mean_test_score", "std_test_score"):
-            np.testing.assert_array_equal(found.cv_results_[name], local.cv_results_[name])
+            np.testing.assert_array_equal(search.cv_results_[name], local.cv_results_[name])
     np.testing.assert_array_equal(
         cross_val_score(model, lazy, y, scoring="neg_log_loss", cv=3),
         cross_val_score(local.estimator, X, y, scoring="neg_log_loss", cv=3),
@@ -97,18 +98,18 @@ def test_scores_are_those_in_memory(client, kind):
 def test_scores_of_searches_and_of_unknown_sizes(client):
     X, y = rows()
     lazy = da.from_array(X, chunks=(100, -1))
-    found = DaskProperBoostClassifierCV(
+    search = DaskProperBoostClassifierCV(
         client=client, effort=None, space={"gain": [1.0], "n_estimators": 3}, cv=2
     ).fit(lazy, y)
-    expected = accuracy_score(y, found.predict(X))
-    assert found.score(lazy, y) == found.to_local().score(X, y) == expected
-    some = lazy[lazy[:, 0] > 0.0]
+    expected = accuracy_score(y, search.predict(X))
+    assert search.score(lazy, y) == search.to_local().score(X, y) == expected
+    positive = lazy[lazy[:, 0] > 0.0]
     labels = da.from_array(y, chunks=100)[lazy[:, 0] > 0.0]
-    assert found.score(some, labels) == found.to_local().score(X[X[:, 0] > 0], y[X[:, 0] > 0])
+    assert search.score(positive, labels) == search.to_local().score(X[X[:, 0] > 0], y[X[:, 0] > 0])
     with pytest.raises(TypeError, match="y must be a Dask collection where the partitions of X"):
-        found.score(some, y)
+        search.score(positive, y)
     with pytest.raises(ValueError, match="y must have an entry for each of the 240 rows"):
-        found.score(lazy, y[:-1])
+        search.score(lazy, y[:-1])
 
 
 def test_addresses_of_schedulers(client):
@@ -122,9 +123,28 @@ def test_addresses_of_schedulers(client):
         model.fit(lazy, y).decision_function(X), expected.decision_function(X)
     )
     assert model.score(lazy, y) == expected.score(X, y)
-    assert distributed.get_client() is client  # it is the default still
+    assert distributed.get_client() is client  # the fixture's client is still the default
     with pytest.raises(ValueError, match="client must be the address of a scheduler; none answers"):
         DaskProperBoostClassifier(client="nowhere").fit(lazy, y)
+
+
+@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1"])
+def test_clients_that_cannot_connect_are_closed(address, monkeypatch):
+    """The collector finalised one while the next client started, and both waited without end."""
+    clients = []
+
+    class RecordedClient(distributed.Client):
+        def __init__(self, *arguments, **options):
+            clients.append(self)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(distributed, "Client", RecordedClient)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
+        pytest.raises((OSError, ValueError), match="none answers at"),
+    ):
+        DaskProperBoostClassifier(client=address).fit(da.zeros((9, 2), chunks=3), np.arange(9) % 2)
+    assert [client.status for client in clients] == ["closed"]
 
 
 def test_asynchronous_clients_are_refused_by_name(client):
@@ -133,13 +153,13 @@ def test_asynchronous_clients_are_refused_by_name(client):
     address = client.scheduler.address
 
     async def fit():
-        async with distributed.Client(address, asynchronous=True, set_as_default=False) as own:
-            model = DaskProperBoostClassifier(client=own, n_estimators=3)
+        async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+            model = DaskProperBoostClassifier(client=client, n_estimators=3)
             with pytest.raises(TypeError, match="that waits; got an asynchronous one"):
                 model.fit(lazy, y)
-            with pytest.raises(TypeError, match="give the address of its scheduler, and call fit"):
+            with pytest.raises(TypeError, match="pass the address of its scheduler, and call fit"):
                 await asyncio.to_thread(model.fit, lazy, y)
-            model.client = address  # as the message says
+            model.client = address  # the message proposes this
             return await asyncio.to_thread(model.fit, lazy, y)
 
     assert asyncio.run(fit()).score(lazy, y) > 0.5

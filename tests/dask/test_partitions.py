@@ -1,4 +1,4 @@
-"""Collections cut into partitions of the same rows."""
+"""Test that collections are cut into partitions of the same rows."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Searches over Dask collections: what the search in memory chooses."""
+"""Test that searches over Dask collections choose as the search in memory does."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(2) as own:
-        yield own
+    with cluster(2) as connected:
+        yield connected
 
 
 def rows(n_classes=2, n=500):
@@ -46,13 +46,13 @@ def rows(n_classes=2, n=500):
 def test_partitions_and_workers_do_not_matter(client, tmp_path, n_classes, settings):
     X, y = rows(n_classes)
     local = pb.ProperBoostClassifierCV(**settings).fit(X, y)
-    found = DaskProperBoostClassifierCV(client=client, **settings)
-    found.fit(da.from_array(X, chunks=(180, -1)), y)
-    assert found.best_params_ == local.best_params_
+    search = DaskProperBoostClassifierCV(client=client, **settings)
+    search.fit(da.from_array(X, chunks=(180, -1)), y)
+    assert search.best_params_ == local.best_params_
     for name, values in local.cv_results_.items():
         if "time" not in name and "seconds" not in name:
-            np.testing.assert_array_equal(found.cv_results_[name], values)
+            np.testing.assert_array_equal(search.cv_results_[name], values)
     best = file_of(local.best_estimator_, tmp_path)
-    assert file_of(found.to_local().best_estimator_, tmp_path) == best
-    lazy = found.predict_proba(da.from_array(X, chunks=(200, -1)))
+    assert file_of(search.to_local().best_estimator_, tmp_path) == best
+    lazy = search.predict_proba(da.from_array(X, chunks=(200, -1)))
     np.testing.assert_array_equal(lazy.compute(), local.predict_proba(X))

@@ -1,4 +1,4 @@
-"""Bins of rows that come in batches; also in `tests/batches`."""
+"""Test bins of rows that come in batches, as `tests/batches` also does."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from properboost.data.bin_finder import CategoryUnion
     ("batches", "append", "ordered"),
     [
         ([], False, ()),
-        ([("b", "a")], False, ("b", "a")),  # as they are declared
+        ([("b", "a")], False, ("b", "a")),  # the declared order
         ([("b", "a"), ("b", "a")], False, ("b", "a")),
         ([("a", "c"), ("b", "c")], False, ("a", "b", "c")),
         ([("c", "a"), ("a", "b")], True, ("c", "a", "b")),
@@ -22,5 +22,5 @@ def test_categories_of_batches_are_numbered_and_ordered(batches, append, ordered
     values, place = union.order()
     assert values == ordered
     assert len(union) == len(ordered)
-    for own, known in zip(numbers, batches, strict=True):
-        assert [values[place[k]] for k in own] == list(known)
+    for codes, known in zip(numbers, batches, strict=True):
+        assert [values[place[k]] for k in codes] == list(known)

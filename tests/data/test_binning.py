@@ -1,4 +1,4 @@
-"""Bins of the fitted model: categories, shared rare bins, codes that batches do not change."""
+"""Test bins of the fitted model: categories, shared rare bins, codes that no batch changes."""
 
 import copy
 import pickle
@@ -100,12 +100,12 @@ def test_equal_numbers_are_one_category_whatever_their_type():
     assert assign(bins, 1.0, np.int8(2)) == [0, 1]
 
 
-@pytest.mark.parametrize(("fitted", "given"), [(("a", "b"), (1, 2)), ((1, 2), ("1", "2"))])
-def test_categories_of_another_kind_are_refused(fitted, given):
+@pytest.mark.parametrize(("fitted", "column"), [(("a", "b"), (1, 2)), ((1, 2), ("1", "2"))])
+def test_categories_of_another_kind_are_refused(fitted, column):
     table = open_new(text(*fitted))
     bins = Binning(find(table, [0]), from_dtype=False)
     with pytest.raises(ValueError, match="the categories of column 0 were"):
-        bins.encode(open_new(text(*given)), None, 1)
+        bins.encode(open_new(text(*column)), None, 1)
 
 
 @pytest.mark.parametrize("from_dtype", [True, False])
@@ -118,8 +118,8 @@ def test_categories_may_come_in_any_type_of_column(from_dtype):
         pd.Series(["a", "b", None, "z"], dtype=object),
         pd.Series(["a", "b", None, "z"], dtype="string[python]"),
     ):
-        given = open_new(pd.DataFrame({"a": column}))
-        assert bins.encode(given, None, 1)[0].tolist() == codes
+        table = open_new(pd.DataFrame({"a": column}))
+        assert bins.encode(table, None, 1)[0].tolist() == codes
     assert bins.encode(open_new(text("a", "b", None, "z")), None, 1)[0].tolist() == codes
 
 
@@ -131,15 +131,18 @@ def test_the_span_is_that_of_rows_that_count(as_table):
     X = np.array([[1.0, np.nan], [2.0, np.nan], [-3.0, np.nan], [9.0, 4.0], [np.nan, np.nan]])
     weight = np.array([1.0, 0.5, 2.0, 0.0, 1.0])
     table = open_new(as_table(X))
-    assert [own.span for own in find(table)] == [(-3.0, 9.0), (4.0, 4.0)]
-    assert [own.span for own in find(table, weight=weight)] == [(-3.0, 2.0), (np.inf, -np.inf)]
+    assert [feature.span for feature in find(table)] == [(-3.0, 9.0), (4.0, 4.0)]
+    assert [feature.span for feature in find(table, weight=weight)] == [
+        (-3.0, 2.0),
+        (np.inf, -np.inf),
+    ]
 
 
 def test_spans_do_not_depend_on_samples_or_batches(monkeypatch):
     monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
     monkeypatch.setattr(binning, "COPY_BYTES", 8 * 2 * 64)
     X = np.random.default_rng(0).normal(size=(1000, 2)).astype(np.float32)
-    assert [own.span for own in cut(X)] == [*zip(X.min(axis=0), X.max(axis=0), strict=True)]
+    assert [feature.span for feature in cut(X)] == [*zip(X.min(axis=0), X.max(axis=0), strict=True)]
 
 
 # -- edges and codes ------------------------------------------------------------------------------
@@ -212,7 +215,7 @@ def test_batches_change_nothing(mixed, monkeypatch):
         ]
 
     at_once = everything()
-    monkeypatch.setattr(binning, "COPY_BYTES", 8 * 500 * 2)  # two columns
+    monkeypatch.setattr(binning, "COPY_BYTES", 8 * 500 * 2)  # room for two columns
     monkeypatch.setattr(binning, "LEAST_ROWS", 64)
     for one, other in zip(at_once, everything(), strict=True):
         np.testing.assert_array_equal(one, other)

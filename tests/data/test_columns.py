@@ -1,4 +1,4 @@
-"""Columns of numbers from tables with categories."""
+"""Test columns of numbers from tables with categories."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_categories_have_columns(mixed):
 
 
 def test_categories_are_the_types():
-    """So owners whose rows have different categories make the same columns."""
+    """Owners whose rows lack different categories must make the same columns."""
     town = pd.Categorical(["Bonn", "Bonn"], categories=["Bonn", "Kiel"])
     made = rado.make_rados(pd.DataFrame({"town": town}), [0, 1], 3)
     assert made.feature_names == ("town=Bonn", "town=Kiel")

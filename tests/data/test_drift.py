@@ -1,4 +1,4 @@
-"""Counts of what training did not have, beside counts by hand."""
+"""Test counts of values that training did not have, against counts by hand."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def count(values, bins, weight=None):
     X = np.array(values, dtype=object).reshape(-1, 1)
     counts = count_drift(open_new(X), [bins], None if weight is None else [weight])
     assert list(counts) == NAMES
-    return {name: own[0] for name, own in counts.items() if own[0] != 0.0}
+    return {name: numbers[0] for name, numbers in counts.items() if numbers[0] != 0.0}
 
 
 def test_numbers_beyond_the_span():

@@ -1,4 +1,4 @@
-"""Entries of tables are found as numpy finds them."""
+"""Test that entries of tables are found as NumPy finds them."""
 
 import numpy as np
 import pytest
@@ -15,9 +15,9 @@ def test_entries_are_those_that_numpy_finds(shape, dtype, monkeypatch):
     table = rng.normal(size=(10, 6, 2))
     rows, columns = (rng.integers(0, 6, shape).astype(dtype) for _ in range(2))
     for codes in ((rows,), (rows, columns)):
-        found = find_entries(table, *codes)
-        assert found.dtype == table.dtype
-        np.testing.assert_array_equal(found, table[codes])
+        actual = find_entries(table, *codes)
+        assert actual.dtype == table.dtype
+        np.testing.assert_array_equal(actual, table[codes])
 
 
 def test_codes_beyond_the_entries_are_an_error():

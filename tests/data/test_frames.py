@@ -1,4 +1,4 @@
-"""Every kind of table must come to the same columns, and bad columns be refused by name."""
+"""Test that every kind of table gives the same columns, and that bad ones are refused by name."""
 
 import datetime
 import decimal

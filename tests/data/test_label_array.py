@@ -1,4 +1,4 @@
-"""Labels of any type become an array of a plain one, of equal labels, or are refused."""
+"""Test that labels of any type become an array of a plain type, of equal labels, or are refused."""
 
 import datetime
 import json
@@ -51,9 +51,9 @@ def test_codes_count_equal_labels_and_files_hold_the_classes(values):
     assert rows.classes.tolist() == sorted(set(values))
     assert rows.classes[rows.codes].tolist() == read_label_array(labels).tolist()
     document = json.loads(json.dumps(describe_classes(rows.classes)))
-    found = build_classes(Node(document, "file"))
-    assert found.dtype == rows.classes.dtype
-    assert found.tolist() == rows.classes.tolist()
+    classes = build_classes(Node(document, "file"))
+    assert classes.dtype == rows.classes.dtype
+    assert classes.tolist() == rows.classes.tolist()
 
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(), st.floats(), TEXTS, st.none()), max_size=6))
@@ -65,12 +65,12 @@ def test_labels_of_several_kinds_are_refused_or_equal(values):
         return
     try:
         labels = read_label_array(objects(values))
-    except ValueError:  # of numbers of several kinds, or beyond 64 bits
+    except ValueError:  # numbers of several types, or beyond 64 bits, are refused
         return
-    for given_, found in zip(values, labels.tolist(), strict=True):
-        assert found == given_ or (found != found and given_ != given_)
-        assert isinstance(found, str) == isinstance(given_, str)
-        assert isinstance(found, bool) == isinstance(given_, bool)
+    for value, label in zip(values, labels.tolist(), strict=True):
+        assert label == value or (label != label and value != value)
+        assert isinstance(label, str) == isinstance(value, str)
+        assert isinstance(label, bool) == isinstance(value, bool)
 
 
 @pytest.mark.parametrize(

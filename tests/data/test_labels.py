@@ -1,4 +1,4 @@
-"""Labels and weights: what they may be, and how they count."""
+"""Test labels and weights: accepted values, and how they count."""
 
 from decimal import Decimal
 
@@ -41,7 +41,7 @@ def labels(*values):
         (labels(b"a", b"b"), "got labels of type bytes"),
         (np.ma.masked_array(Y, mask=Y > 0), "y must hold no missing labels; got a masked array"),
         (np.where(Y, np.longdouble(2**53) + np.longdouble(0.5), 0), "labels that float64 has"),
-        (np.where(Y, 0.5, 0.0), r"continuous\. .* such as 0\.5, and this is a classifier"),
+        (np.where(Y, 0.5, 0.0), r"continuous\. .* such as 0\.5, and a classifier fits no"),
         (["a", 1] * 30, "labels of one kind, none missing; got strings and int"),
         (pd.Series([True, None] * 30, dtype="boolean"), "none missing|contains NaN"),
         (pd.Series([2**60, None] * 30, dtype="Int64"), "none missing|contains NaN"),
@@ -126,7 +126,7 @@ def test_weights_of_one_are_no_weights(mixed):
 def test_class_weights_multiply_sample_weights(mixed):
     X, y, weight = mixed
     factor = np.where(y == "yes", 3.0, 0.5)
-    # How many bins there are depends on the rows, not on the classes' factors.
+    # The number of bins depends on the rows, not on the factors of the classes.
     model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None)
     by_class = clone(model).set_params(class_weight={"yes": 3.0, "no": 0.5})
     assert same_model(
@@ -150,7 +150,7 @@ def test_balanced_classes_weigh_the_same(mixed):
     "names", [["1", "01"], ["-0", "0"], [2**60, 2**60 + 1], [False, True], [1.0, 2.0]]
 )
 def test_class_weights_are_found_by_label(mixed, names):
-    """scikit-learn would look for "1" under 1."""
+    """scikit-learn would look up "1" under 1."""
     X, y, _ = mixed
     names = sorted(names)
     codes = (y == "yes").astype(int)
@@ -163,7 +163,7 @@ def test_class_weights_are_found_by_label(mixed, names):
 def test_class_weights_of_other_labels_are_refused(mixed):
     X, y, _ = mixed
     model = pb.ProperBoostClassifier(n_estimators=3, class_weight={"yes": 2.0})
-    usual = model.fit(X, y).decision_function(X)  # the others count 1
+    usual = model.fit(X, y).decision_function(X)  # the other class has the factor 1
     model.set_params(class_weight={"yes": 2.0, "no": 1.0, "perhaps": 3.0})
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), usual)
     model.set_params(class_weight={"yes": 2.0, "No": 1.0})

@@ -1,4 +1,4 @@
-"""The columns of the fit, whatever their names are, are not taken for others."""
+"""Test that columns of the fit, whatever their names, are not taken for others."""
 
 import datetime
 import json
@@ -17,8 +17,8 @@ RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(120, 3))
 Y = (VALUES[:, 0] > 0.0).astype(int)
 
-# A feature that tells the classes apart has no best coefficient.
-pytestmark = pytest.mark.filterwarnings("ignore:in round .* the features tell rows")
+# A feature that separates the classes has no best coefficient.
+pytestmark = pytest.mark.filterwarnings("ignore:in round .* the features separate rows")
 
 MODELS = {
     "tables": lambda: pb.ProperBoostClassifier(n_estimators=3),
@@ -55,17 +55,18 @@ def test_every_model_remembers_names_that_are_no_strings(kind, tmp_path):
     model = MODELS[kind]().fit(frame(names), Y)
     assert not hasattr(model, "feature_names_in_")
     expected = model.predict_proba(frame(names))
-    for own in (model, pickle.loads(pickle.dumps(model)), loaded(model, tmp_path)):
-        np.testing.assert_array_equal(own.predict_proba(frame(names)), expected)
-        np.testing.assert_array_equal(own.predict_proba(VALUES), expected)  # as an array has none
+    for restored in (model, pickle.loads(pickle.dumps(model)), loaded(model, tmp_path)):
+        np.testing.assert_array_equal(restored.predict_proba(frame(names)), expected)
+        # An array has no names to compare.
+        np.testing.assert_array_equal(restored.predict_proba(VALUES), expected)
         for other in (frame(names, (1, 0, 2)), frame([0, 1, 2]), frame([2, 0, 5]), frame([*"abc"])):
             with (
-                warnings.catch_warnings(action="ignore"),  # of scikit-learn, of strings
+                warnings.catch_warnings(action="ignore"),  # by scikit-learn, of strings
                 pytest.raises(
                     ValueError, match="X must have the columns of the fit in their order"
                 ),
             ):
-                own.predict_proba(other)
+                restored.predict_proba(other)
     model.fit(VALUES, Y)
     model.predict_proba(frame([0, 1, 2]))
 
@@ -75,15 +76,15 @@ def test_names_of_every_type_are_compared(kind, tmp_path):
     names = NAMES[kind]
     model = MODELS["tables"]().fit(frame(names), Y)
     expected = model.predict_proba(VALUES)
-    for own in (model, loaded(model, tmp_path)):
-        np.testing.assert_array_equal(own.predict_proba(frame(names)), expected)
+    for restored in (model, loaded(model, tmp_path)):
+        np.testing.assert_array_equal(restored.predict_proba(frame(names)), expected)
         with pytest.raises(ValueError, match=r"column 1 is .* and was "):
-            own.predict_proba(frame(names, (0, 2, 1)))
+            restored.predict_proba(frame(names, (0, 2, 1)))
         row = dict(zip(names, VALUES[0], strict=True))
-        np.testing.assert_array_equal(own.compile()(row), expected[0])
-        np.testing.assert_array_equal(own.compile()(frame(names)[:1]), expected[0])
+        np.testing.assert_array_equal(restored.compile()(row), expected[0])
+        np.testing.assert_array_equal(restored.compile()(frame(names)[:1]), expected[0])
         with pytest.raises(ValueError, match=r"column 1 is .* and was "):
-            own.compile()(frame(names, (0, 2, 1))[:1])
+            restored.compile()(frame(names, (0, 2, 1))[:1])
 
 
 def test_levels_of_a_multiindex_are_compared():
@@ -96,7 +97,7 @@ def test_levels_of_a_multiindex_are_compared():
 
 @pytest.mark.parametrize("table", [VALUES, pd.DataFrame(VALUES), frame([0.0, 1.0, 2.0])])
 def test_positions_are_no_names(table, tmp_path):
-    """A frame that was an array: the file is that of the array, and so is what is compared."""
+    """A frame made of an array has the array's file, and the same checks."""
     model = MODELS["tables"]().fit(table, Y)
     MODELS["tables"]().fit(VALUES, Y).save_model(tmp_path / "array.json")
     model.save_model(tmp_path / "frame.json")

@@ -1,4 +1,4 @@
-"""Single rows are read as tables of one row, and what is wrong in them is said by column."""
+"""Test that single rows are read as tables of one row, and that errors name the column."""
 
 import datetime
 import decimal

@@ -1,4 +1,4 @@
-"""Numbers as people spell them: a text is read in one way, or not at all."""
+"""Test that a text is read as one number in each spelling, or not at all."""
 
 import json
 
@@ -55,7 +55,7 @@ def test_numbers_are_read(spelling, text, number):
     [
         (GERMAN, "1,234.5"),
         (GERMAN, "1.23"),
-        (GERMAN, "0.123"),  # no thousand begins with 0
+        (GERMAN, "0.123"),  # thousands cannot begin with 0
         (GERMAN, "1234.567"),
         (GERMAN, "11.02.2024"),
         (GERMAN, "12.34.567"),
@@ -112,7 +112,7 @@ def test_what_is_read_has_the_digits_that_are_written(text, marks):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("marks", "message"),
     [
         ({"decimal": "5"}, "decimal must be one character, .*; got '5'"),
         ({"decimal": " "}, "decimal must not be a blank"),
@@ -125,9 +125,9 @@ def test_what_is_read_has_the_digits_that_are_written(text, marks):
         ({"units": (" kg",)}, "without blanks around"),
     ],
 )
-def test_what_spells_no_numbers_is_refused(given, message):
+def test_what_spells_no_numbers_is_refused(marks, message):
     with pytest.raises(ValueError, match=message):
-        Spelling(**given)
+        Spelling(**marks)
 
 
 # -- in model files -------------------------------------------------------------------------------
@@ -169,9 +169,9 @@ def test_model_files_keep_it(document, tmp_path):
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ({}, "spelling must hold what is not as usual"),
-        ({"decimal": "."}, "spelling must hold what is not as usual"),
-        ({"decimal": "5"}, "spelling must be how numbers are spelled: decimal must be"),
+        ({}, "spelling must hold only values that differ"),
+        ({"decimal": "."}, "spelling must hold only values that differ"),
+        ({"decimal": "5"}, "spelling must be a spelling of numbers: decimal must be"),
         ({"decimal": 5}, "spelling.decimal must be a string"),
         ({"units": "€"}, "spelling.units must be a list"),
         ({"units": [5]}, r"spelling.units\[0\] must be a string"),

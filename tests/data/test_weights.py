@@ -1,4 +1,4 @@
-"""Sample weights are how often rows count, at any size; where that is hardly meant, it is said."""
+"""Test that sample weights of any size are frequencies, with a warning where that is unlikely."""
 
 import warnings
 
@@ -14,7 +14,7 @@ import properboost as pb
 from properboost import _core
 from properboost.data.weights import read_training_weights, scale_factors
 
-HARDLY_MEANT = "weights say how often rows count.*normalize_weights=True"
+HARDLY_MEANT = "a weight is a number of equal rows.*normalize_weights=True"
 
 SEARCH = {"cv": 2}
 SEARCH_SPACE = {"n_estimators": 8}
@@ -46,7 +46,7 @@ CONFIGURATIONS = [
     pb.CART(),
     pb.LogitBoost(n_estimators=10),
 ]
-"""Thirty estimators and searches."""
+"""All estimators and searches: thirty of them."""
 
 
 def probability(model, X, y, weight=None):
@@ -95,12 +95,12 @@ def test_uniform_weights_of_any_size_are_as_good_as_none_or_warned_of(exponent, 
         np.ones(5),
         np.full(5, 1.0) * (np.arange(5) > 1),
         np.array([0.4, 1.0, 1.7, 0.2, 2.0]),
-        np.array([12.0, 3.0, 40.0, 7.0, 1.0]),  # counts
+        np.array([12.0, 3.0, 40.0, 7.0, 1.0]),  # these may be counts
     ],
 )
 def test_weights_that_may_be_counts_pass_in_silence(weight):
-    found = read_training_weights(weight, np.zeros(5), False)
-    np.testing.assert_array_equal(1.0 if found is None else found, weight)
+    weights = read_training_weights(weight, np.zeros(5), False)
+    np.testing.assert_array_equal(1.0 if weights is None else weights, weight)
 
 
 LABELS = np.array([0, 0, 1, 1, 1])
@@ -110,24 +110,24 @@ LABELS = np.array([0, 0, 1, 1, 1])
 @pytest.mark.parametrize(
     ("weight", "counts"),
     [
-        ([12, 3, 40, 7, 1], True),  # a mean of 12.6
-        ([22, 13, 40, 17, 8], True),  # of 20
-        ([22, 13, 40, 17, 9], False),  # beyond
-        ([12285, 190000, 1484705, 43000, 77000], False),  # a survey's
-        ([2, 2, 9, 9, 9], False),  # of classes
+        ([12, 3, 40, 7, 1], True),  # the mean is 12.6
+        ([22, 13, 40, 17, 8], True),  # the mean is 20
+        ([22, 13, 40, 17, 9], False),  # the mean is above 20
+        ([12285, 190000, 1484705, 43000, 77000], False),  # weights of a survey
+        ([2, 2, 9, 9, 9], False),  # weights of classes
         ([0, 2, 9, 9, 9], False),
         ([2, 3, 9, 9, 9], True),
     ],
 )
 def test_large_weights_are_warned_of_unless_they_may_be_counts(weight, counts, whole):
-    """By the sum beside the number of rows: of what type they are hardly matters."""
+    """The sum over the number of rows decides; the type of the weights hardly matters."""
     weight = np.array(weight) if whole else np.array(weight) * 1.01
     if counts and whole:
         assert read_training_weights(weight, LABELS, False) is not None
         return
     with pytest.warns(UserWarning, match=HARDLY_MEANT) as heard:
-        found = read_training_weights(weight, LABELS, False)
-    np.testing.assert_array_equal(found, weight)
+        weights = read_training_weights(weight, LABELS, False)
+    np.testing.assert_array_equal(weights, weight)
     assert ("If they are counts of rows" in str(heard[0].message)) == whole
     assert read_training_weights(weight, LABELS, True).mean() <= 1.0 + 1e-12
 
@@ -141,12 +141,12 @@ def test_the_type_of_weights_makes_no_difference(weight, factor, kind):
     weight = np.array(weight) * factor
     assume(weight.any())
     heard = []
-    for own in (weight.astype(kind), weight.astype(np.float64)):
-        with warnings.catch_warnings(record=True) as said:
+    for typed in (weight.astype(kind), weight.astype(np.float64)):
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = read_training_weights(own, LABELS, False)
-        np.testing.assert_array_equal(1.0 if found is None else found, weight)
-        heard.append([str(one.message) for one in said])
+            weights = read_training_weights(typed, LABELS, False)
+        np.testing.assert_array_equal(1.0 if weights is None else weights, weight)
+        heard.append([str(one.message) for one in caught])
     assert heard[0] == heard[1]
     mean = weight.sum() / np.count_nonzero(weight)
     assert heard[0] or mean <= 20.0
@@ -161,16 +161,16 @@ def test_counts_are_the_rows_again_however_many(data):
     again = np.repeat(rows, count, axis=0)
     expected = model.fit(again[:, :4], again[:, 4]).predict_proba(X)
     assert 3.0 < count.mean() <= 20.0
-    found = model.fit(rows[:, :4], rows[:, 4], count).predict_proba(X)  # without a word
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    probability = model.fit(rows[:, :4], rows[:, 4], count).predict_proba(X)  # no warning comes
+    np.testing.assert_allclose(probability, expected, rtol=1e-6)
 
 
 def test_uniform_weights_of_some_rows_are_ones(data):
     X, y = data
-    held = np.arange(len(y)) % 3 > 0
+    counted = np.arange(len(y)) % 3 > 0
     model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True)
-    some = model.fit(X, y, 7.0 * held).predict_proba(X)
-    np.testing.assert_array_equal(some, model.fit(X[held], y[held]).predict_proba(X))
+    actual = model.fit(X, y, 7.0 * counted).predict_proba(X)
+    np.testing.assert_array_equal(actual, model.fit(X[counted], y[counted]).predict_proba(X))
 
 
 @given(st.lists(st.just(0.0) | st.floats(5e-324, 1.7e308), min_size=1, max_size=9))
@@ -179,19 +179,19 @@ def test_any_weights_keep_their_ratios_far_from_the_ends_of_the_range(weights):
     weight = np.array(weights)
     assume(weight.any())
     for normalize in (False, True):
-        found = read_training_weights(weight, weight, normalize)
-        found = np.ones(len(weight)) if found is None else found
-        mean = found.sum() / np.count_nonzero(weight)
+        scaled = read_training_weights(weight, weight, normalize)
+        scaled = np.ones(len(weight)) if scaled is None else scaled
+        mean = scaled.sum() / np.count_nonzero(weight)
         if normalize:
             assert mean == pytest.approx(1.0, rel=1e-15)
         else:
             assert 2.0**-102 <= mean <= 2.0**102
-        shares, expected = (w / w.max() / (w / w.max()).sum() for w in (found, weight))
+        shares, expected = (w / w.max() / (w / w.max()).sum() for w in (scaled, weight))
         np.testing.assert_allclose(shares, expected, rtol=1e-14, atol=1e-200)
 
 
 def test_the_largest_weights_are_not_lost(data):
-    """Where sums of weights overflow, features were left with a single bin."""
+    """Sums of weights that overflow once left features a single bin."""
     X, _ = data
     ratio = np.random.default_rng(0).uniform(0.5, 1.5, len(X))
     usual = _core.find_edges(X, ratio, 20)
@@ -216,12 +216,12 @@ def test_weights_too_small_beside_others_do_not_count(data):
 
 
 def test_factors_may_make_rows_count_for_next_to_nothing():
-    factor, held = np.array([1e-200, 3e-200]), np.array([10.0, 20.0])
+    factor, totals = np.array([1e-200, 3e-200]), np.array([10.0, 20.0])
     with pytest.warns(UserWarning, match="count 2.33e-200 times as often"):
-        assert scale_factors(factor, held, False) is factor
+        assert scale_factors(factor, totals, False) is factor
     for wrong, total in ((0.0, "0.0"), (np.inf, "inf")):
         with pytest.raises(ValueError, match=f"must have a positive finite sum; got {total}"):
-            scale_factors(np.array([wrong, wrong]), held, False)
+            scale_factors(np.array([wrong, wrong]), totals, False)
 
 
 def test_factors_of_classes(data):

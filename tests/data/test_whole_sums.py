@@ -1,4 +1,4 @@
-"""Sums of floats that no order changes."""
+"""Test sums of floats that do not depend on the order of the terms."""
 
 import math
 
@@ -32,9 +32,9 @@ def test_sums_by_code():
     rng = np.random.default_rng(1)
     codes, values = rng.integers(0, 5, 1000), rng.normal(size=1000)
     order = rng.permutation(1000)
-    found = add_up_by(codes, values, 4)
-    np.testing.assert_array_equal(found, add_up_by(codes[order], values[order], 4))
-    np.testing.assert_allclose(found, [math.fsum(values[codes == k]) for k in range(4)], rtol=1e-14)
+    sums = add_up_by(codes, values, 4)
+    np.testing.assert_array_equal(sums, add_up_by(codes[order], values[order], 4))
+    np.testing.assert_allclose(sums, [math.fsum(values[codes == k]) for k in range(4)], rtol=1e-14)
     small = add_up_by(np.array([0, 0, 1]), np.array([1e-300, 2e-300, 1.0]), 2)
     np.testing.assert_allclose(small, [3e-300, 1.0], rtol=1e-15)
     assert add_up_by(codes[:0], values[:0], 2).tolist() == [0.0, 0.0]

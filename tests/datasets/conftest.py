@@ -1,4 +1,4 @@
-"""Shared by the tests of data sets."""
+"""Fixtures of the tests of data sets."""
 
 import threading
 from functools import partial
@@ -11,18 +11,18 @@ from properboost.datasets import _locate
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """A folder and a cache, both empty, and an archive that nobody can reach."""
+    """Make an empty folder and an empty cache, and make the archive unreachable."""
     for variable in ("data", "cache"):
         (tmp_path / variable).mkdir()
         monkeypatch.setenv(f"PROPERBOOST_{variable.upper()}", str(tmp_path / variable))
-    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # the port that discards
+    monkeypatch.setattr(_locate, "ARCHIVE", "http://127.0.0.1:9/")  # port 9 discards all it gets
     monkeypatch.setenv("no_proxy", "*")
     return tmp_path
 
 
 @pytest.fixture
 def archive(places, monkeypatch):
-    """A server of the files in its root that counts the requests."""
+    """Serve the files of the root, and count the requests."""
     pytest.importorskip("pooch")
     root = places / "archive"
     root.mkdir()

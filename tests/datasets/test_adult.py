@@ -1,4 +1,4 @@
-"""ADULT."""
+"""Test ADULT."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,8 @@ def test_adult_frames():
     assert len(adult.data) == 32561 + 16281
     for name in adult.feature_names:
         kind = adult.data[name].dtype
-        assert kind == test[name].dtype  # for a category: the same categories in the same order
+        # A categorical dtype includes the categories and their order.
+        assert kind == test[name].dtype
         if name in adult.categories:
             assert list(kind.categories) == adult.categories[name]
             # Every category occurs, so none is a misspelling.

@@ -1,4 +1,4 @@
-"""What the loaders are called, take and return."""
+"""Test the loaders' names, arguments and return values."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""LETTER, which is shipped."""
+"""Test LETTER, which the package ships."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ def test_letter_needs_neither_pandas_nor_pooch_nor_a_folder(places, monkeypatch)
     assert letter.frame is None
     assert letter.feature_names == list(LETTER.columns[1:])
     assert "".join(letter.target_names) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    assert "".join(letter.target_names[letter.target[:3]]) == "TID"  # the head of the UCI file
+    # The UCI file begins with these labels.
+    assert "".join(letter.target_names[letter.target[:3]]) == "TID"
     assert letter.data[0].tolist() == [2, 8, 3, 5, 1, 8, 13, 0, 6, 6, 10, 8, 0, 8, 0, 8]
     for credit in ("Slate", "10.24432/C5ZP40", "CC BY 4.0"):
         assert credit in letter.DESCR

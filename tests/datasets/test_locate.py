@@ -1,4 +1,4 @@
-"""Where files are looked for: the order of the places, checksums, and the download."""
+"""Test the search for files: the order of the places, checksums, and the download."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from properboost.datasets import _locate, _tables, _uci_records
 from properboost.datasets._adult import ADULT
 from properboost.datasets._uci_records import RECORDS
 
-# The places, on a table of three rows
+# -- the places, with a table of three rows -------------------------------------------------------
 
 
 def test_the_folder_comes_before_the_cache_and_the_cache_before_the_archive(places, archive):
@@ -27,13 +27,13 @@ def test_the_folder_comes_before_the_cache_and_the_cache_before_the_archive(plac
     assert gzip.decompress(cached.read_bytes()).decode() == raw(TABLE)
 
     assert _locate.load(FILE, COLUMNS) == TABLE[1:]
-    assert archive.requests == 1  # the cache had it
+    assert archive.requests == 1  # the file was in the cache
 
     cached.write_bytes(b"damaged")
     _tables.write(shelved, TABLE)
     assert _locate.load(FILE, COLUMNS) == TABLE[1:]
     assert archive.requests == 1
-    assert cached.read_bytes() == b"damaged"  # nobody looked
+    assert cached.read_bytes() == b"damaged"  # the cache was not read
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_a_wrong_file_in_the_folder_is_an_error(places, archive):
     serve(archive, FILE.path, raw(TABLE[1:]))
     shelved = places / "data" / FILE.filename
     _tables.write(shelved, WRONG)
-    found = hashlib.sha256(raw(WRONG).encode()).hexdigest()
+    digest = hashlib.sha256(raw(WRONG).encode()).hexdigest()
     with pytest.raises(ValueError, match=re.escape(str(shelved))) as caught:
         _locate.load(FILE, COLUMNS)
     assert FILE.sha256 in str(caught.value)
-    assert found in str(caught.value)
+    assert digest in str(caught.value)
 
     shelved.write_bytes(b"not gzip")
     with pytest.raises(ValueError, match=re.escape(str(shelved))) as caught:
@@ -82,7 +82,7 @@ def test_how_the_archive_writes_a_table_does_not_matter(places, archive, text):
     assert _locate.load(FILE, COLUMNS) == TABLE[1:]
 
 
-def test_a_wrong_download_is_an_error_and_is_not_kept(places, archive):
+def test_a_wrong_download_is_an_error_and_is_not_cached(places, archive):
     serve(archive, FILE.path, "<html>moved</html>")
     with pytest.raises(FileNotFoundError, match="expected sha256") as caught:
         _locate.load(FILE, COLUMNS)
@@ -95,7 +95,7 @@ def test_a_wrong_download_is_an_error_and_is_not_kept(places, archive):
 def test_the_error_names_all_places_and_what_to_do(places, request, reachable):
     pytest.importorskip("pooch")
     if reachable:
-        request.getfixturevalue("archive")  # it has no file: 404
+        request.getfixturevalue("archive")  # the archive answers 404
     (places / "cache" / FILE.filename).write_bytes(b"damaged")
     with pytest.raises(FileNotFoundError, match="in none of three places") as caught:
         _locate.load(FILE, COLUMNS)
@@ -147,7 +147,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-# The real tables, from a server that writes them as the archive does
+# -- the real tables, from a server that writes them as the archive does --------------------------
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_real_downloads(request, file, columns, head, separator, end):
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_the_loader_reads_what_the_record_says(name, places, archive, monkeypatch):
-    """A made-up table for each record, downloaded: every column has to be foreseen."""
+def test_the_loader_reads_the_table_of_its_record(name, places, archive, monkeypatch):
+    """Each record is read from a made-up table, in which every column must be expected."""
     record = RECORDS[name]
     row = {column: record.categories.get(column, ("7",))[-1] for column in record.columns}
     files = []

@@ -1,4 +1,4 @@
-"""Two Gaussians."""
+"""Test the two Gaussians."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_two_gaussians_total(n_samples, seed):
 def test_two_gaussians_per_class(zeros, ones, seed):
     X, y, p = datasets.make_two_gaussians((zeros, ones), random_state=seed, return_probability=True)
     assert np.bincount(y, minlength=2).tolist() == [zeros, ones]
-    # Bayes' rule on the two densities, which the logistic form has to equal.
+    # The logistic form must equal Bayes' rule on the two densities.
     density = [norm.pdf(X - mean).prod(axis=1) for mean in (0, 0.7416)]
     np.testing.assert_allclose(p, density[1] / (density[0] + density[1]), rtol=1e-9)
     np.testing.assert_allclose(p, expit(0.7416 * X.sum(axis=1) - 0.55), atol=1e-4)
@@ -37,7 +37,7 @@ def test_two_gaussians_have_a_bayes_error_of_30_percent():
     for label, mean in ((0, 0), (1, 0.7416)):
         np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.015)
         np.testing.assert_allclose(np.cov(X[y == label].T), np.eye(2), atol=0.02)
-    # The order tells nothing of the class.
+    # The order of the rows is independent of the class.
     assert y[:100_000].mean() == pytest.approx(0.5, abs=0.01)
 
 

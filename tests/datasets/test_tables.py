@@ -1,4 +1,4 @@
-"""Tables as text, read and written."""
+"""Test reading and writing of tables as text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

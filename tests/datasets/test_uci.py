@@ -1,4 +1,4 @@
-"""The other sets of UCI's archive."""
+"""Test the other sets of UCI's archive."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from properboost import datasets
 from properboost.datasets._adult import ADULT
 from properboost.datasets._uci_records import RECORDS
 
-# Rows, features, rows of each class, rows with a missing cell.
+# Values: rows, features, rows of each class, rows with a missing cell.
 UCI = {
     "sonar": (208, 60, [97, 111], 0),
     "wpbc": (198, 32, [151, 47], 4),
@@ -90,7 +90,7 @@ def test_uci_subsets(name, train):
 
 def test_only_the_needed_part_is_looked_for(request):
     folder = need(ADULT.files[1])
-    places = request.getfixturevalue("places")  # it replaces the variable
+    places = request.getfixturevalue("places")  # the fixture replaces the environment variable
     test = ADULT.files[1].filename
     (places / "data" / test).write_bytes((folder / test).read_bytes())
     assert datasets.load_adult(subset="test", as_frame=False).data.shape == (15060, 14)

@@ -1,4 +1,4 @@
-"""What limits leave, and fits that are refused before they take what is not there."""
+"""Test the memory that limits leave, and that fits too large for it are refused early."""
 
 import json
 import os
@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from properboost.engine import available_memory
-from properboost.engine.available_memory import Available, find_available, require_memory
+from properboost.engine.available_memory import AvailableMemory, find_available, require_memory
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
 
 MEBIBYTE = 2**20
 
-# Fits, each in a process of its own, within a limit on address space that leaves so many bytes, or
-# so many times what the first one needed, or without a limit.
+# Each fit runs in a process of its own, without a limit or within one on address space. The limit
+# leaves this many bytes, or this multiple of the bytes that the first fit needed.
 FITS = """
 import json, os, resource, sys
 import numpy as np
@@ -31,8 +31,8 @@ def size_of(name):
 
 def limit_to(left):
     with open("/proc/self/statm") as line:
-        held = int(line.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + left, held + left))
+        used = int(line.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + left, used + left))
 
 def spy(needed, advice):
     needs.append(needed)
@@ -69,8 +69,8 @@ print(json.dumps(results))
 """
 
 
-# A block that is free is given back at once: whether a heap of small ones shrinks depends on where
-# the last of them lies.
+# malloc returns free blocks at once. A heap of small blocks shrinks only as far as the last one
+# lies.
 GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_MMAP_MAX_": "1000000"}
 
 
@@ -94,11 +94,12 @@ def test_the_estimate_is_what_is_taken_at_least():
         (100, {"response": "real", "loss": "gboost"}),
         (100, {"response": "real", "multiclass": "one_vs_rest"}),
         (50, tree),
-        # The sums of a shared tree's nodes are half of what it takes.
+        # The sums of a shared tree's nodes take half of the memory.
         (50, {**tree, "max_bins": 255, "response": "newton"}),
     ]
     for sizes in fit_in_processes(*((classes, None, settings) for classes, settings in fits)):
-        # Measured: 1.2 to 1.5 times, and 1.9 for trees.  A fit takes what the heap has free first.
+        # Measured: 1.2 to 1.5 times, and 1.9 for trees. A fit first takes the free part of the
+        # heap.
         assert sizes["needed"] <= sizes["taken"] + sizes["free"]
         assert sizes["taken"] <= 2.2 * sizes["needed"]
 
@@ -130,7 +131,7 @@ def sizes_by_limit(root):
     return {limit: size for size, limit in sorted(find_available(root), reverse=True)}
 
 
-def test_systems_that_say_nothing_leave_everything(tmp_path):
+def test_systems_without_limits_leave_everything(tmp_path):
     assert find_available(tmp_path) == []
     write_system(tmp_path, {"proc/meminfo": "?", "proc/self/cgroup": "no groups\n"})
     assert find_available(tmp_path) == []
@@ -149,12 +150,12 @@ def test_swap_space_and_what_holds_files_are_available(tmp_path):
         "sys/fs/cgroup/a/memory.stat": "anon 1\n",
     }
     write_system(tmp_path, {**MACHINE, **files})
-    found = sizes_by_limit(tmp_path)
-    assert found == {"the machine": 600 * 1024, "the memory limit of the cgroup": 123000 + 102400}
+    sizes = sizes_by_limit(tmp_path)
+    assert sizes == {"the machine": 600 * 1024, "the memory limit of the cgroup": 123000 + 102400}
     swap = {f"{group}memory.swap.max": "5000", f"{group}memory.swap.current": "4000"}
     write_system(tmp_path, swap)
     assert sizes_by_limit(tmp_path)["the memory limit of the cgroup"] == 124000
-    # The narrower limit of a group around it counts.
+    # The narrower limit of an enclosing group counts.
     write_system(tmp_path, {"sys/fs/cgroup/a/memory.max": "850000"})
     assert sizes_by_limit(tmp_path)["the memory limit of the cgroup"] == 102400
 
@@ -169,24 +170,27 @@ def test_groups_of_version_1_are_read_too(tmp_path, folder):
         f"{group}memory.stat": "cache 9\ntotal_inactive_file 2000\ntotal_active_file 300\n",
     }
     write_system(tmp_path, files)
-    assert find_available(tmp_path) == [Available(12300, "the memory limit of the cgroup")]
+    assert find_available(tmp_path) == [AvailableMemory(12300, "the memory limit of the cgroup")]
 
 
 @linux
 def test_of_the_limits_on_address_space_the_one_in_force_counts(tmp_path, monkeypatch):
-    """The other is how far a process may raise it."""
+    """A process may raise the soft limit to the hard one, which thus does not count."""
     limits = (50 * MEBIBYTE, 900 * MEBIBYTE)
     monkeypatch.setattr(available_memory.resource, "getrlimit", lambda _: limits)
     pages = 30 * MEBIBYTE // available_memory.resource.getpagesize()
     write_system(tmp_path, {"proc/self/statm": f"{pages} 5 4 3 2 1 0\n"})
-    expected = Available(20 * MEBIBYTE, "the limit on address space (RLIMIT_AS)")
+    expected = AvailableMemory(20 * MEBIBYTE, "the limit on address space (RLIMIT_AS)")
     assert find_available(tmp_path) == [expected]
     write_system(tmp_path, {"proc/self/statm": f"{3 * pages} 5 4 3 2 1 0\n"})
-    assert find_available(tmp_path) == [Available(0, expected.limit)]
+    assert find_available(tmp_path) == [AvailableMemory(0, expected.limit)]
 
 
 def test_the_narrowest_limit_is_named(monkeypatch):
-    left = [Available(300 * MEBIBYTE, "the machine"), Available(200 * MEBIBYTE, "the other")]
+    left = [
+        AvailableMemory(300 * MEBIBYTE, "the machine"),
+        AvailableMemory(200 * MEBIBYTE, "the other"),
+    ]
     monkeypatch.setattr(available_memory, "find_available", lambda: left)
     monkeypatch.setattr(available_memory, "_count_free_heap", lambda: 10 * MEBIBYTE)
     require_memory(210 * MEBIBYTE, "less")

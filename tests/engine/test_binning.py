@@ -1,4 +1,4 @@
-"""Edges and codes of the engine against the plain reference."""
+"""Test edges and codes of the engine against the plain reference."""
 
 import math
 
@@ -10,7 +10,16 @@ from hypothesis.extra import numpy as hnp
 from numpy.lib.stride_tricks import as_strided
 
 import helpers.reference as ref
-from helpers.columns import COLUMNS, DTYPES, LAYOUTS, ROWS, count_below, some_edges, some_values, to
+from helpers.columns import (
+    COLUMNS,
+    DTYPES,
+    LAYOUTS,
+    ROWS,
+    count_below,
+    draw_edges,
+    draw_numbers,
+    to,
+)
 from helpers.instruction_sets import other_sets, run_with
 from properboost import _core
 
@@ -26,24 +35,24 @@ def codes_of(x, edges, **kwargs):
 
 # -- codes ----------------------------------------------------------------------------------------
 
-COUNTS = [0, 1, 2, 14, 15, 16, 17, 30, 31, 32, 63, 64, 127, 128, 200, 254]  # of edges
+COUNTS = [0, 1, 2, 14, 15, 16, 17, 30, 31, 32, 63, 64, 127, 128, 200, 254]  # numbers of edges
 LARGEST = float(np.finfo(np.float32).max)
 TENTH = float(np.float32(0.1))
 
 
 def up(x, steps=1):
-    """The double so many steps above x."""
+    """Return the double this many steps above x."""
     for _ in range(steps):
         x = np.nextafter(x, np.inf)
     return x
 
 
 def single_run(start, n):
-    """Neighbouring float32 values from `start` up."""
+    """Return neighbouring float32 values from `start` up."""
     return (to(np.float32, start).view(np.int32) + np.arange(n, dtype=np.int32)).view(np.float32)
 
 
-EDGES = {  # as many as 254 of each kind, ascending
+EDGES = {  # up to 254 of each kind, ascending
     "even": np.arange(254.0) - 100,
     "normal": np.sort(np.random.default_rng(0).normal(size=254)),
     "from tiny to huge": np.concatenate(
@@ -76,20 +85,20 @@ SPECIAL = np.array([
 
 
 def edges_of_kind(kind, n):
-    """n of the kind's edges, in a row at one end or spread out."""
+    """Return n of the kind's edges, in a row at one end or spread out."""
     every = EDGES[kind]
     return every[np.linspace(0, len(every) - 1, n).astype(int)] if n % 2 else every[:n]
 
 
 def neighbours(x):
-    """The values themselves, and those next above and below in their type."""
+    """Return the values and their neighbours on both sides in their type."""
     infinity = x.dtype.type(np.inf)
     with np.errstate(over="ignore", under="ignore"):
         return np.concatenate([x, np.nextafter(x, infinity), np.nextafter(x, -infinity)])
 
 
 def values_around(edges):
-    """Values on and next to the edges, as float32 and as float64, mixed well."""
+    """Return values on and next to the edges, as float32 and as float64, permuted."""
     nans = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0xFF800001], np.uint32).view(np.float32)
     single = np.concatenate([neighbours(to(np.float32, edges)), to(np.float32, SPECIAL), nans])
     double = np.concatenate([neighbours(edges), SPECIAL, to(np.float64, single)])
@@ -131,8 +140,8 @@ def test_codes_of_any_values_and_edges(data):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_layout_and_size_is_read(dtype):
     rng = np.random.default_rng(1)
-    whole = some_values(dtype, (max(ROWS), max(COLUMNS)), rng)
-    edges = [some_edges(c, rng) for c in whole.T]
+    whole = draw_numbers(dtype, (max(ROWS), max(COLUMNS)), rng)
+    edges = [draw_edges(c, rng) for c in whole.T]
     expected = np.array([count_below(c, e) for c, e in zip(whole.T, edges, strict=True)])
     assert expected.max() > 1
     for d in COLUMNS:
@@ -147,11 +156,11 @@ def test_every_type_layout_and_size_is_read(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_are_read_in_any_order(dtype):
     rng = np.random.default_rng(2)
-    whole = some_values(dtype, (300, 37), rng)
-    edges = [some_edges(c, rng) for c in whole.T]
+    whole = draw_numbers(dtype, (300, 37), rng)
+    edges = [draw_edges(c, rng) for c in whole.T]
     expected = np.array([count_below(c, e) for c, e in zip(whole.T, edges, strict=True)])
     bins = _core.Bins(edges)
-    for n in [*ROWS, 300, 1500]:  # of 1500, some rows come often
+    for n in [*ROWS, 300, 1500]:  # with 1500, some rows come several times
         order = rng.permutation(300)[:n] if n <= 300 else rng.integers(0, 300, n)
         for name, lay_out in LAYOUTS.items():
             codes = bins.encode(lay_out(whole), order, n_threads=1 + n % 3)
@@ -159,17 +168,17 @@ def test_rows_are_read_in_any_order(dtype):
 
 
 def test_columns_of_all_types_side_by_side():
-    """Fields of one record: of one type next to each other, of several, with gaps, unaligned."""
+    """Fields of a record lie side by side, with gaps and unaligned, in one type or several."""
     rng = np.random.default_rng(3)
     types = [dtype for dtype in DTYPES for _ in range(3)]
     types = [types[i] for i in rng.permutation(len(types))] + [np.float32] * 5 + [np.float64] * 5
     fields = [("pad", "i1"), *((f"f{j}", t) for j, t in enumerate(types))]
     record = np.zeros(200, dtype=fields)
     for j, t in enumerate(types):
-        record[f"f{j}"] = some_values(t, 200, rng)
+        record[f"f{j}"] = draw_numbers(t, 200, rng)
     columns = [record[f"f{j}"] for j in range(len(types))]
     for chosen in (columns, columns[::2], columns[::-1], columns + columns[:9], [columns[-1]] * 3):
-        edges = [some_edges(c, rng) for c in chosen]
+        edges = [draw_edges(c, rng) for c in chosen]
         expected = [count_below(c, e) for c, e in zip(chosen, edges, strict=True)]
         np.testing.assert_array_equal(_core.Bins(edges).encode(chosen), expected)
         for ours, c in zip(_core.find_edges(chosen, max_bins=9), chosen, strict=True):
@@ -191,8 +200,8 @@ def test_every_instruction_set_gives_the_same_codes():
             tables += [([edges], [x]) for x in values_around(edges)]
     rng = np.random.default_rng(4)
     for dtype in DTYPES:
-        x = some_values(dtype, (257, 37), rng)
-        edges = [some_edges(c, rng) for c in x.T]
+        x = draw_numbers(dtype, (257, 37), rng)
+        edges = [draw_edges(c, rng) for c in x.T]
         tables += [(edges, x), (edges, np.asfortranarray(x))]
     expected = [_core.Bins(features).encode(table) for features, table in tables]
     program = "result = [_core.Bins(features).encode(table) for features, table in data]"
@@ -230,8 +239,8 @@ def test_weights_are_frequencies(x, max_bins, seed):
     np.testing.assert_array_equal(weighted, ref.quantile_edges(x, weight, max_bins))
 
 
-def some_columns(n, rng):
-    """Columns of every shape that the rule tells apart."""
+def make_columns(n, rng):
+    """Return columns of every shape that the rule distinguishes."""
     normal = rng.normal(size=n)
     half = rng.random(n) < 0.5
     return {
@@ -258,7 +267,8 @@ def some_columns(n, rng):
     }
 
 
-# Up to 256 distinct values are tallied; more are sorted, one way or, from 512 rows on, another.
+# The engine tallies up to 256 distinct values. It sorts more of them, from 512 rows on in another
+# way.
 SIZES = [0, 1, 2, 256, 257, 511, 512, 513, 4000]
 WEIGHTS = {
     "none": lambda n, rng: None,
@@ -276,10 +286,10 @@ def test_columns_of_every_shape_equal_the_reference(kind, dtype):
     rng = np.random.default_rng(5)
     for n in SIZES:
         weight = WEIGHTS[kind](n, rng)
-        columns = {name: to(dtype, x) for name, x in some_columns(n, rng).items()}
+        columns = {name: to(dtype, x) for name, x in make_columns(n, rng).items()}
         for max_bins in (2, 3, 16, 64, 255):
-            found = _core.find_edges(list(columns.values()), weight, max_bins=max_bins)
-            for edges, (name, x) in zip(found, columns.items(), strict=True):
+            actual = _core.find_edges(list(columns.values()), weight, max_bins=max_bins)
+            for edges, (name, x) in zip(actual, columns.items(), strict=True):
                 about = f"{name} {n} {max_bins}"
                 expected = ref.quantile_edges(x, weight, max_bins)
                 np.testing.assert_array_equal(edges, expected, err_msg=about)
@@ -292,19 +302,19 @@ def test_columns_of_every_shape_equal_the_reference(kind, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_edges_of_every_type_and_layout_equal_the_reference(dtype):
     rng = np.random.default_rng(6)
-    whole = some_values(dtype, (700, 70), rng)
+    whole = draw_numbers(dtype, (700, 70), rng)
     expected = [ref.quantile_edges(to(np.float64, c), None, 16) for c in whole.T]
     for name, lay_out in LAYOUTS.items():
         for n_threads in (1, 3):
-            found = _core.find_edges(lay_out(whole), max_bins=16, n_threads=n_threads)
-            for ours, theirs in zip(found, expected, strict=True):
+            actual = _core.find_edges(lay_out(whole), max_bins=16, n_threads=n_threads)
+            for ours, theirs in zip(actual, expected, strict=True):
                 np.testing.assert_array_equal(ours, theirs, err_msg=name)
 
 
 def test_integer_weights_are_repeated_rows_whatever_the_column():
     rng = np.random.default_rng(7)
     weight = rng.integers(0, 4, 1500).astype(float)
-    table = np.array(list(some_columns(1500, rng).values())).T
+    table = np.array(list(make_columns(1500, rng).values())).T
     repeated = np.repeat(table, weight.astype(int), axis=0)
     for max_bins in (3, 20, 255):
         for ours, theirs in zip(
@@ -316,7 +326,7 @@ def test_integer_weights_are_repeated_rows_whatever_the_column():
 
 
 def sliding(values, n, d):
-    """A table of n rows whose d columns are the same values, each from one place further on."""
+    """Return a table of n rows whose d columns are the same values, each shifted by one place."""
     assert len(values) >= n + d
     return as_strided(values, (n, d), (values.itemsize, values.itemsize), writeable=False)
 
@@ -324,19 +334,20 @@ def sliding(values, n, d):
 @pytest.mark.parametrize(
     ("dtype", "n", "d"),
     [
-        (np.float64, 52_000, 97),  # groups of 32 columns, two of which fit 32 MiB; one more column
-        (np.float32, 150_000, 70),  # groups of which one fits
-        (np.float64, 140_000, 34),  # a group that does not fit by itself, and a small one
+        # Groups of 32 columns, two of which fit 32 MiB; one column is left.
+        (np.float64, 52_000, 97),
+        (np.float32, 150_000, 70),  # one group fits
+        (np.float64, 140_000, 34),  # a group alone does not fit; a small one is left
     ],
 )
 def test_more_columns_than_are_sorted_at_a_time(dtype, n, d):
     period = np.random.default_rng(8).integers(0, 90, 1000).astype(dtype) ** 2
     table = sliding(np.resize(period, n + d), n, d)
-    # A whole number of periods has the same values wherever it begins.
+    # Whole periods have the same values wherever they begin.
     expected = ref.quantile_edges(table[:, 0], None, 40)
-    found = _core.find_edges(table, max_bins=40, n_threads=2)
-    assert len(found) == d
-    for edges in found:
+    edges_of_columns = _core.find_edges(table, max_bins=40, n_threads=2)
+    assert len(edges_of_columns) == d
+    for edges in edges_of_columns:
         np.testing.assert_array_equal(edges, expected)
 
 
@@ -361,7 +372,7 @@ def test_infinities_are_ordinary_ordered_values():
 
 
 def test_clustered_edges_are_searched_to_the_last_step():
-    """Two far clusters share two cells of the key table: the binary search must do all the work."""
+    """Two distant clusters share two cells of the key table; binary search does the rest."""
     x = np.concatenate([-1e6 + np.arange(127) / 16, 1e-6 * np.arange(127), [1e30]])
     for column in (x, x.astype(np.float32)):
         [edges] = _core.find_edges([column])
@@ -384,7 +395,7 @@ def test_a_heavy_value_has_a_bin_of_its_own():
     [edges] = _core.find_edges([x], max_bins=8)
     code = codes_of(x, edges)
     assert len(np.unique(x[code == code[np.flatnonzero(x == 0)[0]]])) == 1
-    # The other half is spread evenly over the bins that are left.
+    # The other half is spread evenly over the remaining bins.
     counts = np.bincount(code[x != 0])
     assert counts[counts > 0].max() < 2 * len(x[x != 0]) / 7
 
@@ -413,12 +424,10 @@ def test_weigh_sums_groups_of_segments():
     bins = _core.Bins([np.array([0.0]), 2])
     codes = np.array([[0, 1, 1, 2], [0, 3, 0, 1]], dtype=np.uint8)
     segments, group_of = np.array([0, 1, 2, 2, 4]), np.array([1, -1, 0, 1])
-    found = bins.weigh(codes, segments, group_of, 2)
-    np.testing.assert_array_equal(found, [[0] * 7, [1, 1, 1, 2, 1, 0, 0]])
-    found = bins.weigh(codes, segments, group_of[::-1], 3, np.array([0.5, 1.0, 2.0, 4.0]))
-    np.testing.assert_array_equal(
-        found, [[0, 1, 0, 0, 0, 0, 1], [0.5, 2, 4, 2.5, 4, 0, 0], [0] * 7]
-    )
+    sums = bins.weigh(codes, segments, group_of, 2)
+    np.testing.assert_array_equal(sums, [[0] * 7, [1, 1, 1, 2, 1, 0, 0]])
+    sums = bins.weigh(codes, segments, group_of[::-1], 3, np.array([0.5, 1.0, 2.0, 4.0]))
+    np.testing.assert_array_equal(sums, [[0, 1, 0, 0, 0, 0, 1], [0.5, 2, 4, 2.5, 4, 0, 0], [0] * 7])
     with pytest.raises(ValueError, match="group_of must be -1, or below groups"):
         bins.weigh(codes, segments, group_of, 1)
     with pytest.raises(ValueError, match="group_of must have an entry for each segment"):
@@ -436,16 +445,16 @@ def test_spans_are_those_of_numpy(dtype, columns):
         X[:, columns // 2] = np.nan
     X = (np.abs(X) if dtype[0] in "u?" else X).astype(dtype)
     weight = rng.choice([0.0, 0.5, 3.0], len(X))
-    for own in (X, np.asfortranarray(X), X[::-2], X[:, ::-1]):
-        for weights in (None, weight[: len(own)].copy()):
-            rows = own if weights is None else own[weights > 0.0]
+    for layout in (X, np.asfortranarray(X), X[::-2], X[:, ::-1]):
+        for weights in (None, weight[: len(layout)].copy()):
+            rows = layout if weights is None else layout[weights > 0.0]
             low, high = (f.reduce(rows, axis=0, initial=None) for f in (np.fmin, np.fmax))
             low = np.where(np.isnan(low), np.inf, low.astype(float))
             high = np.where(np.isnan(high), -np.inf, high.astype(float))
-            for table in (own, list(own.T)):
+            for table in (layout, list(layout.T)):
                 for n_threads in (1, 3):
-                    found = _core.find_spans(table, weights, n_threads)
-                    np.testing.assert_array_equal(found, np.stack([low, high], axis=1))
+                    spans = _core.find_spans(table, weights, n_threads)
+                    np.testing.assert_array_equal(spans, np.stack([low, high], axis=1))
 
 
 def test_the_span_of_no_number_is_empty_and_zero_has_one_sign():
@@ -492,25 +501,25 @@ def test_the_sample_has_the_rows_of_the_least_hashes_whatever_the_batches(weight
     rows = np.arange(3000) if weight is None else np.flatnonzero(weight)
     expected = np.sort(rows[np.argsort(hashes_of(len(rows), seed))[:size]])
     for step in (1, 170, 3000):
-        sample, held = _core.RowSample(size, seed), []
+        sample, sampled = _core.RowSample(size, seed), []
         for begin in range(0, 3000, step):
-            own = None if weight is None else weight[begin : begin + step]
-            held += (sample.add(min(step, 3000 - begin), own) + begin).tolist()
+            weights = None if weight is None else weight[begin : begin + step]
+            sampled += (sample.add(min(step, 3000 - begin), weights) + begin).tolist()
         np.testing.assert_array_equal(sample.rows, expected)
-        assert set(expected.tolist()) <= set(held)
-        assert (np.diff(held) > 0).all()
+        assert set(expected.tolist()) <= set(sampled)
+        assert (np.diff(sampled) > 0).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_edges_come_from_the_rows_of_the_order(weighted):
     rng = np.random.default_rng(10)
-    table = np.array(list(some_columns(3000, rng).values())).T
+    table = np.array(list(make_columns(3000, rng).values())).T
     weight = rng.integers(1, 3, 3000) / 4 if weighted else None
     drawn = np.sort(rng.choice(3000, 700, replace=False))
     edges = _core.find_edges(table, weight, 30, drawn)
-    for x, own in zip(table.T, edges, strict=True):
+    for x, column_edges in zip(table.T, edges, strict=True):
         of_drawn = None if weight is None else weight[drawn]
-        np.testing.assert_array_equal(own, ref.quantile_edges(x[drawn], of_drawn, 30))
+        np.testing.assert_array_equal(column_edges, ref.quantile_edges(x[drawn], of_drawn, 30))
 
 
 def test_sampled_edges_are_close_to_quantiles():
@@ -539,7 +548,8 @@ def test_sampled_edges_are_close_to_quantiles():
         (lambda: _core.Bins([np.arange(255.0)]), "254 edges"),
         (lambda: _core.Bins([255]), "254 bins"),
         (lambda: _core.Bins([0]), "254 bins"),
-        (lambda: _core.Bins([(3, 1431655766, 0, 0)]), "254 rows"),  # 2 modulo 2**32 cells
+        # This many cells are 2 modulo 2**32.
+        (lambda: _core.Bins([(3, 1431655766, 0, 0)]), "254 rows"),
         (lambda: _core.Bins([(-2, -3, 0, 0)]), "254 rows"),
         (lambda: _core.Bins([3]).encode(np.zeros((2, 2))), "2 columns"),
         (lambda: _core.Bins([3]).encode(np.zeros((2, 1)), np.array([2])), "order"),

@@ -1,4 +1,4 @@
-"""The engine against the plain reference: every choice, round by round; and its own invariants."""
+"""Test the engine's choices against the plain reference, round by round, and its invariants."""
 
 import itertools
 import os
@@ -34,7 +34,7 @@ STEPS = ["unit", "guarded", "line_search"]
 
 
 def list_combinations():
-    """Every search, response and step; every loss with each search, and each response and step."""
+    """Yield every search with each response and step, and every loss with each of these."""
     losses = list(LOSSES)
     for (k, search), (r, response), (s, step) in itertools.product(
         *map(enumerate, (SEARCHES, RESPONSES, STEPS))
@@ -89,7 +89,7 @@ def test_every_combination_equals_the_reference(loss, weak_learner, selection, r
 def test_tables_of_few_cells_equal_the_reference(response, smoothing, max_cells, selection, step):
     for seed, loss in ((1, "glog"), (2, "gboost")):
         codes, features, bins, y = problem(seed)
-        if seed == 2:  # a code without rows, to which smoothing gives weight
+        if seed == 2:  # code 3 has no rows, but smoothing gives it weight
             codes[0][codes[0] == 3] = 4
         common = {
             "n_estimators": 2 if selection == "cyclic" else 6,
@@ -134,7 +134,7 @@ def test_cuts_that_may_be_chance_are_not_made(response, smoothing, selection):
 
 
 def best_cut(positive, rows, ordered):
-    """Pearson's chi-square of the best cut in two; categories are cut in the order of shares."""
+    """Return Pearson's chi-square of the best cut in two; shares set the order of categories."""
     order = np.arange(len(rows)) if ordered else np.argsort(positive / rows, kind="stable")
     left, n_left = np.cumsum(positive[order])[:-1], np.cumsum(rows[order])[:-1]
     n, share = rows.sum(), positive.sum() / rows.sum()
@@ -143,8 +143,8 @@ def best_cut(positive, rows, ordered):
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
-    """A cut is made where it saves more than that multiple of what the best does by chance."""
+def test_an_uninformative_feature_is_rarely_cut(ordered):
+    """A cut must save more than `min_saving` times the best cut's mean by chance."""
     rng = np.random.default_rng(7)
     rows = np.full(30, 67)
     drawn = [best_cut(rng.binomial(rows, 0.4), rows, ordered) for _ in range(4000)]
@@ -160,7 +160,8 @@ def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
             model = train(codes, [feature], y, n_estimators=1, max_cells=4, min_saving=least)
             table = model.values[model.offsets[0] : model.offsets[1]][:30]
             is_cut = len(set(table)) > 1
-            if abs(best / (least * by_chance) - 1.0) > 0.15:  # Hellinger's distance is another
+            # Hellinger's distance differs from chi-square.
+            if abs(best / (least * by_chance) - 1.0) > 0.15:
                 cuts.append(is_cut)
                 assert is_cut == (best > least * by_chance)
     assert min(map(len, decided.values())) > 15
@@ -169,7 +170,7 @@ def test_a_feature_that_says_nothing_is_hardly_cut(ordered):
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 @pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
-def test_boosting_ends_where_nothing_says_more_than_chance(selection, response):
+def test_boosting_ends_where_no_cut_beats_chance(selection, response):
     rng = np.random.default_rng(4)
     features = [np.arange(9.0), 6]
     bins = [ref.FeatureBins.numeric(features[0]), ref.FeatureBins.categorical(6)]
@@ -181,8 +182,8 @@ def test_boosting_ends_where_nothing_says_more_than_chance(selection, response):
     theirs = ref.fit(codes, bins, y, loss=ref.make_loss("glog", 1.0), **common)
     assert_equal_models(ours, theirs)
     assert 1 < len(theirs) < 60
-    F = sum(own.added(codes) for own in theirs)
-    scatter = np.sqrt(200 * 700 / 900)  # of the number of positive rows
+    F = sum(round_.added(codes) for round_ in theirs)
+    scatter = np.sqrt(200 * 700 / 900)  # the deviation of the number of positive rows
     assert abs((1 / (1 + np.exp(-F)) - (y > 0)).sum()) < np.sqrt(0.1) * scatter
 
 
@@ -209,8 +210,8 @@ def test_another_moves_where_the_least_likely_feature_is_shrunk_to_nothing(monke
     assert np.count_nonzero(tried) > 30
 
 
-def many_categories(seed, n=1500):  # of more rows of a class the engine looks at some
-    """Two categorical features, of 60 and of 200 levels and rows of very unequal numbers."""
+def many_categories(seed, n=1500):  # the engine would sample a class of more rows
+    """Return features of 60 and of 200 categories, with rows of very unequal numbers."""
     rng = np.random.default_rng(seed)
     features = [60, 200, np.arange(5.0)]
     bins = [ref.FeatureBins.categorical(f) for f in (60, 200)]
@@ -239,16 +240,18 @@ def test_shrunk_categories_equal_the_reference(response, learner):
     for weight in (None, np.random.default_rng(1).integers(0, 4, len(y)) * 0.7):
         common = {"selection": "unbiased", "response": response, "n_estimators": 4}
         ours = train(codes, features, y, weight, gain=2.0, **common, **learner)
-        own = {"learner" if name == "weak_learner" else name: v for name, v in learner.items()}
-        theirs = ref.fit(codes, bins, y, weight, loss=ref.make_loss("glog", 2.0), **common, **own)
+        settings = {"learner" if name == "weak_learner" else name: v for name, v in learner.items()}
+        theirs = ref.fit(
+            codes, bins, y, weight, loss=ref.make_loss("glog", 2.0), **common, **settings
+        )
         assert_equal_models(ours, theirs)
         assert 0 in ours.feature.tolist()
 
 
 @pytest.mark.parametrize("max_cells", [0, 4])
 @pytest.mark.parametrize("response", ["real", "newton"])
-def test_categories_that_say_nothing_say_little(response, max_cells):
-    """And those of few rows less than those of many."""
+def test_uninformative_categories_are_shrunk(response, max_cells):
+    """Rare categories are shrunk more than frequent ones."""
     codes, features, _, y = many_categories(4, 20_000)
     step = {"gain": 2.0, "response": response, "step": "unit", "n_estimators": 1}
     scatter = {}
@@ -256,16 +259,16 @@ def test_categories_that_say_nothing_say_little(response, max_cells):
         only = train(codes[1:2], features[1:2], y, selection=selection, max_cells=max_cells, **step)
         scatter[selection] = tables(only)[0][:200].std()
     assert 0 < scatter["unbiased"] < 0.25 * scatter["greedy"]
-    own = [
+    fits = [
         train(codes[:1], features[:1], y, selection=selection, **step)
         for selection in ("unbiased", "greedy")
     ]
     rows = np.bincount(codes[0], minlength=60)
-    mean = own[1].values[:60] @ rows / rows.sum()
-    kept = (own[0].values[:60] - mean) / (own[1].values[:60] - mean)
+    mean = fits[1].values[:60] @ rows / rows.sum()
+    shrunk = (fits[0].values[:60] - mean) / (fits[1].values[:60] - mean)
     many, few = rows > 500, (rows > 0) & (rows < 40)
-    assert 0.8 < np.median(kept[many]) < 1.05
-    assert np.median(kept[few]) < np.median(kept[many]) - 0.15
+    assert 0.8 < np.median(shrunk[many]) < 1.05
+    assert np.median(shrunk[few]) < np.median(shrunk[many]) - 0.15
 
 
 @pytest.mark.parametrize(
@@ -318,8 +321,9 @@ def test_letter_trace(trace):
     np.testing.assert_allclose(rounds.step[:12], [r["step"] for r in first], rtol=1e-5)
     for feature, table, r in zip(rounds.feature, tables(rounds), first, strict=False):
         if feature != r["feature"]:
-            # Several features whose every bin has a negative majority: tables of -1 and equal
-            # scores, of which the oracle took one by rounding noise and we take the lowest.
+            # In every bin of several features the negative class is the majority. Their tables are
+            # -1 and their scores equal: the oracle took one by rounding noise, the engine takes the
+            # lowest.
             assert (trace["data"], trace["response"]) == ("LETTER.p1", "sign")
             assert set(table[:-1]) == {-1.0}
     starts = np.concatenate([[0], np.cumsum(bins.widths)])
@@ -336,7 +340,7 @@ def test_letter_trace(trace):
 
 @pytest.mark.parametrize("response", ["real", "newton", "exact"])
 def test_threads_and_repeats_give_the_same_bits(response):
-    # So many rows that a histogram is summed in parts, which are more with more threads.
+    # With this many rows a histogram is summed in parts, more of them with more threads.
     codes, features, _, y = problem(2, n=200_000)
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
     one = train(codes, features, y, weight, response=response, gain=0.4)
@@ -372,7 +376,7 @@ def test_extreme_sample_weights_stay_finite(scale, response):
     rounds = train(codes, features, y, np.full(len(y), scale), **common)
     assert np.isfinite(rounds.values).all()
     assert np.isfinite(rounds.risk).all()
-    if response in ("real", "sign"):  # whose tables do not depend on what a row is worth
+    if response in ("real", "sign"):  # their tables do not depend on the weight of a row
         plain = train(codes, features, y, **common)
         np.testing.assert_array_equal(rounds.feature, plain.feature)
         np.testing.assert_allclose(rounds.values, plain.values, rtol=1e-6, atol=1e-9)
@@ -380,7 +384,7 @@ def test_extreme_sample_weights_stay_finite(scale, response):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_pure_cells_give_finite_models(loss):
-    """Separable rows and a tiny gain: the place where tables and steps want infinity."""
+    """Tables and steps tend to infinity on separable rows with a tiny gain."""
     codes = np.array([[0, 0, 1, 1]])
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     for response, step in itertools.product(
@@ -397,7 +401,7 @@ def test_pure_cells_give_finite_models(loss):
 @pytest.mark.parametrize("response", ["real", "sign", "newton", "exact"])
 @pytest.mark.parametrize("scale", [1e-18, 1e15, 1e18, 1e290])
 def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response, scale):
-    # Beyond 2^53 rows' weight an error of half a row is 0 in float64, and its link infinite.
+    # Beyond a weight of 2^53 an error of half a row is 0 in float64, and its link infinite.
     codes, features, _, y = problem(13)
     options = {"weak_learner": weak_learner, "response": response, "step": "line_search"}
     for loss in ("glog", "exponential", "savage"):
@@ -409,24 +413,24 @@ def test_line_searches_end_and_learn_whatever_rows_weigh(weak_learner, response,
 
 @pytest.mark.parametrize("loss", ["ggauss", "glog", "exponential", "gboost"])
 def test_line_searches_reach_their_minimiser_beside_pure_cells(loss):
-    """Few rows move the wrong way, so that the minimiser lies beyond the link of 1 - 1/(2S)."""
+    """Few rows move the wrong way: the minimiser lies beyond the link of 1 - 1/(2S)."""
     codes = np.array([[0] * 40 + [1] * 40])
     y = np.array([-1.0] * 40 + [1.0] * 39 + [-1.0])
     weight = np.where(np.arange(80) == 79, 1e-3, 1.0)
-    own = ref.make_loss(loss, 0.5)
+    reference_loss = ref.make_loss(loss, 0.5)
     options = {"gain": 0.5, "response": "sign", "step": "line_search", "n_estimators": 1}
     rounds = train(codes, [np.array([0.0])], y, weight, loss=loss, **options)
     moved = rounds.step[0] * tables(rounds)[0][codes[0]]
 
     def find_risk(factor):
-        return float(weight @ own.loss(y * factor * moved))
+        return float(weight @ reference_loss.loss(y * factor * moved))
 
-    assert rounds.step[0] > own.link(1.0 - 1.0 / 160.0)
+    assert rounds.step[0] > reference_loss.link(1.0 - 1.0 / 160.0)
     assert find_risk(1.0) < min(find_risk(0.99), find_risk(1.01))
 
 
 def test_cells_of_equal_weight_have_no_sign():
-    """Sums of 0.1, 0.2 and 0.3 differ by rounding; the other cell decides the round."""
+    """Sums of 0.1, 0.2 and 0.3 differ by rounding, so the other cell decides on the round."""
     codes = np.array([[0, 0, 0, 1, 1]])
     y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
     weight = np.array([0.1, 0.2, 0.3, 2.0, 1.0])
@@ -520,7 +524,7 @@ def test_progress_is_reported_and_its_exceptions_stop_the_fit():
 
 @pytest.fixture
 def interruptible():
-    """Interrupts are heard, also where the shell that started the tests has them ignored."""
+    """Restore Python's handler of SIGINT, which some shells have ignored for the tests."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -539,7 +543,7 @@ def test_ctrl_c_stops_a_fit(interruptible):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_works():
     codes, features, _, y = problem(10, n=100_000)
-    parent = train(codes, features, y, n_threads=2)  # the team's threads exist now
+    parent = train(codes, features, y, n_threads=2)  # the team's threads exist from here on
     child = os.fork()
     if child == 0:
         same = np.array_equal(train(codes, features, y, n_threads=2).values, parent.values)
@@ -591,7 +595,7 @@ def test_rows_are_drawn_by_their_numbers():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 8, (3, 200)).astype(np.uint8)
     y = np.repeat([-1.0, 1.0], 100)
-    other = np.r_[100:0:-1, 200:100:-1] - 1  # so that classes stay together
+    other = np.r_[100:0:-1, 200:100:-1] - 1  # each class stays in its block
     drawn = {"weak_learner": "tree", "subsample": 0.5, "n_estimators": 3, "max_leaf_nodes": 6}
 
     def fit(order, numbers):

@@ -1,4 +1,4 @@
-"""Features summed jointly: the models of features summed one by one, whatever shares a bundle."""
+"""Test that features summed jointly give the models of features summed one by one."""
 
 import itertools
 
@@ -13,12 +13,12 @@ from helpers.folds import N_FOLDS, raw_predictions, roles_of
 from helpers.instruction_sets import other_sets, run_with
 from properboost import _core
 
-FEW = 16_384  # rows below which several lanes never sum joint cells
-# For float32 sums, or differences of them, of which the costs of sign and newton are made.
+FEW = 16_384  # with fewer rows several lanes never sum joint cells
+# The tolerance of costs: sign and newton form them from float32 sums or their differences.
 COST = {"real": 1e-6, "exact": 1e-6, "sign": SINGLE, "newton": SINGLE}
-RAW = 1e-4  # of the largest raw prediction
+RAW = 1e-4  # relative to the largest raw prediction
 
-FEATURES = {  # edges, or a number of categories
+FEATURES = {  # each is edges, or a number of categories
     "pairs": [np.arange(63.0)] * 5,
     "the largest pairs": [np.arange(64.0)] * 4,
     "triples": [np.arange(13.0)] * 8,
@@ -32,7 +32,7 @@ FEATURES = {  # edges, or a number of categories
     "one narrow among wide ones": [np.arange(254.0), np.arange(2.0), 254],
     "from 2 to 64 bins": [np.arange(float(k)) for k in (1, 63, 2, 40, 3, 20, 5, 14, 8, 10, 33, 1)],
 }  # fmt: skip
-ROWS = {"pairs": 72_001, "the largest pairs": 72_001}  # so many that such bundles pay
+ROWS = {"pairs": 72_001, "the largest pairs": 72_001}  # such bundles pay from this many rows on
 IN_LANES = [name for name in FEATURES if name not in [*ROWS, "one narrow among wide ones"]]
 
 
@@ -41,7 +41,7 @@ def width(feature):
 
 
 def draw(features, n, seed=0):
-    """Codes, missing and unseen ones included, and labels that depend on all of them."""
+    """Return codes, with missing and unseen ones, and labels that depend on all of them."""
     rng = np.random.default_rng(seed)
     codes = np.array(
         [rng.choice(width(f), n, p=rng.dirichlet(np.full(width(f), 0.7))) for f in features]
@@ -59,9 +59,9 @@ def bins_of(features):
 
 
 def widen(codes, features):
-    """The same rows with features of 256 codes, which nothing can be bundled with.
+    """Return the same rows with features of 256 codes, which no bundle can take.
 
-    Most have no rows, so that models of look-up tables are the same.
+    Most codes have no rows, so look-up tables give the same models.
     """
     codes = codes.copy()
     for code, f in zip(codes, features, strict=True):
@@ -71,7 +71,7 @@ def widen(codes, features):
 
 
 def assert_same_model(ours, theirs, codes, expected, response):
-    """Rounds against the features and costs of another model, and its raw predictions."""
+    """Compare rounds with the features, costs and raw predictions of another model."""
     features, costs = theirs
     assert ours.feature.tolist() == list(features)
     np.testing.assert_allclose(ours.cost, costs, rtol=COST[response])
@@ -81,19 +81,19 @@ def assert_same_model(ours, theirs, codes, expected, response):
 
 
 def assert_equals_reference(codes, features, y, weight=None, *, response, n_estimators, **options):
-    """Boost by both; return what the engine found."""
+    """Compare the engine with the reference; return the engine's rounds."""
     common = {"response": response, "n_estimators": n_estimators, **options}
     learner = {"learner": common.pop("weak_learner", "table")}
     loss = ref.make_loss("glog", 1.5)
     theirs = ref.fit(codes, bins_of(features), y, weight, loss=loss, **learner, **common)
     ours = train(codes, features, y, weight, gain=1.5, weak_learner=learner["learner"], **common)
-    found = [r.feature for r in theirs], [r.cost for r in theirs]
-    assert_same_model(ours, found, codes, ref.predict(theirs, codes), response)
+    history = [r.feature for r in theirs], [r.cost for r in theirs]
+    assert_same_model(ours, history, codes, ref.predict(theirs, codes), response)
     return ours
 
 
 def assert_same_bits_alone(ours, codes, features, y, weight=None, **options):
-    """Sums are whole numbers: joint cells give the bits of features summed one by one."""
+    """Compare with features summed one by one: sums are whole numbers, so all bits are equal."""
     wide_codes, wide = widen(codes, features)
     alone = train(wide_codes, wide, y, weight, gain=1.5, **options)
     for name in ("feature", "cost", "step", "risk"):
@@ -101,7 +101,7 @@ def assert_same_bits_alone(ours, codes, features, y, weight=None, **options):
 
 
 def draw_weight(n, seed=1):
-    """A few rows of no weight, too."""
+    """Return weights, a few of them 0."""
     rng = np.random.default_rng(seed)
     return np.where(rng.random(n) < 0.01, 0.0, 0.3 * rng.integers(1, 6, n))
 
@@ -121,7 +121,7 @@ def test_joint_sums_give_the_reference_model(name, response, weighted):
 @pytest.mark.parametrize("name", ["triples", "a dozen of two bins", "from 2 to 64 bins"])
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_bundles_large_and_small_crowded_and_not(name, response):
-    """The more rows, the larger bundles may be; of few, only the narrowest share one."""
+    """More rows allow larger bundles; with few rows only the narrowest features share one."""
     for n in (60, 500, 3_001, 40_000, 90_001):
         codes, y = draw(FEATURES[name], n, seed=8)
         common = {"response": response, "n_estimators": 3}
@@ -179,7 +179,7 @@ def test_any_features_may_share_bundles(features, response, seed):
 
 
 def in_segments(codes, y, part):
-    """Rows sorted by class and part: codes, y, part, segments, classes of the segments."""
+    """Sort rows by class and part; return codes, y, part, segments, classes of the segments."""
     n_parts = part.max() + 1
     key = (y > 0) * n_parts + part
     order = np.argsort(key, kind="stable")
@@ -189,13 +189,13 @@ def in_segments(codes, y, part):
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_segments_left_out_leave_gaps(response):
-    """Segments that are used, held out and ignored in turn, empty or of one row, or very long."""
+    """Used, held-out and ignored segments alternate; some are empty, of one row, or very long."""
     features = FEATURES["from 2 to 64 bins"]
     codes, y = draw(features, 150_000, seed=3)
     share = np.array([0.6, 0.03, 0.05, 0.2, 0.0, 0.1, 0.02])
     part = np.random.default_rng(3).choice(7, len(y), p=share)
     part[:2] = 4, 4
-    y[:2] = -1, 1  # one row each
+    y[:2] = -1, 1  # part 4 has one row of each class
     codes, y, part, segments, side = in_segments(codes, y, part)
     used = np.tile([1, 2, 1, 1, 1, 0, 1], 2)
     glog = _core.Loss("glog", {})
@@ -203,21 +203,21 @@ def test_segments_left_out_leave_gaps(response):
         codes, features, segments, [side * used], [glog], gain=1.5, response=response
     )
     boosting.advance(4)
-    kept = (part != 1) & (part != 5)
+    counted = (part != 1) & (part != 5)
     theirs = ref.fit(
-        codes[:, kept], bins_of(features), y[kept],
+        codes[:, counted], bins_of(features), y[counted],
         loss=ref.make_loss("glog", 1.5), n_estimators=4, response=response,
     )  # fmt: skip
-    found = [r.feature for r in theirs], [r.cost for r in theirs]
+    history = [r.feature for r in theirs], [r.cost for r in theirs]
     expected = ref.predict(theirs, codes)
-    assert_same_model(boosting.rounds(0), found, codes, expected, response)
+    assert_same_model(boosting.rounds(0), history, codes, expected, response)
     np.testing.assert_allclose(
         boosting.held_out(0), expected[part == 1], rtol=0, atol=RAW * np.abs(expected).max()
     )
 
 
 def make_lanes(n, codes, features, segments, weight=None, n_threads=1, **options):
-    """Lanes of several gains; one in four leaves nothing out."""
+    """Return lanes of several gains, of which one in four leaves nothing out."""
     gains = np.geomspace(0.4, 6.0, n)
     folds = np.arange(n) % (N_FOLDS + 1)
     boosting = make_boosting(
@@ -235,7 +235,7 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
     codes, y = draw(features, 25_000, seed=4)
     rng = np.random.default_rng(4)
     codes, y, fold, segments, _ = in_segments(codes, y, rng.integers(0, N_FOLDS, len(y)))
-    # For many rows of one weight see the last tests.
+    # The last tests have many rows of one weight.
     plain = n == 7 and name in ("triples", "categories", "from 2 to 64 bins")
     weight = None if plain else rng.uniform(0.5, 2.0, len(y))
     wide_codes, wide = widen(codes, features)
@@ -244,17 +244,17 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
     for lanes in (boosting, apart):
         lanes.advance(4)
     for m in range(n):
-        kept = fold != folds[m]
-        own = None if weight is None else weight[kept]
+        in_training = fold != folds[m]
+        weights = None if weight is None else weight[in_training]
         alone = train(
-            wide_codes[:, kept], wide, y[kept], own,
+            wide_codes[:, in_training], wide, y[in_training], weights,
             gain=gains[m], response=response, n_estimators=4,
         )  # fmt: skip
         lane, expected = boosting.rounds(m), raw_predictions(alone, wide_codes)
         assert_same_model(lane, (alone.feature, alone.cost), codes, expected, response)
         np.testing.assert_allclose(lane.risk, alone.risk, rtol=1e-5)
         np.testing.assert_allclose(
-            boosting.held_out(m), expected[~kept], rtol=0, atol=RAW * np.abs(expected).max()
+            boosting.held_out(m), expected[~in_training], rtol=0, atol=RAW * np.abs(expected).max()
         )
         for field in ("feature", "cost", "risk", "step"):
             np.testing.assert_array_equal(getattr(lane, field), getattr(apart.rounds(m), field))
@@ -320,11 +320,11 @@ for n, weight, options in problems:
                     np.testing.assert_array_equal(a, b)
 
 
-# -- what bundles must not do ---------------------------------------------------------------------
+# -- errors of rounding, and ties --------------------------------------------------------
 
 
 def assert_no_drift(codes, y, response, n_lanes):
-    """A model of two-bin features, alone or as a lane, against the reference."""
+    """Compare a model of two-bin features, alone or as a lane, with the reference."""
     features = [np.arange(1.0)] * len(codes)
     order = np.argsort(y, kind="stable")
     codes, y = codes[:, order].astype(np.uint8), y[order]
@@ -337,14 +337,14 @@ def assert_no_drift(codes, y, response, n_lanes):
         [_core.Loss("glog", {})] * n_lanes, gain=1.5, response=response,
     )  # fmt: skip
     boosting.advance(8)
-    found = [r.feature for r in theirs], [r.cost for r in theirs]
-    assert_same_model(boosting.rounds(0), found, codes, ref.predict(theirs, codes), response)
+    history = [r.feature for r in theirs], [r.cost for r in theirs]
+    assert_same_model(boosting.rounds(0), history, codes, ref.predict(theirs, codes), response)
 
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 @pytest.mark.parametrize("n_lanes", [1, 3])
 def test_rare_events_are_summed_without_drift(response, n_lanes):
-    """Most rows have one weight and share a joint cell."""
+    """Most rows have one weight and fall into one joint cell."""
     rng = np.random.default_rng(7)
     codes = rng.random((12, 60_000)) < 0.05
     raw = (codes * rng.normal(size=(12, 1))).sum(axis=0) - 1.5
@@ -353,7 +353,7 @@ def test_rare_events_are_summed_without_drift(response, n_lanes):
 
 
 def test_features_that_go_together_are_summed_without_drift():
-    """Seven features nearly the same: no code is common, but half the rows share a joint cell."""
+    """Seven features are nearly equal: no code is common, but half the rows share a joint cell."""
     rng = np.random.default_rng(0)
     same = rng.random(130_000) < 0.5
     codes = np.concatenate([np.tile(same, (7, 1)), rng.random((7, len(same))) < 0.3])
@@ -364,7 +364,7 @@ def test_features_that_go_together_are_summed_without_drift():
 
 
 def assert_first_wins(once, codes, y, rng, response):
-    """With 8 features and their copies, all mixed, only the first of each two is ever chosen."""
+    """Check that, of 8 features and their copies in random order, the first of each is chosen."""
     which = rng.permutation(np.arange(16) % 8)
     first = [np.flatnonzero(which == k)[0] for k in range(8)]
     ours = train(codes[which], [once[k] for k in which], y, response=response, n_estimators=10)

@@ -1,4 +1,4 @@
-"""Class-conditional look-up tables: the definition, what it leaves open, and what closes it."""
+"""Test class-conditional look-up tables: their definition, their level, and what fixes it."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def make_table(n=600, share=0.1, seed=0):
 
 
 def boost_by_hand(X, y, loss, n_rounds, weight):
-    """Boost with plain loops over bins: the features, and the raw predictions after each round."""
+    """Boost with plain loops over bins; return features and raw predictions by round."""
     sign = 2.0 * y - 1.0
     F = np.zeros(len(y))
     features, raws = [], []
@@ -62,12 +62,12 @@ def test_rounds_are_those_of_plain_loops(name, gain, weighed):
     features, raws = boost_by_hand(X, y, model.loss_, 8, weight)
     assert model.history_["feature"].tolist() == features
     for raw, expected in zip(model.staged_decision_function(X), raws, strict=True):
-        # Margins are single numbers, and savage's weights of gain 1/2 make the most of it.
+        # Margins are float32, whose rounding savage's weights at gain 1/2 enlarge most.
         np.testing.assert_allclose(raw, expected, rtol=5e-4, atol=2e-5)
 
 
 def test_the_exponential_loss_has_the_tables_of_balanced_classes():
-    """Each class's weights keep their ratios, so the share is a constant on the raw prediction."""
+    """Ratios of weights within a class stay, so the share is a constant on the raw prediction."""
     X, y = make_table(n=3000)
     X = np.clip(X // 2.0, 3.0, 5.0)  # each bin holds rows of both classes
     settings = AS_PUBLISHED | {"loss": "exponential", "step": "unit", "prior": 1e-12}
@@ -82,14 +82,14 @@ def test_the_exponential_loss_has_the_tables_of_balanced_classes():
 
 @given(share=st.sampled_from([0.02, 0.1, 0.5, 0.9]), gain=st.sampled_from([0.5, 1.0, 4.0]))
 def test_a_level_is_a_fixed_point(share, gain):
-    """Where features do not tell the classes apart nothing is added, whatever the share is."""
+    """Rounds add nothing for uninformative features, whatever the share."""
     n = 400
     X = np.repeat(np.arange(4.0), n // 4)[:, None]
     y = np.tile(np.arange(n // 4) < share * (n // 4), 4).astype(int)
     settings = AS_PUBLISHED | {"gain": gain, "step": "unit", "prior": 1e-12, "n_estimators": 5}
     model = pb.ProperBoostClassifier(**settings | {"response": "conditional"})
     np.testing.assert_allclose(model.fit(X, y).decision_function(X), 0.0, atol=1e-6)
-    # So no rounds bring the mean probability to the share: only the intercept does.
+    # Only the intercept brings the mean probability to the share; no round does.
     model.set_params(calibration=pb.Calibration(slope=1.0, intercept="auto")).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), atol=1e-6)
 
@@ -121,7 +121,7 @@ def test_lines_are_refused(binary):
 
 
 def test_stages_are_compared_at_a_level_that_suits_the_validation_rows():
-    """Rounds leave the level open: without a constant every score would be of balanced classes."""
+    """Rounds leave the level open; without a constant, scores would assume balanced classes."""
     X, y = make_table(n=1000, share=0.05)
     X_val, y_val = make_table(n=1000, share=0.05, seed=1)
     settings = {"response": "conditional", "gain": 1.0, "rows_per_bin": None, "n_estimators": 40}
@@ -136,7 +136,7 @@ def test_stages_are_compared_at_a_level_that_suits_the_validation_rows():
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(list(model.staged_decision_function(X_val))) == best
     np.testing.assert_allclose(model.validation_scores_[best:], scores[best:], rtol=1e-6)
-    # The stages of the model itself have its own constant, that of the training rows.
+    # The model's own stages have the constant of the training rows.
     expected = -log_loss(y_val, model.predict_proba(X_val))
     assert model.validation_scores_[best - 1] == pytest.approx(expected, rel=1e-9)
 

@@ -1,4 +1,4 @@
-"""Few cells of a pair's grid: a cut of one feature, and one of the other on either side of it."""
+"""Test grids of few cells: a cut of one feature, and cuts of the other on either side."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,9 @@ TIE = 1e-7
 GRIDS = [
     (5, 4, 5, 4),
     (2, 2, 2, 2),
-    (6, 4, 5, 4),  # missing values of the first feature
-    (5, 5, 4, 4),  # of both
-    (4, 6, 0, 6),  # categories
+    (6, 4, 5, 4),  # the first feature has missing values
+    (5, 5, 4, 4),  # both features have
+    (4, 6, 0, 6),  # the first feature is categorical
     (5, 3, 0, 0),
     (3, 5, 3, 0),
     (1, 5, 1, 5),
@@ -25,7 +25,7 @@ GRIDS = [
 
 
 def draw(seed, grid, n=300):
-    """Codes of a grid, of which some have no rows, labels and weights."""
+    """Return codes of a grid, some of them without rows, labels and weights."""
     rng = np.random.default_rng(seed)
     size = grid[0] * grid[1]
     share = rng.exponential(size=size) * (rng.random(size) < 0.8)
@@ -36,7 +36,7 @@ def draw(seed, grid, n=300):
 
 
 def share_cells(values, cells):
-    """Whether codes have the same value where they have the same cell, and 0 where none."""
+    """Return whether codes of a cell share a value; codes of no cell must have 0."""
     assert np.all(values[cells < 0] == 0.0)
     return all(len(set(values[cells == k])) <= 1 for k in range(4))
 
@@ -52,7 +52,7 @@ def test_the_cells_are_the_best_of_all_crossed_cuts(grid, response):
             selection="greedy", step="unit",
         )  # fmt: skip
         width = grid[0] * grid[1] + 2
-        # At F = 0 weights and curvatures of all rows are in proportion to their sample weights.
+        # At F = 0 weights and curvatures are proportional to the sample weights.
         curvature = weight if response == "newton" else np.zeros(len(y))
         stats = bin_statistics(codes, width, y, weight, curvature)
         best = crossed_cells(stats, grid, response, 0.0, TIE)
@@ -74,7 +74,7 @@ def test_what_they_save_by_chance(grid):
         saved.append(float(score) - z.sum() ** 2 / size)
     cuts = np.array(grid[:2]) - 1.0
     of = np.where(np.array(grid[2:]) > 0, 1.8 * np.log(cuts), 2 / np.pi * 2 * (cuts - 1))
-    # Sets are charged for a little more than they save.
+    # The charge for sets is a little more than they save by chance.
     assert np.mean(saved) == pytest.approx(3 + of.sum(), rel=0.1 if min(grid) > 0 else 0.25)
 
 
@@ -83,8 +83,8 @@ def test_rows_beside_the_grid_get_nothing(min_saving):
     grid = (3, 3, 3, 3)
     codes, y, weight = draw(0, grid)
     y = np.where(np.random.default_rng(1).random(len(y)) < 0.3, 1.0, -1.0)
-    given = {"n_estimators": 1, "max_cells": 4, "selection": "greedy", "step": "unit"}
-    values = train(codes[None, :], [grid], y, weight, min_saving=min_saving, **given).values
+    settings = {"n_estimators": 1, "max_cells": 4, "selection": "greedy", "step": "unit"}
+    values = train(codes[None, :], [grid], y, weight, min_saving=min_saving, **settings).values
     assert np.all(values[9:11] == 0.0)
     assert (len(set(values[:9])) == 1) == (min_saving > 0.0)
     assert np.all(values[:9] != 0.0)
@@ -100,7 +100,7 @@ DIRECTED = [
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 @pytest.mark.parametrize(("grid", "directions"), DIRECTED, ids=str)
-def test_directions_hold_inside_the_grid_and_say_nothing_beside_it(grid, directions, response):
+def test_directions_hold_inside_the_grid_and_add_0_outside(grid, directions, response):
     for seed in range(40):
         codes, y, weight = draw(seed, grid, 120)
         values = train(
@@ -115,7 +115,7 @@ def test_directions_hold_inside_the_grid_and_say_nothing_beside_it(grid, directi
 
 
 def waves(n=3000):
-    """What two numbers say together, and neither says alone."""
+    """Return rows whose class depends on two numbers together, and on neither alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     X[rng.random(n) < 0.1, 0] = np.nan
@@ -124,7 +124,7 @@ def waves(n=3000):
 
 
 @pytest.mark.parametrize("learner", ["table", "stump"])
-def test_what_no_feature_says_alone_is_found(learner):
+def test_an_effect_of_no_feature_alone_is_found(learner):
     X, y = waves()
     interactions = pb.Interactions(1, learning_rate=0.5, smoothing=0.0)
     model = pb.ProperBoostClassifier(weak_learner=learner, interactions=interactions)

@@ -1,4 +1,4 @@
-"""Directions of features in look-up tables, stumps and rules; those of trees are in test_trees."""
+"""Test directions of features in look-up tables, stumps and rules; `test_trees` has trees."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ RESPONSES = ["real", "sign", "newton", "exact", "conditional"]
         ("greedy", [-1, 1, 0, -1]),
         ("unbiased", [1, -1, 0, 1]),
         ("unbiased", [-1, 1, 0, -1]),
-        ("cyclic", [1, -1, 0, 0]),  # a table that is all one cell has a slope of rounding errors
+        ("cyclic", [1, -1, 0, 0]),  # the slope of a table of one cell is rounding noise
     ],
     ids=str,
 )
@@ -57,7 +57,7 @@ RESPONSES = ["real", "sign", "newton", "exact", "conditional"]
 def test_tables_equal_the_reference(options, selection, directions, response):
     codes, features, bins, y = problem(3)
     weight = np.random.default_rng(3).uniform(0.2, 3.0, len(y))
-    # Later cycles cut what is nearly nothing.
+    # Later cycles cut residuals that are nearly 0.
     options = {"n_estimators": 2 if selection == "cyclic" else 4, "gain": 0.8, **options}
     gain, learner = options.pop("gain"), options.pop("weak_learner", "table")
     common = {"selection": selection, "response": response, **options}
@@ -113,7 +113,7 @@ def test_no_direction_is_none(learner):
 
 @pytest.mark.parametrize("learner", ["table", "stump", "rule"])
 def test_lanes_equal_models_alone(learner):
-    """The classes of five folds, as searches train them."""
+    """Lanes train on the folds that a search would use."""
     codes, features, _, y = problem(6)
     order = np.argsort(y, kind="stable")
     segments = [0, (y < 0).sum(), len(y)]
@@ -124,13 +124,13 @@ def test_lanes_equal_models_alone(learner):
     }  # fmt: skip
     gains = [0.5, 1.0, 2.0]
 
-    def boost(some):
+    def boost(gains):
         boosting = make_boosting(
-            codes[:, order], features, segments, [[-1, 1]] * len(some), losses[: len(some)],
-            gain=some, **settings,
+            codes[:, order], features, segments, [[-1, 1]] * len(gains), losses[: len(gains)],
+            gain=gains, **settings,
         )  # fmt: skip
         boosting.advance(10)
-        return [boosting.rounds(m) for m in range(len(some))]
+        return [boosting.rounds(m) for m in range(len(gains))]
 
     for rounds, gain in zip(boost(gains), gains, strict=True):
         (alone,) = boost([gain])
@@ -142,13 +142,13 @@ def test_lanes_equal_models_alone(learner):
                 assert ([1, -1, 0, -1][j] * np.diff(table[: n if j != 2 else 1]) >= 0).all()
 
 
-# -- what users see -------------------------------------------------------------------------------
+# -- the estimators -------------------------------------------------------------------------------
 
 GRID = np.r_[-np.inf, np.linspace(-3.5, 3.5, 36), np.inf]
 
 
 def steps_along(model, rows, j):
-    """How the raw prediction changes from value to value of one feature, the others fixed."""
+    """Return the changes of the raw prediction from value to value of one feature."""
     moved = np.repeat(rows, len(GRID), axis=0)
     moved[:, j] = np.tile(GRID, len(rows))
     return np.diff(model.decision_function(moved).reshape(len(rows), -1), axis=1)
@@ -161,7 +161,7 @@ def assert_follows(model, rows, directions):
 
 
 def waves(n=300, seed=0, missing=0.08):
-    """Three numbers and a category; labels that go up and down with them, also together."""
+    """Return three numbers, a category, and labels that are not monotonic in them."""
     rng = np.random.default_rng(seed)
     X = np.c_[rng.normal(size=(n, 3)), rng.integers(0, 4, n)]
     raw = np.sin(2 * X[:, 0]) + X[:, 1] * (X[:, 0] > 0) - 0.7 * X[:, 2] + (X[:, 3] == 2)
@@ -235,16 +235,16 @@ def test_an_undirected_feature_is_as_free_as_before():
     X, y = waves(2000)
     options = {"selection": "cyclic", "n_estimators": 1, "categorical_features": [3]}
     free = pb.ProperBoostClassifier(**options).fit(X, y)
-    held = pb.ProperBoostClassifier(monotonic_cst={0: -1}, **options).fit(X, y)
+    directed = pb.ProperBoostClassifier(monotonic_cst={0: -1}, **options).fit(X, y)
     assert (np.diff(free.shape_function(0).values) > 0).any()
-    assert not (np.diff(held.shape_function(0).values) > 0).any()
-    # What the first feature may not say any more, the others hardly make up for.
+    assert not (np.diff(directed.shape_function(0).values) > 0).any()
+    # The other features hardly make up for the first one's lost effect.
     for j in (1, 2, 3):
-        a, b = free.shape_function(j).values, held.shape_function(j).values
+        a, b = free.shape_function(j).values, directed.shape_function(j).values
         assert np.corrcoef(a, b)[0, 1] > 0.99
     grown = pb.ProperBoostClassifier(n_estimators=100, categorical_features=[3]).fit(X, y)
     rising = clone(grown).set_params(monotonic_cst={1: 1, 2: -1}).fit(X, y)
-    # The directions that the labels have cost nothing, and the sine may still go up and down.
+    # Directions that the labels follow cost nothing, and the sine may still rise and fall.
     assert rising.score(X, y) > grown.score(X, y) - 0.02
     values = rising.shape_function(0).values
     assert (np.diff(values) > 0).any()
@@ -266,7 +266,7 @@ def test_constant_columns_and_labels_against_all_directions(learner):
         assert (model.score(X, y) > 0.8) == (sign > 0)
 
 
-def test_pairs_of_two_directions_say_what_single_features_do_not():
+def test_pairs_of_two_directions_add_to_single_features():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (4000, 2))
     y = (X.min(axis=1) > 0) ^ (rng.random(4000) < 0.05)
@@ -274,7 +274,7 @@ def test_pairs_of_two_directions_say_what_single_features_do_not():
     interactions = pb.Interactions(1, learning_rate=0.5)
     pairs = clone(mains).set_params(interactions=interactions).fit(X, y)
     assert_follows(pairs, X[:50], [1, 1])
-    # Not as much as pairs could that only have to be in order together with single features.
+    # These pairs are weaker than pairs whose order counts only together with single features.
     assert log_loss(y, pairs.predict_proba(X)) < 0.98 * log_loss(y, mains.predict_proba(X))
 
 
@@ -294,11 +294,11 @@ def test_a_search_follows_them_in_every_lane():
     one = clone(plain.best_estimator_)
     assert one.monotonic_cst == [-1, 0, 0, 0]
     for k, (train_rows, test_rows) in enumerate(StratifiedKFold(3).split(X, y)):
-        # Bins of the search are of all rows.
+        # The search finds its bins on all rows.
         fitted = one.fit(X[train_rows], y[train_rows])
-        own = -log_loss(y[test_rows], fitted.predict_proba(X[test_rows]))
+        score = -log_loss(y[test_rows], fitted.predict_proba(X[test_rows]))
         assert plain.cv_results_[f"split{k}_test_score"][plain.best_index_] == pytest.approx(
-            own, abs=0.05
+            score, abs=0.05
         )
 
 
@@ -308,11 +308,11 @@ def test_age_and_schooling_raise_incomes():
     X_test, y_test = pb.datasets.load_adult(subset="test", return_X_y=True)
     directions = {"age": 1, "education-num": 1}
     free = pb.ProperBoostClassifier(n_estimators=300).fit(X, y)
-    held = pb.ProperBoostClassifier(n_estimators=300, monotonic_cst=directions).fit(X, y)
+    directed = pb.ProperBoostClassifier(n_estimators=300, monotonic_cst=directions).fit(X, y)
     assert (np.diff(free.shape_function("age").values) < 0).any()
     for name in directions:
-        assert (np.diff(held.shape_function(name).values) >= 0).all()
-    losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (free, held)]
+        assert (np.diff(directed.shape_function(name).values) >= 0).all()
+    losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (free, directed)]
     assert losses[1] < losses[0] + 0.01
 
 

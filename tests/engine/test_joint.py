@@ -1,4 +1,4 @@
-"""Joint models, beside the plain reference and the binary model."""
+"""Test joint models against the plain reference and the binary model."""
 
 import itertools
 
@@ -17,7 +17,7 @@ LEARNERS = ["table", "stump", "tree"]
 
 
 def several_classes(seed, n_classes, n=300):
-    """Rows of some classes, and their codes of four features."""
+    """Return codes of four features and classes that depend on them."""
     codes, features, bins, _ = problem(seed, n)
     rng = np.random.default_rng(seed)
     score = np.stack([np.sin(k + codes[0]) + (codes[1] == k) + 0.3 * codes[2] * np.cos(k)
@@ -76,16 +76,18 @@ def test_rounds_that_move_nothing_leave_the_others_as_they_are(form, response):
     codes = np.concatenate([noise[:2], codes, noise[2:]]).astype(codes.dtype)
     extra = [np.arange(8.0)] * 2
     features = [*extra, *features, *extra]
-    bins = [ref.FeatureBins.numeric(own) for own in extra] * 2
+    bins = [ref.FeatureBins.numeric(edges) for edges in extra] * 2
     bins[2:2] = several_classes(1, 3, 240)[2]
-    own = {"gain": 1.5, "learning_rate": 0.4, "selection": "cyclic", "max_cells": 3,
+    options = {"gain": 1.5, "learning_rate": 0.4, "selection": "cyclic", "max_cells": 3,
            "min_saving": 1.0, "response": response}  # fmt: skip
-    ours = boost(codes, features, classes, form, 6, **own)
-    again = boost(codes, features, classes, form, 6, risk_of_tables=False, **own)
+    ours = boost(codes, features, classes, form, 6, **options)
+    again = boost(codes, features, classes, form, 6, risk_of_tables=False, **options)
     theirs = fit_joint(codes, bins, classes, joint_loss=form[0], loss=form[1], n_estimators=6,
-                       **own)  # fmt: skip
-    still = np.array([[not own.table.any() for own in of_class] for of_class in theirs]).all(axis=0)
-    assert still[:-1][~still[1:]].any()  # some round moves after one that did not
+                       **options)  # fmt: skip
+    still = np.array([[not round_.table.any() for round_ in of_class] for of_class in theirs]).all(
+        axis=0
+    )
+    assert still[:-1][~still[1:]].any()  # a round moves after one that did not
     for k in range(3):
         assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
         np.testing.assert_array_equal(again.rounds(k).values, ours.rounds(k).values)
@@ -94,14 +96,14 @@ def test_rounds_that_move_nothing_leave_the_others_as_they_are(form, response):
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 44, 338])
 def test_cycles_one_by_one_are_those_of_a_long_fit(seed):
-    """Also where some round moves nothing, but other units are wanted than before the last move."""
+    """Cycles agree also where a round moves nothing but its units differ from the last move's."""
     rng = np.random.default_rng(seed)
     n_classes = int(rng.choice([3, 4, 8]))
     n = int(rng.integers(n_classes * 8, n_classes * 60))
     form = FORMS[int(rng.choice([0, 2]))]
     codes, features, _, classes = several_classes(seed, n_classes, n)
     base = rng.normal(scale=float(rng.choice([0.5, 1, 2, 4])), size=(n_classes, n))
-    own = {
+    options = {
         "learning_rate": float(rng.choice([0.3, 1.0])),
         "min_saving": float(rng.choice([0.5, 1.5])),
         "step": str(rng.choice(["guarded", "line_search"])),
@@ -110,8 +112,8 @@ def test_cycles_one_by_one_are_those_of_a_long_fit(seed):
         "max_cells": 3,
         "base": base,
     }
-    long = boost(codes, features, classes, form, 5, **own)
-    short = boost(codes, features, classes, form, 1, **own)
+    long = boost(codes, features, classes, form, 5, **options)
+    short = boost(codes, features, classes, form, 1, **options)
     for _ in range(4):
         short.advance(1)
     for k in range(n_classes):
@@ -128,18 +130,18 @@ def test_shared_trees_are_those_of_the_reference(form, response, selection):
         n = (30 if response == "exact" else 60) * n_classes
         codes, features, bins, classes = several_classes(seed, n_classes, n)
         rng = np.random.default_rng(0)
-        # Weights that are rounded at random decide ties, which signs of equal weights have many of.
+        # Weights rounded at random decide ties, and equal weights give `sign` many ties.
         weight = rng.exponential(size=len(classes)) if weighted or response == "sign" else None
-        own = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
+        options = {"gain": 1.5, "learning_rate": 0.5, "selection": selection}
         n = 1 if response in ("sign", "exact") else 3
         for growth in ({"max_leaf_nodes": 5}, {"grow_policy": "symmetric", "max_depth": 3}):
             tree = {"min_child_weight": 0.5, **growth}
             ours = boost(codes, features, classes, form, n, weight, weak_learner="tree",
-                         response=response, shared_trees=True, **own, **tree)  # fmt: skip
+                         response=response, shared_trees=True, **options, **tree)  # fmt: skip
             theirs = fit_joint(codes, bins, classes, weight, joint_loss=form[0], loss=form[1],
                                n_estimators=n, learner="tree", response=response,
                                shared_trees=True, tree=ref.TreeSettings(**tree),
-                               **own)  # fmt: skip
+                               **options)  # fmt: skip
             for k in range(n_classes):
                 assert_equal_models(ours.rounds(k), theirs[k], rel=1e-4)
 
@@ -160,7 +162,7 @@ def test_shared_trees_of_two_classes_are_those_of_the_binary_model():
 
 
 def test_shared_trees_keep_light_rows():
-    """Weights over 12 orders: what is rounded for the search does not reach the leaves."""
+    """Weights span 12 orders of magnitude; rounding for the search must not reach the leaves."""
     codes, features, _, classes = several_classes(8, 4, 500)
     weight = 10.0 ** np.random.default_rng(0).uniform(-12, 0, len(classes))
     weight[:4] = 1.0
@@ -171,7 +173,7 @@ def test_shared_trees_keep_light_rows():
                          **growth)  # fmt: skip
         rounds = rounds_of(boosting, 4)
         assert np.all(np.diff(rounds[0].risk) <= 1e-6 * rounds[0].risk[:-1])
-        assert all(np.isfinite(own.values).all() for own in rounds)
+        assert all(np.isfinite(of_class.values).all() for of_class in rounds)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
@@ -193,7 +195,7 @@ def test_two_classes_are_the_binary_model(form):
         raw = joint.raw(1)
         np.testing.assert_allclose(raw, -joint.raw(0), rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(raw, binary.raw(0), rtol=1e-5, atol=1e-5)
-        if learner != "tree":  # their nodes may lie in another order
+        if learner != "tree":  # nodes of trees may be in another order
             np.testing.assert_allclose(one.values, expected.values, rtol=1e-4, atol=1e-5)
 
 
@@ -234,16 +236,16 @@ def test_threads_do_not_matter(form, n_classes):
         {"weak_learner": "tree", "shared_trees": True},
         {"weak_learner": "tree", "shared_trees": True, "grow_policy": "symmetric", "max_depth": 5},
     ):
-        some = [
+        fits = [
             boost(codes, features, classes, form, 2, response="newton", n_threads=n, **settings)
             for n in (1, 3)
         ]
         for k in range(n_classes):
-            assert_identical(some[0].rounds(k), some[1].rounds(k))
+            assert_identical(fits[0].rounds(k), fits[1].rounds(k))
 
 
 @pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
-@pytest.mark.parametrize("n_classes", [3, 16, 17, 18, 33])  # a last batch of 1 lane, and of more
+@pytest.mark.parametrize("n_classes", [3, 16, 17, 18, 33])  # the last batch has 1 lane, or more
 def test_a_weight_of_2_is_the_row_twice(n_classes, selection):
     codes, features, _, classes = several_classes(10, n_classes, 1_000)
     weight = np.random.default_rng(0).integers(1, 4, len(classes))
@@ -304,10 +306,10 @@ def test_rows_held_out_are_predicted_and_not_learnt_from():
     alone = boost(codes[:, learnt], features, classes[learnt], ("softmax", "glog"), 10)
     for k in range(3):
         assert_identical(split.rounds(k), alone.rounds(k))
-        own = split.rounds(k)
+        rounds = split.rounds(k)
         raw = np.zeros(len(left))
-        for t, (a, b) in enumerate(itertools.pairwise(own.offsets)):
-            raw += own.step[t] * own.values[a:b][codes[own.feature[t], left]]
+        for t, (a, b) in enumerate(itertools.pairwise(rounds.offsets)):
+            raw += rounds.step[t] * rounds.values[a:b][codes[rounds.feature[t], left]]
         np.testing.assert_allclose(split.held_out(k), raw, rtol=1e-4, atol=1e-4)
 
 

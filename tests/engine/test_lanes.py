@@ -1,4 +1,4 @@
-"""Models trained together: a lane is the model trained alone, whatever shares its pack."""
+"""Test that a lane is the model trained alone, whatever lanes share its pack."""
 
 import itertools
 import os
@@ -13,13 +13,14 @@ from helpers.folds import N_FOLDS, folded, raw_predictions, roles_of
 from helpers.instruction_sets import assert_same_in_all_sets, load_with
 from properboost import _core
 
-RAW = 1e-4  # of a lane's raw predictions beside those of a model that does not see rows held out
+# Relative tolerance of raw predictions of lanes and of models that lack the held-out rows.
+RAW = 1e-4
 
 
-def assert_lane_equals_model(boosting, m, codes, features, y, kept, weight, **settings):
-    """Lane m, trained on the rows `kept`, against the engine with that model alone."""
-    own = None if weight is None else weight[kept]
-    alone = train(codes[:, kept], features, y[kept], own, **settings)
+def assert_lane_equals_model(boosting, m, codes, features, y, in_training, weight, **settings):
+    """Compare lane m, trained on these rows, with the engine's model of them alone."""
+    weights = None if weight is None else weight[in_training]
+    alone = train(codes[:, in_training], features, y[in_training], weights, **settings)
     lane = boosting.rounds(m)
     assert lane.feature.tolist() == alone.feature.tolist()
     np.testing.assert_allclose(lane.risk, alone.risk, rtol=1e-5)
@@ -27,12 +28,12 @@ def assert_lane_equals_model(boosting, m, codes, features, y, kept, weight, **se
     scale = np.abs(expected).max()
     np.testing.assert_allclose(raw_predictions(lane, codes), expected, rtol=0, atol=RAW * scale)
     held_out = boosting.held_out(m)
-    np.testing.assert_allclose(held_out, expected[~kept], rtol=0, atol=RAW * scale)
+    np.testing.assert_allclose(held_out, expected[~in_training], rtol=0, atol=RAW * scale)
     return expected
 
 
 def assert_curves_end_at(boosting, m, raw, y, weight, loss, gain):
-    """The lane's last held-out scores, of all rows and of either class, are these rows' own."""
+    """Check the lane's last held-out scores, of all rows and of each class, against these rows."""
     p = np.array(loss.probability(raw / gain))
     right = np.where(y > 0, p, 1 - p)
     each = [-np.log(np.maximum(right, 2.3e-16)), (raw > 0) != (y > 0), (1 - right) ** 2]
@@ -90,7 +91,7 @@ def test_a_lane_has_the_bits_of_a_model_by_itself(
 def test_a_lane_is_the_model_alone(loss, response, step, learner, weighted, selection, n):
     codes, features, y, fold, weight, segments = folded(weighted=weighted)
     gains = np.geomspace(0.3, 8.0, n)
-    folds = np.arange(n) % (N_FOLDS + 1)  # one in four leaves nothing out
+    folds = np.arange(n) % (N_FOLDS + 1)  # one in four lanes leaves nothing out
     native = _core.Loss(loss, LOSSES[loss])
     common = {"selection": selection, "response": response, "step": step, "weak_learner": learner}
     boosting = make_boosting(
@@ -100,14 +101,16 @@ def test_a_lane_is_the_model_alone(loss, response, step, learner, weighted, sele
     boosting.advance(4)
     boosting.advance(3)
     for m in range(n):
-        kept = fold != folds[m]
+        in_training = fold != folds[m]
         raw = assert_lane_equals_model(
-            boosting, m, codes, features, y, kept, weight,
+            boosting, m, codes, features, y, in_training, weight,
             loss=loss, gain=gains[m], n_estimators=7, **common,
         )  # fmt: skip
-        if not kept.all():
-            own = None if weight is None else weight[~kept]
-            assert_curves_end_at(boosting, m, raw[~kept], y[~kept], own, native, gains[m])
+        if not in_training.all():
+            weights = None if weight is None else weight[~in_training]
+            assert_curves_end_at(
+                boosting, m, raw[~in_training], y[~in_training], weights, native, gains[m]
+            )
 
 
 def test_lanes_have_losses_priors_and_smoothings_of_their_own():
@@ -132,7 +135,7 @@ def test_lanes_have_losses_priors_and_smoothings_of_their_own():
 
 
 def test_lanes_of_different_classes_share_a_pack():
-    """One against the rest: the same rows with other labels."""
+    """One-vs-rest lanes have the same rows with different labels."""
     codes, features, _, y = problem(5, n=1500)
     label = np.random.default_rng(5).integers(0, 5, len(y)) + 3 * (y > 0)
     order = np.argsort(label, kind="stable")
@@ -155,7 +158,7 @@ def test_lanes_of_different_classes_share_a_pack():
 
 @pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 def test_the_least_gains_are_one_model(selection):
-    """Every step is shortened: the margins must not be thrown beyond what float32 remembers."""
+    """Every step is shortened, and margins must stay within float32's precision."""
     codes, features, _, y = problem(6)
     raw = []
     for gain in (1e-3, 1e-8, 1e-12, 1e-30, 1e-310):
@@ -171,7 +174,8 @@ def test_rows_without_a_role_count_nowhere():
     codes, features, y, fold, _, segments = folded()
     glog = _core.Loss("glog", {})
     ignored = roles_of(1)
-    ignored[roles_of(2) == 2 * np.sign(ignored)] = 0  # of three folds: one held out, one unused
+    # One of three folds is held out, and one unused.
+    ignored[roles_of(2) == 2 * np.sign(ignored)] = 0
     boosting = make_boosting(codes, features, segments, [ignored] * 4, [glog] * 4)
     boosting.advance(8)
     alone = train(codes[:, fold == 0], features, y[fold == 0], n_estimators=8)
@@ -193,11 +197,11 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     thinned = make_boosting(codes, features, segments, roles, [glog] * 20, **common)
     thinned.advance(2)
     before = thinned.held_out(1), thinned.curves(1)
-    kept = np.array([0, 3, 5, 17])
-    thinned.advance(3, models=kept)  # packs of 16 and 4 lanes become packs of 4 and 1
-    thinned.advance(4, models=kept[:1])
+    remaining = np.array([0, 3, 5, 17])
+    thinned.advance(3, models=remaining)  # packs of 16 and 4 lanes become packs of 4 and 1
+    thinned.advance(4, models=remaining[:1])
     assert thinned.n_estimators.tolist() == [
-        9 if m == 0 else 5 if m in kept else 2 for m in range(20)
+        9 if m == 0 else 5 if m in remaining else 2 for m in range(20)
     ]
     np.testing.assert_array_equal(thinned.held_out(1), before[0])
     np.testing.assert_array_equal(thinned.curves(1), before[1])
@@ -208,15 +212,15 @@ def test_lanes_that_are_dropped_do_not_disturb_the_others(selection):
     np.testing.assert_allclose(thinned.held_out(0), whole.held_out(0), rtol=1e-4, atol=1e-5)
 
 
-KEPT = [
+CONTINUED = [
     *({"selection": selection} for selection in ("greedy", "cyclic", "unbiased")),
     {"step": "line_search"},
     {"weak_learner": "tree", "response": "newton", "learning_rate": 0.3},
 ]
 
 
-@pytest.mark.parametrize("settings", KEPT, ids=str)
-def test_lanes_that_are_kept_go_on_later(settings):
+@pytest.mark.parametrize("settings", CONTINUED, ids=str)
+def test_lanes_may_be_continued_later(settings):
     codes, features, _y, _fold, _, segments = folded()
     gains = np.geomspace(0.5, 8.0, 20)
     losses = [_core.Loss("glog", {})] * 12 + [_core.Loss("exponential", {})] * 8
@@ -280,10 +284,11 @@ def test_without_rounds_the_curves_are_the_same():
 
 
 def test_a_lane_that_nothing_helps_ends_by_itself():
-    codes = np.array([[0, 0, 0, 0, 1, 1, 1, 1]])  # one feature, one fit: exact values, no more
+    codes = np.array([[0, 0, 0, 0, 1, 1, 1, 1]])  # one round fits exactly, and no other is left
     features = [np.array([0.0])]
     glog = _core.Loss("glog", {})
-    roles = [[-1, 1, -1, 1], [-1, -1, 1, 1]]  # nothing to learn; the classes
+    # The first has nothing to learn; the second has the classes.
+    roles = [[-1, 1, -1, 1], [-1, -1, 1, 1]]
     for selection in ("greedy", "cyclic"):
         boosting = make_boosting(
             codes, features, [0, 2, 4, 6, 8], roles, [glog] * 2, selection=selection

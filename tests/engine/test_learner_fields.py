@@ -1,4 +1,4 @@
-"""Fields of weak learners: the header that the build makes of them, and what the engine refuses."""
+"""Test fields of weak learners: the header that the build makes, and what the engine refuses."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ class Named(Shared):
 
 
 def generate(folder, learners, kinds=KINDS):
-    """Run the generator as the build does; returns the process, and the path of the header."""
+    """Run the generator as the build does; return the process and the path of the header."""
     for name, text in (("learners.py", learners), ("kinds.py", kinds)):
         (folder / name).write_text(text, "utf-8")
     header = folder / "generated" / "fields.hpp"
@@ -44,7 +44,7 @@ def generate(folder, learners, kinds=KINDS):
 
 
 def read_header(text):
-    """Return the members of each struct, as they are written, and what its visitors see."""
+    """Return the declared members of each struct, and those that its visitors get."""
     structs = {}
     parts = re.findall(r"^struct (\w+)Fields( : \w+)? \{\n(.*?)^\};", text, re.M | re.S)
     for title, base, body in parts:
@@ -115,7 +115,7 @@ class NoLearner:
 
 
 def test_a_header_that_is_right_already_is_left_alone(tmp_path):
-    """A newer header compiles all files anew that include it."""
+    """The build recompiles all files that include a newer header."""
     _, header = generate(tmp_path, SHARED + NAMED)
     before = header.stat().st_mtime_ns
     generate(tmp_path, f"\n{SHARED}{NAMED}    # A comment.\n")
@@ -177,17 +177,17 @@ def test_classes_that_no_struct_can_be(tmp_path, learners, message):
     assert not header.exists()
 
 
-def test_the_generator_says_what_it_takes():
+def test_the_generator_names_the_fields_it_takes():
     done = subprocess.run([sys.executable, GENERATOR], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "LEARNERS KINDS HEADER" in done.stderr
 
 
-# -- the fields that there are --------------------------------------------------------------------
+# -- the fields -----------------------------------------------------------------------------------
 
 
 def list_fields(kind):
-    """The fields of a weak learner that the engine reads, and their defaults as it has them."""
+    """Return the fields of a weak learner that the engine reads, and their defaults there."""
     defaults = {name: entry.default for name, entry in declared(kind).items() if entry.engine}
     return {name: 0 if value in (None, "auto") else value for name, value in defaults.items()}
 
@@ -252,7 +252,7 @@ def fit_rounds(settings):
     return boosting.rounds(0)
 
 
-# -- what the engine refuses ----------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", ["tree", 3, None, [("name", "tree")], {"tree"}], ids=str)

@@ -1,4 +1,4 @@
-"""Lines in the leaves of trees: the engine against the plain reference, and what must hold."""
+"""Test lines in the leaves of trees: the engine against the plain reference, and invariants."""
 
 import json
 import warnings
@@ -31,14 +31,16 @@ LINEAR = {"linear_leaves": True, "linear_l2": 3.0}
 
 
 def linear_problem(seed, n=400):
-    """A problem in the engine's order whose numeric bins have means; weights, some of them 0."""
+    """Return a problem in the engine's order, with means of numeric bins and a few weights of 0."""
     codes, features, bins, y = problem(seed, n)
     rng = np.random.default_rng(seed)
     means = [np.empty(0) if isinstance(f, int) else np.sort(rng.normal(size=len(f) + 1))
              for f in features]  # fmt: skip
     bins = [
-        own if not own.n_ordered else ref.FeatureBins.numeric(np.zeros(own.n_ordered - 1), m)
-        for own, m in zip(bins, means, strict=True)
+        feature_bins
+        if not feature_bins.n_ordered
+        else ref.FeatureBins.numeric(np.zeros(feature_bins.n_ordered - 1), m)
+        for feature_bins, m in zip(bins, means, strict=True)
     ]
     order = np.argsort(y, kind="stable")
     weight = rng.uniform(2.0, 8.0, n)
@@ -54,7 +56,7 @@ OPTIONS = [
     {"grow_policy": "symmetric", "max_depth": 5, "min_child_weight": 4.0, "subsample": 0.8},
     {"linear_l2": 0.5, "lighter": 6.0},
 ]  # fmt: skip
-"""Fields of trees, and how much lighter the rows are: their leaves may have too few for lines."""
+"""Fields of trees; `lighter` divides the weights, so some leaves have too few rows for lines."""
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -88,7 +90,7 @@ def test_every_option_equals_the_reference(options, response, loss, step):
 
 
 def draw_leaf(seed):
-    """One leaf's rows: a tree of one split, whose first round's weights are the sample weights."""
+    """Return rows for one tree, whose weights in the first round are the sample weights."""
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, 9, 600), rng.integers(0, 6, 600)])
     edges = [np.arange(8.0), np.arange(5.0)]
@@ -102,7 +104,7 @@ def draw_leaf(seed):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_a_leaf_is_a_ridge_model_in_closed_form(seed, response):
-    """In the first round all rows' weights and curvatures are alike but for the sample weights."""
+    """In the first round, weights and curvatures are the sample weights times a constant."""
     codes, edges, means, y, s = draw_leaf(seed)
     l2 = 7.0
     rounds = train(
@@ -116,12 +118,12 @@ def test_a_leaf_is_a_ridge_model_in_closed_form(seed, response):
     ratio = float(loss.weight(np.zeros(1))[0] / loss.newton_curvature(np.ones(1), np.zeros(1))[0])
     for node in np.unique(nodes):
         at = nodes == node
-        own = slice(lines.offsets[node], lines.offsets[node + 1])
-        if not len(lines.feature[own]):
+        terms = slice(lines.offsets[node], lines.offsets[node + 1])
+        if not len(lines.feature[terms]):
             continue
-        z = [(means[j] - means[j][0]) / (means[j][-1] - means[j][0]) for j in lines.feature[own]]
+        z = [(means[j] - means[j][0]) / (means[j][-1] - means[j][0]) for j in lines.feature[terms]]
         x = np.stack(
-            [of[codes[j, at]] for j, of in zip(lines.feature[own], z, strict=True)], axis=1
+            [of[codes[j, at]] for j, of in zip(lines.feature[terms], z, strict=True)], axis=1
         )
         value = ours.values[node]
         if response == "newton":
@@ -134,16 +136,16 @@ def test_a_leaf_is_a_ridge_model_in_closed_form(seed, response):
         deviation = np.sqrt(np.average((x - center) ** 2, axis=0, weights=h))
         penalty = l2 * (h**2 / s[at]).sum() / h.sum()
         model = Ridge(alpha=penalty, fit_intercept=False, solver="cholesky")
-        # A constant that is subtracted from targets has no part in the slopes.
+        # A constant subtracted from the targets does not change the slopes.
         model.fit((x - center) / deviation, target, sample_weight=h)
-        np.testing.assert_allclose(lines.center[own], center, rtol=1e-9)
-        # Where all rows are of one class nothing but rounding is left of the slopes.
-        found = model.coef_ / deviation
-        np.testing.assert_allclose(lines.slope[own], found, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(lines.center[terms], center, rtol=1e-9)
+        # Slopes are rounding noise where all rows are of one class.
+        slopes = model.coef_ / deviation
+        np.testing.assert_allclose(lines.slope[terms], slopes, rtol=1e-9, atol=1e-11)
 
 
 def raw_predictions(rounds, codes, means):
-    """The engine's trees and lines, walked by the engine, added up here."""
+    """Return the raw predictions of the engine's trees and lines, added up here."""
     ours, raw = Rounds.from_native(rounds), np.zeros(codes.shape[1])
     for t in range(len(ours)):
         nodes = ours.find_codes(t, codes, 1)
@@ -151,10 +153,10 @@ def raw_predictions(rounds, codes, means):
         lines = ours.lines_of(t)
         for k in range(len(lines.offsets) - 1):
             at = nodes == k
-            for own in range(lines.offsets[k], lines.offsets[k + 1]):
-                m = means[lines.feature[own]]
-                z = np.append((m - m[0]) / (m[-1] - m[0]), np.nan)[codes[lines.feature[own], at]]
-                added = lines.slope[own] * (z - lines.center[own])
+            for term in range(lines.offsets[k], lines.offsets[k + 1]):
+                m = means[lines.feature[term]]
+                z = np.append((m - m[0]) / (m[-1] - m[0]), np.nan)[codes[lines.feature[term], at]]
+                added = lines.slope[term] * (z - lines.center[term])
                 raw[at] += np.where(np.isnan(z), 0.0, added)
     return raw
 
@@ -174,7 +176,7 @@ def test_joint_models_equal_the_reference(response, form, shared_trees):
         np.searchsorted(classes, np.arange(4)), weight=weight,
     )  # fmt: skip
     roles = 2 * np.eye(3, dtype=np.int8) - 1
-    models = [_core.Model(loss, learner, own, gain=0.8) for own in roles]
+    models = [_core.Model(loss, learner, of_class, gain=0.8) for of_class in roles]
     algorithm = _core.AdditiveBoosting(
         response=response, classes=3, joint_loss=form, lanes=1, shared_trees=shared_trees
     )
@@ -189,7 +191,7 @@ def test_joint_models_equal_the_reference(response, form, shared_trees):
         assert any(line.features for r in theirs[k] for line in r.lines)
         ours = raw_predictions(boosting.rounds(k), codes.astype(np.uint8), means)
         np.testing.assert_allclose(ours, ref.predict(theirs[k], codes), rtol=2e-3, atol=1e-3)
-        # The margins that boosting moved are those that the rounds add up to.
+        # The margins of boosting are the sums of the rounds.
         np.testing.assert_allclose(boosting.raw(k), ours, rtol=1e-5, atol=1e-5)
 
 
@@ -206,8 +208,8 @@ def test_means_are_of_the_training_values():
         bins = _core.Bins(edges)
         codes = bins.encode(X)
         means = bins.find_means(X, weight=w)
-        for j, own in enumerate(means):
-            for b, mean in enumerate(own):
+        for j, of_bins in enumerate(means):
+            for b, mean in enumerate(of_bins):
                 at = codes[j] == b
                 expected = np.average(X[at, j], weights=None if w is None else w[at])
                 assert mean == pytest.approx(expected, rel=1e-12)
@@ -241,11 +243,11 @@ def test_no_order_of_rows_changes_a_mean(dtype):
 )
 def test_extreme_values_have_finite_means(values, means):
     X = np.repeat(values, 3)[:, None]
-    (found,) = _core.Bins(_core.find_edges(X)).find_means(X)
-    np.testing.assert_allclose(found, means, rtol=1e-15)
+    (actual,) = _core.Bins(_core.find_edges(X)).find_means(X)
+    np.testing.assert_allclose(actual, means, rtol=1e-15)
 
 
-# -- what must hold -------------------------------------------------------------------------------
+# -- invariants -----------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
@@ -273,7 +275,7 @@ def test_hostile_tables_have_finite_lines_and_a_risk_that_falls(
     y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
     weight = 10.0 ** rng.uniform(-12, 0, n) if seed % 2 else np.ones(n)
     weight /= weight.mean()
-    if loss in ("exponential", "savage"):  # no joint model has them
+    if loss in ("exponential", "savage"):  # joint models exclude these losses
         strategy = "multi_output_tree"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -333,20 +335,20 @@ def test_predictions_are_those_of_the_fit(policy, n_classes):
     *_, staged = model.staged_decision_function(X)
     np.testing.assert_allclose(staged, whole, rtol=1e-12, atol=1e-13)
     parts = np.concatenate([model.decision_function(part) for part in np.array_split(X, 30)])
-    np.testing.assert_array_equal(parts, whole)  # walked and looked up
+    np.testing.assert_array_equal(parts, whole)  # few rows are walked, many looked up
     assert same_model(model, clone(model).set_params(n_jobs=2).fit(X, y))
 
 
 def test_bits_do_not_depend_on_threads():
     codes, features, _, y, weight = linear_problem(7, n=30_000)
-    some = [
+    fits = [
         train(codes, features, y, weight, weak_learner="tree", n_estimators=3, subsample=0.8,
               n_threads=n, **LINEAR)
         for n in (1, 2, 4)
     ]  # fmt: skip
-    for other in some[1:]:
-        assert_identical(some[0], other)
-        np.testing.assert_array_equal(some[0].lines.slope, other.lines.slope)
+    for other in fits[1:]:
+        assert_identical(fits[0], other)
+        np.testing.assert_array_equal(fits[0].lines.slope, other.lines.slope)
 
 
 @pytest.mark.parametrize("response", ["real", "newton"])
@@ -363,8 +365,10 @@ def test_weights_are_frequencies(response):
     both = (model.ensemble_.binning.features for model in (weighted, repeated))
     for one, other in zip(*both, strict=True):
         np.testing.assert_allclose(one.means, other.means, rtol=1e-14)
-    kept = weight > 0
-    assert same_model(weighted, fit_tree(X[kept], y[kept], weight[kept], **shared))
+    weighted_rows = weight > 0
+    assert same_model(
+        weighted, fit_tree(X[weighted_rows], y[weighted_rows], weight[weighted_rows], **shared)
+    )
 
 
 def test_files_hold_lines(tmp_path):
@@ -487,7 +491,7 @@ def test_bits_do_not_depend_on_the_instruction_set():
 
 @pytest.mark.parametrize("settings", [{"response": "sign"}, {"step": "leveraging"}], ids=str)
 def test_the_engine_refuses_lines_that_nothing_fits(settings):
-    """Estimators refuse them by their own names before."""
+    """Estimators refuse these settings earlier, by the names of their parameters."""
     codes, (features, means), *_ = linear_problem(0, n=60)
     bins = _core.Bins(features, means)
     rows = _core.Rows(codes.astype(np.uint8), bins, np.array([0, 30, 60]))

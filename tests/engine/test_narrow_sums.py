@@ -1,4 +1,4 @@
-"""Lanes are summed in 32 bits where rows are many: the sums of one model by itself, in 64.
+"""Test sums of lanes in 32 bits, which must equal the sums of a single model in 64.
 
 A cell's sums have room for 1,023 rows of the largest weight.
 """
@@ -18,15 +18,15 @@ FEATURES = [254, 254, 254, 254, 1, 1, 2, 1, 3, 30, 254]
 
 
 def draw(n=ROWS, weighted=False, seed=5):
-    """Codes, segments by class and fold, weights."""
+    """Return codes, segments by class and fold, and weights."""
     rng = np.random.default_rng(seed)
     codes = np.array([rng.integers(0, f, n) for f in FEATURES]).astype(np.uint8)
-    codes[1] = 7  # the same for all
+    codes[1] = 7  # all rows share this code
     codes[2] = np.where(rng.random(n) < 0.7, 200, codes[2])
     score = codes[0] / 64.0 + codes[4] + (codes[2] > 100) - codes[8] + codes[9] / 10.0
     y = np.where(score - score.mean() + rng.logistic(size=n) > 0, 1, -1)
     key = (y > 0) * N_FOLDS + rng.integers(0, N_FOLDS, n)
-    codes[3] = np.sort(codes[3])  # long runs of one code
+    codes[3] = np.sort(codes[3])  # codes come in long runs
     order = np.argsort(key, kind="stable")
     segments = np.cumsum([0, *np.bincount(key, minlength=2 * N_FOLDS)])
     weight = rng.choice([0.0, 1.0, 2.0], n) if weighted else None
@@ -53,7 +53,7 @@ CASES = [
     {"response": "newton"},
     {"response": "real", "weak_learner": "stump", "selection": "unbiased"},
     {"response": "newton", "loss": "savage"},
-    {"response": "real", "loss": "exponential", "rounds": 20},  # weights soon differ too much
+    {"response": "real", "loss": "exponential", "rounds": 20},  # these weights soon differ too much
 ]
 
 

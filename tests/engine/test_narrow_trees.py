@@ -1,7 +1,7 @@
-"""Trees of many rows are searched by sums of 32 bits; what their leaves hold is exact all the same.
+"""Test trees of many rows: the search sums in 32 bits, but leaves hold exact values.
 
-A cell's sums have room for 4,095 rows of the largest weight, or down to 1,023 if that is far above
-the mean.
+A cell's sums have room for 4,095 rows of the largest weight, or for as few as 1,023 if that weight
+is far above the mean.
 """
 
 from itertools import pairwise
@@ -19,7 +19,7 @@ from helpers.engine import (
     train,
 )
 from helpers.instruction_sets import assert_same_in_all_sets
-from helpers.trees import held_by_nodes
+from helpers.trees import weights_by_node
 from properboost import _core
 from properboost.models.ensemble import Rounds
 
@@ -28,7 +28,7 @@ GROWTHS = {"leaves": {"max_leaf_nodes": 12}, "levels": {"grow_policy": "symmetri
 
 
 def draw(n, *, weighted):
-    """A problem in the engine's order: one code of the first feature has nearly all rows."""
+    """Return a problem in the engine's order; nearly all rows share one code of a feature."""
     codes, features, bins, y = problem(3, n)
     codes[0] = np.where(np.arange(n) % 50 == 0, codes[0], 3)
     order = np.argsort(y, kind="stable")
@@ -46,12 +46,12 @@ def compare_with_reference(n, weighted, loss, **options):
         tree=ref.TreeSettings(**{"max_leaf_nodes": 6, **options}), **common,
     )  # fmt: skip
     assert_equal_models(ours, theirs)
-    held = held_by_nodes(theirs, y[weight > 0], weight[weight > 0])
-    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
-    # What a split saves is told as the search sees it.
+    node_weights = weights_by_node(theirs, y[weight > 0], weight[weight > 0])
+    np.testing.assert_allclose(ours.trees.weight, node_weights, rtol=1e-12)
+    # A split's saving is stored with the precision of the search.
     saving = np.concatenate([r.tree.saving for r in theirs])
     error = np.abs(ours.trees.saving - saving)
-    assert (error <= 1e-5 * np.sum(held, axis=1) + 1e-3 * saving).all()
+    assert (error <= 1e-5 * np.sum(node_weights, axis=1) + 1e-3 * saving).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -66,7 +66,7 @@ def test_trees_of_many_rows_equal_the_reference(loss, growth, response, weighted
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_cells_of_more_rows_than_fit_are_read_off(response):
-    """A code of the first feature has nearly 6 x 10^5 rows, whose sums are beyond 32 bits."""
+    """A code of the first feature has nearly 6 x 10^5 rows, whose sums exceed 32 bits."""
     compare_with_reference(
         600_000, False, "glog", response=response, n_estimators=1, max_leaf_nodes=3
     )
@@ -91,15 +91,15 @@ def boost(n, order=None, weighted=False, loss="glog", rounds=4, **settings):
 @pytest.mark.parametrize("response", ["real", "newton"])
 @pytest.mark.parametrize("growth", GROWTHS)
 def test_neither_the_order_of_rows_nor_threads_matter(growth, response, weighted):
-    given = {"response": response, "weighted": weighted, **GROWTHS[growth]}
-    one = boost(150_000, **given)
-    assert_identical(one, boost(150_000, n_threads=3, **given))
-    assert_identical(one, boost(150_000, order=1, **given))
+    settings = {"response": response, "weighted": weighted, **GROWTHS[growth]}
+    one = boost(150_000, **settings)
+    assert_identical(one, boost(150_000, n_threads=3, **settings))
+    assert_identical(one, boost(150_000, order=1, **settings))
 
 
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_weights_that_differ_too_much_are_summed_in_64_bits(response):
-    """Those of AdaBoost's loss soon do: no row that learns may be rounded to nothing."""
+    """Weights of AdaBoost's loss soon differ so; no row that still matters may be rounded to 0."""
     rounds = boost(
         ROWS,
         loss="exponential",
@@ -114,7 +114,7 @@ def test_weights_that_differ_too_much_are_summed_in_64_bits(response):
 @pytest.mark.parametrize("response", ["real", "newton"])
 @pytest.mark.parametrize("growth", GROWTHS)
 def test_rows_of_next_to_no_weight_end_at_leaves(growth, response):
-    """A category that only they have, and missing values that only they miss, have branches."""
+    """Light rows have a category and missing values of their own, which get branches."""
     codes, features, _, y, _ = draw(ROWS, weighted=False)
     light = np.arange(ROWS) % 500 == 0
     codes[2] = np.where(light, 4, codes[2])

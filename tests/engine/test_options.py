@@ -1,4 +1,4 @@
-"""What holds of the options that the engine is told."""
+"""Test the checks of options that the engine is given."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The order of rows changes no bit of a model: sums are whole numbers of a unit."""
+"""Test that the order of rows changes no bit of a model: sums are whole numbers of a unit."""
 
 import numpy as np
 import pytest
@@ -51,14 +51,14 @@ def rows():
     return X, y, rng.uniform(0.1, 3.0, n), rng.permutation(n)
 
 
-def assert_same_bits(name, rows, n_classes, weighted, tmp_path, **given):
+def assert_same_bits(name, rows, n_classes, weighted, tmp_path, **settings):
     X, y, weight, order = rows
     y = np.minimum(y, n_classes - 1)
-    given = {"n_estimators": 15, "max_bins": 32, "gain": 1.0, **FITS[name], **given}
+    settings = {"n_estimators": 15, "max_bins": 32, "gain": 1.0, **FITS[name], **settings}
     documents = []
-    for own in (slice(None), order):
-        model = pb.ProperBoostClassifier(**given)
-        model.fit(X[own], y[own], weight[own] if weighted else None)
+    for rows_in_order in (slice(None), order):
+        model = pb.ProperBoostClassifier(**settings)
+        model.fit(X[rows_in_order], y[rows_in_order], weight[rows_in_order] if weighted else None)
         documents.append(document_of(model, tmp_path))
     one, other = documents
     assert not [key for key in one if one[key] != other[key]]
@@ -71,9 +71,9 @@ def test_permuted_rows_have_the_same_bits(rows, name, weighted, tmp_path):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize(("name", "given"), OF_CLASSES, ids=str)
-def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path):
-    assert_same_bits(name, rows, 3, weighted, tmp_path, **given)
+@pytest.mark.parametrize(("name", "settings"), OF_CLASSES, ids=str)
+def test_permuted_rows_of_several_classes(rows, name, settings, weighted, tmp_path):
+    assert_same_bits(name, rows, 3, weighted, tmp_path, **settings)
 
 
 @pytest.mark.parametrize(
@@ -88,19 +88,22 @@ def test_permuted_rows_of_several_classes(rows, name, given, weighted, tmp_path)
 )
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_permuted_rows_of_a_search(rows, n_classes, space, settings, weighted, tmp_path):
-    """Folds are those of the rows, wherever these stand."""
+    """Each row keeps its fold in any order."""
     X, y, weight, order = rows
     y, fold = np.minimum(y, n_classes - 1), np.arange(len(y)) % 3
-    found = []
-    for own in (slice(None), order):
-        cv = [(np.flatnonzero(fold[own] != k), np.flatnonzero(fold[own] == k)) for k in range(3)]
+    searches = []
+    for rows_in_order in (slice(None), order):
+        cv = [
+            (np.flatnonzero(fold[rows_in_order] != k), np.flatnonzero(fold[rows_in_order] == k))
+            for k in range(3)
+        ]
         search = pb.ProperBoostClassifierCV(
             {"gain": [0.25, 1.0, 8.0], "n_estimators": 15, **space}, effort=None, max_bins=32,
             cv=cv, **settings,
         )  # fmt: skip
-        search.fit(X[own], y[own], weight[own] if weighted else None)
-        found.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))
-    (results, one), (others, other) = found
+        search.fit(X[rows_in_order], y[rows_in_order], weight[rows_in_order] if weighted else None)
+        searches.append((search.cv_results_, document_of(search.best_estimator_, tmp_path)))
+    (results, one), (others, other) = searches
     assert one == other
     for k in range(3):
         name = f"split{k}_test_score"
@@ -110,14 +113,14 @@ def test_permuted_rows_of_a_search(rows, n_classes, space, settings, weighted, t
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", ["tables", "cyclic tables", "newton tables"])
 def test_tiny_weights_keep_their_digits(name, n_classes):
-    """Weights of separated classes fall by orders of magnitude in a round, and units with them."""
+    """Weights of separated classes, and their units, fall by orders of magnitude in a round."""
     rng = np.random.default_rng(1)
     y = np.arange(60) % n_classes
     X = y[:, None] + rng.uniform(-0.3, 0.3, (60, 4))
     times = rng.integers(1, 4, 60)
-    given = {**FITS[name], "n_estimators": 12, "gain": 1.0}
-    weighted = pb.ProperBoostClassifier(**given).fit(X, y, times)
-    repeated = pb.ProperBoostClassifier(**given).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    settings = {**FITS[name], "n_estimators": 12, "gain": 1.0}
+    weighted = pb.ProperBoostClassifier(**settings).fit(X, y, times)
+    repeated = pb.ProperBoostClassifier(**settings).fit(np.repeat(X, times, 0), np.repeat(y, times))
     F = weighted.decision_function(X)
     assert np.abs(F).max() > 12.0
     np.testing.assert_allclose(F, repeated.decision_function(X), rtol=1e-6)
@@ -138,7 +141,7 @@ def test_tiny_weights_keep_their_digits(name, n_classes):
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_row_of_weight_0_changes_no_bit(model, n_classes, rows):
-    """Nor does it change a draw: rows have numbers among those that count."""
+    """Draws stay the same, because only rows that count are numbered."""
     X, y, weight, order = rows
     y, counts = np.minimum(y, n_classes - 1), order < 2_500
     model = clone(model).set_params(n_estimators=5, random_state=0)

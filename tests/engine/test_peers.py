@@ -1,4 +1,4 @@
-"""Rows that several processes hold: the bits of one that holds them all."""
+"""Test that rows spread over several processes give the bits of one process with all rows."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ OF_CLASSES = {
 
 
 def deal(rng, n, parties):
-    """Deal rows: to some parties none, or one."""
+    """Assign rows to parties, some of which get one row or none."""
     party = rng.integers(0, min(parties, 2) if parties < 3 else parties - 2, n)
     if parties > 2:
         party[0] = parties - 2
@@ -58,17 +58,17 @@ def deal(rng, n, parties):
 
 
 def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weight, base=None):
-    """Fit all parties' models; `party` has that of each row.  None meets nobody."""
+    """Fit the models of all parties; `parties` is each row's. Without a meeting there is one."""
     settings = dict(settings)
     name = settings.pop("loss", "glog")
     n_estimators = settings.pop("n_estimators", 8)
     advances = settings.pop("advances", ())
     features = settings.pop("features")
     n_parties = 1 if meeting is None else len(meeting.brought)
-    held = [np.flatnonzero(parties == k) for k in range(n_parties)]
+    rows_of_parties = [np.flatnonzero(parties == k) for k in range(n_parties)]
 
     def fit(k):
-        order = held[k][np.argsort(segment_of[held[k]], kind="stable")]
+        order = rows_of_parties[k][np.argsort(segment_of[rows_of_parties[k]], kind="stable")]
         boosting = make_boosting(
             codes[:, order], features,
             np.searchsorted(segment_of[order], np.arange(n_segments + 1)), roles,
@@ -83,7 +83,7 @@ def boost(meeting, parties, settings, codes, segment_of, n_segments, roles, weig
 
     if meeting is None:
         return [fit(0)]
-    return meeting.run([lambda k=k: fit(k) for k in range(len(held))])
+    return meeting.run([lambda k=k: fit(k) for k in range(len(rows_of_parties))])
 
 
 def assert_same_in_parts(settings, n_classes, weighted, based=False):
@@ -95,22 +95,22 @@ def assert_same_in_parts(settings, n_classes, weighted, based=False):
     segment_of, n_segments = 3 * classes + fold, 3 * n_classes
     weight = rng.uniform(0.2, 3.0, n) if weighted else None
     signs = [1] if n_classes == 2 else range(n_classes)
-    roles = [  # the last fold is held out
+    roles = [  # the models hold the last fold out
         [(1 if s // 3 == k else -1) * (2 if s % 3 == 2 else 1) for s in range(n_segments)]
         for k in signs
     ]
     features = (features, MEANS) if settings.get("linear_leaves") else features
-    given = {**settings, "features": features}
-    # One row is far from all others: what bounds the margins must be known to all parties.
+    options = {**settings, "features": features}
+    # One row is far from all others, and all parties must use its bound on the margins.
     base = rng.normal(size=(len(roles), n)) * np.where(np.arange(n) == 5, 30.0, 0.5)
     base = base if based else None
     (whole,) = boost(
-        None, np.zeros(n, int), given, codes, segment_of, n_segments, roles, weight, base
+        None, np.zeros(n, int), options, codes, segment_of, n_segments, roles, weight, base
     )
     for parties in (2, 4):
         meeting = Meeting(parties)
         parts = boost(
-            meeting, deal(rng, n, parties), given, codes, segment_of, n_segments, roles, weight,
+            meeting, deal(rng, n, parties), options, codes, segment_of, n_segments, roles, weight,
             base,
         )  # fmt: skip
         assert meeting.calls > 4
@@ -137,20 +137,21 @@ def test_parts_of_the_rows_of_several_classes(name, weighted):
 @pytest.mark.parametrize("n_models", [2, 4, 14])
 @pytest.mark.parametrize("selection", ["greedy", "cyclic", "unbiased"])
 def test_models_that_learn_from_other_rows(selection, n_models, first_part):
-    """They can be dealt into batches in several ways, and no party's own rows must decide."""
+    """Models allow several batches, and a party's rows alone must not decide between them."""
     codes, features, _, y = problem(3, 600)
     rng = np.random.default_rng(7)
     fold = rng.integers(0, 6, len(y))
     roles = []
-    for k in range(n_models):  # each leaves out three parts of six, and the last ones hold out one
-        own = np.isin(np.arange(6), (np.arange(3) + k) % 6).astype(int)
-        own[(k + 4) % 6] = 2 if k > 6 else 0
-        roles.append(np.concatenate([-own, own]).tolist())
-    given = {"features": features, "selection": selection}
-    given["gain"] = np.geomspace(0.2, 8.0, n_models)
+    # Each model leaves out three parts of six, and the last ones hold out one.
+    for k in range(n_models):
+        roles_of_folds = np.isin(np.arange(6), (np.arange(3) + k) % 6).astype(int)
+        roles_of_folds[(k + 4) % 6] = 2 if k > 6 else 0
+        roles.append(np.concatenate([-roles_of_folds, roles_of_folds]).tolist())
+    settings = {"features": features, "selection": selection}
+    settings["gain"] = np.geomspace(0.2, 8.0, n_models)
     rows = codes, 6 * (y > 0) + fold, 12, roles, None
-    (whole,) = boost(None, np.zeros(len(y), int), given, *rows)
-    for part in boost(Meeting(2), (fold < first_part).astype(int), given, *rows):
+    (whole,) = boost(None, np.zeros(len(y), int), settings, *rows)
+    for part in boost(Meeting(2), (fold < first_part).astype(int), settings, *rows):
         for k in range(n_models):
             assert_identical(part.rounds(k), whole.rounds(k))
             np.testing.assert_array_equal(part.curves(k), whole.curves(k))
@@ -172,18 +173,18 @@ def test_parts_that_start_from_raw_predictions(name, weighted):
     ],
 )  # fmt: skip
 def test_a_table_takes_one_meeting(name, a_table):
-    """What is planned next is summed before it is known what weights have become."""
+    """The sums for the next plan are requested before the new weights are known."""
     codes, features, _, y = problem(3, 600)
     settings = FITS.get(name, {"loss": "exponential", "selection": "unbiased"})
     n_estimators, calls = 30, []
     for more in (0, n_estimators):
-        given = {**settings, "features": features, "n_estimators": 2 + more, "learning_rate": 0.3}
+        options = {**settings, "features": features, "n_estimators": 2 + more, "learning_rate": 0.3}
         meeting = Meeting(2)
         parties = np.arange(len(y)) % 2
-        boost(meeting, parties, given, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
+        boost(meeting, parties, options, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
         calls.append(meeting.calls)
     tables = n_estimators * (len(codes) if settings.get("selection") == "cyclic" else 1)
-    # Once in a while sums are made again, as weights have halved or a step was corrected.
+    # A few sums are repeated, after weights have halved or a step was corrected.
     assert a_table * tables <= calls[1] - calls[0] <= 1.5 * a_table * tables
 
 
@@ -196,9 +197,11 @@ def test_weights_that_grow_beyond_what_was_foreseen(selection, learner):
     }  # fmt: skip
     assert_same_in_parts(settings, 2, weighted=True)
     codes, features, _, y = problem(3, 600)
-    given = {**settings, "features": features, "n_estimators": 3}
-    (model,) = boost(None, np.zeros(len(y)), given, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
-    assert (model.rounds(0).risk > 4.0).any()  # which is the mean weight, at first 1
+    options = {**settings, "features": features, "n_estimators": 3}
+    (model,) = boost(
+        None, np.zeros(len(y)), options, codes, (y > 0).astype(int), 2, [[-1, 1]], None
+    )
+    assert (model.rounds(0).risk > 4.0).any()  # the risk is the mean weight, at first 1
 
 
 def test_nothing_is_summed_for_a_plan_that_is_not_made():
@@ -206,12 +209,12 @@ def test_nothing_is_summed_for_a_plan_that_is_not_made():
     calls = []
     for advances in ((), range(1, 20)):
         meeting = Meeting(2)
-        given = {"features": features, "n_estimators": 20, "advances": advances}
-        given |= {"selection": "unbiased", "learning_rate": 0.3}
+        settings = {"features": features, "n_estimators": 20, "advances": advances}
+        settings |= {"selection": "unbiased", "learning_rate": 0.3}
         parties = np.arange(len(y)) % 2
-        boost(meeting, parties, given, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
+        boost(meeting, parties, settings, codes, (y > 0).astype(int), 2, [[-1, 1]], None)
         calls.append(meeting.calls)
-    assert calls[1] <= calls[0] + 19 + 5  # an advance begins with a pass that moves nothing
+    assert calls[1] <= calls[0] + 19 + 5  # each advance begins with a pass that moves nothing
 
 
 @pytest.mark.parametrize(

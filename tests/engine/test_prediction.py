@@ -1,6 +1,6 @@
-"""Raw predictions: look-ups added up feature by feature, to the last bit, however rows come.
+"""Test raw predictions to the last bit: of tables, feature by feature, and of trees in order.
 
-And the values of trees, tree by tree.
+Rows come in any order and layout.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.columns import COLUMNS, DTYPES, LAYOUTS, ROWS, count_below, some_edges, some_values
+from helpers.columns import COLUMNS, DTYPES, LAYOUTS, ROWS, count_below, draw_edges, draw_numbers
 from helpers.instruction_sets import other_sets, run_with
 from helpers.models import assert_same_bits
 from properboost import _core
@@ -18,10 +18,10 @@ from properboost import _core
 MODELS = [1, 2, 3, 5, 16, 17]
 
 
-def some_tables(n_models, widths, rng, unused=0.0):
-    """Entries of all sizes, so that sums in another order are other sums; tables one after another.
+def draw_tables(n_models, widths, rng, unused=0.0):
+    """Return tables with entries of all sizes, so that the order of additions matters.
 
-    A feature is unused where no model has an entry other than 0.
+    A feature is unused if all models have the entry 0 everywhere.
     """
     tables = rng.normal(size=(n_models, sum(widths))) * 10.0 ** rng.integers(
         -3, 4, (n_models, sum(widths))
@@ -34,7 +34,7 @@ def some_tables(n_models, widths, rng, unused=0.0):
 
 
 def add_up(codes, tables, widths):
-    """The sum over features of the tables' entries, a feature after the other, in float64."""
+    """Return the sum of the tables' entries, one feature after the other, in float64."""
     raw = np.zeros((codes.shape[1], len(tables)))
     starts = np.cumsum([0, *widths])
     for f, code in enumerate(codes):
@@ -43,19 +43,19 @@ def add_up(codes, tables, widths):
 
 
 def problem(dtype, d, rng, n=257):
-    """A table, its bins, and the codes found by looking at every edge."""
-    x = some_values(dtype, (n, d), rng)
-    edges = [some_edges(c, rng) for c in x.T]
+    """Return a table, its edges, and codes found by comparing with every edge."""
+    x = draw_numbers(dtype, (n, d), rng)
+    edges = [draw_edges(c, rng) for c in x.T]
     codes = np.array([count_below(c, e) for c, e in zip(x.T, edges, strict=True)])
     return x, edges, codes
 
 
 def test_the_order_of_the_features_shows():
-    """These tests can tell one order of additions from another."""
+    """The data of these tests reveal the order of additions."""
     rng = np.random.default_rng(0)
     _, edges, codes = problem(np.float64, 9, rng)
     widths = [len(e) + 2 for e in edges]
-    tables = some_tables(1, widths, rng)
+    tables = draw_tables(1, widths, rng)
     backwards = sum(
         tables[0, start + code]
         for start, code in zip(np.cumsum([0, *widths[:-1]])[::-1], codes[::-1], strict=True)
@@ -71,7 +71,7 @@ def test_scores_are_entries_added_up_in_order(n_models, d):
         x, edges, codes = problem(dtype, d, rng)
         bins = _core.Bins(edges)
         for unused in (0.0, 0.4, 0.95, 1.0):
-            tables = some_tables(n_models, bins.widths, rng, unused)
+            tables = draw_tables(n_models, bins.widths, rng, unused)
             expected = add_up(codes, tables, bins.widths)
             for name, lay_out in LAYOUTS.items():
                 for n in ROWS:
@@ -85,7 +85,7 @@ def test_scores_of_every_type(dtype, n_models):
     rng = np.random.default_rng(1)
     x, edges, codes = problem(dtype, 37, rng)
     bins = _core.Bins(edges)
-    tables = some_tables(n_models, bins.widths, rng, 0.3)
+    tables = draw_tables(n_models, bins.widths, rng, 0.3)
     for name, lay_out in LAYOUTS.items():
         raw = _core.predict_raw(lay_out(x), bins, tables)
         assert_same_bits(raw, add_up(codes, tables, bins.widths), name)
@@ -103,13 +103,13 @@ def test_scores_of_categories_beside_numbers(n_models):
             codes.append(np.where(column >= bins, bins + 1, code))
             features.append(bins)
         else:
-            column = some_values(np.float32 if k % 3 == 1 else np.float64, 300, rng)
-            features.append(some_edges(column, rng))
+            column = draw_numbers(np.float32 if k % 3 == 1 else np.float64, 300, rng)
+            features.append(draw_edges(column, rng))
             codes.append(count_below(column, features[-1]))
         columns.append(column)
     bins = _core.Bins(features)
     np.testing.assert_array_equal(bins.encode(columns), codes)
-    tables = some_tables(n_models, bins.widths, rng, 0.2)
+    tables = draw_tables(n_models, bins.widths, rng, 0.2)
     raw = _core.predict_raw(columns, bins, tables)
     assert_same_bits(raw, add_up(np.array(codes), tables, bins.widths))
 
@@ -126,14 +126,14 @@ def test_a_part_of_a_table_has_the_bits_of_the_whole(n_models, d, n, first, unus
     rng = np.random.default_rng(seed)
     x, edges, _ = problem(np.float32, d, rng, 300)
     bins = _core.Bins(edges)
-    tables = some_tables(n_models, bins.widths, rng, unused)
+    tables = draw_tables(n_models, bins.widths, rng, unused)
     whole = _core.predict_raw(x, bins, tables)
     part = slice(first, first + n)
     for table in (x[part], np.asfortranarray(x)[part], list(x[part].T), x[part].astype(float)):
         assert_same_bits(_core.predict_raw(table, bins, tables), whole[part])
     each = [
         _core.predict_raw(x, bins, one[None]) for one in tables
-    ]  # nor do models change each other
+    ]  # models do not change each other's scores
     assert_same_bits(np.hstack(each), whole)
 
 
@@ -142,7 +142,7 @@ def test_threads_do_not_change_scores():
     x, edges, codes = problem(np.float32, 20, rng, 5_000)
     bins = _core.Bins(edges)
     for n_models in (1, 6):
-        tables = some_tables(n_models, bins.widths, rng)
+        tables = draw_tables(n_models, bins.widths, rng)
         expected = add_up(codes, tables, bins.widths)
         for n_threads in (1, 2, 3, 8):
             assert_same_bits(_core.predict_raw(x, bins, tables, n_threads=n_threads), expected)
@@ -154,7 +154,7 @@ def test_every_instruction_set_gives_the_same_scores():
     for n_models, d, dtype in itertools.product([1, 2, 5, 16], [3, 33], [np.float32, np.float64]):
         x, edges, _ = problem(dtype, d, rng)
         widths = [len(e) + 2 for e in edges]
-        cases.append((x, edges, some_tables(n_models, widths, rng, 0.2)))
+        cases.append((x, edges, draw_tables(n_models, widths, rng, 0.2)))
     expected = [_core.predict_raw(x, _core.Bins(edges), tables) for x, edges, tables in cases]
     program = (
         "result = [_core.predict_raw(x, _core.Bins(edges), tables) for x, edges, tables in data]"
@@ -168,7 +168,7 @@ def test_every_instruction_set_gives_the_same_scores():
 
 TREE_ROWS = [1, 6, 7, 127, 128, 129, 700]
 KINDS = {
-    "cuts": {},  # every code but missing has a side
+    "cuts": {},  # every code except missing has a side
     "missing known": {"known": 1.0},
     "few questions": {"cuts": 3, "features": 2},
     "sets": {"sets": True},
@@ -177,8 +177,8 @@ KINDS = {
 }
 
 
-def some_tree(leaves, widths, rng, *, known=0.3, cuts=254, features=99, sets=False, shared=False):
-    """Features, left children and the side of each code: 0, 1, or 2 for neither."""
+def draw_tree(leaves, widths, rng, *, known=0.3, cuts=254, features=99, sets=False, shared=False):
+    """Return features, left children and the side of each code: 0, 1, or 2 for neither."""
     feature, left, sides = [-1], [0], [np.full(256, 2)]
     for _ in range(leaves - 1):
         k = int(rng.choice(np.flatnonzero(np.array(feature) < 0)))
@@ -198,13 +198,13 @@ def some_tree(leaves, widths, rng, *, known=0.3, cuts=254, features=99, sets=Fal
         left += [0, 0]
         sides += [np.full(256, 2)] * 2
     splits = [k for k in range(len(feature)) if feature[k] >= 0]
-    if shared and len(splits) > 1:  # the first split's children are the second's, too
+    if shared and len(splits) > 1:  # two splits share their children
         left[splits[0]] = left[splits[1]]
     return np.array(feature, np.int32), np.array(left), np.array(sides)
 
 
 def walk(tree, codes):
-    """The node of each row, by one step after the other."""
+    """Return the node of each row, one step after the other."""
     feature, left, sides = tree
     nodes = np.zeros(codes.shape[1], dtype=np.int64)
     for k in np.flatnonzero(feature >= 0):
@@ -219,7 +219,7 @@ def as_words(sides, branch):
 
 
 def forest_of(trees, values):
-    """What the engine makes a forest of."""
+    """Return the arguments of the engine's forest."""
     feature, left, sides = map(np.concatenate, zip(*trees, strict=True))
     offsets = np.cumsum([0, *(len(tree[0]) for tree in trees)])
     return (
@@ -228,14 +228,14 @@ def forest_of(trees, values):
 
 
 def tree_problem(kind, seed, leaves=(1, 2, 5, 9, 31, 64, 128, 129, 140)):
-    """Rows of numbers and categories, bins, three forests, and their raw predictions.
+    """Return rows of numbers and categories, bins, three forests, and their raw predictions.
 
-    The first two forests have the same nodes, as those of classes that share their trees do.
+    The first two forests have the same nodes, as classes with shared trees have.
     """
     rng = np.random.default_rng(seed)
     n = max(TREE_ROWS)
-    columns = [some_values(np.float32, n, rng) for _ in range(4)]
-    features = [some_edges(c, rng) for c in columns]
+    columns = [draw_numbers(np.float32, n, rng) for _ in range(4)]
+    features = [draw_edges(c, rng) for c in columns]
     codes = [count_below(c, e) for c, e in zip(columns, features, strict=True)]
     for bins in (3, 254):
         codes.append(rng.integers(0, bins + 2, n))
@@ -244,13 +244,15 @@ def tree_problem(kind, seed, leaves=(1, 2, 5, 9, 31, 64, 128, 129, 140)):
         features.append(bins)
     codes = np.array(codes)
     widths = _core.Bins(features).widths
-    trees = [some_tree(n_leaves, widths, rng, **KINDS[kind]) for n_leaves in leaves]
-    others = [some_tree(12, widths, rng, **KINDS[kind])]
+    trees = [draw_tree(n_leaves, widths, rng, **KINDS[kind]) for n_leaves in leaves]
+    others = [draw_tree(12, widths, rng, **KINDS[kind])]
     forests, raw = [], np.zeros((n, 3))
-    for m, own in enumerate((trees, trees, others)):
-        values = [rng.normal(size=len(tree[0])) * 10.0 ** rng.integers(-3, 4) for tree in own]
-        forests.append(forest_of(own, values))
-        for tree, added in zip(own, values, strict=True):
+    for m, model_trees in enumerate((trees, trees, others)):
+        values = [
+            rng.normal(size=len(tree[0])) * 10.0 ** rng.integers(-3, 4) for tree in model_trees
+        ]
+        forests.append(forest_of(model_trees, values))
+        for tree, added in zip(model_trees, values, strict=True):
             raw[:, m] += added[walk(tree, codes)]
     return columns, features, forests, raw, trees, codes
 
@@ -259,21 +261,21 @@ def tree_problem(kind, seed, leaves=(1, 2, 5, 9, 31, 64, 128, 129, 140)):
 def test_trees_add_up_in_order(kind):
     for seed in range(3):
         columns, features, forests, raw, trees, codes = tree_problem(kind, seed)
-        bins, forests = _core.Bins(features), [_core.Forest(*own) for own in forests]
+        bins, forests = _core.Bins(features), [_core.Forest(*forest) for forest in forests]
         scores = _core.ForestScores(bins, forests)
         for n in TREE_ROWS:
             rows = [column[:n] for column in columns]
             assert_same_bits(scores.predict_raw(rows, n_threads=1 + n % 3), raw[:n])
-        alone = [_core.ForestScores(bins, [own]).predict_raw(columns) for own in forests]
+        alone = [_core.ForestScores(bins, [forest]).predict_raw(columns) for forest in forests]
         assert_same_bits(np.hstack(alone), raw)
         for tree in trees:
             native = _core.Tree(tree[0], tree[1], as_words(tree[2], 0), as_words(tree[2], 1))
-            found = native.find_nodes(codes.astype(np.uint8), 2)
-            np.testing.assert_array_equal(found, walk(tree, codes))
+            nodes = native.find_nodes(codes.astype(np.uint8), 2)
+            np.testing.assert_array_equal(nodes, walk(tree, codes))
 
 
 def test_rows_end_at_leaves_and_at_splits():
-    """These tests have both, and trees of each kind that is scored in a way of its own."""
+    """The data of these tests include both, and trees that only look-ups score."""
     staying = {}
     for kind in KINDS:
         *_, trees, codes = tree_problem(kind, 0)

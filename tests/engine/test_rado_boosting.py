@@ -1,4 +1,4 @@
-"""The engine's boosting of rados against plain numpy."""
+"""Test the engine's boosting of rados against plain numpy."""
 
 import numpy as np
 import pytest
@@ -26,41 +26,41 @@ def random_terms(seed, d, names):
 )
 def test_every_round_is_the_papers(seed, n, d, names, gamma):
     rados = random_rados(seed, n, d)
-    rados[:, seed % d] *= seed % 2  # sometimes a coordinate of zeros
+    rados[:, seed % d] *= seed % 2  # one coordinate is sometimes 0 everywhere
     terms = random_terms(seed, d, names)
-    found = _core.boost_rados(rados, terms, 30, gamma=gamma)
+    history = _core.boost_rados(rados, terms, 30, gamma=gamma)
     expected = reference.boost(rados, terms, 30, gamma)
     keys = ("feature", "edge", "step", "penalty", "log_rado_loss")
-    assert list(found) == list(keys)
+    assert list(history) == list(keys)
     for key, column in zip(keys, expected, strict=True):
-        np.testing.assert_allclose(found[key], column, rtol=1e-9, atol=1e-9, err_msg=key)
+        np.testing.assert_allclose(history[key], column, rtol=1e-9, atol=1e-9, err_msg=key)
 
 
 @pytest.mark.parametrize("name", _core.regularizer_names())
 def test_coefficients_that_shrink_again(name):
-    """The first column is nearly the others' sum: it is boosted before them, then too much."""
+    """The first column is nearly the sum of the others, so boosting takes too much of it first."""
     random = np.random.default_rng(0)
     rados = np.round(random.normal(size=(60, 4))) / 2 + 0.4
     rados[:, 0] = rados[:, 1:].sum(axis=1) + random.choice([-0.5, 0.5], 60)
     terms = [(name, 3e-4, {"slope": np.array([4.0, 3.0, 2.0, 1.0])}.get(name))]
-    found = _core.boost_rados(rados, terms, 200)
-    assert (found["step"][found["feature"] == 0] < 0.0).sum() > 3
+    history = _core.boost_rados(rados, terms, 200)
+    assert (history["step"][history["feature"] == 0] < 0.0).sum() > 3
     feature, _, step, penalty, _ = reference.boost(rados, terms, 200)
-    np.testing.assert_array_equal(found["feature"], feature)
-    np.testing.assert_allclose(found["step"], step, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(found["penalty"], penalty, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(history["feature"], feature)
+    np.testing.assert_allclose(history["step"], step, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(history["penalty"], penalty, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("terms", [(), ("slope",), ("ridge", "lasso")])
 def test_many_rounds_do_not_drift(terms):
-    """Rados of more than one chunk; steps and features as in numpy after hundreds of rounds."""
+    """Steps and features equal numpy's after hundreds of rounds on several chunks of rados."""
     rados = random_rados(3, 5000, 6)
     terms = random_terms(1, 6, terms)
-    found = _core.boost_rados(rados, terms, 300)
+    history = _core.boost_rados(rados, terms, 300)
     feature, _, step, _, log_loss = reference.boost(rados, terms, 300)
-    np.testing.assert_array_equal(found["feature"], feature)
-    np.testing.assert_allclose(np.cumsum(found["step"]), np.cumsum(step), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found["log_rado_loss"], log_loss, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(history["feature"], feature)
+    np.testing.assert_allclose(np.cumsum(history["step"]), np.cumsum(step), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(history["log_rado_loss"], log_loss, rtol=0, atol=1e-9)
 
 
 def test_threads_make_no_difference():
@@ -73,7 +73,7 @@ def test_threads_make_no_difference():
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), d=st.integers(1, 6))
 def test_a_coordinate_and_its_copy(seed, n, d):
-    """The lowest feature wins a tie: the copy is never chosen."""
+    """The lowest feature wins a tie, so a copy is never chosen."""
     rados = random_rados(seed, n, d)
     twice = np.column_stack([rados, rados, -rados])
     terms = random_terms(seed, 3 * d, ("lasso",))

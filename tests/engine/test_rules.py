@@ -1,4 +1,4 @@
-"""Rules: conjunctions of conditions, against a plain greedy search and their own stated rules."""
+"""Test rules, conjunctions of conditions, against a plain greedy search and their invariants."""
 
 import itertools
 import re
@@ -24,7 +24,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def few_values(seed, n=300):
-    """Two numeric columns, one with missing values, and categories; labels of a noisy rule."""
+    """Return two numeric columns, one with gaps, categories, and labels of a noisy rule."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 6, (2, n)).astype(float)
     town = rng.integers(0, 4, n)
@@ -39,7 +39,7 @@ def few_values(seed, n=300):
 
 
 def list_conditions(frame):
-    """Every condition there is: for which rows it holds."""
+    """Yield, for every possible condition, the rows for which it holds."""
     for name in ("a", "b"):
         x = frame[name].to_numpy()
         missing = np.isnan(x)
@@ -56,7 +56,7 @@ def list_conditions(frame):
 
 
 def cost_of(response, y, weight, curvature, holds):
-    """Return the cost of the two cells, whatever the scale of the weights."""
+    """Return the cost of the two cells, up to the scale of the weights."""
     total = 0.0
     for rows in (holds, ~holds):
         positive, negative = weight[rows & (y == 1)].sum(), weight[rows & (y == 0)].sum()
@@ -69,11 +69,11 @@ def cost_of(response, y, weight, curvature, holds):
     return total
 
 
-TIE = 1e-5  # relative; float32 weights tell costs apart that differ by more
+TIE = 1e-5  # relative; with float32 weights larger differences of costs are reliable
 
 
 def search_greedily(frame, response, y, weight, curvature, max_conditions):
-    """Return for which rows the rule holds; None if chance has a part in it."""
+    """Return the rows for which the rule holds; None if rounding may decide."""
     conditions = list(list_conditions(frame))
     everywhere = np.ones(len(y), bool)
     starts = [everywhere]
@@ -84,7 +84,7 @@ def search_greedily(frame, response, y, weight, curvature, max_conditions):
         for start, condition in itertools.product(starts, conditions):
             holds = start & condition
             if n == 0 and holds[0]:
-                holds = ~holds  # the same two cells
+                holds = ~holds  # this gives the same two cells
             costs[holds.tobytes()] = cost_of(response, y, weight, curvature, holds)
         ordered = sorted(costs.items(), key=lambda entry: entry[1])
         (first, cost), (_, second) = ordered[:2]
@@ -108,19 +108,19 @@ def test_every_rule_is_the_one_of_a_plain_search(response, max_conditions, weigh
     checked = 0
     for seed in range(3):
         frame, y, sample_weight = few_values(seed)
-        given = sample_weight if weighted else np.ones(len(y))
+        row_weights = sample_weight if weighted else np.ones(len(y))
         model = make_rules(max_conditions=max_conditions, response=response, n_estimators=4)
-        model.fit(frame, y, given if weighted else None)
+        model.fit(frame, y, row_weights if weighted else None)
         before = np.zeros(len(y))
         for rule, after in zip(model.rules(), model.staged_decision_function(frame), strict=True):
             p = 1 / (1 + np.exp(-before))
-            weight = given * np.where(y == 1, 1 - p, p)
-            curvature = given * p * (1 - p)
+            weight = row_weights * np.where(y == 1, 1 - p, p)
+            curvature = row_weights * p * (1 - p)
             expected = search_greedily(frame, response, y, weight, curvature, max_conditions)
             if expected is not None:
                 added = np.where(expected, rule.value, rule.otherwise)
                 np.testing.assert_allclose(after - before, added, atol=1e-9)
-                assert rule.share == pytest.approx(given[expected].sum() / given.sum())
+                assert rule.share == pytest.approx(row_weights[expected].sum() / row_weights.sum())
                 checked += 1
             before = after
     assert checked >= 6
@@ -128,7 +128,7 @@ def test_every_rule_is_the_one_of_a_plain_search(response, max_conditions, weigh
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_the_values_are_those_of_the_response(response):
-    """Two cells have the values that a stump on "the rule holds" has."""
+    """A stump on "the rule holds" has the same two values."""
     frame, y, weight = few_values(4)
     model = make_rules(max_conditions=3, response=response, n_estimators=1).fit(frame, y, weight)
     (rule,) = model.rules()
@@ -139,12 +139,12 @@ def test_the_values_are_those_of_the_response(response):
         calibration=None,
     )  # fmt: skip
     holds = (raw == rule.value).astype(float)[:, None]
-    # Sums of whole numbers and of float64: the first are exact.
+    # Sums of whole numbers are exact; those of float64 are not.
     np.testing.assert_allclose(raw, stump.fit(holds, y, weight).decision_function(holds), rtol=1e-6)
 
 
 @pytest.mark.parametrize("step", _core.step_names())
-def test_sign_rules_say_plus_or_minus_one(step):
+def test_sign_rules_have_values_of_plus_or_minus_one(step):
     frame, y, weight = few_values(5)
     model = make_rules(response="sign", step=step, n_estimators=8).fit(frame, y, weight)
     history = model.history_
@@ -171,7 +171,7 @@ def test_one_condition_is_a_stump(response):
         )
 
 
-# -- rules that there are -------------------------------------------------------------------------
+# -- known rules ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("response", RESPONSES)
@@ -182,14 +182,14 @@ def test_the_rule_that_made_the_labels_is_found(response, n_conditions, negated)
     for _ in range(5):
         X = rng.random((2000, 6))
         features = rng.permutation(6)[:n_conditions]
-        # Half of the rows: to `sign`, a rule that holds for few is no better than "never".
+        # Each class has half of the rows: for `sign`, a rule on few rows is no better than "never".
         edges = 0.5 ** (1 / n_conditions) * np.ones(n_conditions)
         above = rng.random(n_conditions) < 0.5
         below = np.where(above, 1 - X[:, features], X[:, features]) <= edges
         y = below.all(axis=1) != negated
         X[:, features] = np.where(above, 1 - edges, edges) + np.where(
             (X[:, features] > np.where(above, 1 - edges, edges)), 0.1, -0.1
-        )  # every cut between is the same one
+        )  # all cuts between are equal
         model = make_rules(max_conditions=4, response=response, n_estimators=1).fit(X, y)
         (rule,) = model.rules()
         assert len(rule.conditions) == n_conditions
@@ -233,7 +233,7 @@ def test_a_rule_does_not_hold_for_what_training_never_saw():
     town = np.repeat(["A", "B", "C"], [20, 40, 40])
     frame = pd.DataFrame({"town": pd.Categorical(town), "x": np.tile([0.0, 1.0], 50)})
     unseen = pd.DataFrame({"town": pd.Categorical(["D", None]), "x": [0.0, 0.0]})
-    for y in (frame["town"] == "A", frame["town"] != "A"):  # one condition: the lighter side
+    for y in (frame["town"] == "A", frame["town"] != "A"):  # the rule holds on the lighter side
         model = make_rules(max_conditions=1, n_estimators=1).fit(frame, y)
         (rule,) = model.rules()
         assert rule.conditions == ("town in {'A'}",)
@@ -259,7 +259,7 @@ def test_labels_that_no_condition_explains():
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_more_conditions_never_raise_the_cost_of_a_round(response):
-    # The scores that are sums of products are better when lower.
+    # Scores of roots of products are better when lower.
     worse = -1.0 if response in ("sign", "newton") else 1.0
     for seed in range(6):
         frame, y, weight = few_values(seed)
@@ -274,7 +274,7 @@ def test_more_conditions_never_raise_the_cost_of_a_round(response):
 
 def test_limits_are_kept():
     frame, y, weight = few_values(8)
-    total = 0.5 * weight.sum()  # the loss's weights are 1/2 in the first round
+    total = 0.5 * weight.sum()  # weights of the loss are 1/2 in the first round
     for least in (5.0, 25.0, 60.0):
         model = make_rules(max_conditions=5, min_child_weight=least, n_estimators=1)
         (rule,) = model.fit(frame, y, weight).rules()
@@ -330,7 +330,7 @@ def test_the_risk_falls_under_every_loss(loss, response, binary):
 
 
 def holds(model, X, t):
-    """For which rows round t's rule holds, by its words alone."""
+    """Return the rows for which round t's rule holds, as read from its words."""
     rows = np.ones(len(X), bool)
     for words in model.rules()[t].conditions:
         low, _, rest = words.rpartition(" < ")

@@ -1,4 +1,4 @@
-"""Features that race, and trees that are grown, by some of the rows: beside the reference."""
+"""Test features that race, and trees grown from some rows, against the plain reference."""
 
 import itertools
 
@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 
 
 def make_rows(seed, n=2400, share=0.4, n_features=20):
-    """Codes of features that say more or less, by which some are left and others not."""
+    """Return codes of features of unequal strength, some of which leave the race."""
     rng = np.random.default_rng(seed)
     features = [
         (5, np.arange(3.0), np.arange(1.0), np.arange(30.0))[j % 4] for j in range(n_features)
@@ -38,7 +38,7 @@ def make_bins(features):
 
 
 def train(codes, features, y, weight=None, *, n_estimators, **settings):
-    """Boost one model of rows in the order that screens need."""
+    """Boost one model, with the rows in the order that screens need."""
     order = np.argsort(y > 0, kind="stable").astype(np.int64)
     segments = np.array([0, (y < 0).sum(), len(y)])
     order = _core.sort_for_screens(order, segments)
@@ -55,11 +55,11 @@ def train(codes, features, y, weight=None, *, n_estimators, **settings):
 )
 def test_rows_are_sorted_by_bits_of_their_numbers(segments):
     numbers = np.arange(segments[-1], dtype=np.int64)[::-1] * 7
-    found = _core.sort_for_screens(numbers, np.array(segments))
+    order = _core.sort_for_screens(numbers, np.array(segments))
     for first, last in itertools.pairwise(segments):
-        bits = [ref.draw_bits(0, 0x73637265656E, n) for n in found[first:last].tolist()]
+        bits = [ref.draw_bits(0, 0x73637265656E, n) for n in order[first:last].tolist()]
         assert bits == sorted(bits)
-        assert set(found[first:last]) == set(numbers[first:last])
+        assert set(order[first:last]) == set(numbers[first:last])
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_rows_are_sorted_by_bits_of_their_numbers(segments):
 )
 @pytest.mark.parametrize("share", [0.4, 0.03])
 def test_races_equal_the_reference(learner, response, settings, share):
-    """Screens of all positive rows, where these are few; of 100 and 400 rows, then all."""
+    """Screens have 100 and 400 rows, then all; where positive rows are few, all of them."""
     codes, features, y = make_rows(3, share=share)
     weight = np.random.default_rng(1).choice([1.0, 2.0, 0.25], len(y))
     common = {"selection": "unbiased", "response": response, "n_estimators": 5} | settings
@@ -123,7 +123,7 @@ TREES = [
 )
 @pytest.mark.parametrize("share", [0.4, 0.03])
 def test_trees_equal_the_reference(options, response, share):
-    """Codes that only few rows have are not in every screen: such rows stay at a split."""
+    """Some screens lack rare codes, and rows with these stay at a split."""
     codes, features, y = make_rows(5, n=1800, share=share)
     bins = make_bins(features)
     rng = np.random.default_rng(2)
@@ -133,8 +133,10 @@ def test_trees_equal_the_reference(options, response, share):
     means = [np.sort(rng.normal(size=0 if isinstance(f, int) else len(f) + 1)) for f in features]
     if "linear_leaves" in options:
         bins = [
-            ref.FeatureBins.numeric(np.zeros(own.n_ordered - 1), m) if own.n_ordered else own
-            for own, m in zip(bins, means, strict=True)
+            ref.FeatureBins.numeric(np.zeros(feature_bins.n_ordered - 1), m)
+            if feature_bins.n_ordered
+            else feature_bins
+            for feature_bins, m in zip(bins, means, strict=True)
         ]
         features = features, means
     common = {"selection": "unbiased", "response": response, "n_estimators": 4,
@@ -147,12 +149,12 @@ def test_trees_equal_the_reference(options, response, share):
         tree=ref.TreeSettings(**options), **common,
     )  # fmt: skip
     assert_equal_models(ours, theirs)
-    held = [
+    node_weights = [
         [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
         for r in theirs
         for rows in r.tree.rows
     ]
-    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
+    np.testing.assert_allclose(ours.trees.weight, node_weights, rtol=1e-12)
     every = train(codes, features, y, weight, weak_learner="tree", **common, **options)
     assert ours.trees.feature.tolist() != every.trees.feature.tolist()
 
@@ -162,7 +164,7 @@ def test_trees_equal_the_reference(options, response, share):
 )
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_shared_trees_equal_the_reference(response, growth):
-    """One of the classes is scarce, and seen whole."""
+    """One class is scarce, and screens have all its rows."""
     codes, features, _ = make_rows(6, n=1500, n_features=6)
     rng = np.random.default_rng(0)
     score = np.stack([0.4 * codes[0] - 1, np.sin(codes[1]), 0.05 * codes[3] - 3.5], axis=1)
@@ -171,24 +173,25 @@ def test_shared_trees_equal_the_reference(response, growth):
     numbers = np.argsort(classes, kind="stable").astype(np.int64)
     segments = np.searchsorted(classes[numbers], np.arange(4))
     numbers = _core.sort_for_screens(numbers, segments)
-    own = {"gain": 1.5, "learning_rate": 0.5, "selection": "unbiased", "screening": 240}
+    options = {"gain": 1.5, "learning_rate": 0.5, "selection": "unbiased", "screening": 240}
     boosting = make_boosting(
         codes[:, numbers], features, segments, np.where(np.eye(3, dtype=bool), 1, -1),
         [_core.Loss("glog")] * 3, weight[numbers], classes=3, joint_loss="softmax",
-        weak_learner="tree", response=response, shared_trees=True, numbers=numbers, **own, **growth,
+        weak_learner="tree", response=response, shared_trees=True, numbers=numbers,
+        **options, **growth,
     )  # fmt: skip
     boosting.advance(3)
     theirs = fit_joint(
         codes, make_bins(features), classes, weight, joint_loss="softmax", loss="glog",
         n_estimators=3, learner="tree", response=response, shared_trees=True,
-        tree=ref.TreeSettings(**growth), **own,
+        tree=ref.TreeSettings(**growth), **options,
     )  # fmt: skip
     for k in range(3):
         assert_equal_models(boosting.rounds(k), theirs[k], rel=1e-4)
 
 
 def test_a_screen_that_no_split_helps_is_not_the_last():
-    """A flag of one row in 200: most screens have none of those that it tells apart."""
+    """One row in 200 has the flag, and most screens have no such row."""
     n = 4000
     codes = np.array([np.arange(n) % 200 == 0], dtype=np.uint8)
     y = np.where((np.arange(n) % 2 == 0) ^ (codes[0] == 1), 1.0, -1.0)
@@ -205,7 +208,7 @@ def test_a_screen_that_no_split_helps_is_not_the_last():
 @pytest.mark.parametrize("learner", ["table", "tree", "rule"])
 @pytest.mark.parametrize("share", [0.5, 0.03])
 def test_screens_of_most_rows_are_none(learner, share):
-    """More than half of the rows, even if a scarce class has so few that a screen would be less."""
+    """A screen of more than half the rows is all rows, even if a scarce class made it smaller."""
     codes, features, y = make_rows(0, share=share)
     common = {"selection": "unbiased", "n_estimators": 5, "weak_learner": learner}
     every = train(codes, features, y, **common)
@@ -223,7 +226,7 @@ def test_screens_of_most_rows_are_none(learner, share):
     ids=str,
 )
 def test_nodes_have_all_rows(options):
-    """As many rows as several threads share; codes that few rows have stay where they are new."""
+    """Several threads share this many rows; rows with rare codes stay at the splits."""
     rng = np.random.default_rng(4)
     n = 60_000
     codes = np.stack([rng.integers(0, 40, n), np.minimum(rng.zipf(1.3, n) - 1, 200)])
@@ -238,19 +241,23 @@ def test_nodes_have_all_rows(options):
     assert_identical(ours, alike)
     stayed = 0.0
     for t in range(len(ours.feature)):
-        own = slice(ours.offsets[t], ours.offsets[t + 1])
-        feature, left = ours.trees.feature[own], ours.trees.left[own]
+        nodes_of_tree = slice(ours.offsets[t], ours.offsets[t + 1])
+        feature, left = ours.trees.feature[nodes_of_tree], ours.trees.left[nodes_of_tree]
         nodes = np.zeros(n, dtype=int)
         for k in np.flatnonzero(feature >= 0):
             code = codes[feature[k]]
             for sets, child in ((ours.trees.goes_left, 0), (ours.trees.goes_right, 1)):
-                words = sets[own][k][code // 64] >> (code % 64).astype(np.uint64)
+                words = sets[nodes_of_tree][k][code // 64] >> (code % 64).astype(np.uint64)
                 nodes[(nodes == k) & (words & np.uint64(1) > 0)] = left[k] + child
-        held = np.stack([np.bincount(nodes, weight * (y == sign), len(left)) for sign in (-1, 1)])
-        stayed += held[:, feature >= 0].sum()
+        weights_of_nodes = np.stack(
+            [np.bincount(nodes, weight * (y == sign), len(left)) for sign in (-1, 1)]
+        )
+        stayed += weights_of_nodes[:, feature >= 0].sum()
         for k in reversed(np.flatnonzero(feature >= 0)):
-            held[:, k] += held[:, left[k]] + held[:, left[k] + 1]
-        np.testing.assert_allclose(ours.trees.weight[own], held.T, rtol=1e-12)
+            weights_of_nodes[:, k] += (
+                weights_of_nodes[:, left[k]] + weights_of_nodes[:, left[k] + 1]
+            )
+        np.testing.assert_allclose(ours.trees.weight[nodes_of_tree], weights_of_nodes.T, rtol=1e-12)
     assert stayed > 0
 
 
@@ -330,7 +337,7 @@ def test_the_table_is_of_all_rows():
 
 @pytest.mark.parametrize("rare", [False, True])
 def test_the_cells_of_a_rule_are_of_all_rows(rare):
-    """Those of towns that no screen had are where the rule does not hold, too."""
+    """A rule does not hold for towns that no screen had."""
     X, y = make_table(3000)
     if rare:
         rng = np.random.default_rng(0)
@@ -378,7 +385,8 @@ def test_tables_that_are_cut_already_have_the_same_bits(tmp_path):
 def test_tall_tables_are_screened():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 50, (262_144, 12)).astype(np.float32)
-    y = X.sum(axis=1) - 300.0 + 40.0 * rng.logistic(size=len(X)) > 0  # all say nearly as much
+    # All features are nearly equally strong.
+    y = X.sum(axis=1) - 300.0 + 40.0 * rng.logistic(size=len(X)) > 0
     rare = np.zeros(len(X), dtype=bool)
     rare[rng.choice(len(X), 8191, replace=False)] = True
 
@@ -397,7 +405,7 @@ def test_tall_tables_are_screened():
 
 @pytest.fixture
 def tall_from_2000(monkeypatch):
-    """Let 2000 rows be many."""
+    """Lower the limits, so that tables of 2000 rows are screened."""
     for name, value in (("SCREEN", 200), ("LEAST_SCREENED", 2000), ("LEAST_OF_CLASS", 500)):
         monkeypatch.setattr(parameters, name, value)
 
@@ -461,9 +469,9 @@ def test_quantized_tables_give_the_same_model_at_the_defaults(tmp_path):
 
 
 def test_a_rare_class_is_seen_whole():
-    """A flag of half of 30 positive rows among 40,000: with a tenth of these it would not be."""
+    """Half of 30 positive rows among 40,000 have the flag; a tenth of them would hide it."""
     rng = np.random.default_rng(2)
-    n, found = 40_000, 0
+    n, n_seen = 40_000, 0
     for _ in range(5):
         X = rng.normal(size=(n, 30)).astype(np.float32)
         y = np.arange(n) % (n // 30) == 0
@@ -471,8 +479,8 @@ def test_a_rare_class_is_seen_whole():
         model = pb.ProperBoostClassifier(
             n_estimators=1, screening=1000, weak_learner=pb.Table(max_cells=None)
         ).fit(X, y)
-        found += model.history_["feature"][0] == 17
-    assert found == 5
+        n_seen += model.history_["feature"][0] == 17
+    assert n_seen == 5
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, "all"])

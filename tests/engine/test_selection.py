@@ -1,4 +1,4 @@
-"""Unbiased selection: features that say nothing are chosen by chance alike, whatever their bins."""
+"""Test that unbiased selection takes uninformative features equally often, whatever their bins."""
 
 import numpy as np
 import pytest
@@ -22,15 +22,15 @@ def test_the_deviate_has_the_tail_probability(freedom):
         tail = stats.chi2.sf(ratio * freedom, freedom)
         if not 1e-200 < tail < 1 - 1e-12:
             continue
-        found = normal_deviate(ratio * freedom, freedom)
-        assert found == pytest.approx(stats.norm.isf(tail), abs=0.03)
+        deviate = normal_deviate(ratio * freedom, freedom)
+        assert deviate == pytest.approx(stats.norm.isf(tail), abs=0.03)
 
 
 @pytest.mark.parametrize("max_cells", [None, 3])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("share", "in_class"), [(0.25, 0.55), (0.1, 0.56)])
-def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_cells):
-    """A flag that is 1 more often in one class than in the other, among 19 of 200 values."""
+def test_the_informative_feature_is_chosen(wide, share, in_class, max_cells):
+    """The flag is 1 more often in one class; 19 other features of 200 values are noise."""
     n, times = 60_000, {"unbiased": 0, "greedy": 0}
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -54,8 +54,8 @@ def test_the_feature_that_says_something_is_chosen(wide, share, in_class, max_ce
     [pb.Table(max_cells=None), pb.Table(max_cells=3), pb.Table(max_cells=5), pb.Stump()],
     ids=str,
 )
-def test_features_that_say_nothing_are_chosen_alike(learner):
-    """Flags, numbers and categories: a third each, where chance is all there is."""
+def test_uninformative_features_are_chosen_equally_often(learner):
+    """Flags, numbers and categories are each chosen a third of the time if all are noise."""
     n, draws = 1500, 240
     chosen = np.zeros(3)
     for seed in range(draws):
@@ -85,7 +85,7 @@ def test_a_weight_of_2_is_the_row_twice():
 
 
 def test_where_the_least_likely_cannot_move_another_may():
-    """Rows are separated, and no feature has any effect: greedy and unbiased end alike."""
+    """Features separate the rows and then lose their effect: both selections end alike."""
     X = np.column_stack([np.zeros(40), np.arange(40) % 2, np.arange(40) % 5]).astype(float)
     y = np.arange(40) % 2
     for response in ("real", "sign", "newton", "exact"):
@@ -100,7 +100,7 @@ def test_where_the_least_likely_cannot_move_another_may():
 
 
 def test_sign_values_are_chosen_by_cost():
-    """Where one class is heavier in all cells a sign sees no difference."""
+    """`sign` sees no difference where one class is heavier in all cells."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (500, 5)).astype(float)
     y = rng.random(500) < 0.2 + 0.05 * X[:, 1]

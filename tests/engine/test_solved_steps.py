@@ -1,4 +1,4 @@
-"""Steps that are solved for, of the newest table or of all, and what separates rows."""
+"""Test solved steps, of the newest table or of all, and features that separate rows."""
 
 import sys
 import warnings
@@ -30,15 +30,15 @@ def test_no_feature_solved_for_has_an_edge_on_the_next_weights(loss, learner, re
     X, y, s = noisy()
     for step in SOLVED:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # none of these separates any rows
+            warnings.simplefilter("error")  # no feature separates rows here
             model = fit(step, loss, learner, n=6, response=response)
         margin = sides(y) * model.decision_function(X)
-        found = edges(model.loss_, features_of(model, X), margin, sides(y), s)
-        assert abs(found[-1]) < 1e-12
+        actual = edges(model.loss_, features_of(model, X), margin, sides(y), s)
+        assert abs(actual[-1]) < 1e-12
         if step == "totally_corrective":
-            assert np.abs(found).max() < 1e-12
+            assert np.abs(actual).max() < 1e-12
         else:
-            assert np.abs(found).max() > 1e-6  # earlier ones do
+            assert np.abs(actual).max() > 1e-6  # earlier features have an edge again
         assert np.all(np.diff(model.history_["risk"]) < 0.0)
         risk = np.average(model.loss_.loss(margin), weights=s)
         assert model.history_["risk"][-1] == pytest.approx(risk, rel=1e-12)
@@ -47,25 +47,25 @@ def test_no_feature_solved_for_has_an_edge_on_the_next_weights(loss, learner, re
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_each_step_is_the_root_of_its_equation(loss, learner):
-    """Classical: brentq on eq. 35 of one feature after the other."""
+    """The classical step is brentq's root of eq. 35, one feature after the other."""
     X, y, s = noisy(1)
     model = fit("leveraging", loss, learner, data=(X, y, s))
     tuned = model.loss_
     F = np.zeros(len(y))
-    for h, found in zip(features_of(model, X).T, model.history_["step"], strict=True):
+    for h, taken in zip(features_of(model, X).T, model.history_["step"], strict=True):
 
         def edge(a, F=F, h=h):
             return np.sum(s * sides(y) * h * tuned.weight(sides(y) * (F + a * h)))
 
         step = brentq(edge, -50.0, 50.0, xtol=1e-14, rtol=1e-14)
-        assert found == pytest.approx(step, rel=1e-9)
-        F = F + found * h
+        assert taken == pytest.approx(step, rel=1e-9)
+        F = F + taken * h
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_all_steps_are_the_minimum_over_all(loss, learner):
-    """Totally corrective: a plain Newton's method over the same features, by least squares."""
+    """A plain Newton's method over the same features, by least squares, finds the same steps."""
     X, y, s = noisy(2)
     model = fit("totally_corrective", loss, learner, data=(X, y, s))
     tuned = model.loss_
@@ -95,7 +95,7 @@ def test_all_steps_are_the_minimum_over_all(loss, learner):
 def test_whatever_the_rows_the_risk_falls_and_edges_go(
     seed, n, step, loss, learner, response, noise
 ):
-    """Few rows are often separated: then there is a warning, and nothing runs away."""
+    """Features often separate few rows: then a warning comes, and all values stay finite."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, 3)).astype(float)
     y = np.where(rng.random(n) < noise, rng.integers(0, 2, n), X[:, 0] > X[:, 1])
@@ -105,20 +105,20 @@ def test_whatever_the_rows_the_risk_falls_and_edges_go(
         warnings.simplefilter("always")
         model = fit(step, loss, learner, data=(X, y, s), response=response)
     if model.n_iter_ == 0:
-        return  # no feature tells the classes apart
+        return  # no feature separates the classes
     raw = model.decision_function(X)
     assert np.isfinite(raw).all()
     risks = model.history_["risk"]
     assert np.all(np.diff(risks) <= 1e-13 * risks[:-1])
-    found = np.abs(edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s))
+    actual = np.abs(edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s))
     if not warned:
-        assert found[-1] < 1e-9
+        assert actual[-1] < 1e-9
         if step == "totally_corrective":
-            assert found.max() < 1e-9
+            assert actual.max() < 1e-9
 
 
 def test_a_feature_without_an_edge_is_not_taken():
-    """A rule in the span of those taken has none: so none is, and boosting ends at the optimum."""
+    """A rule in the span of the earlier ones has no edge, so boosting ends at the optimum."""
     rng = np.random.default_rng(3)
     town = rng.integers(0, 3, 300)
     y = rng.random(300) < np.array([0.2, 0.5, 0.7])[town]
@@ -140,7 +140,7 @@ def test_rounds_change_the_steps_before_them():
     assert few.history_["feature"].tolist() == more.history_["feature"].tolist()[:5]
     np.testing.assert_array_equal(few.history_["risk"], more.history_["risk"][:5])
     assert not np.any(few.history_["step"] == more.history_["step"][:5])
-    # Stages are partial sums of the final model.
+    # The stages are partial sums of the final model.
     parts = np.cumsum(features_of(more, X) * more.history_["step"], axis=1)
     stages = np.stack(list(more.staged_decision_function(X)), axis=1)
     np.testing.assert_allclose(stages, parts, rtol=1e-12, atol=1e-12)
@@ -150,7 +150,7 @@ def test_rounds_change_the_steps_before_them():
 
 
 def patterns(counts):
-    """Two binary columns; `counts` says how many of each class each of the four patterns has."""
+    """Return two binary columns; `counts` has the rows of each class for each of four patterns."""
     rows = [
         ([a, b], k)
         for (a, b), of_class in counts.items()
@@ -162,12 +162,12 @@ def patterns(counts):
 
 
 def half_a_row(s):
-    """The share of an error of half a row."""
+    """Return the share of half a row."""
     return 0.5 / np.sum(s)
 
 
 def flipped_edges(loss, H, margin, y, s):
-    """Edges where each row counts as one of the other class, too, by the share of half a row."""
+    """Return edges where each row also counts, by half a row's share, as of the other class."""
     share = half_a_row(s)
     w = (1 - share) * loss.weight(margin) - share * loss.weight(-margin)
     return (s * w * y) @ H / np.sum(s * loss.weight(margin))
@@ -175,15 +175,15 @@ def flipped_edges(loss, H, margin, y, s):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_features_that_separate_some_rows_together(loss):
-    """Neither column separates any rows; together they do, and the others keep their shares."""
+    """Only both columns together separate rows, and the other rows keep their shares."""
     X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (40, 0), (1, 0): (10, 30), (0, 1): (20, 10)})
     s = np.where(X[:, 0] == X[:, 1], 1.0, 2.0)
     with pytest.warns(UserWarning, match=r"'totally_corrective' found no finite .* for class 1:"):
         model = fit("totally_corrective", loss, data=(X, y, s), criterion="entropy")
     raw = model.decision_function(X)
-    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s)
-    assert np.abs(found).max() < 1e-9
-    # No row is surer than one of which that share is wrong, but for the slack of the others.
+    actual = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), s)
+    assert np.abs(actual).max() < 1e-9
+    # The raw predictions stay within the link of that share, but for the slack of other rows.
     assert np.abs(raw).max() < 2 * model.loss_.link(1 - half_a_row(s))
     p = model.predict_proba(X)[:, 1]
     np.testing.assert_allclose(p[(X == [1, 0]).all(axis=1)], 0.75, atol=0.02)
@@ -193,7 +193,7 @@ def test_features_that_separate_some_rows_together(loss):
 @pytest.mark.parametrize("step", SOLVED)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_feature_that_separates_all_rows(step, loss):
-    """Its error of 0 counts as half a row, as everywhere; and there is nothing left to learn."""
+    """An error of 0 counts as half a row, as elsewhere, and nothing is left to learn."""
     X, y, _ = patterns({(1, 1): (0, 40), (0, 0): (50, 0), (1, 0): (0, 30)})
     s = np.random.default_rng(8).uniform(0.5, 3.0, len(y))
     with pytest.warns(UserWarning, match="separate some rows by their class"):
@@ -213,8 +213,8 @@ def test_features_that_separate_all_rows_together(loss):
     raw = model.decision_function(X)
     assert np.abs(raw).max() < 4 * model.loss_.link(1 - 0.5 / len(y))
     ones = np.ones(len(y))
-    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
-    assert np.abs(found).max() < 1e-9
+    actual = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
+    assert np.abs(actual).max() < 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -231,8 +231,8 @@ def test_rounds_after_separation_learn_from_the_other_rows(loss):
     assert np.all(np.diff(model.history_["risk"]) <= 0.0)
     raw = model.decision_function(X)
     ones = np.ones(len(y))
-    found = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
-    assert np.abs(found).max() < 1e-9
+    actual = flipped_edges(model.loss_, features_of(model, X), sides(y) * raw, sides(y), ones)
+    assert np.abs(actual).max() < 1e-9
     assert np.mean((raw > 0)[contested] == y[contested]) > 0.75
     assert np.all((raw > 0)[~contested] == y[~contested])
 
@@ -247,7 +247,7 @@ def flipped_risk(loss, margin, s):
 
 
 def nearly_separable(seed):
-    """Few rows, of weights that differ by up to a factor of 1000."""
+    """Return few rows, whose weights differ by up to a factor of 1000."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(10, 80))
     X = rng.integers(0, 4, (n, 3)).astype(float)
@@ -258,15 +258,15 @@ def nearly_separable(seed):
 
 
 def separate(A):
-    """Whether some combination of the columns is negative nowhere and positive somewhere."""
+    """Return whether a combination of the columns is nowhere negative and somewhere positive."""
     A = A / np.abs(A).max(axis=0)
-    found = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
-    return -found.fun > 1e-6
+    program = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
+    return -program.fun > 1e-6
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_warning_is_of_features_that_separate_and_an_early_end_leaves_no_edge(loss):
-    """Greedy stumps: the one of largest edge is tried last, and is worth less than half a row."""
+    """Greedy stumps take the largest edge first; the edge left at the end is below half a row's."""
     n, n_warned, n_ended = 20, 0, 0
     for seed in range(40):
         X, y, s = nearly_separable(seed)
@@ -298,7 +298,7 @@ def test_a_warning_is_of_features_that_separate_and_an_early_end_leaves_no_edge(
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_classical_step_is_flipped_for_the_feature_that_separates_and_no_other(loss):
-    """One of three bins is a tie, where the feature is 0: it hurts no row."""
+    """One of three bins is a tie, where the feature is 0, which hurts no row."""
     rng = np.random.default_rng(16)
     first, y = np.repeat([0, 1, 2, 2], [10, 12, 20, 20]), np.repeat([0, 1, 0, 1], [10, 12, 20, 20])
     others = rng.integers(0, 3, (len(y), 2)) + y[:, None] * rng.integers(0, 2, (len(y), 2))
@@ -310,21 +310,21 @@ def test_a_classical_step_is_flipped_for_the_feature_that_separates_and_no_other
     assert alone.any()
     assert not alone.all()
     margin = sides(y) * model.decision_function(X)
-    found = averaged_loss(model.loss_, margin, np.ones(len(y)))
-    assert model.history_["risk"][-1] == pytest.approx(found, rel=1e-12)
+    risk = averaged_loss(model.loss_, margin, np.ones(len(y)))
+    assert model.history_["risk"][-1] == pytest.approx(risk, rel=1e-12)
     assert np.all(np.diff(model.history_["risk"]) < 0.0)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_risk_of_separated_rows_is_the_least_there_was_after_each_round(loss):
-    """The same rows counted as ones of the other class in all rounds, those before included."""
+    """All rounds count the same rows as of the other class, earlier rounds included."""
     X, y, s = nearly_separable(2)
     with pytest.warns(UserWarning, match="separate some rows"):
         model = fit("totally_corrective", loss, data=(X, y, s), n=8)
     A = sides(y)[:, None] * features_of(model, X)
     assert not separate(A[:, :2])
     tuned, share = model.loss_, half_a_row(s)
-    for t, found in enumerate(model.history_["risk"], start=1):
+    for t, recorded in enumerate(model.history_["risk"], start=1):
         B = A[:, :t] * tuned.gain
 
         def slope(c, B=B):
@@ -335,7 +335,7 @@ def test_the_risk_of_separated_rows_is_the_least_there_was_after_each_round(loss
             return flipped_risk(tuned, B @ c, s)
 
         least = minimize(risk, np.zeros(t), jac=slope, method="BFGS", options={"gtol": 1e-9})
-        assert found == pytest.approx(least.fun, rel=1e-9)
+        assert recorded == pytest.approx(least.fun, rel=1e-9)
 
 
 QUICK = {"gain": [1.0], "n_estimators": 6}
@@ -370,7 +370,7 @@ def test_an_interrupt_stops_a_solution_before_its_end(monkeypatch):
         n_estimators=1, verbose=1, n_jobs=1,
     )  # fmt: skip
     with pytest.raises(KeyboardInterrupt):
-        model.fit(X, X[:, 0] > 2)  # Newton's steps to where the risk is hidden are many
+        model.fit(X, X[:, 0] > 2)  # Newton's method takes many steps to the hidden minimum
     assert seen == [0]
 
 
@@ -420,16 +420,16 @@ def test_files_cycles_and_classes(step, tmp_path):
         assert raw.shape == (len(y), 3)
         for k in range(3):
             side = np.where(y == k, 1.0, -1.0)
-            found = np.abs(edges(model.loss_, features_of(model, X, k), side * raw[:, k], side, s))
-            assert found[-1] < 1e-12
+            actual = np.abs(edges(model.loss_, features_of(model, X, k), side * raw[:, k], side, s))
+            assert actual[-1] < 1e-12
             if step == "totally_corrective":
-                assert found.max() < 1e-12
+                assert actual.max() < 1e-12
 
 
 @pytest.mark.parametrize("step", SOLVED)
 @pytest.mark.parametrize("learner", [pb.Stump(), pb.Rule(min_child_weight=12.0)], ids=str)
 def test_a_search_scores_what_grid_search_does(step, learner):
-    """The rules have branches of so many rows that they separate none."""
+    """Branches of these rules have too many rows to separate any."""
     X, y = integers(seed=13)
     settings = {
         "weak_learner": learner, "response": "sign", "criterion": "entropy", "step": step,

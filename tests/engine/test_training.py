@@ -1,4 +1,4 @@
-"""What the engine is told: directions of features."""
+"""Test the directions of features that the engine is given."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ def test_directions_by_position_and_by_name():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     listed = fit_tree(frame, y, monotonic_cst=[1, 0, -1])
     assert not same_model(listed, fit_tree(frame, y))
-    for given_as in ({"a": 1, "c": -1}, {0: 1, "c": -1}, (1, 0, -1), np.array([1, 0, -1])):
-        assert same_model(listed, fit_tree(frame, y, monotonic_cst=given_as))
+    for directions in ({"a": 1, "c": -1}, {0: 1, "c": -1}, (1, 0, -1), np.array([1, 0, -1])):
+        assert same_model(listed, fit_tree(frame, y, monotonic_cst=directions))
     for none in ([0, 0, 0], {}, {"b": 0}):
         assert same_model(fit_tree(frame, y), fit_tree(frame, y, monotonic_cst=none))
 

@@ -1,4 +1,4 @@
-"""Boosted trees: the engine against the plain reference, and what only trees can do."""
+"""Test boosted trees: the engine against the plain reference, and features of trees alone."""
 
 import itertools
 import warnings
@@ -26,7 +26,7 @@ from helpers.engine import (
 from helpers.instruction_sets import other_sets, run_with
 from helpers.models import same_model
 from helpers.searches import assert_same_scores, has_params, integers
-from helpers.trees import fit_tree, held_by_nodes, noisy
+from helpers.trees import fit_tree, noisy, weights_by_node
 from properboost import _core
 from properboost.data.frames import open_table
 from properboost.models.ensemble import Rounds
@@ -42,7 +42,7 @@ STEPS = _core.step_names()
 
 
 def sorted_problem(seed, n=400):
-    """A problem in the engine's order, so that both number rows alike; weights, some of them 0."""
+    """Return a problem in the engine's order, which numbers rows alike; some weights are 0."""
     codes, features, bins, y = problem(seed, n)
     order = np.argsort(y, kind="stable")
     weight = np.random.default_rng(seed).uniform(2.0, 8.0, n)
@@ -51,7 +51,7 @@ def sorted_problem(seed, n=400):
 
 
 def raw_predictions(rounds, codes):
-    """The engine's trees, walked by the engine, added up here."""
+    """Return the raw predictions of the engine's trees, added up here."""
     rounds = Rounds.from_native(rounds)
     raw = np.zeros(codes.shape[1])
     for t in range(len(rounds)):
@@ -84,14 +84,14 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-FOUND = [("glog", "guarded"), ("savage", "line_search"), ("exponential", "unit")]
+LOSSES_AND_STEPS = [("glog", "guarded"), ("savage", "line_search"), ("exponential", "unit")]
 
 
-# All options with all responses; both meet every loss and its step in turn.
+# All options meet all responses; both meet every loss and its step in turn.
 @pytest.mark.parametrize(
     ("options", "response", "loss", "step"),
     [
-        (options, response, *FOUND[(i + k) % len(FOUND)])
+        (options, response, *LOSSES_AND_STEPS[(i + k) % len(LOSSES_AND_STEPS)])
         for i, options in enumerate(OPTIONS)
         for k, response in enumerate(RESPONSES)
     ],
@@ -123,7 +123,7 @@ def test_every_option_equals_the_reference(options, response, loss, step):
     )
     assert_equal_models(ours, theirs)
     assert_equal_nodes(ours, theirs, y[weight > 0], weight[weight > 0])
-    # Rows of every kind, those of codes that training never had among them.
+    # These rows include codes that training never had.
     rng = np.random.default_rng(0)
     others = np.array([rng.integers(0, b.n_bins, 500, dtype=np.uint8) for b in bins])
     np.testing.assert_allclose(
@@ -132,12 +132,12 @@ def test_every_option_equals_the_reference(options, response, loss, step):
 
 
 def assert_equal_nodes(ours, theirs, y, weight):
-    """The weight of the rows that each node was grown from, and what its split saved."""
-    held = held_by_nodes(theirs, y, weight)
-    np.testing.assert_allclose(ours.trees.weight, held, rtol=1e-12)
+    """Compare the weights of the rows that nodes were grown from, and the savings of splits."""
+    node_weights = weights_by_node(theirs, y, weight)
+    np.testing.assert_allclose(ours.trees.weight, node_weights, rtol=1e-12)
     saving = np.concatenate([r.tree.saving for r in theirs])
-    # It is a difference of two sums over the node's rows.
-    assert (np.abs(ours.trees.saving - saving) <= 1e-5 * np.sum(held, axis=1)).all()
+    # A saving is the difference of two sums over the node's rows.
+    assert (np.abs(ours.trees.saving - saving) <= 1e-5 * np.sum(node_weights, axis=1)).all()
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_a_stump_is_a_tree_of_two_leaves(response, step):
     stump = train(codes, features, y, weight, weak_learner="stump", **common)
     tree = train(codes, features, y, weight, weak_learner="tree", max_leaf_nodes=2, **common)
     roots = tree.trees.feature[tree.offsets[:-1]]
-    cut = roots >= 0  # else one value is for all: a stump says so of some feature
+    cut = roots >= 0  # else one value fits all rows, and a stump still names a feature
     assert cut[:2].all()
     np.testing.assert_array_equal(roots[cut], stump.feature[cut])
     np.testing.assert_allclose(tree.cost, stump.cost, rtol=SINGLE)
     np.testing.assert_allclose(tree.step, stump.step, rtol=30 * SINGLE)
     np.testing.assert_allclose(tree.risk, stump.risk, rtol=SINGLE)
-    # Compare codes that training had: unseen codes add nothing to a stump.
+    # Only codes of training are compared: unseen codes add 0 in a stump.
     np.testing.assert_allclose(
         raw_predictions(tree, codes.astype(np.uint8)), add_up(stump, codes), rtol=1e-4, atol=1e-5
     )
@@ -198,7 +198,7 @@ def add_up(rounds, codes):
 
 
 def questions_of(trees, nodes):
-    """The splits among some nodes: their features and sets of codes."""
+    """Return the features and sets of codes of the splits among these nodes."""
     return {
         (trees.feature[k], trees.goes_left[k].tobytes(), trees.goes_right[k].tobytes())
         for k in nodes
@@ -215,13 +215,15 @@ def questions_of(trees, nodes):
     multi_strategy=st.sampled_from(["multi_output_tree", "one_output_per_tree"]),
     floor=st.sampled_from([0.0, 1.0, 5.0]),
 )
-def test_nodes_of_a_level_ask_the_same(seed, depth, response, n_classes, multi_strategy, floor):
+def test_nodes_of_a_level_share_their_split(
+    seed, depth, response, n_classes, multi_strategy, floor
+):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 3)).round(1)
     X[rng.random(X.shape) < 0.1] = np.nan
     y = np.nansum(X[:, :2], axis=1) + rng.normal(size=150)
     y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
-    if response == "conditional":  # it learns each class against the rest
+    if response == "conditional":  # this response learns each class against the rest
         multi_strategy = "multi_output_tree"
     model = fit_tree(
         X, y, grow_policy="symmetric", max_depth=depth, response=response, n_estimators=4,
@@ -233,14 +235,14 @@ def test_nodes_of_a_level_ask_the_same(seed, depth, response, n_classes, multi_s
             trees = rounds.trees
             assert len(questions_of(trees, range(begin, end))) <= depth
             assert trees.part(begin, end).depth <= depth
-            assert (trees.weight[begin:end].sum(axis=1) > 0).all()  # no leaf without rows
+            assert (trees.weight[begin:end].sum(axis=1) > 0).all()  # no leaf is without rows
     if model.n_iter_ > 1 and n_classes == 2:
         assert (np.diff(risk) <= 1e-6 * risk[:-1]).all()
 
 
 def test_a_scarce_branch_does_not_forbid_a_level():
-    """Where one node has no rows on one side of the best cut, it waits for the next level."""
-    cells = [  # x, z, last, positive rows of 20: where z is 1, x is, too
+    """A node with no rows on one side of the best cut waits for the next level."""
+    cells = [  # x, z, last, positive rows of 20: x is 1 where z is
         (0, 0, 0, 3), (0, 0, 1, 5), (1, 0, 0, 9), (1, 0, 1, 11), (1, 1, 0, 18), (1, 1, 1, 19),
     ]  # fmt: skip
     X = np.repeat([cell[:3] for cell in cells], 20, axis=0).astype(float)
@@ -274,13 +276,13 @@ def test_levels_of_odd_tables_are_finite(response):
 @pytest.mark.parametrize("selection", ["greedy", "unbiased"])
 def test_levels_do_not_depend_on_threads(selection):
     codes, features, _, y, weight = sorted_problem(7, n=30_000)
-    some = [
+    fits = [
         train(codes, features, y, weight, weak_learner="tree", grow_policy="symmetric", max_depth=6,
               n_estimators=3, selection=selection, max_features=0.7, subsample=0.8, n_threads=n)
         for n in (1, 2, 4)
     ]  # fmt: skip
-    for other in some[1:]:
-        assert_identical(some[0], other)
+    for other in fits[1:]:
+        assert_identical(fits[0], other)
 
 
 @settings(max_examples=25, deadline=None)
@@ -293,12 +295,12 @@ def test_levels_do_not_depend_on_threads(selection):
     ),
 )
 def test_rows_that_are_looked_up_end_where_walked_ones_do(seed, n_classes, growth):
-    """Many rows are scored by the bits of their answers, and few are walked."""
+    """Many rows are scored by the bits of their splits; few rows walk the tree."""
     rng = np.random.default_rng(seed)
     n = 1500
     frame = pd.DataFrame(rng.normal(size=(n, 2)).round(1), columns=["a", "b"])
     frame = frame.mask(rng.random(frame.shape) < 0.1)
-    frame["c"] = rng.integers(0, 9, n) * 1.0  # no value is missing
+    frame["c"] = rng.integers(0, 9, n) * 1.0  # training has no missing value here
     frame["town"] = pd.Categorical(rng.integers(0, 30, n).astype(str))
     y = (frame["a"].fillna(0) + frame["town"].astype(int) % 3 + rng.normal(size=n)).to_numpy()
     y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
@@ -361,7 +363,7 @@ def test_every_round_draws_rows_anew():
     trees = fit_tree(X, y, subsample=0.3, n_estimators=30).ensemble_.models[0]
     drawn = trees.trees.weight[trees.offsets[:-1]].sum(axis=1)
     assert len(set(drawn)) > 10
-    # A count of 1000 coins, each with its own deviation; and the mean of 30 of them.
+    # Each count is that of 1000 coins; the bounds are deviations of a count and of the mean.
     deviation = np.sqrt(1000 * 0.3 * 0.7)
     assert np.abs(drawn - 300).max() < 4 * deviation
     assert np.abs(drawn.mean() - 300) < 4 * deviation / np.sqrt(30)
@@ -371,7 +373,7 @@ def test_a_share_of_the_features_is_at_least_one():
     X, y = noisy(d=3)
     trees = fit_tree(X, y, max_features=1e-9, n_estimators=40, max_leaf_nodes=2)
     roots = trees.ensemble_.models[0].trees.feature
-    # Whatever node splits, it had one feature to choose from: the noise has its turn, too.
+    # Every node has one drawn feature to split, so noise is chosen, too.
     assert set(roots[roots >= 0]) == {0, 1, 2}
     best = fit_tree(X, y, n_estimators=1, max_leaf_nodes=2).ensemble_.models[0].trees.feature[0]
     assert np.mean(roots[roots >= 0] == best) < 0.6
@@ -379,7 +381,7 @@ def test_a_share_of_the_features_is_at_least_one():
 
 @pytest.mark.parametrize("policy", [{"max_leaf_nodes": 2}, {"grow_policy": "symmetric"}], ids=str)
 def test_categories_of_few_rows_are_no_more_likely_than_numbers(policy):
-    """Two rows a category, few of them positive: a root of products sees large differences."""
+    """Each category has two rows, few of them positive: roots of products differ by much."""
     chosen = {"unbiased": 0, "greedy": 0}
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -397,11 +399,12 @@ def test_categories_of_few_rows_are_no_more_likely_than_numbers(policy):
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_chance_gets_another_try(response):
-    """Balanced rows that are all alike: nothing helps, but a draw might have."""
+    """All rows are alike and balanced: no split helps, though a draw might have."""
     X, y = np.ones((20, 2)), np.arange(20) % 2
     settings = {"response": response, "n_estimators": 9}
     assert fit_tree(X, y, **settings).n_iter_ == 0
-    assert fit_tree(X[:, :1], y, max_features=0.5, **settings).n_iter_ == 0  # no choice, no chance
+    # One feature leaves nothing to draw.
+    assert fit_tree(X[:, :1], y, max_features=0.5, **settings).n_iter_ == 0
     for drawn in ({"subsample": 0.5}, {"max_features": 0.5}):
         model = fit_tree(X, y, **settings, **drawn)
         assert model.n_iter_ == 9
@@ -420,7 +423,7 @@ def test_boosting_goes_on_after_a_round_that_does_not_help():
     assert (np.diff(risk) <= 1e-6).all()
     same = np.flatnonzero(idle[1:]) + 1
     np.testing.assert_array_equal(risk[same], risk[same - 1])
-    # What was not added saved nothing, whatever it would have split.
+    # Trees that were not added have no savings, whatever their splits.
     rounds = model.ensemble_.models[0]
     of_idle = np.repeat(idle, np.diff(rounds.offsets))
     assert (rounds.trees.feature[of_idle] >= 0).any()
@@ -486,7 +489,7 @@ def test_directions_hold_where_the_labels_are_against_them():
     falling = fit_tree(X, y, monotonic_cst=[0, 0, -1])
     assert np.diff(falling.decision_function(grid)).max() <= 0
     rising = fit_tree(X, y, monotonic_cst=[0, 0, 1])
-    # The direction that the labels have costs little.
+    # A direction that the labels follow costs little.
     assert rising.score(X, y) > free.score(X, y) - 0.05 > falling.score(X, y)
     assert rising.feature_importances_[2] > 0.1
 
@@ -496,14 +499,14 @@ def test_directions_hold_where_the_labels_are_against_them():
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("response", RESPONSES)
-def test_trees_learn_what_features_say_together(loss, response):
-    """The exclusive or of two features, neither of which says anything by itself."""
+def test_trees_learn_interactions(loss, response):
+    """The labels are the exclusive or of two features, each uninformative alone."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 4)).astype(float)
     X[:, :2] = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (100, 1))
     y = X[:, 0] != X[:, 1]
     shared = {"loss": loss, "response": response, "n_estimators": 5}
-    # A draw or a chance correlation has to break the tie of the first split.
+    # A draw or a random correlation must break the tie of the first split.
     tree = fit_tree(X, y, **shared, max_leaf_nodes=16, min_child_weight=0.0)
     assert tree.score(X, y) == 1.0
     tables = pb.ProperBoostClassifier(**shared).fit(X, y)
@@ -564,32 +567,32 @@ def test_limits_are_kept():
         tree = rounds.trees.part(*rounds.offsets[t : t + 2])
         assert 2 <= tree.is_leaf.sum() <= 9
         assert tree.depth <= 4
-        own = weight * model.loss_.weight(np.where(y, before, -before))
-        held = np.bincount(rounds.find_codes(t, codes, 1), own)
-        assert held[tree.is_leaf].min() >= 6.0 * (1 - 1e-6)
+        row_weights = weight * model.loss_.weight(np.where(y, before, -before))
+        leaf_weights = np.bincount(rounds.find_codes(t, codes, 1), row_weights)
+        assert leaf_weights[tree.is_leaf].min() >= 6.0 * (1 - 1e-6)
         before = raw
 
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
-    # Two values, each of one class: a split, and then every leaf is pure.
+    # Two values have one class each: after one split every leaf is pure.
     X = np.repeat([[0.0], [1.0]], 50, axis=0)
     y = np.repeat([0, 1], 50)
     model = fit_tree(X, y, max_depth=depth, n_estimators=3)
     leaves = np.diff(model.ensemble_.models[0].offsets)
     assert set(leaves) == {3}
-    # And a row each way in each value: nothing at all.
+    # With rows of both classes at each value there is nothing to learn.
     nothing = fit_tree(np.tile(X, (2, 1)), np.r_[y, 1 - y], max_depth=depth)
     assert nothing.n_iter_ == 0
     np.testing.assert_array_equal(nothing.predict_proba(X), 0.5)
     np.testing.assert_array_equal(nothing.feature_importances_, [0.0])
 
 
-# -- what users get wrong -------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("parameters", "message"),
     [
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be between 2 and 128, or None; got 1"),
         ({"max_leaf_nodes": 129}, "max_leaf_nodes must be between 2 and 128, or None; got 129"),
@@ -629,12 +632,12 @@ def test_a_tree_that_nothing_more_can_be_learnt_from_is_the_last(depth):
     ],
     ids=str,
 )
-def test_bad_parameters(given, message):
+def test_bad_parameters(parameters, message):
     X, y = noisy(n=60, d=2)
     frame = pd.DataFrame(X, columns=["a", "b"])
     frame["town"] = pd.Categorical(np.where(y, "Bonn", "Ulm"))
     with pytest.raises((ValueError, TypeError), match=message):
-        fit_tree(frame, y, **given)
+        fit_tree(frame, y, **parameters)
 
 
 # -- searches -------------------------------------------------------------------------------------
@@ -660,7 +663,8 @@ def test_a_search_finds_what_grid_search_finds(problem_):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y, weight)
-    names = ["gain", *lists, "calibration__temperature"]  # of one-vs-rest it is the search's own
+    # The search chooses the temperature of one-vs-rest models.
+    names = ["gain", *lists, "calibration__temperature"]
     tried = [pb.ProperBoostClassifier(**p).get_params() for p in ours.cv_results_["params"]]
     assert len(tried) == len(gains) * np.prod([len(values) for values in lists.values()])
     theirs = GridSearchCV(
@@ -672,7 +676,7 @@ def test_a_search_finds_what_grid_search_finds(problem_):
     theirs.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
     for name, values in lists.items():
         assert set(ours.cv_results_[f"param_{name}"]) == set(values)
-    if weight is None:  # GridSearchCV's scores know no weights
+    if weight is None:  # GridSearchCV scores without weights
         assert_same_scores(ours.cv_results_, theirs.cv_results_)
         assert has_params(ours.best_params_, theirs.best_params_)
     assert isinstance(ours.best_estimator_.weak_learner, pb.Tree)
@@ -692,7 +696,7 @@ def test_subsample_is_searched_and_reported():
     chosen = search.best_estimator_.weak_learner
     assert search.best_params_["weak_learner"] == chosen
     assert chosen == results["params"][search.best_index_]["weak_learner"]
-    # One value is not searched.
+    # A single value needs no search.
     fixed = pb.ProperBoostClassifierCV(space | {name: 0.3}, cv=3, effort=None).fit(X, y)
     assert len(fixed.cv_results_["params"]) == 1
     assert fixed.best_estimator_.weak_learner.subsample == 0.3
@@ -725,14 +729,19 @@ def test_bad_lists(fields, message):
 
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("drawn", [{}, {"subsample": 0.6, "max_features": 0.5}], ids=str)
-def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
-    """Curves after every estimator, whether or not rounds are kept, against the rounds walked."""
+def test_held_out_rows_are_scored_by_the_same_trees(response, drawn):
+    """Curves equal the scores of walked rows, whether or not rounds are stored."""
     codes, features, _, y, weight = sorted_problem(4, n=500)
     weight = np.where(weight == 0, 1.0, weight)
-    held = np.arange(len(y)) % 3 == 0
-    order = np.lexsort((held, y))
-    codes, y, held, weight = codes[:, order].astype(np.uint8), y[order], held[order], weight[order]
-    segments = np.cumsum([0, *np.bincount(2 * (y > 0) + held)])
+    held_out = np.arange(len(y)) % 3 == 0
+    order = np.lexsort((held_out, y))
+    codes, y, held_out, weight = (
+        codes[:, order].astype(np.uint8),
+        y[order],
+        held_out[order],
+        weight[order],
+    )
+    segments = np.cumsum([0, *np.bincount(2 * (y > 0) + held_out)])
     native = _core.Loss("gboost", {})
     settings = {
         "weak_learner": "tree",
@@ -743,10 +752,10 @@ def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
     }
     both = [
         make_boosting(
-            codes, features, segments, [[-1, -2, 1, 2]], [native], weight, keep_rounds=kept,
+            codes, features, segments, [[-1, -2, 1, 2]], [native], weight, keep_rounds=keep_rounds,
             **settings,
         )
-        for kept in (True, False)
+        for keep_rounds in (True, False)
     ]  # fmt: skip
     for boosting in both:
         boosting.advance(3)
@@ -757,17 +766,17 @@ def test_what_is_held_out_is_judged_by_the_same_trees(response, drawn):
     raw = np.zeros(len(y))
     for t, curve in enumerate(both[0].curves(0)[:, 0].T):
         raw += rounds.table(t)[rounds.find_codes(t, codes, 1)]
-        p = np.array(native.probability(raw[held] / 0.8))
-        right = np.where(y[held] > 0, p, 1 - p)
-        each = [-np.log(right), (raw[held] > 0) != (y[held] > 0), (1 - right) ** 2]
-        expected = [np.average(score, weights=weight[held]) for score in each]
+        p = np.array(native.probability(raw[held_out] / 0.8))
+        right = np.where(y[held_out] > 0, p, 1 - p)
+        each = [-np.log(right), (raw[held_out] > 0) != (y[held_out] > 0), (1 - right) ** 2]
+        expected = [np.average(score, weights=weight[held_out]) for score in each]
         np.testing.assert_allclose(curve, expected, rtol=1e-4, atol=1e-6)
     assert t == 6
-    np.testing.assert_allclose(both[0].held_out(0), raw[held], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(both[0].held_out(0), raw[held_out], rtol=1e-4, atol=1e-5)
 
 
 def test_models_beside_each_other_are_the_models_alone():
-    """With several losses, gains and options of learners; also models no longer advanced."""
+    """Models differ in losses, gains and learners' options, and some stop earlier."""
     codes, features, _, y, _ = sorted_problem(5)
     segments = [0, (y < 0).sum(), len(y)]
     natives = {name: _core.Loss(name, LOSSES[name]) for name in ("glog", "savage")}

@@ -1,4 +1,4 @@
-"""Trees that vote: the engine against plain numpy, and the limits that only the engine offers."""
+"""Test trees that vote: the engine against plain numpy, and limits that only the engine has."""
 
 import itertools
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ LOSS = _core.Loss("exponential", {})
 
 def gini_of_labels(w):
     yes, no = w[::2], w[1::2]
-    return np.sum(2 * yes * no / np.maximum(yes + no, 1e-9))  # a label may have no rows
+    return np.sum(2 * yes * no / np.maximum(yes + no, 1e-9))  # some labels have no rows
 
 
 COSTS = {
@@ -31,7 +31,7 @@ COSTS = {
 
 
 class Problem:
-    """Rows of three classes, in the engine's order, with no two sums of weights alike."""
+    """Rows of three classes, in the engine's order, without equal sums of weights."""
 
     def __init__(self, vote, n=400, seed=0):
         rng = np.random.default_rng(seed)
@@ -41,11 +41,11 @@ class Problem:
         weight = rng.uniform(0.5, 2.0, n)
         if vote == "plurality":
             parts = [(k, 1, np.flatnonzero(y == k)) for k in range(N_CLASSES)]
-        else:  # all rows once per label
+        else:  # each label has all rows
             labels = [(k, role) for k in range(N_CLASSES) for role in (-1, 1)]
             parts = [(k, role, np.flatnonzero((y == k) == (role > 0))) for k, role in labels]
-        rows = np.concatenate([own for _, _, own in parts])
-        sizes = [len(own) for _, _, own in parts]
+        rows = np.concatenate([rows_of_class for _, _, rows_of_class in parts])
+        sizes = [len(rows_of_class) for _, _, rows_of_class in parts]
         self.codes, self.weight = codes[:, rows].astype(np.uint8), weight[rows]
         self.segments = np.cumsum([0, *sizes])
         self.targets, self.roles = [k for k, _, _ in parts], [role for _, role, _ in parts]
@@ -54,7 +54,7 @@ class Problem:
         self.n_slots = N_CLASSES if vote == "plurality" else 2 * N_CLASSES
 
     def boost(self, vote, n_estimators, n_threads=1, **options):
-        """The rounds of each target."""
+        """Boost, and return the rounds of each target."""
         name, criterion = vote
         rows = _core.Rows(
             self.codes, _core.Bins(EDGES), self.segments, weight=self.weight, n_threads=n_threads
@@ -81,7 +81,7 @@ def grow_tree(
     subsample=1.0,
     seed=0,
 ):
-    """The first round's tree: of all leaves and features the split that saves most is next."""
+    """Grow the first round's tree: of all leaves and features the split that saves most is next."""
     weight = problem.weight * LOSS.weight(np.zeros(1))[0]
     key = ref.draw_bits(seed, 0, 1)
     n = len(weight)
@@ -93,22 +93,22 @@ def grow_tree(
         for node in new:
             rows = tree.rows[node]
             order = sorted(range(len(EDGES)), key=lambda j: ref.draw_bits(key, 1 + node, j))
-            found = []
+            splits = []
             for j in order[: max(1, round(max_features * len(EDGES)))]:
                 for cut in range(1, len(EDGES[j]) + 1):
                     left = problem.codes[j] < cut
                     branches = [problem.sums(rows & part, weight) for part in (left, ~left)]
                     if min(b.sum() for b in branches) < max(min_child_weight, 1e-9):
                         continue
-                    found.append((sum(map(cost, branches)), j, cut))
-            if not found:
+                    splits.append((sum(map(cost, branches)), j, cut))
+            if not splits:
                 continue
-            least, j, cut = min(found)
+            least, j, cut = min(splits)
             unsplit = cost(problem.sums(rows, weight))
             saving = unsplit - least
             if saving > ref.TIE * least and saving >= min_relative_decrease * unsplit:
                 goes_right = (np.arange(len(EDGES[j]) + 1) >= cut).astype(int)
-                waiting[node] = saving, j, np.append(goes_right, -1)  # no row is missing
+                waiting[node] = saving, j, np.append(goes_right, -1)  # no row has a missing value
         if not waiting or len(tree.leaves) == max_leaf_nodes:
             return tree, weight
         k = max(waiting, key=lambda node: (waiting[node][0], -node))
@@ -161,12 +161,12 @@ def test_every_leaf_weighs_at_least_min_child_weight(vote):
             *(a[begin:end] for a in (trees.feature, trees.left, trees.goes_left, trees.goes_right))
         )
         nodes = tree.find_nodes(problem.codes)
-        held = np.bincount(nodes, weight, minlength=end - begin)[tree.feature < 0]
-        assert held.min() >= least * (1 - 1e-6)
-        small += held.min() < 2 * least
+        leaf_weights = np.bincount(nodes, weight, minlength=end - begin)[tree.feature < 0]
+        assert leaf_weights.min() >= least * (1 - 1e-6)
+        small += leaf_weights.min() < 2 * least
         entries = np.array([tables(rounds)[t] for rounds in ours])
         margin += problem.role * ours[0].step[t] * entries[problem.target, nodes]
-    assert small  # else the limit would not have mattered
+    assert small  # the limit mattered at least once
 
 
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
@@ -182,13 +182,13 @@ def test_trees_do_not_depend_on_threads(name, limits):
 
 @pytest.mark.parametrize("of_two", [False, True])
 def test_nodes_hold_the_weight_of_their_rows(of_two):
-    """The root has other classes' weight and its own class's; so have the leaves together."""
+    """The root holds the weights of the class and of the rest; so do the leaves together."""
     X, y = load_iris(return_X_y=True)
     y, weight = y == 1 if of_two else y, np.arange(150) % 3 + 1.0
     model = pb.ARBoostClassifier(weak_learner="tree", n_estimators=2).fit(X, y, weight)
     for k, rounds in enumerate(model.ensemble_.models):
-        own = y == (1 if of_two else k)
-        expected = [weight[~own].sum(), weight[own].sum()]
+        in_class = y == (1 if of_two else k)
+        expected = [weight[~in_class].sum(), weight[in_class].sum()]
         for begin, end in itertools.pairwise(rounds.offsets):
             trees, leaves = rounds.trees, rounds.trees.feature[begin:end] < 0
             np.testing.assert_allclose(trees.weight[begin], expected)

@@ -1,4 +1,4 @@
-"""AR-Boost and its comparison methods: against scikit-learn, a plain numpy reference, the paper."""
+"""Test AR-Boost and its rivals against scikit-learn, a plain numpy reference, and the paper."""
 
 import warnings
 
@@ -36,9 +36,9 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
-# scikit-learn's own thresholds are waived by a tag (see the estimator), so that they are kept here.
+# A tag of the estimator waives scikit-learn's check of accuracy; here are its thresholds.
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_blobs_are_told_apart(n_classes):
+def test_blobs_are_separated(n_classes):
     X, y = make_blobs(n_samples=300, centers=n_classes, random_state=0)
     assert AR(n_estimators=20).fit(X, y).score(X, y) > 0.93
 
@@ -46,19 +46,19 @@ def test_blobs_are_told_apart(n_classes):
 # -- scikit-learn ---------------------------------------------------------------------------------
 
 
-def test_digits_are_told_apart_as_by_samme():
+def test_digits_are_classified_as_by_samme():
     X, y = load_digits(return_X_y=True)
     ours = AR(n_estimators=20, weak_learner="tree", max_depth=3).fit(X[::2], y[::2])
     theirs = AdaBoostClassifier(
         DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=20
     ).fit(X[::2], y[::2])
     np.testing.assert_allclose(ours.history_["cost"], theirs.estimator_errors_, rtol=1e-4)
-    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.998  # votes tie
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.998  # votes may tie
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_weights_neither_vanish_nor_overflow(n_classes):
-    # A risk below 1e-38 is no float; margins are, and weights are only asked for up to a factor.
+    # A risk below 1e-38 has no float32. Margins have one, and weights matter only up to a factor.
     X, y = make_rows(n_classes, n=150)
     ours = AR(n_estimators=500, weak_learner="tree", max_depth=3).fit(X, y)
     theirs = AdaBoostClassifier(
@@ -75,7 +75,7 @@ def test_weights_neither_vanish_nor_overflow(n_classes):
     )
 
 
-# -- two of several classes -----------------------------------------------------------------------
+# -- two classes, and several ---------------------------------------------------------------------
 
 
 def test_of_two_classes_labels_are_classes():
@@ -108,7 +108,7 @@ def test_labels_that_tie_do_not_end_boosting(criterion):
     assert model.score(X, y) > 0.97
 
 
-# -- what every model of ours can do --------------------------------------------------------------
+# -- features of all models ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("model", "n_classes"), KINDS, ids=str)
@@ -128,8 +128,8 @@ def test_weights_are_frequencies_and_threads_change_nothing(model, n_classes):
 def test_shape_functions_add_up_and_damped_models_have_none():
     X, y = mixed_table(3)
     model = AR(1.2, n_estimators=20).fit(X, y)
-    said = model.contributions(X, "yes")
-    total = said.baseline + said.values.sum(axis=1)
+    contributions = model.contributions(X, "yes")
+    total = contributions.baseline + contributions.values.sum(axis=1)
     np.testing.assert_allclose(total, model.decision_function(X)[:, 2], atol=1e-9)
     assert model.shape_function("x0", "no").values.shape
     damped = pb.WeightBoost(n_estimators=5).fit(X, y == "yes")
@@ -190,7 +190,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 
 @pytest.mark.parametrize("name", ["mistrust", "damping"])
-def test_methods_of_two_classes_say_so(name):
+def test_methods_of_two_classes_refuse_more(name):
     X, y = make_rows(3)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         AR(**{name: 0.5}).fit(X, y)

@@ -1,4 +1,4 @@
-"""Models of votes in files: what comes back predicts the same, anything else is refused."""
+"""Test files of voting models: loaded models predict the same; damaged files are refused."""
 
 import json
 import pickle
@@ -12,17 +12,17 @@ from helpers.votes import AR, KINDS, make_rows, mixed_table
 
 
 @pytest.mark.parametrize(("model", "n_classes"), KINDS, ids=str)
-def test_what_is_kept_predicts_the_same(model, n_classes, tmp_path):
+def test_stored_models_predict_the_same(model, n_classes, tmp_path):
     X, y = mixed_table(n_classes)
     model.fit(X, y)
     path = tmp_path / "model.json"
     model.save_model(path)
-    for kept in (pb.load_model(path), pickle.loads(pickle.dumps(model))):
-        assert kept.get_params() == model.get_params()
-        assert kept.rho_ == model.rho_
-        assert same_model(kept, model)
-        np.testing.assert_array_equal(kept.predict_proba(X), model.predict_proba(X))
-        np.testing.assert_array_equal(kept.feature_importances_, model.feature_importances_)
+    for restored in (pb.load_model(path), pickle.loads(pickle.dumps(model))):
+        assert restored.get_params() == model.get_params()
+        assert restored.rho_ == model.rho_
+        assert same_model(restored, model)
+        np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(restored.feature_importances_, model.feature_importances_)
     *_, last = model.staged_decision_function(X)
     np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12, atol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""What users get wrong: the error names the argument, what came and what is allowed."""
+"""Test errors of use: the message names the argument, the value, and what is allowed."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_bad_tables(x, message):
         fit(x)
 
 
-def test_text_is_accepted_where_it_is_said_to_be_categorical():
+def test_text_is_accepted_where_it_is_declared_categorical():
     frame = pd.DataFrame({"a": np.where(Y, "x", "y")})
     with pytest.raises(ValueError, match="name it in categorical_features"):
         fit(frame)
@@ -116,7 +116,7 @@ def test_text_is_accepted_where_it_is_said_to_be_categorical():
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
-def test_an_unfitted_model_says_so(method):
+def test_an_unfitted_model_is_refused_by_name(method):
     with pytest.raises(NotFittedError, match="not fitted"):
         getattr(pb.ProperBoostClassifier(), method)(X)
 
@@ -133,7 +133,7 @@ def test_an_unfitted_model_says_so(method):
         lambda model: model.margins(X, Y),
     ],
 )
-def test_whatever_needs_a_fit_says_so(use):
+def test_methods_that_need_a_fit_are_refused_before(use):
     with pytest.raises(NotFittedError, match="not fitted"):
         use(pb.ProperBoostClassifier())
 
@@ -201,8 +201,8 @@ def _as_large_string(pa, X):
 
 @pytest.mark.parametrize("kind", STRINGS)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.filterwarnings("ignore:in round .* the features tell rows")
-def test_categories_that_the_model_knows_may_come_as_strings(kind):
+@pytest.mark.filterwarnings("ignore:in round .* the features separate rows")
+def test_known_categories_may_come_as_strings(kind):
     town = np.where(Y, "Ulm", "Bonn").astype(object)
     town[:3] = ["Rome", None, None]
     texts = FRAME.assign(b=pd.Series(town, dtype="str"))
@@ -266,7 +266,7 @@ def test_a_column_that_cannot_be_read_as_the_fitted_categories():
         model.predict(FRAME.assign(b=pd.Categorical(Y)))
 
 
-def test_categories_are_not_read_as_numbers_unless_said():
+def test_categories_are_read_as_numbers_only_if_declared():
     for settings in ({"categorical_features": None}, {"categorical_features": ["a"]}):
         with pytest.raises(ValueError, match="column 'b' holds categories"):
             fit(TOWNS, **settings)

@@ -1,4 +1,4 @@
-"""The fitted model: what its rounds did."""
+"""Test the fitted model's record of its rounds."""
 
 import numpy as np
 import pytest

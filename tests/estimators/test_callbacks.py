@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks."""
+"""Test scikit-learn's callbacks."""
 
 import warnings
 
@@ -28,7 +28,7 @@ KINDS = {
 
 
 class Spy:
-    """Notes its calls; at one of them it raises, or wants the fit to end."""
+    """Callback that notes its calls; at one of them it raises, or ends the fit."""
 
     def __init__(self, at=-1, raises=False):
         self.at, self.raises = at, raises
@@ -76,13 +76,13 @@ def test_every_estimator_is_a_task(name, binary):
 def test_callbacks_see_the_model_so_far(name, binary):
     X, y = binary
     spy = Spy()
-    given = {"n_estimators": 3, "loss": "savage", **KINDS[name]}
-    model = pb.ProperBoostClassifier(**given).set_callbacks(spy).fit(X, y)
+    settings = {"n_estimators": 3, "loss": "savage", **KINDS[name]}
+    model = pb.ProperBoostClassifier(**settings).set_callbacks(spy).fit(X, y)
     *partial, whole = spy.models
     np.testing.assert_allclose(partial[-1].predict_proba(X), model.predict_proba(X), atol=1e-12)
     np.testing.assert_array_equal(whole.predict_proba(X), model.predict_proba(X))
     if name != "pairs":
-        short = pb.ProperBoostClassifier(**given | {"n_estimators": 2}).fit(X, y)
+        short = pb.ProperBoostClassifier(**settings | {"n_estimators": 2}).fit(X, y)
         np.testing.assert_allclose(partial[1].predict_proba(X), short.predict_proba(X), atol=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_an_exception_at_any_call_leaves_the_model_as_it_was(at, binary):
 
 
 class Writer:
-    """Writes into whatever it is given."""
+    """Callback that tries to write into the arrays it gets."""
 
     def __init__(self):
         self.refused = 0
@@ -161,7 +161,7 @@ def test_a_callback_that_writes_changes_nothing(name, weighs, binary):
 
 
 @needs_callbacks
-def test_scikit_learns_own(binary):
+def test_callbacks_of_scikit_learn(binary):
     from sklearn.callback import ProgressBar, ScoringMonitor
 
     X, y = binary
@@ -183,14 +183,14 @@ def test_with_early_stopping_and_going_on(binary):
     assert spy.calls.count("end estimator") == 4
     model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
     model.set_params(n_estimators=4, warm_start=True).set_callbacks(later := Spy()).fit(X, y)
-    assert later.calls.count("end estimator") == 2  # the new ones
+    assert later.calls.count("end estimator") == 2  # the fit makes two new estimators
     whole = clone(model).set_callbacks().set_params(warm_start=False).fit(X, y)
     assert same_model(model, whole)
     np.testing.assert_allclose(later.models[-2].predict_proba(X), whole.predict_proba(X))
 
 
 @needs_callbacks
-def test_part_of_a_search_it_is_told_of(binary):
+def test_callbacks_see_the_fits_of_a_search(binary):
     from sklearn.model_selection import GridSearchCV
 
     X, y = binary

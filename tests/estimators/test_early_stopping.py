@@ -1,4 +1,4 @@
-"""Early stopping: the score of rows held out, and the estimators that are kept."""
+"""Test early stopping: the score of held-out rows, and the number of estimators in the model."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def digits():
 
 
 def fit(rows, **settings):
-    """A model that learns fast, its validation rows, and their labels and weights."""
+    """Fit a model that learns fast; return it, its validation rows, their labels and weights."""
     X, X_val, y, y_val, _, weight = split(rows)
     settings = {
         "n_estimators": 25,
@@ -41,7 +41,7 @@ def fit(rows, **settings):
 
 
 def two_together():
-    """Rows of two classes, and two features that say together what neither does alone."""
+    """Return rows whose class depends on two features together, and on neither alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     F = 2.0 * np.sign(X[:, 0] * X[:, 1]) + X[:, 2]
@@ -49,27 +49,27 @@ def two_together():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("given", [{}, {"loss": "savage"}, {"early_stopping": False}], ids=str)
-def test_scores_are_those_of_staged_predictions(name, given, binary):
+@pytest.mark.parametrize("settings", [{}, {"loss": "savage"}, {"early_stopping": False}], ids=str)
+def test_scores_are_those_of_staged_predictions(name, settings, binary):
     has_pairs = "interactions" in LEARNERS[name]
     rows = two_together() if has_pairs else binary
-    model, X_val, y_val, weight = fit(rows, **LEARNERS[name], **given)
+    model, X_val, y_val, weight = fit(rows, **LEARNERS[name], **settings)
     assert not has_pairs or model.history_["feature"].max() >= X_val.shape[1]
     staged = [-log_loss(y_val, p, sample_weight=weight) for p in model.staged_predict_proba(X_val)]
     assert len(staged) == model.n_iter_
     np.testing.assert_allclose(model.validation_scores_[: len(staged)], staged, atol=1e-12)
 
 
-@pytest.mark.parametrize("given", [*SEVERAL, {"weak_learner": "tree"}], ids=str)
-def test_scores_of_several_classes(given):
-    model, X_val, y_val, weight = fit(digits(), **given)
+@pytest.mark.parametrize("settings", [*SEVERAL, {"weak_learner": "tree"}], ids=str)
+def test_scores_of_several_classes(settings):
+    model, X_val, y_val, weight = fit(digits(), **settings)
     staged = [-log_loss(y_val, p, sample_weight=weight) for p in model.staged_predict_proba(X_val)]
     np.testing.assert_allclose(model.validation_scores_[: len(staged)], staged, atol=1e-12)
     assert model.n_iter_ == 1 + int(model.validation_scores_.argmax())
 
 
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {},
         {"selection": "cyclic"},
@@ -82,15 +82,15 @@ def test_scores_of_several_classes(given):
     ],
     ids=str,
 )
-def test_the_model_is_the_fit_of_so_many_estimators(given, binary):
-    model, X_val, *_ = fit(binary, **given)
+def test_the_model_is_the_fit_of_so_many_estimators(settings, binary):
+    model, X_val, *_ = fit(binary, **settings)
     X, _, y, *_ = split(binary)
     alone = clone(model).set_params(n_estimators=model.n_iter_).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X_val), alone.predict_proba(X_val))
     assert model.n_iter_ == 1 + int(model.validation_scores_.argmax())
 
 
-def test_pairs_follow_what_is_kept_of_features():
+def test_pairs_follow_the_kept_rounds_of_features():
     model, X_val, *_ = fit(two_together(), interactions=2, n_estimators=60)
     features = model.history_["feature"]
     mains = int(np.count_nonzero(features < X_val.shape[1]))
@@ -157,9 +157,9 @@ def test_groups_are_held_out_whole(binary):
     pb.ProperBoostClassifier(
         early_stopping=pb.EarlyStopping(scoring=note, validation_fraction=0.3), n_estimators=1
     ).fit(table, y, groups=groups)
-    held = np.unique(seen[0])
-    assert len(seen[0]) == np.isin(groups, held).sum()
-    assert 1 <= len(held) < 7
+    held_out = np.unique(seen[0])
+    assert len(seen[0]) == np.isin(groups, held_out).sum()
+    assert 1 <= len(held_out) < 7
 
 
 def test_without_early_stopping_scores_are_recorded_only(binary):
@@ -172,8 +172,8 @@ def test_booleans_of_numpy_are_booleans(binary):
     model = pb.ProperBoostClassifier(n_estimators=8, random_state=0)
     plain = clone(model).set_params(early_stopping=True).fit(X, y)
     assert same_model(clone(model).set_params(early_stopping=np.bool_(True)).fit(X, y), plain)
-    kept, *_ = fit(binary, early_stopping=np.bool_(False))
-    assert kept.n_iter_ == len(kept.validation_scores_)
+    without, *_ = fit(binary, early_stopping=np.bool_(False))
+    assert without.n_iter_ == len(without.validation_scores_)
 
 
 def test_history_has_the_scores_of_every_round(binary):

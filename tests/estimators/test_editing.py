@@ -1,4 +1,4 @@
-"""Changing a fitted model by hand."""
+"""Test changes of a fitted model by hand."""
 
 import json
 
@@ -13,7 +13,7 @@ import properboost as pb
 
 
 def make(n=300, seed=0, n_classes=2):
-    """Numbers with missing values and a category, named."""
+    """Return a frame of numbers with missing values and a category, and labels."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 3)).round(2), columns=["size", "age", "speed"])
     X["town"] = pd.Categorical(rng.choice(["Aarhus", "Bergen", "Calais"], n))
@@ -25,8 +25,8 @@ def make(n=300, seed=0, n_classes=2):
     return X, y
 
 
-def fit(X, y, **given_):
-    return pb.ProperBoostClassifier(**{"n_estimators": 15, "interactions": 2, **given_}).fit(X, y)
+def fit(X, y, **settings):
+    return pb.ProperBoostClassifier(**{"n_estimators": 15, "interactions": 2, **settings}).fit(X, y)
 
 
 KINDS = [
@@ -65,10 +65,12 @@ def test_what_is_set_is_there_and_nothing_else_moves(kind, n_classes, form):
                 change *= 1.5
             np.testing.assert_allclose(new[:, 1], raw[:, 1] + change, rtol=0, atol=1e-11)
         raw = new
-        found = model.contributions(X, 1)
+        contributions = model.contributions(X, 1)
         mean = new.mean(axis=1) if form in ("softmax", "canonical") else 0.0
-        own = new if n_classes == 2 else new[:, 1] - mean
-        np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), own, atol=1e-10)
+        expected = new if n_classes == 2 else new[:, 1] - mean
+        np.testing.assert_allclose(
+            contributions.baseline + contributions.values.sum(axis=1), expected, atol=1e-10
+        )
     assert [edit["feature"] for edit in model.edits_] == ["age", "town"]
 
 
@@ -111,7 +113,10 @@ def test_files_hold_edited_models(seed, steps, kind, tmp_path_factory):
             model.set_shape_function(feature, rng.normal(size=len(shape.values)))
         elif step == "remove":
             model.remove_feature(feature)
-        elif not any(feature in pair for pair in model.pairs_) and model.ensemble_.spread is None:
+        elif (
+            not any(feature in pair for pair in model.pairs_)
+            and model.ensemble_.standard_errors is None
+        ):
             model.monotonize(feature)
     path = tmp_path_factory.mktemp("edited") / "model.json"
     model.save_model(path)
@@ -129,8 +134,8 @@ def test_monotonize_is_on_the_record():
     assert edit["direction"] == -1
     assert edit["reason"] == "it must not rise"
     assert 0.0 < edit["mean_change"] <= edit["largest_change"]
-    assert len(model.history_["risk"]) == 15  # it is not compact
-    model.monotonize("speed", -1)  # nothing is left to do
+    assert len(model.history_["risk"]) == 15  # the history stays
+    model.monotonize("speed", -1)  # the second call changes nothing
     assert model.edits_ == [edit]
 
 
@@ -171,11 +176,11 @@ def test_an_edited_model_is_compact():
 def test_standard_errors_of_what_was_set_are_gone():
     X, y = make()
     model = fit(X, y, outer_bags=4)
-    kept = model.shape_function("speed").standard_errors
+    unchanged = model.shape_function("speed").standard_errors
     model.set_shape_function("size", np.zeros(len(model.shape_function("size").values)))
     edited = model.shape_function("size")
     assert edited.standard_errors is None is edited.p_value
-    np.testing.assert_array_equal(model.shape_function("speed").standard_errors, kept)
+    np.testing.assert_array_equal(model.shape_function("speed").standard_errors, unchanged)
     assert np.isnan(model.importance_errors_).all()
     errors = model.contributions(X).standard_errors
     assert np.isnan(errors[:, 0]).all()
@@ -187,9 +192,9 @@ def test_standard_errors_of_what_was_set_are_gone():
 def test_bags_lose_a_feature_as_the_model_does():
     X, y = make()
     model = fit(X, y, outer_bags=4)
-    kept = model.shape_function("speed").standard_errors
+    before = model.shape_function("speed").standard_errors
     model.remove_feature("size")
-    np.testing.assert_allclose(model.shape_function("speed").standard_errors, kept, rtol=1e-9)
+    np.testing.assert_allclose(model.shape_function("speed").standard_errors, before, rtol=1e-9)
     assert not model.shape_function("size").standard_errors.any()
     low, high = np.moveaxis(model.predict_interval(X)[:, 1], -1, 0)
     probability = model.predict_proba(X)[:, 1]

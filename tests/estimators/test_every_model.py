@@ -1,4 +1,4 @@
-"""What holds of every model: each weak learner under each loss and response."""
+"""Test invariants of every model: each weak learner under each loss and response."""
 
 import functools
 import pickle
@@ -38,7 +38,7 @@ def make_model(learner, loss, response):
 
 @cache
 def make_table(n=120, seed=0):
-    """Numbers, two columns of categories, missing values; labels; weights, some of them 0."""
+    """Return numbers, two categories, missing values; labels; and weights, some of them 0."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -62,7 +62,7 @@ def fitted(learner, loss, response):
 
 
 def splits_of(model):
-    """The features of the rounds and, of trees, who goes where and the weight of every node."""
+    """Return the features of the rounds and, of trees, all branches and weights of nodes."""
     splits = [model.history_["feature"]]
     for rounds in model.ensemble_.models:
         splits += (
@@ -78,7 +78,7 @@ def splits_of(model):
 
 @cache
 def strange_rows():
-    """Rows of every kind: as in training, and with values and gaps that training never saw."""
+    """Return the training rows, and rows with values and gaps that training never had."""
     X, _, _ = make_table()
     strange = X.astype({"town": object, "class": object})
     strange.loc[::3, "town"] = "Rome"
@@ -98,7 +98,7 @@ SINGLE_FEATURES = [name for name, settings in LEARNERS.items() if "interactions"
 
 @functools.partial(every_model, learners=SINGLE_FEATURES)
 def test_threads_give_the_same_bits(learner, loss, response):
-    # As many rows as it takes for the loops over rows and over a node's rows to be shared out.
+    # With this many rows, threads share the loops over rows and over a node's rows.
     codes, features, _, y = problem(2, n=40_000)
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
     settings = {"gain": 0.4, "response": response, "n_estimators": 2, **LEARNERS[learner]}
@@ -119,7 +119,7 @@ def test_threads_give_the_same_bits(learner, loss, response):
 @every_model
 def test_weights_are_frequencies(learner, loss, response):
     X, y, weight = make_table()
-    rows = np.repeat(np.arange(len(X)), weight.astype(int))  # a row of weight 0 is no row
+    rows = np.repeat(np.arange(len(X)), weight.astype(int))  # rows of weight 0 are dropped
     weighted = fitted(learner, loss, response)
     repeated = clone(weighted).fit(X.iloc[rows], y[rows])
     for one, other in zip(splits_of(weighted), splits_of(repeated), strict=True):
@@ -134,21 +134,21 @@ def test_weights_are_frequencies(learner, loss, response):
 @every_model
 def test_a_row_of_weight_zero_is_no_row(learner, loss, response):
     X, y, weight = make_table()
-    kept = weight > 0
+    counted = weight > 0
     weighted = fitted(learner, loss, response)
-    # Its label and values are of no matter either.
-    wild_y = np.where(kept, y, "another class")
-    wild_X = X.assign(visits=np.where(kept, X["visits"], np.nan))
+    # Its label and values do not matter either.
+    wild_y = np.where(counted, y, "another class")
+    wild_X = X.assign(visits=np.where(counted, X["visits"], np.nan))
     assert same_model(weighted, clone(weighted).fit(wild_X, wild_y, weight))
-    assert same_model(weighted, clone(weighted).fit(X[kept], y[kept], weight[kept]))
+    assert same_model(weighted, clone(weighted).fit(X[counted], y[counted], weight[counted]))
 
 
-# -- what training never saw ----------------------------------------------------------------------
+# -- values that training never had ---------------------------------------------------------------
 
 
 @every_model
-def test_what_training_never_saw_says_nothing(learner, loss, response):
-    """A table adds 0; a tree what it adds to its rows, on average; of rules none holds."""
+def test_unseen_values_add_only_a_constant(learner, loss, response):
+    """A table adds 0, a tree the mean of what it adds to training rows, and no rule holds."""
     rng = np.random.default_rng(0)
     n = 90
     codes = rng.integers(0, 3, n)
@@ -172,7 +172,7 @@ def test_what_training_never_saw_says_nothing(learner, loss, response):
 
 @every_model
 def test_stages_end_in_the_decision_on_all_rows(learner, loss, response):
-    """The two add up rounds in ways of their own, and meet on strange rows, too."""
+    """Both add up rounds by different code, and must agree on strange rows, too."""
     model, X = fitted(learner, loss, response), strange_rows()
     stages = list(model.staged_decision_function(X))
     raw = model.decision_function(X)
@@ -184,7 +184,7 @@ def test_stages_end_in_the_decision_on_all_rows(learner, loss, response):
     np.testing.assert_allclose(stages[0], expected, rtol=1e-12, atol=1e-12)
 
 
-# -- keeping --------------------------------------------------------------------------------------
+# -- files and pickles ---------------------------------------------------------------------------
 
 
 @every_model

@@ -1,4 +1,4 @@
-"""Models that begin with raw predictions they are given."""
+"""Test models that start from given raw predictions."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from helpers.models import same_model
 
 
 def start(binary):
-    """A model that knows three columns, and what it says."""
+    """Return the raw predictions of a model of three columns."""
     X, y = binary
     first = pb.ProperBoostClassifier(n_estimators=20).fit(X[:, :3], y)
     return first.decision_function(X[:, :3])
@@ -60,12 +60,12 @@ def test_it_may_not_be_forgotten(binary, tmp_path):
     raw = start(binary)
     model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y, init_score=raw)
     model.save_model(tmp_path / "model.json")
-    for own in (model, pb.load_model(tmp_path / "model.json")):
+    for restored in (model, pb.load_model(tmp_path / "model.json")):
         with pytest.raises(ValueError, match="init_score must be given: the model was fitted with"):
-            own.predict_proba(X)
-        np.testing.assert_array_equal(own.predict_proba(X, raw), model.predict_proba(X, raw))
+            restored.predict_proba(X)
+        np.testing.assert_array_equal(restored.predict_proba(X, raw), model.predict_proba(X, raw))
     model.fit(X, y)
-    model.predict_proba(X)  # and now it was not
+    model.predict_proba(X)  # this fit started from 0
 
 
 def test_several_classes():

@@ -1,4 +1,4 @@
-"""Arrays of the caller are only read: they stay as they are, and may forbid to be written to."""
+"""Test that fits and predictions only read the caller's arrays, even read-only ones."""
 
 from functools import partial
 
@@ -52,7 +52,7 @@ def make_rows(n=240):
 
 
 def lock(values):
-    """Forbid an array to be written to; a frame has no such switch."""
+    """Make an array read-only, where it has that flag; frames have none."""
     if isinstance(values, np.ndarray):
         values.flags.writeable = False
     return values
@@ -68,23 +68,23 @@ def test_fits_and_predictions_only_read(name, kind):
     X, y, weight = make_rows()
     table = KINDS[kind](X)
     groups = np.arange(len(y)) % 5
-    given = {"sample_weight": weight}
+    parameters = {"sample_weight": weight}
     if name == "search":
-        given["groups"] = groups
+        parameters["groups"] = groups
     if name == "rados":
-        del given["sample_weight"]
+        del parameters["sample_weight"]
     offset = np.linspace(-1.0, 1.0, len(y))
     if name in ("tables", "trees"):
-        given |= {"init_score": offset, "X_val": table, "y_val": y}
-        given |= {"sample_weight_val": weight, "init_score_val": offset}
-    added = {"init_score": offset} if "init_score" in given else {}
-    arguments = [table, y, *given.values()]
+        parameters |= {"init_score": offset, "X_val": table, "y_val": y}
+        parameters |= {"sample_weight_val": weight, "init_score_val": offset}
+    added = {"init_score": offset} if "init_score" in parameters else {}
+    arguments = [table, y, *parameters.values()]
     before = [digest(values) for values in arguments]
-    open_to_all = ESTIMATORS[name]().fit(table, y, **given)
+    open_to_all = ESTIMATORS[name]().fit(table, y, **parameters)
     assert [digest(values) for values in arguments] == before
     for values in arguments:
         lock(values)
-    model = ESTIMATORS[name]().fit(table, y, **given)
+    model = ESTIMATORS[name]().fit(table, y, **parameters)
     for method in ("predict", "predict_proba", "decision_function", "contributions"):
         if hasattr(model, method) and (name, method) != ("lines", "contributions"):
             getattr(model, method)(table, **added if method != "contributions" else {})

@@ -1,4 +1,4 @@
-"""Labels of every kind: the model of their integer codes, bit for bit, with their own classes."""
+"""Test labels of every kind: the model of their codes, bit for bit, with their own classes."""
 
 import pickle
 import sys
@@ -45,7 +45,7 @@ def raw_of(model, rows=X):
 
 
 def assert_is_model_of(kind, model, expected, folder=None):
-    """The model has these classes, and predicts as the one of their codes."""
+    """Check that the model has these classes, and predicts as the model of their codes."""
     kind.check(model.classes_)
     np.testing.assert_array_equal(raw_of(model), raw_of(expected))
     predicted = model.predict(X)
@@ -87,7 +87,7 @@ def test_files_and_pickles(name, n_classes, tmp_path):
     assert scorer.predict(X[:1]).tolist() == model.predict(X[:1]).tolist()
 
 
-GIVEN = {
+ARGUMENTS = {
     "watched": lambda y, classes: ({}, {"X_val": X[60:], "y_val": y[60:]}),
     "weighted": lambda y, classes: ({}, {"sample_weight": (X[:, 1] > 0) + np.arange(90) % 3}),
     "held out": lambda y, classes: ({"early_stopping": True}, {}),
@@ -97,8 +97,8 @@ GIVEN = {
 
 
 @cache
-def given_by_code(how):
-    settings, arguments = GIVEN[how](codes_of(2), [0, 1])
+def arguments_by_code(how):
+    settings, arguments = ARGUMENTS[how](codes_of(2), [0, 1])
     return MODELS["tables"]().set_params(**settings).fit(X, codes_of(2), **arguments)
 
 
@@ -106,15 +106,15 @@ def given_by_code(how):
 def test_rows_that_are_watched_held_out_or_weighted(name):
     kind = KINDS[name]
     y = kind.make(codes_of(2))
-    for how, give in GIVEN.items():
+    for how, give in ARGUMENTS.items():
         settings, arguments = give(y, kind.classes(2).tolist())
         model = MODELS["tables"]().set_params(**settings).fit(X, y, **arguments)
-        assert_is_model_of(kind, model, given_by_code(how))
+        assert_is_model_of(kind, model, arguments_by_code(how))
 
 
 @each_kind
 def test_batches(name):
-    """A label column of each library; NumPy's types and objects in one of pandas."""
+    """Batches have a label column of each library; NumPy's types and objects are in pandas."""
     pd = pytest.importorskip("pandas")
     kind = KINDS[name]
     n_classes = kind.most
@@ -140,7 +140,8 @@ def test_batches(name):
 
     table = pb.QuantizedTable.from_batches(lambda: batches(40), "y")
     model = MODELS["tables"]().fit(table)
-    if kind.values.dtype.kind != "U":  # pandas has no such columns, and makes objects of them
+    # Pandas has no such columns, and makes them columns of objects.
+    if kind.values.dtype.kind != "U":
         kind.check(model.classes_)
     assert model.classes_.tolist() == kind.classes(n_classes).tolist()
     expected = MODELS["tables"]().fit(pd.DataFrame(X, columns=[*"abc"]), codes)
@@ -190,9 +191,9 @@ def test_types_of_batches_are_joined(batches, expected):
     reader = LabelReader()
     for batch in batches:
         reader.read(batch, len(batch))
-    found = reader.sort()[0]
-    assert found.dtype == expected.dtype
-    assert found.tolist() == expected.tolist()
+    labels = reader.sort()[0]
+    assert labels.dtype == expected.dtype
+    assert labels.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_batches_of_labels_that_no_type_has_are_refused(batches):
 
 
 def test_classes_that_fail_to_compare_are_noticed(monkeypatch):
-    """As members of an Enum did, every row of which was in one class."""
+    """Members of an Enum once failed to compare, so that all rows fell into one class."""
     from properboost.data import labels
 
     monkeypatch.setattr(labels, "_find_codes", lambda y, _: np.zeros(len(y), dtype=np.uint8))

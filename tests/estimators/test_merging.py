@@ -1,4 +1,4 @@
-"""Merging fitted models into one."""
+"""Test merging of fitted models into one."""
 
 import warnings
 
@@ -15,7 +15,7 @@ TOWNS = ["Aarhus", "Bergen", "Calais", "Dublin", "Essen"]
 
 
 def make(n=200, seed=0, n_classes=2, towns=5):
-    """Numbers with missing and infinite values, and a category of which some parts lack some."""
+    """Return numbers with missing and infinite values, and a category that parts may lack."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 3)).round(1), columns=["size", "age", "speed"])
     X["town"] = pd.Categorical(rng.choice(TOWNS[:towns], n), categories=TOWNS[:towns])
@@ -28,8 +28,8 @@ def make(n=200, seed=0, n_classes=2, towns=5):
     return X, y
 
 
-def fit(X, y, **given_):
-    return pb.ProperBoostClassifier(**{"n_estimators": 12, **given_}).fit(X, y)
+def fit(X, y, **settings):
+    return pb.ProperBoostClassifier(**{"n_estimators": 12, **settings}).fit(X, y)
 
 
 def find_mean(models, X, shares):
@@ -83,7 +83,7 @@ def test_the_mean_of_models(seed, kind, n_models, n_classes, gains, tmp_path_fac
         np.testing.assert_allclose(shares, weights)
     expected = find_mean(parts, X, shares)
     bound = 1e-9
-    if caught:  # pairs had more cells than fit
+    if caught:  # pairs had more cells than are allowed
         assert "interactions" in kind
         bound = 0.51 + float(str(caught[-1].message).rsplit(" ", 1)[1])
     np.testing.assert_allclose(merged.decision_function(X), expected, rtol=1e-9, atol=bound)
@@ -95,11 +95,13 @@ def test_the_mean_of_models(seed, kind, n_models, n_classes, gains, tmp_path_fac
     if not make_learner(kind.get("weak_learner", "table")).is_grown:
         total = sum(model.shape_function("speed", 1).weights.sum() for model in parts)
         assert merged.shape_function("speed", 1).weights.sum() == pytest.approx(total)
-        found = merged.contributions(X, 1)
+        contributions = merged.contributions(X, 1)
         raw = merged.decision_function(X)
         joint = merged.multiclass_ in ("softmax", "canonical")
-        own = raw if n_classes == 2 else raw[:, 1] - joint * raw.mean(axis=1)
-        np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), own, atol=1e-8)
+        raw_sum = raw if n_classes == 2 else raw[:, 1] - joint * raw.mean(axis=1)
+        np.testing.assert_allclose(
+            contributions.baseline + contributions.values.sum(axis=1), raw_sum, atol=1e-8
+        )
 
 
 def test_more_bins_than_fit_are_joined_with_a_warning():
@@ -111,13 +113,15 @@ def test_more_bins_than_fit_are_joined_with_a_warning():
         parts.append(
             fit(X, y, weak_learner=pb.Table(max_cells=None), rows_per_bin=None, n_estimators=3)
         )
-    with pytest.warns(UserWarning, match="of feature 0, what differs least was joined") as caught:
+    with pytest.warns(
+        UserWarning, match="in feature 0 the bins or cells that differ least were joined"
+    ) as caught:
         merged = pb.merge_models(parts)
     assert len(merged.shape_function(0).values) == 255
     X = np.sort(rng.normal(size=(5000, 1)), axis=0)
     moved = np.abs(merged.decision_function(X) - find_mean(parts, X, merged.edits_[0]["weights"]))
-    said = float(str(caught[0].message).rsplit(" ", 1)[1])
-    assert 0.0 < moved.max() <= 1.1 * said < 1.0
+    warned_of = float(str(caught[0].message).rsplit(" ", 1)[1])
+    assert 0.0 < moved.max() <= 1.1 * warned_of < 1.0
 
 
 def test_more_categories_than_fit_share_a_bin():
@@ -127,7 +131,7 @@ def test_more_categories_than_fit_share_a_bin():
         names = [f"c{n}" for n in range(150 * k, 150 * k + 200)]
         X = pd.DataFrame({"c": pd.Categorical(rng.choice(names, 4000), categories=names)})
         parts.append(fit(X, X["c"].cat.codes % 3 == 0, n_estimators=3))
-    with pytest.warns(UserWarning, match="of c, what differs least was joined"):
+    with pytest.warns(UserWarning, match="in c the bins or cells that differ least were joined"):
         merged = pb.merge_models(parts)
     shape = merged.shape_function("c")
     assert shape.has_rare
@@ -135,7 +139,7 @@ def test_more_categories_than_fit_share_a_bin():
 
 
 def test_a_pair_has_no_level_for_what_no_model_has_one_for():
-    """A pair, merged or not, adds nothing for categories that were not seen."""
+    """A pair, merged or not, adds 0 for unseen categories."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
@@ -184,9 +188,9 @@ def test_what_does_not_go_together_is_refused_by_name():
     X, y = make()
     model = fit(X, y)
 
-    def refused(match, *others, error=ValueError, **given_):
+    def refused(match, *others, error=ValueError, **settings):
         with pytest.raises(error, match=match):
-            pb.merge_models([model, *others], **given_)
+            pb.merge_models([model, *others], **settings)
 
     refused("models must be two or more; got 1")
     with pytest.raises(ValueError, match="models must be two or more; got 1"):

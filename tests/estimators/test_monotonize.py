@@ -1,4 +1,4 @@
-"""Making a fitted model rise or fall with a feature."""
+"""Test `monotonize`, which makes a fitted model rise or fall with a feature."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ EVERY_BIN = pb.Table(max_cells=None, smoothing=0.0)
 
 
 def waves(n=400, seed=0):
-    """Two numbers with missing values, and a category."""
+    """Return two numbers with missing values, a category, and labels."""
     rng = np.random.default_rng(seed)
     X = np.c_[rng.normal(size=(n, 2)), rng.integers(0, 3, n)]
     raw = X[:, 0] + np.sin(3 * X[:, 0]) + X[:, 1] + (X[:, 2] == 1)
@@ -20,9 +20,9 @@ def waves(n=400, seed=0):
     return X, (raw + rng.logistic(size=n) > 0).astype(int)
 
 
-def fit(X, y, weight=None, kind=pb.ProperBoostClassifier, **given_):
+def fit(X, y, weight=None, kind=pb.ProperBoostClassifier, **settings):
     options = {"n_estimators": 12, "categorical_features": [2], "rows_per_bin": 10, "gain": 1.0}
-    return kind(**{**options, **given_}).fit(X, y, weight)
+    return kind(**{**options, **settings}).fit(X, y, weight)
 
 
 @settings(max_examples=40)
@@ -46,15 +46,15 @@ def test_the_shape_function_is_its_isotonic_regression(seed, direction, options)
     rises = direction == 1
     if direction == "auto":
         rises = (np.diff(after.values) >= 0).all()
-    own = IsotonicRegression(increasing=bool(rises))
+    regression = IsotonicRegression(increasing=bool(rises))
     bins = np.arange(len(before.values))
-    expected = own.fit(bins, before.values, before.weights).predict(bins)
+    expected = regression.fit(bins, before.values, before.weights).predict(bins)
     scale = np.abs(before.values).max() + 1e-300
     np.testing.assert_allclose(after.values, expected, rtol=0, atol=1e-12 * scale)
     assert ((1 if rises else -1) * np.diff(after.values) >= 0).all()
     assert after.missing_value == pytest.approx(before.missing_value, rel=1e-12, abs=1e-12 * scale)
     np.testing.assert_array_equal(model.shape_function(1).values, others.values)
-    # What else is known of the model agrees.
+    # All other views of the model agree.
     change = after(X[:, 0]) - before(X[:, 0])
     np.testing.assert_allclose(raw(X), old + change, rtol=1e-9, atol=1e-9)
     contributions = model.contributions(X)

@@ -1,4 +1,4 @@
-"""Several classes: the joint models, beside one-vs-rest."""
+"""Test several classes: joint models compared with one-vs-rest."""
 
 import copy
 import importlib.util
@@ -26,7 +26,7 @@ needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason
 
 
 def make_rows(n=1200, k=4, seed=0):
-    """Numbers with gaps and a category, and classes that depend on them."""
+    """Return numbers with gaps and a category, and classes that depend on them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(2)
     town = rng.integers(0, 3, n)
@@ -53,7 +53,7 @@ def find_codes(model, y):
     return np.searchsorted(model.classes_, y)
 
 
-def own_logs(model, X, y):
+def log_likelihoods(model, X, y):
     return model.predict_log_proba(X)[np.arange(len(y)), find_codes(model, y)]
 
 
@@ -140,7 +140,7 @@ def test_a_joint_model_has_no_constraints(iris):
         pb.ProperBoostClassifier(weak_learner="tree", monotonic_cst=[1, 0, 0, 0]).fit(*iris)
 
 
-def test_two_classes_do_not_know_it(binary, tmp_path):
+def test_two_classes_ignore_the_parameter(binary, tmp_path):
     X, y = binary
     plain = pb.ProperBoostClassifier(n_estimators=8).fit(X, y)
     assert plain.multiclass_ is None
@@ -195,9 +195,9 @@ def test_softmax_is_the_plain_formula(rows):
 @pytest.mark.parametrize("loss", JOINT)
 @pytest.mark.parametrize("shape", [(8,), (8, 3), (8, 40)])
 def test_logarithms_are_finite_where_probabilities_are_not(loss, shape):
-    own = losses.LOSSES[loss](0.5)
+    loss_object = losses.LOSSES[loss](0.5)
     raw = 0.5 * 700.0 * np.random.default_rng(0).choice([-1.0, 0.0, 1.0], shape)
-    link = Link(own, None if len(shape) == 1 else FORM[loss])
+    link = Link(loss_object, None if len(shape) == 1 else FORM[loss])
     logs, p = link.log_probabilities(raw), link.probabilities(raw)
     assert np.isfinite(logs).all()
     assert (logs <= 0.0).all()
@@ -261,7 +261,8 @@ def test_the_joint_risk_never_rises(rows, loss, response, step, settings):
     by_class = [group["risk"].to_numpy() for _, group in history.groupby("class")]
     assert len(by_class) == 4
     for risk in by_class:
-        np.testing.assert_array_equal(risk, by_class[0])  # as many rounds, of one risk
+        # Classes share the number of rounds and the risk.
+        np.testing.assert_array_equal(risk, by_class[0])
     joint = _core.JointLoss(FORM[loss], model.loss_.native)
 
     def find_risk(raw):
@@ -283,16 +284,18 @@ def test_every_response_learns(rows, loss, response):
     model = pb.ProperBoostClassifier(loss, response=response, n_estimators=20).fit(X, y)
     risk = model.history_["risk"]
     assert np.diff(risk[:20]).max() <= 1e-6 * risk[0]
-    assert own_logs(model, X, y).mean() > -1.2
+    assert log_likelihoods(model, X, y).mean() > -1.2
 
 
 def test_joint_probabilities_are_better():
     X, y = make_rows(3000, 6, seed=3)
-    found = {}
+    likelihoods = {}
     for coupling in ("softmax", "one_vs_rest"):
         model = pb.ProperBoostClassifier(multiclass=coupling, n_estimators=60, gain=2.0)
-        found[coupling] = own_logs(model.fit(X[:1500], y[:1500]), X[1500:], y[1500:]).mean()
-    assert found["softmax"] > found["one_vs_rest"] + 0.01
+        likelihoods[coupling] = log_likelihoods(
+            model.fit(X[:1500], y[:1500]), X[1500:], y[1500:]
+        ).mean()
+    assert likelihoods["softmax"] > likelihoods["one_vs_rest"] + 0.01
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -324,7 +327,7 @@ def test_weights_are_counts(n):
 def test_class_weights_are_sample_weights(rows):
     X, y = rows
     factor = dict(zip(np.unique(y), (1.0, 2.5, 0.5, 1.0), strict=True))
-    settings = {"n_estimators": 5, "rows_per_bin": None}  # which counts no class weights
+    settings = {"n_estimators": 5, "rows_per_bin": None}  # rows_per_bin counts no class weights
     by_class = pb.ProperBoostClassifier(class_weight=factor, **settings).fit(X, y)
     weight = np.array([factor[label] for label in y])
     assert same_model(by_class, pb.ProperBoostClassifier(**settings).fit(X, y, weight))
@@ -356,7 +359,7 @@ def test_thirty_rows_of_three_classes(loss, learner):
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     assert np.isfinite(model.predict_log_proba(X)).all()
-    assert own_logs(model, X, y).mean() > -np.log(3)
+    assert log_likelihoods(model, X, y).mean() > -np.log(3)
 
 
 @pytest.mark.parametrize("loss", ["glog", "glaplacian"])
@@ -367,12 +370,12 @@ def test_three_hundred_classes(loss):
     model = pb.ProperBoostClassifier(loss, n_estimators=8, rows_per_bin=20).fit(X, y)
     assert model.decision_function(X).shape == (3000, 300)
     assert model.score(X, y) > 0.5
-    assert own_logs(model, X, y).mean() > -3.0
+    assert log_likelihoods(model, X, y).mean() > -3.0
     total = sum(model.shape_function(0, k).values for k in (0, 150))
     assert np.isfinite(total).all()
 
 
-def test_an_interrupt_is_heard_and_leaves_no_trace():
+def test_an_interrupt_stops_the_fit_and_leaves_no_trace():
     X, y = make_rows(30_000, 5, seed=8)
     model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=2).fit(X, y)
     before = model.predict_proba(X)
@@ -392,7 +395,7 @@ def test_progress_counts_the_rounds_of_all_classes(rows, capsys):
 
 
 def make_pairs(n=3000):
-    """Return three classes by two features together, and features beside them."""
+    """Return classes that depend on two features together, and on others alone."""
     rng = np.random.default_rng(9)
     X = rng.normal(size=(n, 6))
     raw = np.stack([2.0 * (X[:, 1] * X[:, 4] > 0), 1.5 * X[:, 0], np.zeros(n)], axis=1)
@@ -456,9 +459,11 @@ def test_shape_functions_are_centred_and_add_up(rows, multiclass, interactions):
         for a, b in model.pairs_:
             total = total + model.pair_function(a, b, label)(X[a], X[b])
         np.testing.assert_allclose(total, centred(raw)[:, k], atol=1e-11)
-        found = model.contributions(X, label)
+        contributions = model.contributions(X, label)
         np.testing.assert_allclose(
-            found.baseline + found.values.sum(axis=1), centred(raw)[:, k], atol=1e-11
+            contributions.baseline + contributions.values.sum(axis=1),
+            centred(raw)[:, k],
+            atol=1e-11,
         )
     link = Link(model.loss_, model.multiclass_)
     np.testing.assert_allclose(
@@ -483,10 +488,10 @@ def test_importances_do_not_see_what_all_classes_share(rows):
             of_classes.append(np.average(abs(values - mean), weights=weights))
         spread.append(np.mean(of_classes))
     pair = model.pair_importances_[0]
-    own = np.array(spread) / sum(spread) * (1.0 - pair)
+    expected = np.array(spread) / sum(spread) * (1.0 - pair)
     (a, b) = (list(X).index(name) for name in model.pairs_[0])
-    own[[a, b]] += pair / 2
-    np.testing.assert_allclose(of_terms[:5], own, rtol=1e-9)
+    expected[[a, b]] += pair / 2
+    np.testing.assert_allclose(of_terms[:5], expected, rtol=1e-9)
 
 
 def test_shape_functions_of_many_classes_take_little_memory(monkeypatch, rows):
@@ -507,13 +512,17 @@ def test_contributions_of_trees_are_centred(few, learner):
     X, y = few
     model = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=4).fit(X, y)
     raw = model.decision_function(X)
-    all_found = [model.contributions(X, label) for label in model.classes_]
-    for k, found in enumerate(all_found):
+    of_classes = [model.contributions(X, label) for label in model.classes_]
+    for k, contributions in enumerate(of_classes):
         np.testing.assert_allclose(
-            found.baseline + found.values.sum(axis=1), centred(raw)[:, k], atol=1e-11
+            contributions.baseline + contributions.values.sum(axis=1),
+            centred(raw)[:, k],
+            atol=1e-11,
         )
-    np.testing.assert_allclose(sum(found.values for found in all_found), 0.0, atol=1e-12)
-    assert abs(sum(found.baseline for found in all_found)) < 1e-12
+    np.testing.assert_allclose(
+        sum(contributions.values for contributions in of_classes), 0.0, atol=1e-12
+    )
+    assert abs(sum(contributions.baseline for contributions in of_classes)) < 1e-12
 
 
 def test_rules_of_a_class_add_up_to_its_raw_prediction(few):
@@ -522,7 +531,7 @@ def test_rules_of_a_class_add_up_to_its_raw_prediction(few):
     assert all(len(model.rules(label)) == 5 for label in model.classes_)
 
 
-# -- keeping --------------------------------------------------------------------------------------
+# -- files and pickles ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["glog", "gboost", losses.from_pdf(stats.t(3))], ids=str)
@@ -548,7 +557,7 @@ def test_a_joint_model_comes_back(rows, tmp_path, loss, learner):
     assert again.multiclass_ == "one_vs_rest"
     assert not same_model(again, model)
     other = model.multiclass_
-    model.set_params(multiclass="one_vs_rest")  # which the fitted model does not know
+    model.set_params(multiclass="one_vs_rest")  # the fitted model keeps its own strategy
     np.testing.assert_array_equal(model.predict_proba(X), copies[0].predict_proba(X))
     model.save_model(path)
     assert pb.load_model(path).multiclass_ == other
@@ -615,7 +624,7 @@ def test_trees_are_shared_by_the_classes_or_not(tmp_path):
         loaded = pb.load_model(tmp_path / "model.json")
         assert loaded.weak_learner == model.weak_learner
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    # It says nothing where classes are not learnt jointly.
+    # The strategy has no effect where classes are not learnt jointly.
     clone(shared).set_params(multiclass="one_vs_rest").fit(X, y)
     with pytest.raises(ValueError, match=r"Tree\.multi_strategy must be 'multi_output_tree' where"):
         clone(each).set_params(multiclass="one_vs_rest").fit(X, y)

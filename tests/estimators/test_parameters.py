@@ -1,4 +1,4 @@
-"""Parameters: each is declared once, and what is made of the declarations."""
+"""Test parameters: each is declared once, and the declarations give the rest."""
 
 import inspect
 import re
@@ -146,7 +146,7 @@ def test_values_are_read_as_they_are_worked_with():
     assert type(tree.max_leaf_nodes) is np.int8
 
 
-# -- parameters that have no meaning --------------------------------------------------------------
+# -- parameters without an effect ----------------------------------------------------------------
 
 OTHERS = {
     "learning_rate": 0.5,
@@ -161,7 +161,7 @@ OTHERS = {
     "min_relative_decrease": 0.9,
     "linear_l2": 1.0,
 }
-"""A value of each parameter that has no effect beside some others, unlike its default."""
+"""A value, unlike the default, of each parameter that has no effect beside some others."""
 
 
 def list_choices(kind, name):
@@ -174,7 +174,7 @@ def list_choices(kind, name):
 
 
 def obstacles():
-    """Yield each parameter that may be without a meaning, and what takes it its meaning."""
+    """Yield each parameter that may be without an effect, and the choice that disables it."""
     for kind in CLASSES:
         for name, entry in declared(kind).items():
             for other, allowed in (entry.only_with or {}).items():
@@ -191,7 +191,7 @@ def table():
 
 
 def make_model(kind, **values):
-    """Return an estimator: one of trees where the values are a tree's."""
+    """Return an estimator; for `Tree`, a classifier of such trees."""
     if kind is pb.Tree:
         return pb.ProperBoostClassifier(weak_learner=pb.Tree(**values), n_estimators=2)
     return kind(**values, n_estimators=2)
@@ -252,22 +252,22 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
     ("weak_learner", "at_one_row"),
     [("table", 20), ("stump", 14), ("rule", 14), ("tree", 0)],
 )
-def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_learner, at_one_row):
+def test_the_default_gain_depends_on_the_rows_of_the_smallest_class(weak_learner, at_one_row):
     rng = np.random.default_rng(0)
 
     def gain_of(y, weight=None, **settings):
         model = pb.ProperBoostClassifier(weak_learner=weak_learner, n_estimators=1, **settings)
         return model.fit(rng.normal(size=(len(y), 2)), y, weight).loss_.gain
 
-    y = np.arange(300) % 3 == 0  # 100 rows of the smaller class
+    y = np.arange(300) % 3 == 0  # the smaller class has 100 rows
     expected = max(1.0, at_one_row * 200 ** (-1 / 3))
     assert gain_of(y) == pytest.approx(expected)
     assert gain_of(y, np.full(300, 2.0), normalize_weights=True) == pytest.approx(expected)
     assert gain_of(np.repeat([0, 1, 2, 2], 100)) == pytest.approx(
         max(1.0, at_one_row * 300 ** (-1 / 3))
     )
-    every = np.arange(200_000) % 2 == 0  # so many rows need no gain
-    for loss in LOSSES:  # in units of the loss margin, as are the ends
+    every = np.arange(200_000) % 2 == 0  # with this many rows the gain is 1
+    for loss in LOSSES:  # gains and their bounds are in units of the loss's margin
         unit = get_loss(loss).gain_unit if at_one_row else 1.0
         assert gain_of(y, loss=loss) == pytest.approx(unit * expected)
         assert gain_of(np.arange(2), loss=loss) == (8.0 * unit if at_one_row else 1.0)
@@ -280,19 +280,19 @@ def test_a_gain_that_is_not_given_goes_by_the_rows_of_the_smallest_class(weak_le
 @pytest.mark.parametrize(
     "loss", ["glog", "ggauss", "exponential", "savage", "tangent", losses.from_pdf(stats.t(3))]
 )
-def test_a_rate_that_is_not_given_goes_by_the_loss(loss, response):
-    """The real and sign responses do not know the loss: the gain shrinks their steps as well."""
+def test_the_default_rate_depends_on_the_loss(loss, response):
+    """Real and sign responses do not use the loss, so the gain shrinks their steps as well."""
     X, y = table()
     named = isinstance(loss, str)
     for gain in (None, 1.0, 3.0) if named else (None,):
         settings = {"weak_learner": "tree", "response": response, "n_estimators": 3, "gain": gain}
         model = pb.ProperBoostClassifier(loss, **settings).fit(X, y)
         rate = 0.1 if response == "newton" else min(0.1 * model.loss_.rate_factor, 1.0)
-        given = pb.ProperBoostClassifier(loss, **settings, learning_rate=rate).fit(X, y)
-        for one, other in zip(model.ensemble_.models, given.ensemble_.models, strict=True):
+        explicit = pb.ProperBoostClassifier(loss, **settings, learning_rate=rate).fit(X, y)
+        for one, other in zip(model.ensemble_.models, explicit.ensemble_.models, strict=True):
             np.testing.assert_allclose(one.step, other.step, rtol=1e-5)
         if loss in ("glog", "ggauss"):
-            assert same_model(model, given)  # as ever
+            assert same_model(model, explicit)  # these losses keep the usual rate
 
 
 @pytest.mark.parametrize("weak_learner", ["table", "stump", "tree", "rule"])

@@ -1,4 +1,4 @@
-"""Predictions of a fitted model: margins."""
+"""Test predictions of a fitted model: margins."""
 
 import numpy as np
 import pytest

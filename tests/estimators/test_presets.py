@@ -1,4 +1,4 @@
-"""Presets: the literature's algorithms, whatever the estimators' defaults are."""
+"""Test presets: the literature's algorithms, whatever the estimators' defaults are."""
 
 import inspect
 import subprocess
@@ -139,13 +139,13 @@ def test_unknown_keywords_are_answered_in_their_order():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_what_is_given_counts(preset):
+def test_arguments_override_the_preset(preset):
     assert preset(max_bins=7).max_bins == 7
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_bin'"):
         preset(max_bin=7)
 
 
-def test_own_parameters():
+def test_parameters_of_presets():
     assert pb.EpsilonBoost(0.2).learning_rate == 0.2
     assert pb.L1Boost(0.25).rho == 0.75 / 1.25
     assert pb.AdaBoostReg(0.02).mistrust == 0.02
@@ -156,10 +156,10 @@ def test_own_parameters():
         pb.EpsilonBoost(0.0)
 
 
-@pytest.mark.parametrize(("make", "given"), [(pb.SAMME, 2.0), (pb.AdaBoost, "glog")])
-def test_a_preset_takes_the_estimators_parameters_by_name(make, given):
+@pytest.mark.parametrize(("make", "parameters"), [(pb.SAMME, 2.0), (pb.AdaBoost, "glog")])
+def test_a_preset_takes_the_estimators_parameters_by_name(make, parameters):
     with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) too many positional"):
-        make(given)
+        make(parameters)
     with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) got an unexpected .*nonsense"):
         make(nonsense=1)
 

@@ -1,4 +1,4 @@
-"""Fitting: scikit-learn's checks, weights, missing values, repeatability, memory."""
+"""Test fits: scikit-learn's checks, weights, missing values, repeatability, memory."""
 
 import copy
 import os
@@ -45,7 +45,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_no_check_need_be_skipped():
-    """Those that are skipped above run where scipy was imported with this in the environment."""
+    """scikit-learn runs the checks skipped above if this variable is set before scipy's import."""
     code = """
 from properboost import *
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -54,9 +54,9 @@ for estimator in (
     ProperBoostClassifier(n_estimators=3),
     ProperBoostClassifierCV({"gain": [0.5, 2], "n_estimators": 3}, cv=2),
 ):
-    for own, check in estimator_checks_generator(estimator):
+    for instance, check in estimator_checks_generator(estimator):
         if "array_api" in check.func.__name__:
-            check(own)
+            check(instance)
             n += 1
 print(n)
 """
@@ -69,9 +69,9 @@ print(n)
 # -- the model ------------------------------------------------------------------------------------
 
 
-# scikit-learn's own thresholds are waived by a tag (see the estimator), so that they are kept here.
+# A tag of the estimator waives scikit-learn's check of accuracy; here are its thresholds.
 @pytest.mark.parametrize("model", CONFIGURATIONS, ids=str)
-def test_blobs_are_told_apart(model):
+def test_blobs_are_separated(model):
     X, y = make_blobs(n_samples=300, random_state=0)
     assert clone(model).fit(X, y).score(X, y) > 0.83
 
@@ -98,7 +98,7 @@ def test_gain_is_the_inverse_of_the_learning_rate(binary, gain, response, step):
     np.testing.assert_array_equal(a.history_["feature"], b.history_["feature"])
     F_a, F_b = a.decision_function(X), b.decision_function(X)
     p_a, p_b = a.predict_proba(X), b.predict_proba(X)
-    if gain == 3.0:  # 1/3 is rounded, and margins are single precision
+    if gain == 3.0:  # 1/3 is rounded, and margins are float32
         np.testing.assert_allclose(F_a, gain * F_b, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(p_a, p_b, atol=1e-6)
     else:
@@ -169,7 +169,7 @@ def test_few_rows_have_few_bins(settings, expected):
 @pytest.mark.parametrize(("rows", "expected"), [(900, 3), (9_900, 3), (10_100, 4), (40_100, 6)])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_more_rows_have_more_cells(rows, expected):
-    """By sample weight; sums spread where rows are few."""
+    """Rows count by sample weight; with few rows, sums are smoothed."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2_000, 2))
     y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=2_000) > 0
@@ -201,7 +201,7 @@ def test_few_rows_of_a_class_have_small_trees(sizes, expected):
     )
     np.testing.assert_array_equal(raw, named.decision_function(X))
     assert np.any(raw != fewer.decision_function(X))
-    # Rows are counted by sample weight.
+    # Rows count by sample weight.
     settings |= {"rows_per_bin": None, "multiclass": "one_vs_rest"}
     twice = pb.ProperBoostClassifier(**settings).fit(X, y, np.full(len(y), 2.0))
     by_hand = pb.ProperBoostClassifier(**settings).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
@@ -213,7 +213,7 @@ def test_few_rows_of_a_class_have_small_trees(sizes, expected):
 # -- missing values and categories ----------------------------------------------------------------
 
 
-def test_missing_values_are_learnt_where_they_tell():
+def test_informative_missing_values_are_learnt():
     x = np.r_[np.linspace(0, 1, 50), np.full(50, np.nan)].reshape(-1, 1)
     y = np.isnan(x[:, 0])
     for settings in ({}, {"weak_learner": "stump"}, {"weak_learner": "tree"}):
@@ -404,7 +404,7 @@ def test_tables_are_never_copied_as_a_whole(kind, monkeypatch):
         "pandas": lambda: pd.DataFrame(X, columns=[f"x{j}" for j in range(d)]),
         "nullable": lambda: pd.DataFrame({f"x{j}": pd.array(X[:, j]) for j in range(d)}),
     }[kind]()
-    monkeypatch.setattr(binning, "COPY_BYTES", 8 * n * 2)  # two columns
+    monkeypatch.setattr(binning, "COPY_BYTES", 8 * n * 2)  # room for two columns
     model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1)
     codes = n * d
     assert peak_bytes(lambda: model.fit(table, y)) < codes + 60 * n

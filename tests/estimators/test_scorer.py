@@ -1,4 +1,4 @@
-"""Scorers: rows in, and the model's own bits out, for every model and from any thread."""
+"""Test scorers: they predict with the model's bits, for every model and from any thread."""
 
 import copy
 import pickle
@@ -22,7 +22,7 @@ def boosted(**settings):
 
 
 MODELS = {
-    **{name: boosted(**own) for name, own in LEARNERS.items()},
+    **{name: boosted(**settings) for name, settings in LEARNERS.items()},
     "lines": boosted(weak_learner=pb.Tree(linear_leaves=True, max_features=1.0)),
     "bags": boosted(outer_bags=4),
     "savage": boosted(loss="savage"),
@@ -57,7 +57,7 @@ TOWNS = ["Bonn", "Kiel", "Ulm"]
 
 @cache
 def make_table(n_classes=2, n=150):
-    """Rows of which a category and a number are missing in some; linear models get none."""
+    """Return rows and labels; `fit` drops some values for models that accept missing ones."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
@@ -88,7 +88,7 @@ def compile_model(name, n_classes):
 
 
 def draw_rows(*, missing):
-    """Rows of what training had and of what it had not."""
+    """Return a strategy for rows of values that training had, and of others."""
     gap = st.sampled_from([None, float("nan")]) if missing else st.nothing()
     row = {
         "age": st.floats(-1e300, 1e300) | st.sampled_from([39.9, 40.1]) | gap,
@@ -100,15 +100,15 @@ def draw_rows(*, missing):
 
 
 def as_frame(rows):
-    """The same rows as a table with columns of numbers and of objects."""
+    """Return the same rows as a table with columns of numbers and of objects."""
     frame = pd.DataFrame(rows, columns=["age", "town", "visits", "floor"], dtype=object)
     return frame.astype({"age": float, "visits": float})
 
 
-def assert_same(scorer, model, given, X):
-    np.testing.assert_array_equal(scorer.predict_proba(given), model.predict_proba(X))
-    np.testing.assert_array_equal(scorer.decision_function(given), model.decision_function(X))
-    np.testing.assert_array_equal(scorer.predict(given), model.predict(X))
+def assert_same(scorer, model, rows, X):
+    np.testing.assert_array_equal(scorer.predict_proba(rows), model.predict_proba(X))
+    np.testing.assert_array_equal(scorer.decision_function(rows), model.decision_function(X))
+    np.testing.assert_array_equal(scorer.predict(rows), model.predict(X))
 
 
 @pytest.mark.parametrize(("name", "n_classes"), EVERY)
@@ -130,7 +130,7 @@ def test_rows_have_the_bits_of_the_model(name, n_classes):
     check()
 
 
-# -- what it takes --------------------------------------------------------------------------------
+# -- inputs ---------------------------------------------------------------------------------------
 
 LIBRARIES = {
     "pandas": lambda X: X,
@@ -168,7 +168,7 @@ def test_a_call_takes_one_row():
         scorer([ROW, ROW])
 
 
-def test_what_is_wrong_is_said_as_by_the_model():
+def test_errors_are_those_of_the_model():
     scorer, (X, _) = compile_model("table", 2), make_table()
     with pytest.raises(ValueError, match="it lacks 'town'"):
         scorer({"age": 40.0, "visits": 3, "floor": 1})
@@ -232,10 +232,10 @@ def test_loaded_models_make_the_same_scorers(tmp_path):
 
 @pytest.mark.parametrize("name", ["table", "tree", "rados", "probability tree"])
 def test_threads_share_a_scorer(name):
-    # Not yet called, so that what is made at the first call would be made by several at once.
+    # Threads make the first calls of this scorer, and thus its caches, at the same time.
     scorer = fit(name).compile()
     rows = make_table()[0].astype(object).to_dict("records")
     expected = fit(name).predict_proba(make_table()[0])
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(scorer, rows * 4))
-    np.testing.assert_array_equal(found, np.tile(expected, (4, 1)))
+        answers = list(pool.map(scorer, rows * 4))
+    np.testing.assert_array_equal(answers, np.tile(expected, (4, 1)))

@@ -1,4 +1,4 @@
-"""The temperature of one-vs-rest models."""
+"""Test the temperature of one-vs-rest models."""
 
 import copy
 import pickle
@@ -56,7 +56,7 @@ def test_any_temperature_has_finite_logarithms(iris, temperature):
     F = model.decision_function(X)
     likeliest = p[np.arange(len(y)), F.argmax(axis=1)]
     np.testing.assert_array_equal(likeliest, p.max(axis=1))
-    # A class that a split does not know has probability 0 beside those it knows.
+    # A class that training lacked has probability 0, and the others add up to 1.
     F[:, 0] = -np.inf
     p = Link(model.loss_, "one_vs_rest", 1, temperature).probabilities(F)
     np.testing.assert_array_equal(p[:, 0], 0.0)
@@ -110,7 +110,7 @@ def test_it_comes_back(iris, tmp_path, learner):
     for other in (pb.load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert_same(model, other, X)
         assert other.temperature_ == other.calibration.temperature == 0.6
-    model.set_params(calibration__temperature=9.0)  # of the next fit
+    model.set_params(calibration__temperature=9.0)  # this is for the next fit
     model.save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")
     assert (loaded.calibration.temperature, loaded.temperature_) == (9.0, 0.6)

@@ -1,4 +1,4 @@
-"""Class probability trees against scikit-learn's trees, brute force and their own stated rules."""
+"""Test class probability trees against scikit-learn's trees, brute force and their invariants."""
 
 import pickle
 
@@ -25,7 +25,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def few_values(seed, n=400, d=5, n_values=7):
-    """Columns of few distinct values, and labels that depend on two of them together."""
+    """Return columns of few values, labels that depend on two of them together, and a generator."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, n_values, (n, d)).astype(float)
     noise = rng.logistic(size=n)
@@ -33,7 +33,7 @@ def few_values(seed, n=400, d=5, n_values=7):
 
 
 def cost(phi, p, mu=0.5, zeta=-4.0):
-    """-phi(p) / b_phi, b_phi being -phi(1/2) + phi(0): eq. 49."""
+    """Return -phi(p) / b_phi with b_phi = -phi(1/2) + phi(0), as in eq. 49."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = {
             "gini": lambda p: -p * (1 - p),
@@ -55,7 +55,7 @@ def cost_of(phi, y, weight):
 
 
 def same_partition(a, b):
-    """Whether two labellings of rows tell the same rows apart."""
+    """Return whether two labellings divide the rows in the same way."""
     pairs = np.unique(np.stack([a, b]), axis=1)
     return pairs.shape[1] == len(np.unique(a)) == len(np.unique(b))
 
@@ -67,8 +67,8 @@ def same_partition(a, b):
 @pytest.mark.parametrize("leaves", [2, 5, 12, 25])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_splits_equal_scikit_learns(criterion, leaves, weighted):
-    # Without weights small nodes have splits that are equally good, of which scikit-learn draws
-    # one: there, nodes are large.
+    # Without weights, small nodes have equally good splits, of which scikit-learn draws one. So
+    # nodes are large there.
     for seed in range(5):
         X, y, rng = few_values(seed, n=400 if weighted else 400 * leaves)
         weight = rng.uniform(0.5, 2.0, len(y)) if weighted else None
@@ -100,7 +100,7 @@ def test_depth_and_child_weight_equal_scikit_learns(criterion):
 
 
 def all_splits(X, y, weight):
-    """Every split of every numeric column without missing values: who goes left."""
+    """Yield every split of every numeric column without missing values, and its left rows."""
     for j in range(X.shape[1]):
         for edge in np.unique(X[:, j])[:-1]:
             yield j, X[:, j] <= edge
@@ -111,11 +111,11 @@ def test_every_split_is_the_best_there_is(phi):
     X, y, rng = few_values(3, n=300, d=3)
     weight = rng.integers(1, 4, len(y)).astype(float)
     model = pb.UDTClassifier(phi, max_leaf_nodes=2, min_child_weight=0.0).fit(X, y, weight)
-    found = sum(cost_of(phi, y[rows], weight[rows]) for rows in sides(model, X))
+    cost = sum(cost_of(phi, y[rows], weight[rows]) for rows in sides(model, X))
     for _, left in all_splits(X, y, weight):
         tried = sum(cost_of(phi, y[rows], weight[rows]) for rows in (left, ~left))
-        assert tried >= found * (1 - 1e-9)
-    saved = cost_of(phi, y, weight) - found
+        assert tried >= cost * (1 - 1e-9)
+    saved = cost_of(phi, y, weight) - cost
     assert model.tree_.saving[0] == pytest.approx(saved, rel=1e-9)
 
 
@@ -130,7 +130,7 @@ def test_the_leaf_that_saves_most_is_split_first(phi):
     tree = pb.UDTClassifier(phi, max_leaf_nodes=12).fit(X, y).tree_
     splits = np.flatnonzero(~tree.is_leaf)
     waiting = {0}
-    for node in splits[np.argsort(tree.left[splits])]:  # as they were made
+    for node in splits[np.argsort(tree.left[splits])]:  # in the order of growth
         assert tree.saving[node] >= max(tree.saving[list(waiting)])
         waiting = (waiting - {node}) | {tree.left[node], tree.left[node] + 1}
     for leaves in (3, 6):
@@ -193,7 +193,7 @@ def test_the_tree_does_not_depend_on_threads_or_scale():
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(PHIS), st.integers(2, 40))
 def test_nodes_add_up(seed, phi, leaves):
-    """Children hold their parent's weight, rows end where the weights say, and costs add up."""
+    """Children add up to their parent, rows to the weights of leaves, and savings to the total."""
     X, y, rng = few_values(seed, n=120, d=3)
     X[rng.random(X.shape) < 0.1] = np.nan
     y[:2] = [0, 1]
@@ -206,8 +206,8 @@ def test_nodes_add_up(seed, phi, leaves):
         np.testing.assert_array_equal(children.sum(axis=0), tree.weight[k])
         assert (children.sum(axis=1) > 0).all()
     for k in np.flatnonzero(tree.is_leaf):
-        held = [weight[(nodes == k) & (y == c)].sum() for c in (0, 1)]
-        np.testing.assert_array_equal(tree.weight[k], held)
+        class_weights = [weight[(nodes == k) & (y == c)].sum() for c in (0, 1)]
+        np.testing.assert_array_equal(tree.weight[k], class_weights)
     ends = sum(cost_of(phi, y[nodes == k], weight[nodes == k]) for k in np.unique(nodes))
     saved = cost_of(phi, y, weight) - ends
     assert tree.saving.sum() == pytest.approx(saved, rel=1e-6, abs=1e-9)
@@ -231,11 +231,11 @@ def test_categories_are_split_into_the_best_two_sets():
     frame = pd.DataFrame({"town": pd.Categorical.from_codes(town, list("ABCDEF"))})
     for phi in PHIS:
         model = pb.UDTClassifier(phi, max_leaf_nodes=2).fit(frame, y)
-        found = sum(cost_of(phi, y[rows], np.ones(rows.sum())) for rows in sides(model, frame))
+        cost = sum(cost_of(phi, y[rows], np.ones(rows.sum())) for rows in sides(model, frame))
         for members in range(1, 2**6 - 1):
             left = (members >> town & 1).astype(bool)
             tried = sum(cost_of(phi, y[r], np.ones(r.sum())) for r in (left, ~left))
-            assert tried >= found * (1 - 1e-9)
+            assert tried >= cost * (1 - 1e-9)
 
 
 def test_what_training_never_saw_ends_at_the_node():
@@ -266,11 +266,11 @@ def test_as_many_categories_as_there_can_be():
     assert model.score(frame, y) > 0.6
 
 
-# -- weights no one would give, and the engine's own checks ---------------------------------------
+# -- extreme weights, and checks of the engine ----------------------------------------------------
 
 
 def grow(codes, weight=None, roles=(-1, 1), **settings):
-    """A tree over one feature of 4 bins, the first half of the rows negative."""
+    """Grow a tree over one feature of 4 bins; the first half of the rows is negative."""
     codes = np.array([codes], dtype=np.uint8)
     n = codes.shape[1]
     segments = np.array([0, n // 2, n])
@@ -287,8 +287,8 @@ def test_light_rows_beside_a_heavy_one(scale):
     tree = grow([0, 1, 2, 0, 2, 1], weight)
     np.testing.assert_allclose(tree.weight[0], [scale, scale], rtol=1e-4)
     lone = grow([0, 1, 1, 0, 2, 2], weight)
-    assert lone.feature.tolist().count(0) == 2  # the light rows are told apart
-    # A row of a weight that the total swallows is no row.
+    assert lone.feature.tolist().count(0) == 2  # the tree separates the light rows
+    # A row whose weight the total swallows does not count.
     gone = grow([0, 0, 0, 1, 1, 2], np.array([1.0, 1, 1, 1, 1, 1e-30]))
     assert gone.weight[0].tolist() == [3.0, 2.0]
 
@@ -326,7 +326,7 @@ def test_the_engine_refuses(settings, message):
 @pytest.mark.parametrize("phi", PHIS)
 def test_raw_predictions_are_links(phi):
     X, y, rng = few_values(2)
-    y = np.where(rng.random(len(y)) < 0.2, 1 - y, y)  # no pure leaf
+    y = np.where(rng.random(len(y)) < 0.2, 1 - y, y)  # no leaf is pure
     model = pb.UDTClassifier(phi, max_leaf_nodes=4, zeta=-3.0, mu=0.25).fit(X, y)
     p = model.predict_proba(X)[:, 1]
     assert 0 < p.min() < p.max() < 1
@@ -343,7 +343,7 @@ def test_raw_predictions_are_links(phi):
 @pytest.mark.parametrize("weight", [1.0, 1e-3, 1e3])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_links_of_pure_leaves(phi, weight):
-    """They are finite, and say what probabilities say, however little rows weigh."""
+    """Links are finite and in the order of the probabilities, however little the rows weigh."""
     X, y, _ = few_values(1)
     settings = {"max_leaf_nodes": None, "min_child_weight": 0.0}
     model = pb.UDTClassifier(phi, **settings).fit(X, y, np.full(len(y), weight))
@@ -395,5 +395,5 @@ def test_bad_settings_are_refused(settings, message):
 
 
 def test_three_classes_are_refused(iris):
-    with pytest.raises(ValueError, match="y holds 3 classes"):
+    with pytest.raises(ValueError, match="y has 3 classes"):
         pb.UDTClassifier().fit(*iris)

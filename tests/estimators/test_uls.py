@@ -1,4 +1,4 @@
-"""ULS on given features: the minimum, the rounds that lead there, and Theorem 2."""
+"""Test ULS on given features: the minimum, the rounds that lead there, and Theorem 2."""
 
 import pickle
 import tracemalloc
@@ -13,7 +13,7 @@ from sklearn.base import clone
 import properboost as pb
 from properboost import ULSClassifier
 from properboost.engine import available_memory
-from properboost.engine.available_memory import Available
+from properboost.engine.available_memory import AvailableMemory
 from properboost.losses import PermissibleFunction
 
 pd = pytest.importorskip("pandas")
@@ -23,7 +23,7 @@ SCALES = np.array([1.0, 20.0, 0.1, 3.0, 1.0, 1e-3])
 
 
 def make_rows(seed=0, n=300, d=5, noise=1.0):
-    """Real features of all sizes, of which no few separate the classes; labels and weights."""
+    """Return features of unequal scales that do not separate the classes, labels, weights."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * SCALES[:d] + rng.normal(size=d) * SCALES[:d] / 4
     raw = X[:, 0] - X[:, 1] / 20.0 + 0.3 + noise * rng.logistic(size=n)
@@ -31,7 +31,7 @@ def make_rows(seed=0, n=300, d=5, noise=1.0):
 
 
 def surrogate(phi, v):
-    """F_phi of Table 1, and of eq. 16 for the entropy; and minus its derivative."""
+    """Return F_phi of Table 1, or of eq. 16 for the entropy, and minus its derivative."""
     if phi == "entropy":
         return np.logaddexp(0.0, -v) / np.log(2.0), 1.0 / (1.0 + np.exp(v)) / np.log(2.0)
     a = 0.5 if phi == "mu" else 1.0
@@ -40,7 +40,7 @@ def surrogate(phi, v):
 
 
 def weigh(phi, v):
-    """A row's weight, 1 - P(its class) (eq. 27)."""
+    """Return a row's weight, 1 - P(its class) (eq. 27)."""
     scale = {"entropy": np.log(2.0), "mu": 0.25, "matsushita": 0.5}[phi]
     return scale * surrogate(phi, v)[1]
 
@@ -50,16 +50,16 @@ def theta_of(model):
 
 
 def find_minimum(phi, M, s):
-    """Return the exact minimiser, found by scipy from formulas alone; M are y times columns."""
+    """Return the exact minimum and minimiser by formulas alone; M has y times columns."""
     scale = np.sqrt(np.sum(M * M, axis=0))
 
     def risk(theta):
         value, slope = surrogate(phi, M / scale @ theta)
         return np.sum(s * value), -(M / scale).T @ (s * slope)
 
-    found = minimize(risk, np.zeros(M.shape[1]), jac=True, method="BFGS",
+    minimum = minimize(risk, np.zeros(M.shape[1]), jac=True, method="BFGS",
                      options={"gtol": 1e-13, "maxiter": 5000})  # fmt: skip
-    return found.fun, found.x / scale
+    return minimum.fun, minimum.x / scale
 
 
 # -- the minimum ----------------------------------------------------------------------------------
@@ -74,31 +74,31 @@ def test_real_features_reach_the_exact_minimum(phi, n_corrected, weighted):
     model = ULSClassifier(phi, n_corrected, n_estimators=2000).fit(X, y, s if weighted else None)
     M = np.column_stack([X, np.ones(len(y))]) * y[:, None]
     least, theta = find_minimum(phi, M, s)
-    own = np.sum(s * surrogate(phi, M @ theta_of(model))[0])
-    assert own == pytest.approx(least, rel=1e-12)
+    reached = np.sum(s * surrogate(phi, M @ theta_of(model))[0])
+    assert reached == pytest.approx(least, rel=1e-12)
     size = np.sqrt(np.sum(M * M, axis=0))
-    np.testing.assert_allclose(theta_of(model) * size, theta * size, atol=1e-8 * np.abs(own))
-    assert model.surrogate_bounds()["surrogate"][-1] == pytest.approx(own, rel=1e-10)
+    np.testing.assert_allclose(theta_of(model) * size, theta * size, atol=1e-8 * np.abs(reached))
+    assert model.surrogate_bounds()["surrogate"][-1] == pytest.approx(reached, rel=1e-10)
     assert model.n_iter_ < 2000
     if n_corrected == "all":
         assert model.n_iter_ == 1
 
 
 def risks_of(seed, n_rounds):
-    """The risk after each round, by for how many coefficients a round solves."""
+    """Return the risks after each round, by the number of coefficients that a round solves for."""
     X, y, _ = make_rows(seed, n=120, d=6)
-    found = {}
+    risks = {}
     for n_corrected in (1, 2, 3, 5, "so_far", "all"):
         model = ULSClassifier("entropy", n_corrected, n_estimators=n_rounds).fit(X, y)
         risk = model.history_["risk"]
-        found[n_corrected] = np.append(risk, np.full(n_rounds - len(risk), risk[-1]))
-    return found
+        risks[n_corrected] = np.append(risk, np.full(n_rounds - len(risk), risk[-1]))
+    return risks
 
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=30)
 def test_between_one_and_all_the_first_risk_is_between_theirs(seed):
-    """In round 1 one column is among two, two among three: a theorem."""
+    """In round 1 one column is among two, and two are among three, which implies the order."""
     first = {n_corrected: risk[0] for n_corrected, risk in risks_of(seed, 1).items()}
     in_order = [first[n_corrected] for n_corrected in (1, 2, 3, 5, "all")]
     assert np.all(np.diff(in_order) <= 1e-12)
@@ -106,7 +106,7 @@ def test_between_one_and_all_the_first_risk_is_between_theirs(seed):
 
 
 def test_between_one_and_all_later_risks_are_between_theirs():
-    """Later columns are not nested, and there is no theorem: 4 of 19,200 were not between."""
+    """Later columns are not nested, and no theorem holds: 4 of 19,200 risks were outside."""
     outside = 0
     for seed in range(20):
         risks = risks_of(seed, 8)
@@ -120,7 +120,7 @@ def test_between_one_and_all_later_risks_are_between_theirs():
 @settings(max_examples=30)
 @pytest.mark.parametrize("phi", PHIS)
 def test_what_a_round_solves_for_has_no_edge_left(phi, seed, n_corrected):
-    """Eq. 35, and weights that move by the Legendre dual (Fig. 4), by formulas alone."""
+    """Formulas alone reproduce eq. 35 and the weights, which move by the Legendre dual (Fig. 4)."""
     X, y, s = make_rows(seed, n=80)
     M = np.column_stack([X, np.ones(len(y))]) * y[:, None]
     norms = np.sqrt(np.sum(s[:, None] * M * M, axis=0))
@@ -134,19 +134,21 @@ def test_what_a_round_solves_for_has_no_edge_left(phi, seed, n_corrected):
         first = int(np.argmax(edges / norms))
         seen.add(first)
         assert model.history_["feature"][-1] == first
-        some = {"so_far": sorted(seen), "all": range(len(norms))}.get(n_corrected)
-        if some is None:
-            some = np.argsort(-edges / norms, kind="stable")[:n_corrected]
-        some = np.asarray(some)
-        gamma, Z = np.mean(edges[some]) / np.sum(s * w), np.sum(s * w)  # eq. 42
+        corrected = {"so_far": sorted(seen), "all": range(len(norms))}.get(n_corrected)
+        if corrected is None:
+            corrected = np.argsort(-edges / norms, kind="stable")[:n_corrected]
+        corrected = np.asarray(corrected)
+        gamma, Z = np.mean(edges[corrected]) / np.sum(s * w), np.sum(s * w)  # eq. 42
         assert model.edges_[-1] == pytest.approx(gamma, rel=1e-7)
         assert model.weight_sums_[-1] == pytest.approx(Z, rel=1e-9)
-        assert model.history_["feature_norm"][-1] == pytest.approx(norms[some].max())
+        assert model.history_["feature_norm"][-1] == pytest.approx(norms[corrected].max())
         delta = theta_of(model) - before
-        np.testing.assert_allclose(np.delete(delta, some), 0.0, atol=1e-14)
+        np.testing.assert_allclose(np.delete(delta, corrected), 0.0, atol=1e-14)
         w = function.dual(-M @ delta, w)  # eq. 29 and 32
         np.testing.assert_allclose(w, weigh(phi, M @ theta_of(model)), atol=1e-9)
-        assert np.all(np.abs((s * w) @ M[:, some]) <= 1e-10 * norms[some] * np.sum(s) ** 0.5)
+        assert np.all(
+            np.abs((s * w) @ M[:, corrected]) <= 1e-10 * norms[corrected] * np.sum(s) ** 0.5
+        )
         before = theta_of(model)
     np.testing.assert_allclose(model.feature_norms_, norms)
 
@@ -154,25 +156,25 @@ def test_what_a_round_solves_for_has_no_edge_left(phi, seed, n_corrected):
 @pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
 @pytest.mark.parametrize("phi", PHIS)
 def test_stumps_as_features_make_the_model_of_the_preset(phi, step):
-    """`ULS` cuts the stumps itself, in an engine that shares no code with this."""
+    """`ULS` finds the stumps itself, in an engine that shares no code with this one."""
     rng = np.random.default_rng(3)
     X = rng.integers(0, 5, (250, 4)).astype(float)
     y = np.where(X[:, 0] + (X[:, 1] > 2) + rng.logistic(size=250) > 2.5, 1, -1)
     stumps = [np.where(X[:, j] > cut, 1.0, -1.0) for j in range(4) for cut in range(4)]
-    given_ones = ULSClassifier(
+    of_columns = ULSClassifier(
         phi, 1 if step == "leveraging" else "so_far", n_estimators=6, fit_intercept=False
     ).fit(np.column_stack(stumps), y)
     gain = {"gain": 0.25} if phi == "mu" else {}
-    cut_ones = pb.ULS(phi, **gain, step=step, n_estimators=6, rows_per_bin=None).fit(X, y)
+    of_cuts = pb.ULS(phi, **gain, step=step, n_estimators=6, rows_per_bin=None).fit(X, y)
     np.testing.assert_allclose(
-        given_ones.decision_function(np.column_stack(stumps)),
-        cut_ones.decision_function(X),
+        of_columns.decision_function(np.column_stack(stumps)),
+        of_cuts.decision_function(X),
         rtol=1e-6, atol=1e-7,
     )  # fmt: skip
     np.testing.assert_allclose(
-        given_ones.predict_proba(np.column_stack(stumps)), cut_ones.predict_proba(X), atol=1e-7
+        of_columns.predict_proba(np.column_stack(stumps)), of_cuts.predict_proba(X), atol=1e-7
     )
-    np.testing.assert_allclose(given_ones.history_["risk"], cut_ones.history_["risk"], rtol=1e-6)
+    np.testing.assert_allclose(of_columns.history_["risk"], of_cuts.history_["risk"], rtol=1e-6)
 
 
 # -- Theorem 2 ------------------------------------------------------------------------------------
@@ -218,7 +220,9 @@ def test_a_model_without_rounds_has_bounds():
 def test_separated_classes_have_finite_coefficients(phi, n_corrected):
     X, y, _ = make_rows(2, noise=0.0)
     model = ULSClassifier(phi, n_corrected)
-    with pytest.warns(UserWarning, match=r"in round \d+ the features tell rows .* apart"):
+    with pytest.warns(
+        UserWarning, match=r"in round \d+ the features separate rows .* without error"
+    ):
         model.fit(X, y)
     assert model.score(X, y) == 1.0
     assert np.all(np.isfinite(model.coef_))
@@ -226,19 +230,19 @@ def test_separated_classes_have_finite_coefficients(phi, n_corrected):
     at = int(np.argmin(model.history_["exact"]))
     with pytest.raises(ValueError, match=rf"classes were separated in round {at + 1} of"):
         model.surrogate_bounds()
-    # What is minimised then: every row also as one of the other class, by half a row in all.
+    # The minimised sum then counts every row of the other class, too, by half a row in all.
     M = np.column_stack([X, np.ones(len(y))]) * y[:, None]
     both, s = np.vstack([M, -M]), np.repeat([1.0, 0.5 / len(y)], len(y))
     least, _ = find_minimum(phi, both, s)
-    own = np.sum(s * surrogate(phi, both @ theta_of(model))[0])
-    assert own == pytest.approx(least, rel=1e-8)
+    reached = np.sum(s * surrogate(phi, both @ theta_of(model))[0])
+    assert reached == pytest.approx(least, rel=1e-8)
 
 
 def test_one_feature_may_separate_the_classes():
-    """Lemma 5 excludes this; more than one feature at a time is another matter."""
+    """Lemma 5 excludes a single separating feature, but not several together."""
     X, y, _ = make_rows(2, noise=0.0)
     X[:, 3] = y * (1.0 + np.abs(X[:, 3]))
-    with pytest.warns(UserWarning, match="in round 1 the features tell rows"):
+    with pytest.warns(UserWarning, match="in round 1 the features separate rows"):
         model = ULSClassifier(n_estimators=1).fit(X, y)
     assert 0.0 < model.coef_[0, 3] < np.inf
     assert np.count_nonzero(model.coef_) == 1
@@ -286,8 +290,8 @@ def test_categories_are_features(mixed):
     towns = [(frame["town"] == town).to_numpy(float) for town in ("Bonn", "Kiel", "Ulm")]
     X = np.column_stack([frame["age"], *towns, frame["visits"], np.ones(len(y))])
     M = X * np.where(y == "yes", 1.0, -1.0)[:, None]
-    own = np.sum(s * surrogate("entropy", M @ theta_of(model))[0])
-    assert own == pytest.approx(find_minimum("entropy", M, s)[0], rel=1e-9)
+    reached = np.sum(s * surrogate("entropy", M @ theta_of(model))[0])
+    assert reached == pytest.approx(find_minimum("entropy", M, s)[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("n_corrected", [1, "all"])
@@ -341,7 +345,7 @@ def test_what_no_sum_can_take_is_refused():
 
 @pytest.mark.filterwarnings("ignore:in round")
 def test_categories_take_no_memory_where_they_are_0(monkeypatch):
-    """A column of doubles for each was 10 GiB of 27,000 rows that all had one of their own."""
+    """Columns of doubles would take 10 GiB for 27,000 rows with a category each."""
     n = 3000
     X = pd.DataFrame({"id": pd.Categorical(np.arange(n).astype(str)), "x": np.arange(n) / n})
     y = np.arange(n) % 3 > 0
@@ -351,8 +355,10 @@ def test_categories_take_no_memory_where_they_are_0(monkeypatch):
     tracemalloc.stop()
     assert model.n_iter_ == 3
     assert peak < 8 * n * n / 4
-    monkeypatch.setattr(available_memory, "find_available", lambda: [Available(10**7, "a test")])
-    # A process that ran many tests has more memory in its heap than the fit needs.
+    monkeypatch.setattr(
+        available_memory, "find_available", lambda: [AvailableMemory(10**7, "a test")]
+    )
+    # After many tests, the free part of the heap could hold all that the fit needs.
     monkeypatch.setattr(available_memory, "_count_free_heap", lambda: 0)
     with pytest.raises(MemoryError, match="it needs less with a smaller n_corrected"):
         ULSClassifier("entropy", "all").fit(X, y)

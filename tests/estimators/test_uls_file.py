@@ -1,4 +1,4 @@
-"""Files of linear separators: nothing that does not fit together is loaded."""
+"""Test files of linear separators: inconsistent files are refused."""
 
 import json
 

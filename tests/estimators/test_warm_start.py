@@ -1,4 +1,4 @@
-"""Going on: a fit that continues another has the bits of one long fit."""
+"""Test warm starts: a fit that continues another has the bits of one long fit."""
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_new_bins_leave_the_earlier_rounds_as_they_were(name):
     assert not same_model(model, more)
 
 
-def test_new_bins_know_no_lines():
+def test_new_bins_have_no_lines():
     X, y = rows(2)
     model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), n_estimators=3)
     model.fit(X, y)

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from properboost.export.decisions import (
+    CodedColumn,
     Cut,
-    Feature,
     Leaf,
     Member,
     choose,
@@ -15,17 +15,17 @@ from properboost.export.decisions import (
     measure_depth,
     simplify,
 )
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 
 WIDTHS = (6, 5)
 FEATURES = (
-    Feature("number", np.arange(4.0), None, np.arange(5), 5),
-    Feature("text", np.empty(0), ("a", "b", "c"), np.array([0, 1, 2, 4]), 3),
+    CodedColumn("number", np.arange(4.0), None, np.arange(5), 5),
+    CodedColumn("text", np.empty(0), ("a", "b", "c"), np.array([0, 1, 2, 4]), 3),
 )
 
 
 def follow(decision, places):
-    """The number that a row comes to, whose missing places are None."""
+    """Return the number at which a row ends; missing places are None."""
     while not isinstance(decision, Leaf):
         place = places[decision.feature]
         if place is None:
@@ -48,7 +48,7 @@ def test_choose_finds_the_number_of_each_place(numbers, missing):
 
 @st.composite
 def trees(draw):
-    """Trees whose splits are any two sets of codes, with codes that are in neither."""
+    """Draw trees whose splits are two disjoint sets of codes, with codes in neither."""
     features, left, sets = [-1], [0], [[0] * 4, [0] * 4]
     goes = [[0], [0]]
     for _ in range(draw(st.integers(0, 5))):
@@ -61,9 +61,9 @@ def trees(draw):
             goes[side] += [0, 0]
         features += [-1, -1]
         left += [0, 0]
-    sets = [np.array([[bits, 0, 0, 0] for bits in own], dtype=np.uint64) for own in goes]
+    sets = [np.array([[bits, 0, 0, 0] for bits in masks], dtype=np.uint64) for masks in goes]
     n = len(features)
-    return Tree(np.array(features, dtype=np.int32), np.array(left), *sets, np.ones((n, 2)),
+    return TreeNodes(np.array(features, dtype=np.int32), np.array(left), *sets, np.ones((n, 2)),
                 np.zeros(n))  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_simplify_leaves_nothing_of_what_makes_no_difference():
     decision = choose(0, [0, 1, 2, 3], 4)
     assert isinstance(simplify(decision, np.ones(5)), Leaf)
     assert measure_depth(simplify(decision, np.array([1.0, 1.0, 2.0, 2.0, 3.0]))) == 2
-    # The signs of zeros are bits, too.
+    # The sign of a zero counts as well.
     assert isinstance(simplify(decision, np.array([0.0, 0.0, -0.0, -0.0, 0.0])), Cut)
 
 
@@ -114,9 +114,9 @@ def test_a_test_that_several_lead_to_is_listed_once():
 
 def test_members_are_cuts_that_share_branches():
     members = np.array([True, False, True, False, True])
-    own = Member(0, members, False, Leaf(1), Leaf(0))
-    found = [follow(own.as_cuts(), [k]) for k in (*range(5), None)]
-    assert found == [1, 0, 1, 0, 1, 0]
+    root = Member(0, members, False, Leaf(1), Leaf(0))
+    leaves = [follow(root.as_cuts(), [k]) for k in (*range(5), None)]
+    assert leaves == [1, 0, 1, 0, 1, 0]
 
 
 def test_bounds_are_those_of_values_and_of_places():
@@ -136,8 +136,8 @@ def test_fitted_trees(learner):
     model = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=2).fit(X, X[:, 0] > X[:, 1])
     ensemble = model.ensemble_
     features = tuple(
-        Feature("", own.edges, None, np.arange(own.n_bins), own.n_bins)
-        for own in ensemble.binning.features
+        CodedColumn("", binned.edges, None, np.arange(binned.n_bins), binned.n_bins)
+        for binned in ensemble.binning.features
     )
     tree = ensemble.models[0].tree(0)
     decision = convert_tree(tree, features)

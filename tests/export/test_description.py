@@ -65,7 +65,7 @@ def test_what_cannot_be_exported_is_refused_by_name(make, error, words):
 def test_categories_that_no_column_holds_are_refused():
     y = np.arange(80) % 2
     mixed = pd.DataFrame({"c": pd.Categorical(["a", 1] * 40)})
-    with pytest.raises(ValueError, match="'c' has strings and numbers"):
+    with pytest.raises(ValueError, match="'c' has both strings and numbers"):
         describe(pb.ProperBoostClassifier(n_estimators=2).fit(mixed, y))
     large = pd.DataFrame({"c": pd.Categorical([2**53 + 1, 1] * 40)})
     with pytest.raises(ValueError, match="9007199254740993 of column 'c' is no double"):
@@ -82,7 +82,7 @@ def test_categories_may_be_integers_of_any_size():
 
 
 class Spoken(str):
-    """A string that prints as something else."""
+    """String whose printed form is another text."""
 
     def __str__(self):
         return "spoken"
@@ -111,8 +111,8 @@ def test_labels_are_of_a_type_that_others_have(labels, dtype):
     assert read.dtype == dtype
     assert [*read] == [*labels]
     if dtype is np.object_:
-        assert {type(own) for own in read} == {str}
-        assert [str(own) for own in read] == ["a", "b"]
+        assert {type(label) for label in read} == {str}
+        assert [str(label) for label in read] == ["a", "b"]
 
 
 def test_labels_that_others_do_not_have_are_refused():

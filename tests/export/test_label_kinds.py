@@ -1,4 +1,4 @@
-"""Labels of every kind in other systems: the model's, or refused by name."""
+"""Test labels of every kind in other systems: the model's labels, or a refusal by name."""
 
 import sqlite3
 
@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
 CODES = {2: (X[:, 0] > 0.0).astype(int), 3: np.digitize(X[:, 0], [-0.5, 0.5])}
 
-# Exports see the classes of a model only: kinds that have the same ones are one.
+# Exports use the classes of a model alone, so kinds of equal classes are tested once.
 SEEN = {}
 for name, kind in KINDS.items():
     SEEN.setdefault((kind.values.dtype.str, *kind.values.tolist()), name)
@@ -29,7 +29,7 @@ def fit(name, n_classes):
 
 
 def or_refused(write, model, **options):
-    """What is written; None where labels cannot be, which the error must say."""
+    """Return the written model; None if labels are refused, which the error must state."""
     refusal = ""
     try:
         return write(model, **options)
@@ -78,13 +78,13 @@ def test_sql(name, n_classes, database):
     connection.execute("CREATE TABLE t (row INTEGER, a DOUBLE, b DOUBLE)")
     rows = [(k, *row) for k, row in enumerate(X.tolist())]
     connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
-    found = sorted(connection.execute(query).fetchall())
+    answers = sorted(connection.execute(query).fetchall())
     connection.close()
-    labels = [row[1] for row in found]
+    labels = [row[1] for row in answers]
     expected = model.predict(X)
     assert {isinstance(label, str) for label in labels} == {expected.dtype.kind in "OU"}
     assert labels == expected.tolist()
-    raw = np.array([row[2:] for row in found], dtype=float)
+    raw = np.array([row[2:] for row in answers], dtype=float)
     np.testing.assert_array_equal(raw.reshape(len(X), -1).squeeze(), model.decision_function(X))
 
 
@@ -93,6 +93,6 @@ def test_treelite(name, n_classes):
     treelite = pytest.importorskip("treelite")
     model = fit(name, n_classes)
     rows = export.encode_rows(model, X)
-    found = treelite.gtil.predict(export.to_treelite(model), rows, nthread=1)
+    predictions = treelite.gtil.predict(export.to_treelite(model), rows, nthread=1)
     expected = model.decision_function(X)
-    np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(predictions.reshape(expected.shape), expected)

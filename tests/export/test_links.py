@@ -1,4 +1,4 @@
-"""Formulas of probabilities, computed by NumPy."""
+"""Test formulas of probabilities, computed by NumPy."""
 
 import numpy as np
 import pytest
@@ -12,37 +12,37 @@ from properboost.losses.registry import LOSSES
 CANONICAL = [losses.GLog, losses.GGauss, losses.GLaplacian, losses.GBoost]
 
 
-class Rows(Value):
-    """Arrays (n_rows, n)."""
+class Arrays(Value):
+    """Arrays of shape (n_rows, n)."""
 
     def __init__(self, array):
         self.array, self.n = array, array.shape[1]
 
     def _combine(self, operator, other):
         kinds = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "max": np.maximum}
-        return Rows(kinds[operator](self.array, read(other)))
+        return Arrays(kinds[operator](self.array, read(other)))
 
     def _apply(self, function):
         kinds = {"abs": np.abs, "exp": np.exp, "ln": np.log, "sqrt": np.sqrt}
         if function == "exp":
             assert self.array.min() > -745.0
             assert self.array.max() <= 0.0
-        return Rows(kinds[function](self.array))
+        return Arrays(kinds[function](self.array))
 
     def where_positive(self, yes, no):
-        return Rows(np.where(self.array > 0.0, read(yes), read(no)))
+        return Arrays(np.where(self.array > 0.0, read(yes), read(no)))
 
     def total(self):
-        return Rows(self.array.sum(axis=1, keepdims=True))
+        return Arrays(self.array.sum(axis=1, keepdims=True))
 
     def largest(self):
-        return Rows(self.array.max(axis=1, keepdims=True))
+        return Arrays(self.array.max(axis=1, keepdims=True))
 
     def is_top(self):
-        return Rows(1.0 * (np.arange(self.n) == self.array.argmax(axis=1)[:, None]))
+        return Arrays(1.0 * (np.arange(self.n) == self.array.argmax(axis=1)[:, None]))
 
     def beside(self, other):
-        return Rows(np.hstack([self.array, other.array]))
+        return Arrays(np.hstack([self.array, other.array]))
 
     def keep(self):
         return self
@@ -52,11 +52,11 @@ class Rows(Value):
         within = (2.0 * mantissa - 1.0) * 128
         begin = np.floor(within)
         t, c = within - begin, cells[((exponent - 1) * 128 + begin).astype(int)]
-        return Rows(c[..., 0] + t * (c[..., 1] + t * (c[..., 2] + t * c[..., 3])))
+        return Arrays(c[..., 0] + t * (c[..., 1] + t * (c[..., 2] + t * c[..., 3])))
 
 
 def read(value):
-    return value.array if isinstance(value, Rows) else value
+    return value.array if isinstance(value, Arrays) else value
 
 
 def draw(n_classes, size):
@@ -70,8 +70,8 @@ def draw(n_classes, size):
 
 def compare(link, raw):
     expected = link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
-    found = probabilities(link, Rows(raw)).array
-    assert np.abs(found - expected).max() <= 1e-14
+    actual = probabilities(link, Arrays(raw)).array
+    assert np.abs(actual - expected).max() <= 1e-14
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0, 1e8, 1e300])
@@ -88,7 +88,7 @@ def test_joint_models(n_classes, size):
     raw = draw(n_classes, size)
     designed = losses.from_pdf(norm(0, 1))
     assert "canonical" in designed.joint_forms
-    for loss in [*(own(gain=0.5) for own in CANONICAL), designed]:
+    for loss in [*(kind(gain=0.5) for kind in CANONICAL), designed]:
         compare(Link(loss, "canonical"), raw)
     compare(Link(losses.GLog(2.0), "softmax"), raw)
     compare(Link(losses.Savage(2.0), "one_vs_rest", temperature=3.0), raw)
@@ -98,7 +98,7 @@ def test_joint_models(n_classes, size):
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e299])
 @pytest.mark.parametrize("unit", [1e-9, 1e-100, 5e-324])
 def test_raw_predictions_that_are_no_numbers_in_units_of_the_gain(unit, size):
-    """A difference of infinities was NaN."""
+    """A difference of infinities was NaN once."""
     raw = draw(3, size / 10.0)
     for link in (
         Link(losses.GLog(), "one_vs_rest", temperature=unit),
@@ -111,7 +111,7 @@ def test_raw_predictions_that_are_no_numbers_in_units_of_the_gain(unit, size):
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0, 1e8])
-def test_losses_of_ones_own(size):
+def test_custom_losses(size):
     for loss in (
         losses.from_pdf(norm(0, 1), gain=2.0),
         losses.from_functions(lambda u: 1.0 / (1.0 + np.exp(u)), name="own"),
@@ -120,9 +120,9 @@ def test_losses_of_ones_own(size):
 
 
 def test_a_loss_without_a_formula_is_refused_by_name():
-    class Own(losses.MarginLoss):
+    class CustomLoss(losses.MarginLoss):
         name = "own"
         gain = 1.0
 
     with pytest.raises(ValueError, match="loss 'own' has no formula"):
-        probabilities(Link(Own()), Rows(np.zeros((2, 1))))
+        probabilities(Link(CustomLoss()), Arrays(np.zeros((2, 1))))

@@ -26,9 +26,9 @@ def open_graph(model, **options):
     return onnxruntime.InferenceSession(graph.SerializeToString(), settings)
 
 
-def check(model, X, given=None, **options):
+def check(model, X, inputs=None, **options):
     session = open_graph(model, **options)
-    label, p, raw = session.run(None, {"X": X} if given is None else given)
+    label, p, raw = session.run(None, {"X": X} if inputs is None else inputs)
     np.testing.assert_array_equal(raw, model.decision_function(X))
     assert np.abs(p - model.predict_proba(X)).max() <= 1e-14
     np.testing.assert_array_equal(label, model.predict(X))
@@ -91,8 +91,8 @@ def test_categories_and_hostile_names(name):
     model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
     check(model, new, feed(new))
     session = open_graph(model)
-    assert [own.name for own in session.get_inputs()] == list(new)
-    assert [own.name for own in session.get_outputs()] == ["label_", "probabilities", "raw"]
+    assert [port.name for port in session.get_inputs()] == list(new)
+    assert [port.name for port in session.get_outputs()] == ["label_", "probabilities", "raw"]
 
 
 def test_models_of_no_rounds_and_of_boolean_labels():
@@ -127,10 +127,12 @@ def test_labels_have_the_type_of_predict(name):
 
 
 def test_a_graph_is_compared_with_what_it_declares(monkeypatch):
-    """Labels of a type that the graph does not declare would be found by runtimes only."""
+    """Labels of a type that the graph does not declare would fail in runtimes only."""
     finish = onnx_graph._finish
     monkeypatch.setattr(
-        onnx_graph, "_finish", lambda graph, *given: graph.cast(finish(graph, *given), "FLOAT")
+        onnx_graph,
+        "_finish",
+        lambda graph, *arguments: graph.cast(finish(graph, *arguments), "FLOAT"),
     )
     X, y = make_rows(2)
     model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
@@ -185,19 +187,19 @@ def test_a_column_without_a_name_is_refused():
 
 
 def test_adult():
-    """A real table with categories and missing values."""
+    """ADULT is a real table with categories and missing values."""
     need(*ADULT.files)
     X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
     new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:500]
     for parameters in ({"interactions": 5}, {"weak_learner": "tree"}):
         model = pb.ProperBoostClassifier(n_estimators=20, **parameters).fit(X[:3000], y[:3000])
-        given = {
-            name: own.astype(object).where(own.notna(), "").to_numpy()[:, None]
-            if own.dtype == "category"
-            else own.to_numpy(float)[:, None]
-            for name, own in new.items()
+        inputs = {
+            name: column.astype(object).where(column.notna(), "").to_numpy()[:, None]
+            if column.dtype == "category"
+            else column.to_numpy(float)[:, None]
+            for name, column in new.items()
         }
-        check(model, new, given)
+        check(model, new, inputs)
 
 
 values = st.floats(allow_nan=True, allow_infinity=True, width=64)
@@ -214,7 +216,7 @@ def test_any_rows(rows, trees):
 
 
 def test_linear_models_have_nothing_for_values_that_are_not_finite():
-    """They refuse them, so that no label is made of what is missing."""
+    """The model refuses missing values, and no label may be made of them."""
     X, y = make_rows(2)
     finite = np.clip(np.nan_to_num(X), -5.0, 5.0)
     model = pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(finite, y)
@@ -232,14 +234,14 @@ def test_linear_models_have_nothing_for_values_that_are_not_finite():
 
 @pytest.mark.filterwarnings("ignore:the log loss of the training rows")
 def test_numbers_that_are_others_in_single_precision():
-    """onnxruntime drops what it takes for an addition of 0, or a multiplication by 1."""
+    """onnxruntime drops a term or factor that it takes for 0 or 1."""
     X, y = make_rows(2)
     rare = np.arange(len(y)) % 5 == 0
     small = pb.ProperBoostClassifier(gain=1e-100, n_estimators=3).fit(X, rare)
     assert small.ensemble_.intercepts
     check(small, X)
     check(*fit(2, gain=1.0 + 2.0**-26, n_estimators=30))
-    # No class has a probability above 0 against the rest, so that all have the same.
+    # No class has a probability above 0 against the rest, so all share the same one.
     check(
         *fit(
             3,

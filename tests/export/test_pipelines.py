@@ -12,10 +12,10 @@ onnxruntime = pytest.importorskip("onnxruntime")
 types = pytest.importorskip("skl2onnx.common.data_types")
 
 
-def open_graph(model, options=None, **given):
+def open_graph(model, options=None, **settings):
     register()
     graph = skl2onnx.to_onnx(
-        model, options=options, target_opset={"": 18, "ai.onnx.ml": 3}, **given
+        model, options=options, target_opset={"": 18, "ai.onnx.ml": 3}, **settings
     )
     return onnxruntime.InferenceSession(graph.SerializeToString())
 
@@ -37,7 +37,7 @@ def test_a_pipeline_ends_with_our_classifier(kind, n_classes):
     np.testing.assert_array_equal(scores.argmax(axis=1), label)
 
 
-def test_dictionaries_are_made_unless_tensors_are_asked_for():
+def test_dictionaries_are_made_unless_tensors_are_requested():
     X, y = make_rows(2)
     model = make_pipeline(pb.ProperBoostClassifier(n_estimators=3)).fit(X, y == 1)
     label, p = open_graph(model, X=X[:1]).run(None, {"X": X})
@@ -47,16 +47,18 @@ def test_dictionaries_are_made_unless_tensors_are_asked_for():
 
 def test_columns_of_strings_and_numbers():
     table, y, new = make_frame()
-    table, new = (own[["select", "town", "x0"]] for own in (table, new))
+    table, new = (frame[["select", "town", "x0"]] for frame in (table, new))
     model = make_pipeline(pb.ProperBoostClassifier(n_estimators=5)).fit(table, y)
-    given = [
+    initial_types = [
         (name, (types.StringTensorType if name == "town" else types.DoubleTensorType)([None, 1]))
         for name in table
     ]
-    session = open_graph(model, {id(model): {"zipmap": False}}, initial_types=given)
+    session = open_graph(model, {id(model): {"zipmap": False}}, initial_types=initial_types)
     rows = {
-        name: own.where(own.notna(), "").to_numpy(object if name == "town" else float)[:, None]
-        for name, own in new.items()
+        name: column.where(column.notna(), "").to_numpy(object if name == "town" else float)[
+            :, None
+        ]
+        for name, column in new.items()
     }
     label, p = session.run(None, rows)
     assert np.abs(p - model.predict_proba(new)).max() <= 1e-14

@@ -54,7 +54,7 @@ def test_what_is_no_name_is_refused(wrong):
 @pytest.mark.parametrize("wrong", ["a\0b", "\ud800"])
 def test_what_is_no_text_is_refused(wrong):
     for words in DIALECTS.values():
-        with pytest.raises(ValueError, match="a string of column 'x' holds what SQL texts cannot"):
+        with pytest.raises(ValueError, match="a string of column 'x' must not hold a NUL"):
             words.quote_text(wrong, "column 'x'")
 
 

@@ -25,7 +25,7 @@ every_dialect = pytest.mark.parametrize("dialect", DIALECTS)
 
 
 def run(dialect, query, columns, table=TABLE):
-    """Rows by the first column, and the names of all."""
+    """Return the rows, sorted by the first column, and the names of all columns."""
     skip_without(dialect)
     with open_database(dialect) as base:
         base.fill(table, columns)
@@ -86,7 +86,7 @@ def test_other_estimators(dialect):
 @pytest.mark.parametrize(
     ("name", "dialect"),
     [
-        *((name, own) for name in MODELS for own in ("sqlite", "postgres")),
+        *((name, system) for name in MODELS for system in ("sqlite", "postgres")),
         ("pairs", "duckdb"),
         ("trees", "duckdb"),
     ],
@@ -99,7 +99,7 @@ def test_categories_and_hostile_names(name, dialect):
 
 
 def test_adult():
-    """A real table with categories and missing values."""
+    """ADULT is a real table with categories and missing values."""
     need(*ADULT.files)
     X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
     new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:300]
@@ -113,7 +113,7 @@ def test_adult():
 
 
 def make_named(*names, n=60):
-    """A model of columns of these names that depends on each, and the rows."""
+    """Return a model that depends on each of these columns, and its rows."""
     X = np.random.default_rng(1).normal(size=(n, len(names)))
     table = pd.DataFrame(X, columns=list(names))
     model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None)
@@ -141,7 +141,7 @@ def test_names_that_are_taken_get_an_underscore():
     ["x0", "x1", "s0", "_r", "count", "ROWID", "oid", "ctid", "filename", "row_to_json", TABLE],
 )
 def test_a_column_that_is_not_there_is_an_error(dialect, name):
-    """It is no text, no alias of the query, no function of the row, and not the row's number."""
+    """Such a name means no text, no alias, no function and no row number of the database."""
     skip_without(dialect)
     model, table = make_named("age", name)
     columns = list_columns(table.rename(columns={name: "other"}))
@@ -174,10 +174,12 @@ def test_tables_and_keys_are_called_as_parts_of_the_query(dialect):
     model, table = make_named("c1", "x1", "_r", "s0")
     expected = model.decision_function(table)
     columns = list_columns(table)
-    for k, own in enumerate(("s0", "S1", "_r", "k0")):
+    for k, table_name in enumerate(("s0", "S1", "_r", "k0")):
         keep = ["c1", "s0", "_r", "x1"][k:]
-        query = to_sql(model, dialect=dialect, table=own, keep=keep, outputs=["raw", "label"])
-        rows, names = run(dialect, query, columns, own)
+        query = to_sql(
+            model, dialect=dialect, table=table_name, keep=keep, outputs=["raw", "label"]
+        )
+        rows, names = run(dialect, query, columns, table_name)
         assert names == [*keep, "raw", "label"]
         order = np.argsort(table[keep[0]], kind="stable")
         np.testing.assert_array_equal([row[-2] for row in rows], expected[order])
@@ -243,7 +245,7 @@ def test_half_a_surrogate_pair_is_no_name():
     y = np.array(["\ud800\0", "b"])[np.arange(60) % 2]
     model = pb.ProperBoostClassifier(n_estimators=2).fit(np.arange(60.0)[:, None], y)
     assert 'AS "probability_?"' in to_sql(model)
-    with pytest.raises(ValueError, match="a string of the labels holds"):
+    with pytest.raises(ValueError, match="a string of the labels must not hold"):
         to_sql(model, outputs=["label"])
 
 
@@ -280,7 +282,7 @@ def test_categories_are_compared_by_their_bytes(dialect):
             if dialect == "duckdb":
                 base.connection.execute("SET default_collation = 'nocase'")
             base.fill(TABLE, {"c": (kind, [*expected])})
-            assert sorted(base.ask(query)[0]) == sorted((own,) for own in expected.values())
+            assert sorted(base.ask(query)[0]) == sorted((raw,) for raw in expected.values())
 
 
 @pytest.mark.parametrize("setting", ["on", "off"])
@@ -300,16 +302,16 @@ def test_postgres_reads_backslashes_as_they_are(setting):
 
 @pytest.mark.parametrize("spaces", [0, 2])
 def test_postgres_texts_of_a_fixed_size(spaces):
-    """They end in spaces, as clients read them; without such categories these do not count."""
+    """Categories end in spaces, as clients read them; else trailing spaces do not count."""
     skip_without("postgres")
-    texts = [f"{own}{' ' * spaces}" for own in ("ab", "cd")] + ["abcd"]
+    texts = [f"{text}{' ' * spaces}" for text in ("ab", "cd")] + ["abcd"]
     table = pd.DataFrame({"c": pd.Categorical(texts * 30, categories=texts)})
     model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None)
     model.fit(table, np.arange(90) % 3 == 1)
     query = to_sql(model, dialect="postgres", table=TABLE, outputs=["raw"])
     with open_database("postgres") as base:
         base.fill(TABLE, {"c": ("character(4)", texts)})
-        expected = sorted((own,) for own in model.decision_function(table[:3]).tolist())
+        expected = sorted((raw,) for raw in model.decision_function(table[:3]).tolist())
         assert sorted(base.ask(query)[0]) == expected
 
 
@@ -319,18 +321,18 @@ NO_NUMBERS = ["", "abc", "1,5", "12abc", "2024-01-01", "-", "1e", "true"]
 
 @every_dialect
 def test_texts_in_columns_of_numbers(dialect):
-    """Those that the database reads as numbers are these; of others nothing comes but an error."""
+    """Texts that the database reads as numbers are these numbers; others give errors."""
     skip_without(dialect)
     model, _ = make_named("a", "b")
     query = to_sql(model, dialect=dialect, table=TABLE, outputs=["raw"])
-    table = pd.DataFrame({"a": [float(own) for own in NUMBERS], "b": 0.5})
+    table = pd.DataFrame({"a": [float(text) for text in NUMBERS], "b": 0.5})
     with open_database(dialect) as base:
         base.fill(TABLE, {"a": ("text", NUMBERS), "b": ("number", [0.5] * len(NUMBERS))})
-        expected = sorted((own,) for own in model.decision_function(table).tolist())
+        expected = sorted((raw,) for raw in model.decision_function(table).tolist())
         assert sorted(base.ask(query)[0]) == expected
-    for own in NO_NUMBERS:
+    for text in NO_NUMBERS:
         with open_database(dialect) as base:
-            base.fill(TABLE, {"a": ("text", ["1", own]), "b": ("number", [0.5, 0.5])})
+            base.fill(TABLE, {"a": ("text", ["1", text]), "b": ("number", [0.5, 0.5])})
             with pytest.raises(
                 Exception, match=r"invalid input|Could not convert|integer overflow"
             ):
@@ -338,12 +340,12 @@ def test_texts_in_columns_of_numbers(dialect):
 
 
 def test_sqlite_columns_without_a_type():
-    """Values have types there, and columns need none."""
+    """In SQLite values have types, and columns need none."""
     model, _ = make_named("a", "b")
     query = to_sql(model, dialect="sqlite", table=TABLE, outputs=["raw"])
     cells = [1, 1.5, True, "1.25", None, np.inf, -np.inf, 2**53 + 1]
     numbers = pd.DataFrame({"a": [1, 1.5, 1, 1.25, np.nan, np.inf, -np.inf, 2.0**53], "b": 0.0})
-    expected = sorted((own,) for own in model.decision_function(numbers).tolist())
+    expected = sorted((raw,) for raw in model.decision_function(numbers).tolist())
     for kind in ("", "BLOB", "NUMERIC"):
         columns = {"a": (kind, cells), "b": ("REAL", [0.0] * len(cells))}
         assert run("sqlite", query, columns)[0] == expected
@@ -388,7 +390,7 @@ def test_categories_of_more_places_than_a_small_integer_has_bits(dialect):
         weak_learner=pb.Tree(max_leaf_nodes=2, min_child_weight=0.0), n_estimators=2
     ).fit(table, y)
     (bits,) = set(re.findall(r"\(\(([0-9]+)\S* >> x0\) & 1\) = 1", to_sql(model, dialect=dialect)))
-    assert int(bits) < 2**31  # of 32 bits, where nobody says otherwise
+    assert int(bits) < 2**31  # a constant without a type has 32 bits
     check(model, table.astype(object), dialect)
 
 
@@ -405,13 +407,13 @@ def test_edges_may_be_infinite(dialect):
 # -- labels ----------------------------------------------------------------------------------------
 
 
-class Outcome(str, enum.Enum):  # noqa: UP042 -- which prints as its name
+class Mark(str, enum.Enum):  # noqa: UP042 -- which prints as its name
     BAD = "bad"
     GOOD = "good"
 
 
 def label_rows(dialect, labels, n_classes=2):
-    """Labels that a query gives of a model of these classes, and those of the model."""
+    """Return the labels that a query gives, and those of the model."""
     x = np.repeat(np.arange(float(n_classes)), 20)
     y = labels[np.repeat(np.arange(n_classes), 20)]
     model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(x[:, None], y)
@@ -441,8 +443,8 @@ def label_rows(dialect, labels, n_classes=2):
 def test_labels_have_the_type_of_predict(dialect, labels, kind):
     came, right = label_rows(dialect, labels)
     assert came == right
-    if dialect != "sqlite" or kind is not bool:  # which has integers only
-        assert {type(own) for own in came} == {kind}
+    if dialect != "sqlite" or kind is not bool:  # SQLite has integers only
+        assert {type(label) for label in came} == {kind}
 
 
 @every_dialect
@@ -466,7 +468,7 @@ def test_labels_beyond_64_bits(dialect):
 
 def test_a_subclass_of_strings_is_its_text():
     labels = np.empty(2, dtype=object)
-    labels[:] = list(Outcome)
+    labels[:] = list(Mark)
     model = pb.ProperBoostClassifier(n_estimators=2).fit(np.arange(60.0)[:, None], ["b", "g"] * 30)
     model.classes_ = labels
     query = to_sql(model, outputs=["label", "probabilities"])
@@ -487,7 +489,7 @@ def test_deep_trees_and_many_terms():
 
 
 def fit_chain(n):
-    """A tree of 12 n rows, each of which ends a test deeper than the one before."""
+    """Fit a tree of 12 n rows, each of which ends one test deeper than the last."""
     X = np.concatenate([np.where(np.arange(12) == j, np.arange(n)[:, None], n) for j in range(12)])
     model = pb.UDTClassifier(max_leaf_nodes=None, min_child_weight=0.0)
     return model.fit(X, np.arange(12 * n) % 2), X.astype(float)
@@ -495,7 +497,8 @@ def fit_chain(n):
 
 @every_dialect
 def test_trees_deeper_than_functions_call_each_other(dialect):
-    model, X = fit_chain(250 if dialect == "sqlite" else 30)  # DuckDB plans such for seconds
+    # DuckDB plans deep queries for seconds.
+    model, X = fit_chain(250 if dialect == "sqlite" else 30)
     assert model.tree_.depth > (2900 if dialect == "sqlite" else 200)
     columns = list_columns(pd.DataFrame(X[::7]).add_prefix("x"))
     query = to_sql(model, dialect=dialect, table=TABLE, outputs=["raw", "probabilities"])
@@ -506,16 +509,16 @@ def test_trees_deeper_than_functions_call_each_other(dialect):
 
 def test_what_is_too_large_for_a_database_is_refused(monkeypatch):
     dialects = export.sql_query.DIALECTS
-    assert dialects["duckdb"].deepest < 1000  # DuckDB's default
+    assert dialects["duckdb"].deepest < 1000  # DuckDB's default limit
     monkeypatch.setitem(dialects, "sqlite", replace(dialects["sqlite"], deepest=20))
     words = "UDTClassifier cannot be exported to SQLite: the query would have .* stages one on the"
     with pytest.raises(ValueError, match=words):
         to_sql(fit_chain(30)[0], dialect="sqlite")
     monkeypatch.undo()
     model, X = fit(3, weak_learner=pb.Tree(min_child_weight=0.0))
-    for own, widest in (("postgres", 20), ("duckdb", 8)):
-        monkeypatch.setitem(dialects, own, replace(dialects[own], widest=widest))
-    check(model, X, "postgres")  # fewer terms at once, in more stages
+    for system, widest in (("postgres", 20), ("duckdb", 8)):
+        monkeypatch.setitem(dialects, system, replace(dialects[system], widest=widest))
+    check(model, X, "postgres")  # each of more stages has fewer terms
     with pytest.raises(ValueError, match=r"columns side by side, and at most 8 can be"):
         to_sql(model)
 
@@ -525,18 +528,18 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(st.lists(numbers, min_size=50, max_size=50))
 @settings(max_examples=10, deadline=None)
-def test_numbers_are_read_exactly(some):
+def test_numbers_are_read_exactly(drawn):
     described = describe(fit()[0])
     for dialect in DIALECTS:
         query = export.sql_query._Query(
             export.sql_query.DIALECTS[dialect], described, ["a", "b", "c", "d"], ["t"], []
         )
-        words = f"SELECT 0, {', '.join(map(query.number, some))}"
+        words = f"SELECT 0, {', '.join(map(query.number, drawn))}"
         (row,), _ = run(dialect, words, {"a": ("integer", [1])})
-        assert list(row[1:]) == some
+        assert list(row[1:]) == drawn
 
 
-def test_postgres_says_it_its_own_way():
+def test_postgres_has_forms_of_its_own():
     model, _ = fit()
     query = to_sql(model, dialect="postgres", table=("public", "rows"))
     assert 'FROM "public"."rows"' in query
@@ -561,13 +564,13 @@ def test_texts_that_sql_cannot_hold_are_refused():
     for category in ("a\0b", "\ud800"):
         X = np.array([[category], ["b"]] * 40, dtype=object)
         model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
-        with pytest.raises(ValueError, match="a string of column 'x0' holds"):
+        with pytest.raises(ValueError, match="a string of column 'x0' must not hold"):
             to_sql(model)
 
 
 @every_dialect
 def test_linear_models_have_nothing_for_values_that_are_not_finite(dialect):
-    """They refuse them, so that no label or probability is made of what is missing."""
+    """The model refuses missing values, and no label or probability may be made of them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     model = pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(X, X.sum(axis=1) > 0.0)

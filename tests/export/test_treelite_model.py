@@ -11,9 +11,9 @@ NUMBERS = [name for name in MODELS if name != "lines"]
 
 
 def check(model, X):
-    found = treelite.gtil.predict(to_treelite(model), encode_rows(model, X), nthread=1)
+    predictions = treelite.gtil.predict(to_treelite(model), encode_rows(model, X), nthread=1)
     expected = model.decision_function(X)
-    np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(predictions.reshape(expected.shape), expected)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

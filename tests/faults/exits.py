@@ -2,9 +2,9 @@
 
     python tests/faults/exits.py --repeats 20
 
-Such a program must end with the status that it asks for.  Before 3.14 Python ends a daemon thread
-by unwinding its stack where it takes the interpreter's lock, and a destructor of ours in between
-would end the process (SIGABRT).
+Such a program must end with the status that it sets.  Before 3.14 Python ends a daemon thread by
+unwinding its stack where it takes the interpreter's lock.  A destructor of ours in between would
+end the process (SIGABRT).
 """
 
 import argparse
@@ -159,11 +159,11 @@ ENDS = {
     "_exit": (7, ""),
     "fork": (0, SAME),
 }
-"""How a program ends; its exit status and what it says last."""
+"""Ways in which a program ends: its exit status, and its last output."""
 
 
 def end_program(works: list[str], end: str, *, daemon: bool = True, seed: int = 0) -> str:
-    """End a program while its threads work, one for each kind; return what was wrong, or ""."""
+    """End a program while its threads work, one per kind; return the error, or ""."""
     arguments = [",".join(works), end, "daemon" if daemon else "other", str(seed)]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments],

@@ -29,8 +29,8 @@ N_JOBS = 2
 
 
 @dataclass
-class Case:
-    """A long call, and what says whether the state it leaves is the one before."""
+class LongCall:
+    """Long call, and a function that returns the state it must leave unchanged."""
 
     name: str
     call: Callable[[], object]
@@ -38,16 +38,16 @@ class Case:
 
 
 @dataclass
-class Outcome:
-    """What the interrupts of a case did: how long each took, in seconds."""
+class Interruptions:
+    """Outcome of the interruptions of a case, with delays in seconds."""
 
     name: str
     seconds: float
     delays: list[float]
     finished: int
-    """Calls that were over before the interrupt."""
+    """Number of calls that ended before the interrupt."""
     slowest: str
-    """Where the interrupt that took longest was heard."""
+    """Line that the slowest interrupt reached."""
 
 
 def make_rows(rows: int, features: int, seed: int = 0):
@@ -59,9 +59,9 @@ def make_rows(rows: int, features: int, seed: int = 0):
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in this thread after so many seconds, as Ctrl-C does.
+    """Raise KeyboardInterrupt in this thread after this many seconds, as Ctrl-C does.
 
-    Callbacks of the garbage collector, which test tools install, swallow what is raised in them.
+    Test tools install callbacks of the garbage collector, which swallow exceptions.
     """
     callbacks = gc.callbacks[:]
     gc.callbacks.clear()
@@ -79,13 +79,13 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def interrupt(case: Case, moments: int, random_moments: random.Random) -> Outcome:
-    """Interrupt a case at so many moments."""
+def interrupt(case: LongCall, moments: int, random_moments: random.Random) -> Interruptions:
+    """Interrupt a case at this many moments."""
     before = case.state()
     begin = time.perf_counter()
     case.call()
     seconds = time.perf_counter() - begin
-    kept = case.state()
+    expected = case.state()
     delays, finished, slowest = [], 0, ""
     for k in range(moments):
         moment = seconds * (k + random_moments.random()) / moments
@@ -94,19 +94,19 @@ def interrupt(case: Case, moments: int, random_moments: random.Random) -> Outcom
             with interrupted_after(max(moment, 1e-5)):
                 case.call()
             finished += 1
-            kept = case.state()
+            expected = case.state()
         except KeyboardInterrupt as error:
             delays.append(time.perf_counter() - begin - moment)
             if delays[-1] == max(delays):
                 frame = traceback.extract_tb(error.__traceback__)[-1]
                 slowest = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} at {moment:.2f} s"
-            if not same_bits(case.state(), kept):
+            if not same_bits(case.state(), expected):
                 raise AssertionError(f"{case.name}: the model is not what it was") from None
     case.call()
-    if not same_bits(case.state(), kept):
+    if not same_bits(case.state(), expected):
         raise AssertionError(f"{case.name}: the next call does not give the same bits")
-    assert before.shape == kept.shape
-    return Outcome(case.name, seconds, delays, finished, slowest)
+    assert before.shape == expected.shape
+    return Interruptions(case.name, seconds, delays, finished, slowest)
 
 
 def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
@@ -115,11 +115,11 @@ def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
 
 
 CASES = 21
-"""How many `make_cases` yields."""
+"""Number of cases that `make_cases` yields."""
 
 
-def make_cases(rows: int) -> Iterator[Case]:
-    """Yield long calls over tables of about so many rows."""
+def make_cases(rows: int) -> Iterator[LongCall]:
+    """Yield long calls over tables of about this many rows."""
     X, y = make_rows(rows, 50)
     few = max(1000, rows // 20)
 
@@ -128,17 +128,17 @@ def make_cases(rows: int) -> Iterator[Case]:
 
     trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=60, n_jobs=N_JOBS)
     trees.fit(X[:few], y[:few])
-    yield Case("predict, trees", lambda: trees.predict_proba(X), fitted_state(trees, X))
-    yield Case(
+    yield LongCall("predict, trees", lambda: trees.predict_proba(X), fitted_state(trees, X))
+    yield LongCall(
         "staged predictions, trees",
         lambda: [None for _ in trees.staged_decision_function(X[: rows // 4])],
         fitted_state(trees, X),
     )
     tables = pb.ProperBoostClassifier(n_estimators=5, interactions=4, n_jobs=N_JOBS)
     tables.fit(X[:few], y[:few])
-    yield Case("predict, tables", lambda: tables.predict_proba(X), fitted_state(tables, X))
-    yield Case("contributions", lambda: tables.contributions(X), fitted_state(tables, X))
-    yield Case(
+    yield LongCall("predict, tables", lambda: tables.predict_proba(X), fitted_state(tables, X))
+    yield LongCall("contributions", lambda: tables.contributions(X), fitted_state(tables, X))
+    yield LongCall(
         "staged predictions, tables",
         lambda: [None for _ in tables.staged_decision_function(X[: rows // 8])],
         fitted_state(tables, X),
@@ -146,8 +146,8 @@ def make_cases(rows: int) -> Iterator[Case]:
     classes = np.digitize(X[:, 0], np.linspace(-2.0, 2.0, 9))
     joint = pb.ProperBoostClassifier("ggauss", n_estimators=4, n_jobs=N_JOBS)
     joint.fit(X[:few], classes[:few])
-    yield Case("fit, classes", lambda: joint.fit(X, classes), fitted_state(joint, X))
-    yield Case("predict, classes", lambda: joint.predict_proba(X), fitted_state(joint, X))
+    yield LongCall("fit, classes", lambda: joint.fit(X, classes), fitted_state(joint, X))
+    yield LongCall("predict, classes", lambda: joint.predict_proba(X), fitted_state(joint, X))
     wide_rows = 5 * rows // 2
     many, labels = make_rows(wide_rows, 60)
     binned = pb.ProperBoostClassifier(n_estimators=1, n_jobs=N_JOBS).fit(many[:few], labels[:few])
@@ -155,35 +155,37 @@ def make_cases(rows: int) -> Iterator[Case]:
     def bin_rows() -> None:
         binned.fit(many, labels)
 
-    yield Case("binning", bin_rows, fitted_state(binned, many))
+    yield LongCall("binning", bin_rows, fitted_state(binned, many))
     grown = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=10, n_jobs=N_JOBS)
     grown.fit(X[:few], y[:few])
-    yield Case("fit, trees", lambda: grown.fit(X, y), fitted_state(grown, X))
+    yield LongCall("fit, trees", lambda: grown.fit(X, y), fitted_state(grown, X))
     paired = pb.ProperBoostClassifier(n_estimators=4, interactions=5, n_jobs=N_JOBS)
     paired.fit(X[:few], y[:few])
-    yield Case("fit, pairs", lambda: paired.fit(X, y), fitted_state(paired, X))
+    yield LongCall("fit, pairs", lambda: paired.fit(X, y), fitted_state(paired, X))
     search = pb.ProperBoostClassifierCV(max_estimators=4, n_jobs=N_JOBS, effort=None).fit(
         X[:few], y[:few]
     )
-    some = rows // 10
-    yield Case("search", lambda: search.fit(X[:some], y[:some]), fitted_state(search, X))
+    tenth = rows // 10
+    yield LongCall("search", lambda: search.fit(X[:tenth], y[:tenth]), fitted_state(search, X))
     scored = pb.ProperBoostClassifierCV(
         max_estimators=4, scoring="roc_auc", n_jobs=N_JOBS, effort=None
     )
     scored.fit(X[:few], y[:few])
-    yield Case("search, scorer", lambda: scored.fit(X[:some], y[:some]), fitted_state(scored, X))
+    yield LongCall(
+        "search, scorer", lambda: scored.fit(X[:tenth], y[:tenth]), fitted_state(scored, X)
+    )
     udt = pb.UDTClassifier(max_leaf_nodes=200, n_jobs=N_JOBS).fit(X[:few], y[:few])
-    yield Case("UDT, fit", lambda: udt.fit(X, y), fitted_state(udt, X))
-    yield Case("UDT, predict", lambda: udt.predict_proba(X), fitted_state(udt, X))
+    yield LongCall("UDT, fit", lambda: udt.fit(X, y), fitted_state(udt, X))
+    yield LongCall("UDT, predict", lambda: udt.predict_proba(X), fitted_state(udt, X))
     ar = pb.ARBoostClassifier(n_estimators=20, n_jobs=N_JOBS).fit(X[:few], y[:few])
-    yield Case("AR-Boost, predict", lambda: ar.predict(X), fitted_state(ar, X))
-    yield Case("AR-Boost, fit", lambda: ar.fit(X, y), fitted_state(ar, X))
-    yield Case("making rados", lambda: rado.make_rados(X, y, 200, n_jobs=N_JOBS), nothing)
+    yield LongCall("AR-Boost, predict", lambda: ar.predict(X), fitted_state(ar, X))
+    yield LongCall("AR-Boost, fit", lambda: ar.fit(X, y), fitted_state(ar, X))
+    yield LongCall("making rados", lambda: rado.make_rados(X, y, 200, n_jobs=N_JOBS), nothing)
     linear = pb.RadoBoostClassifier(n_estimators=2000, n_rados=2000, n_jobs=N_JOBS)
     linear.fit(X[:few], y[:few])
-    yield Case("rado boosting", lambda: linear.fit(X[:few], y[:few]), fitted_state(linear, X))
+    yield LongCall("rado boosting", lambda: linear.fit(X[:few], y[:few]), fitted_state(linear, X))
     part = slice(0, max(500, rows // 50))
-    yield Case(
+    yield LongCall(
         "gain_curve",
         lambda: pb.diagnostics.gain_curve(
             X[part], y[part], n_repeats=2, n_estimators=5, n_jobs=N_JOBS
@@ -191,7 +193,7 @@ def make_cases(rows: int) -> Iterator[Case]:
         nothing,
     )
     probability = trees.predict_proba(X)[:, 1]
-    yield Case(
+    yield LongCall(
         "metrics",
         lambda: pb.metrics.margin_distribution(pb.metrics.normalized_margins(y, probability)),
         nothing,
@@ -201,7 +203,7 @@ def make_cases(rows: int) -> Iterator[Case]:
     typed = pb.ProperBoostClassifier(
         n_estimators=2, categorical_features=[0, 1], n_jobs=N_JOBS
     ).fit(mixed[:few], y[:few])
-    yield Case("predict, objects", lambda: typed.predict(mixed), fitted_state(typed, mixed))
+    yield LongCall("predict, objects", lambda: typed.predict(mixed), fitted_state(typed, mixed))
 
 
 def main() -> None:

@@ -23,28 +23,28 @@ X = rng.normal(size=(20_000, 10)).astype(np.float32)
 y = X[:, 0] + rng.normal(size=len(X)) > 0
 alone = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1).fit(X, y).decision_function(X)
 if kind == "memory":
-    held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + amount, held + amount))
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + amount, used + amount))
 else:
     import os
     resource.setrlimit(resource.RLIMIT_NPROC, (amount, amount))
     if os.getuid() == 0:
         os.setuid(54321)  # the limit is not for root
-told = []
+caught = []
 try:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=n_jobs).fit(X, y)
         same = np.array_equal(model.decision_function(X), alone)
-    print("fitted" if same else "other bits", "warned" if told else "silent")
+    print("fitted" if same else "other bits", "warned" if caught else "silent")
 except MemoryError:
     print("refused")
 """
 
 
 def fit_limited(kind: str, amount: int, n_jobs: int = 2, **environment: str) -> str:
-    """Return what a limited process said: "refused" or "fitted silent", say; or how it ended."""
-    # numpy's own threads start with it.
+    """Return the output of a limited process, such as "refused" or "fitted silent", or its end."""
+    # numpy starts its threads at import, so they are limited to one.
     single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, kind, str(amount), str(n_jobs)],

@@ -18,7 +18,7 @@ import properboost as pb
 
 METHODS = ("fork", "spawn", "forkserver")
 TIMEOUT = 120.0
-"""Seconds after which a child is taken to hang."""
+"""Seconds after which a child counts as hung."""
 
 
 def make_rows():
@@ -34,7 +34,7 @@ def fit_and_predict(learner: str = "tree") -> bytes:
 
 
 def work(pipe) -> None:
-    """Send what a child finds."""
+    """Fit in a child, and send its predictions."""
     pipe.send_bytes(fit_and_predict())
     pipe.close()
 
@@ -58,14 +58,14 @@ def start_children(method: str, children: int, busy_threads: int = 2) -> int:
             ours, theirs = context.Pipe(duplex=False)
             child = context.Process(target=work, args=(theirs,))
             with warnings.catch_warnings():
-                # From Python 3.12 on, of forks beside threads.
+                # Python warns of forks beside threads since 3.12.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 child.start()
             theirs.close()
             if ours.poll(TIMEOUT):
                 right += ours.recv_bytes() == expected
                 child.join(TIMEOUT)
-            child.kill()  # if it still runs
+            child.kill()  # it may still run
             child.join()
     finally:
         over.set()

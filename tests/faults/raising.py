@@ -1,6 +1,6 @@
-"""Losses and scorers of one's own that raise at one of their calls.
+"""Losses and scorers of users that raise at one of their calls.
 
-    python tests/faults/raising.py --every 1
+python tests/faults/raising.py --every 1
 
 The exception must reach the caller, and the estimator must keep its earlier fit.
 """
@@ -16,11 +16,11 @@ from properboost import losses
 
 
 class PlannedError(Exception):
-    """What a function raises here."""
+    """Exception that the functions of these tests raise."""
 
 
 class Fuse:
-    """A function that counts its calls and raises at one of them."""
+    """Wrapper that counts the calls of a function and raises at one of them."""
 
     def __init__(
         self, function: Callable[..., Any], kind: type[BaseException] = PlannedError
@@ -31,7 +31,7 @@ class Fuse:
         self.blows_at = 0
 
     def arm(self, call: int) -> None:
-        """Raise at this call, counted from now; 0 is never."""
+        """Set the call at which to raise, counted from now; 0 is never."""
         self.calls, self.blows_at = 0, call
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -44,7 +44,7 @@ class Fuse:
 def make_cases(
     kind: type[BaseException] = PlannedError,
 ) -> Iterator[tuple[str, Fuse, Callable[[], object], Callable[[], bytes]]]:
-    """Yield names, functions, calls that use them, and what says whether a model has changed."""
+    """Yield names, functions, calls that use them, and functions of the models' states."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 4))
     y = X[:, 0] + rng.normal(size=len(X)) > 0
@@ -84,7 +84,7 @@ def make_cases(
 def blow_every(
     fuse: Fuse, call: Callable[[], object], state: Callable[[], bytes], every: int
 ) -> int:
-    """Let a function raise at one in `every` calls; return at how many it did."""
+    """Raise at one in `every` calls of a function; return the number of raises."""
     fuse.arm(0)
     call()
     calls, before = fuse.calls, state()

@@ -102,7 +102,7 @@ def make_library(folder: Path) -> Path | None:
 
 
 def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
-    """Return calls by name, with what must not change."""
+    """Return calls by name, each with a function of the state that must not change."""
     import numpy as np
 
     import properboost as pb
@@ -124,7 +124,7 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
             max_estimators=3, space={"gain": [0.5, 1.0]}, cv=2, n_jobs=2, effort=None
         ),
     }
-    # Rados have no missing values.
+    # Rados cannot be made of missing values.
     full = np.nan_to_num(X)
     calls = {}
     for name, model in models.items():
@@ -153,19 +153,19 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
 
 
 def find_spared() -> list[int]:
-    """Return where the OpenMP runtime that the engine uses, and the loader, begin and end."""
+    """Return the bounds in memory of the engine's OpenMP runtime and of the loader."""
     maps = Path("/proc/self/maps").read_text().splitlines()
-    found = []
-    # scikit-learn brings a runtime of its own, with a hash in its name.
+    bounds = []
+    # scikit-learn brings another runtime, with a hash in its name.
     for name in (r"/lib(gomp|omp|iomp5)\.so", r"/ld-[^/]*\.so|/ld-linux"):
-        own = [line.split()[0].split("-") for line in maps if re.search(name, line)]
-        ends = [int(end, 16) for pair in own for end in pair]
-        found += [min(ends, default=0), max(ends, default=0)]
-    return found
+        ranges = [line.split()[0].split("-") for line in maps if re.search(name, line)]
+        ends = [int(end, 16) for pair in ranges for end in pair]
+        bounds += [min(ends, default=0), max(ends, default=0)]
+    return bounds
 
 
 def work(first_call: int, first: int, each: int, least: int, lasts: bool) -> None:
-    """Refuse `each` allocations of each call, from one of them on; say what came of it."""
+    """Refuse `each` allocations of each call, from a first one on, and print the outcomes."""
     warnings.simplefilter("ignore")
     library = ctypes.CDLL(None)
     library.refuse.argtypes = [ctypes.c_long, ctypes.c_int, *[ctypes.c_size_t] * 5]
@@ -174,7 +174,7 @@ def work(first_call: int, first: int, each: int, least: int, lasts: bool) -> Non
     spared = find_spared()
     many = 10**9
     for k, (name, (call, state)) in enumerate(calls.items()):
-        call()  # what is imported or kept at the first call is there
+        call()  # the first call imports modules and fills caches
         library.refuse(many, 0, least, *spared)
         call()
         total = many - library.allocations_left()
@@ -207,7 +207,7 @@ def work(first_call: int, first: int, each: int, least: int, lasts: bool) -> Non
 def refuse_memory(
     library: Path, refusals: int, least: int = 1, lasts: bool = False
 ) -> collections.Counter[str]:
-    """Return how often what came of refusals, by the words of `work`; "ended" is a crash."""
+    """Return the counts of outcomes, in the words of `work`; "ended" is a crash."""
     outcomes: collections.Counter[str] = collections.Counter()
     each = max(1, refusals // CALLS)
     k = i = 0
@@ -236,13 +236,13 @@ def refuse_memory(
         if not tried:
             raise RuntimeError(f"the calls cannot be made: {done.stderr[-2000:]}")
         k, i, name = tried[-1]
-        told = done.stderr.strip().splitlines()[-1:] or [""]
-        outcomes[f"ended with {done.returncode} in {name!r}, {i}: {told[0]}"] += 1
+        last_line = done.stderr.strip().splitlines()[-1:] or [""]
+        outcomes[f"ended with {done.returncode} in {name!r}, {i}: {last_line[0]}"] += 1
         i += 1
 
 
 CALLS = 15
-"""How many `make_calls` returns."""
+"""Number of calls that `make_calls` returns."""
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ def make_models() -> dict[str, Callable[[], object]]:
 
 
 def run_threads(threads: int, operations: int, seed: int = 0) -> collections.Counter[str]:
-    """Return how many operations of each kind were right; raise at one that was not."""
+    """Count the right operations of each kind; raise at a wrong one."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 5)).astype(np.float32)
     y = X[:, 0] + rng.normal(size=len(X)) > 0

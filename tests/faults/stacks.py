@@ -63,7 +63,7 @@ print(digest.hexdigest())
 
 
 def fit_all(n_jobs: int = 4, **environment: str) -> str:
-    """Return the digest of predictions in a process of its own, or how it ended."""
+    """Return the digest of predictions of a separate process, or how that ended."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(n_jobs)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Programs whose threads work while they end: with the status that they ask for."""
+"""Test programs whose threads work while they end: the exit status is the one they set."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: heard in every long call, which then leaves no trace."""
+"""Test Ctrl-C: every long call stops, and leaves no trace."""
 
 import random
 
@@ -7,11 +7,14 @@ import pytest
 from faults.interrupts import CASES, interrupt, make_cases
 
 MOST_SECONDS = 5.0
-"""A call that hears nothing would go on to its end, some tenths of a second later; but a machine
-that is busy may pause for that long, too.  What the time really is, the long form measures."""
+"""Seconds within which a call must stop.
+
+The whole call takes some tenths of a second, but a busy machine may pause for as long.  The script
+`faults.interrupts` measures the usual delays.
+"""
 
 
-def test_long_calls_hear_ctrl_c_and_leave_no_trace():
+def test_ctrl_c_stops_long_calls_without_a_trace():
     moments = random.Random(0)
     outcomes = [interrupt(case, 1, moments) for case in make_cases(rows=6000)]
     assert len(outcomes) == CASES
@@ -21,7 +24,7 @@ def test_long_calls_hear_ctrl_c_and_leave_no_trace():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_prediction_of_trees_stops_between_rows(n_jobs):
-    """The call takes seconds where nothing is heard; a tenth of them is heard from the engine."""
+    """The whole call takes seconds; the engine must stop after some tenths of one."""
     import numpy as np
 
     import properboost as pb

@@ -1,4 +1,4 @@
-"""Memory refused, and disks that are full."""
+"""Test refused memory, and full disks."""
 
 import resource
 import sys
@@ -17,7 +17,7 @@ def test_memory_refused_is_an_error(lasts, tmp_path):
     if library is None:
         pytest.skip("this needs Linux, glibc and a C compiler")
     outcomes = refuse_memory(library, 60, lasts=lasts)
-    # SystemError is what numpy and pybind11 raise where their own small records are refused.
+    # numpy and pybind11 raise SystemError where their own small records are refused.
     allowed = ("MemoryError", "returned", "SystemError: ")
     assert [outcome for outcome in outcomes if not outcome.startswith(allowed)] == []
     assert outcomes["MemoryError"] > outcomes.total() // 2

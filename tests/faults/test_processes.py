@@ -1,4 +1,4 @@
-"""Children of processes whose threads fit."""
+"""Test children of processes whose threads fit."""
 
 import multiprocessing
 

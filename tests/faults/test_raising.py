@@ -1,4 +1,4 @@
-"""Losses and scorers that raise: at every call, and the exception gets through."""
+"""Test losses and scorers that raise: at every call, the exception gets through."""
 
 import pytest
 

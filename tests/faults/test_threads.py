@@ -1,4 +1,4 @@
-"""Threads: refused by the system, shared by callers, asked for in absurd numbers."""
+"""Test threads: refused by the system, shared by callers, or requested in absurd numbers."""
 
 import sys
 from functools import cache
@@ -16,8 +16,8 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits 
 
 @linux
 def test_without_address_space_for_a_thread_a_fit_goes_on():
-    said = fit_limited("memory", 2 << 20)
-    assert said in ("fitted warned", "fitted silent", "refused")
+    outcome = fit_limited("memory", 2 << 20)
+    assert outcome in ("fitted warned", "fitted silent", "refused")
 
 
 @linux
@@ -25,7 +25,7 @@ def test_without_address_space_for_a_thread_a_fit_goes_on():
     ("name", "size"),
     [("OMP_STACKSIZE", "1G"), ("OMP_STACKSIZE", " 1024 m"), ("GOMP_STACKSIZE", "1048576")],
 )
-def test_without_address_space_for_the_stack_that_is_asked_for_a_fit_warns_and_goes_on(name, size):
+def test_without_address_space_for_the_requested_stack_a_fit_warns_and_goes_on(name, size):
     assert fit_limited("memory", 300 << 20, **{name: size}) == "fitted warned"
 
 
@@ -37,7 +37,7 @@ def test_a_stack_size_that_is_none_is_not_minded():
 
 @linux
 def test_without_another_process_a_fit_warns_and_goes_on():
-    # One process is less than the interpreter has threads for.
+    # One process is fewer than the interpreter has threads.
     assert fit_limited("processes", 1, n_jobs=4) in ("fitted warned", "refused")
 
 
@@ -68,7 +68,7 @@ def test_what_is_no_thread_count_is_refused(n_jobs, error, binary):
     "environment",
     [
         {"OMP_STACKSIZE": "16k"},
-        # The runtime takes the first, and nothing but the stack of its threads tells.
+        # The runtime takes the first, and only the stack of its threads shows which.
         {"OMP_STACKSIZE": "100k", "GOMP_STACKSIZE": "1G"},
     ],
     ids=str,
@@ -87,8 +87,8 @@ def usual_digest():
 NONSENSE = [
     "9" * 5000, "-4", "many", "0x10", " ", "4,2,1", "4;2", "1e3", "\u0664", "%s", "a" * 10_000,
 ]  # fmt: skip
-# Not GOMP_CPU_AFFINITY: of "%s" GNU's runtime does not return when it is loaded, and processors
-# that are not there end the process, no matter what asks for its threads.
+# GOMP_CPU_AFFINITY is left out: GNU's runtime hangs at load with "%s", and missing processors end
+# the process in any case.
 OPENMP = (
     "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_SCHEDULE", "OMP_PROC_BIND", "OMP_PLACES",
     "OMP_DYNAMIC", "OMP_WAIT_POLICY", "OMP_STACKSIZE", "GOMP_STACKSIZE", "OMP_MAX_ACTIVE_LEVELS",
@@ -99,12 +99,12 @@ OPENMP = (
 @linux
 @pytest.mark.parametrize("shift", range(0, len(NONSENSE), 4))
 def test_nonsense_in_the_variables_of_openmp_ends_no_fit(shift):
-    given = {name: NONSENSE[(shift + k) % len(NONSENSE)] for k, name in enumerate(OPENMP)}
-    assert fit_limited("memory", 1 << 33, **given) in ("fitted silent", "fitted warned")
+    variables = {name: NONSENSE[(shift + k) % len(NONSENSE)] for k, name in enumerate(OPENMP)}
+    assert fit_limited("memory", 1 << 33, **variables) in ("fitted silent", "fitted warned")
 
 
 @linux
 @pytest.mark.parametrize("limit", ["1", "2"])
 def test_a_runtime_that_gives_fewer_threads_gives_the_same_bits(limit):
-    given = {"OMP_THREAD_LIMIT": limit, "OMP_DYNAMIC": "true", "OMP_MAX_ACTIVE_LEVELS": "0"}
-    assert fit_limited("memory", 1 << 33, n_jobs=4, **given) == "fitted silent"
+    variables = {"OMP_THREAD_LIMIT": limit, "OMP_DYNAMIC": "true", "OMP_MAX_ACTIVE_LEVELS": "0"}
+    assert fit_limited("memory", 1 << 33, n_jobs=4, **variables) == "fitted silent"

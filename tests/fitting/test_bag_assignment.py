@@ -1,4 +1,4 @@
-"""Rows dealt into parts: by class, by group, by row number."""
+"""Test the assignment of rows to parts, by class, by group and by row number."""
 
 import numpy as np
 import pytest
@@ -25,11 +25,11 @@ def test_every_class_is_dealt_evenly(counts, n_bags, seed):
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
     part = deal(rows_of(y), bags, seed)
     for k, count in enumerate(counts):
-        own = np.bincount(part[y == k], minlength=bags.n_parts)
-        assert own.max() - own.min() <= 1
-        # Few rows fill whole quadruples, so that bags have three of four.
-        assert np.count_nonzero(own.reshape(-1, LEVELS).sum(axis=1)) <= -(-count // LEVELS)
-        assert bags.kept[:, own > 0].any(axis=1).all()
+        sizes = np.bincount(part[y == k], minlength=bags.n_parts)
+        assert sizes.max() - sizes.min() <= 1
+        # Few rows fill whole quadruples, and each bag then has three of four.
+        assert np.count_nonzero(sizes.reshape(-1, LEVELS).sum(axis=1)) <= -(-count // LEVELS)
+        assert bags.in_bag[:, sizes > 0].any(axis=1).all()
 
 
 def test_parts_go_by_row_number_class_and_seed_alone():
@@ -39,14 +39,14 @@ def test_parts_go_by_row_number_class_and_seed_alone():
     assert (deal(rows_of(np.array(["no", "yes"])[y]), bags, 7) == part).all()
     assert (deal(rows_of(y, np.linspace(0.5, 2.0, 1000)), bags, 7) == part).all()
     assert (deal(rows_of(y), bags, 8) != part).mean() > 0.9
-    # Neighbours lie apart: of every two rows of a class, one in 20 is in the part of the next.
+    # Neighbours are spread: one in 20 pairs of a class's neighbours shares a part.
     assert 0.02 < np.mean(part[y == 0][1:] == part[y == 0][:-1]) < 0.09
 
 
 def test_bags_of_trees_leave_out_one_part_each():
     for learner in (pb.Tree(), pb.Rule()):
         bags = design_for(learner, 16)
-        assert (bags.kept == ~np.eye(16, dtype=bool)).all()
+        assert (bags.in_bag == ~np.eye(16, dtype=bool)).all()
         assert bags.share == 15 / 16
     assert design_for(pb.Stump(), 16) is design(16)
 
@@ -57,8 +57,8 @@ def test_rows_of_weight_0_do_not_count():
     weight[400:900] = 0.0
     part = deal(rows_of(y, weight), design(16), 0)
     for k in (0, 1):
-        own = np.bincount(part[(y == k) & (weight > 0.0)], minlength=20)
-        assert own.max() - own.min() <= 1
+        sizes = np.bincount(part[(y == k) & (weight > 0.0)], minlength=20)
+        assert sizes.max() - sizes.min() <= 1
 
 
 @given(st.integers(0, 2**16), st.sampled_from([4, 16]))
@@ -69,7 +69,7 @@ def test_a_group_is_in_one_part(seed, n_bags):
     part = deal(rows_of(y), design(n_bags), seed, groups)
     for group in np.unique(groups):
         assert len(np.unique(part[groups == group])) == 1
-    # The names of the groups decide, and not their rows' places.
+    # The names of the groups decide, not the places of their rows.
     order = rng.permutation(400)
     assert (deal(rows_of(y[order]), design(n_bags), seed, groups[order]) == part[order]).all()
 
@@ -81,8 +81,8 @@ def test_groups_are_stratified_by_the_class_of_most_weight():
     part = deal(rows_of(y), design(16), 1, groups)[::3]
     positive = np.arange(200) % 5 == 0
     for of_class in (positive, ~positive):
-        own = np.bincount(part[of_class], minlength=20)
-        assert own.max() - own.min() <= 1
+        sizes = np.bincount(part[of_class], minlength=20)
+        assert sizes.max() - sizes.min() <= 1
 
 
 @given(st.integers(1, 3), st.sampled_from([4, 9, 16, 64]), st.integers(0, 99))
@@ -93,7 +93,7 @@ def test_a_bag_without_a_class_is_refused(few, n_bags, seed):
             deal(rows_of(y), design(n_bags), seed)
     else:
         part = deal(rows_of(y), design(n_bags), seed)
-        assert design(n_bags).kept[:, part[y == 1]].any(axis=1).all()
+        assert design(n_bags).in_bag[:, part[y == 1]].any(axis=1).all()
 
 
 def test_a_class_in_one_group_is_refused():

@@ -1,4 +1,4 @@
-"""Stages and history of models with bags: a stage is the mean of fits as many rounds long."""
+"""Test stages and history of models with bags: a stage is the mean of shorter fits."""
 
 import numpy as np
 import pytest
@@ -32,12 +32,12 @@ def fit(rows, **settings):
 @pytest.mark.parametrize("rows", [two_classes, several_classes])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_stage_is_the_whole_of_a_shorter_fit(learner, rows):
-    given = LEARNERS[learner] | {"interactions": 0}
-    model, X = fit(rows, n_estimators=7, **given)
+    settings = LEARNERS[learner] | {"interactions": 0}
+    model, X = fit(rows, n_estimators=7, **settings)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_iter_ == 7
     for n in (1, 4):
-        short, _ = fit(rows, n_estimators=n, **given)
+        short, _ = fit(rows, n_estimators=n, **settings)
         np.testing.assert_allclose(stages[n - 1], short.decision_function(X), atol=1e-11)
 
 
@@ -63,16 +63,16 @@ def test_history_has_a_row_for_each_round_of_the_mean(kind, rows):
     history, rounds = model.history_, model.ensemble_.models
     assert {len(column) for column in history.values()} == {sum(map(len, rounds))}
     assert all(np.isfinite(history[name]).all() for name in ("cost", "step", "risk"))
-    for own in rounds:
-        for part in own.cut(0, len(own)):
-            features = own.feature[part]
-            assert own.trees is not None or len(np.unique(features)) == len(features)
+    for of_class in rounds:
+        for part in of_class.cut(0, len(of_class)):
+            features = of_class.feature[part]
+            assert of_class.trees is not None or len(np.unique(features)) == len(features)
     last = list(model.staged_decision_function(X))[-1]
     np.testing.assert_allclose(last, model.decision_function(X), atol=1e-11)
 
 
 def test_a_bag_that_stops_early_stays_as_it_is():
-    """One feature of two values: a bag stops when no round lowers its risk, and not all at once."""
+    """Bags of one binary feature stop when no round lowers their risk, at different rounds."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 2, 60).astype(float)
     y = (rng.random(60) < 0.3 + 0.4 * x).astype(int)
@@ -83,7 +83,7 @@ def test_a_bag_that_stops_early_stays_as_it_is():
         calibration=pb.Calibration(intercept=None),
     ).fit(x[:, None], y)
     rows = np.array([[0.0], [1.0]])
-    raws = model.ensemble_.spread.raw_predictions(*model._open(rows))
+    raws = model.ensemble_.standard_errors.raw_predictions(*model._open(rows))
     whole = np.mean(raws, axis=0)[:, 0]
     assert 1 < model.n_iter_ < 50
     first, *_, last = model.staged_decision_function(rows)

@@ -1,4 +1,4 @@
-"""Models that are boosted together and end apart: what those of pairs begin with."""
+"""Test models that are boosted together and end apart, and where their pairs start."""
 
 import numpy as np
 import pytest
@@ -12,18 +12,18 @@ from properboost.fitting import boost as boosting
 from properboost.fitting.boost import boost
 
 FEW_CELLS = {"selection": "unbiased", "weak_learner": pb.Table(max_cells=3)}
-"""Tables of few cells are fitted slowly: some models end before others."""
+"""Tables of few cells, which are fitted slowly: some models end before others."""
 
 
 def add_up(rounds, training):
-    """The raw predictions of all rows, a round after the other."""
+    """Return the raw predictions of all rows, summed round by round."""
     return sum(
         rounds.look_up(t, training.codes, training.binning, 1) for t in range(len(rounds))
     ) + np.zeros(training.n_rows)
 
 
-def fit_and_see(X, y, X_val=None, y_val=None, **given):
-    """A model with pairs, and what its first stage was asked for and found."""
+def fit_and_see(X, y, X_val=None, y_val=None, **settings):
+    """Fit a model with pairs; return it, and the inputs and result of its first stage."""
     seen = []
 
     def see(plan, rows, *watched):
@@ -33,15 +33,17 @@ def fit_and_see(X, y, X_val=None, y_val=None, **given):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("properboost.fitting.run.boost", see)
-        model = pb.ProperBoostClassifier(n_jobs=1, **given)
+        model = pb.ProperBoostClassifier(n_jobs=1, **settings)
         return model.fit(X, y, X_val=X_val, y_val=y_val), *seen[0]
 
 
-def check_raw(training, kept, stage, gain):
-    """Each fit's raw predictions are those of its rounds, and 0 where a bag leaves a row out."""
+def check_raw(training, learning, stage, gain):
+    """Check that raw predictions are sums of rounds, and 0 where a bag leaves rows out."""
     sizes = np.diff(training.segments)
     for f, (fit, raws) in enumerate(zip(stage.fits, stage.raw, strict=True)):
-        learns = np.ones(training.n_rows, bool) if kept is None else np.repeat(kept[f], sizes)
+        learns = (
+            np.ones(training.n_rows, bool) if learning is None else np.repeat(learning[f], sizes)
+        )
         for rounds, raw in zip(fit, raws, strict=True):
             expected = np.where(learns, add_up(rounds, training), 0.0)
             np.testing.assert_allclose(raw, expected, atol=1e-4 * gain * max(1, len(rounds)) ** 0.5)
@@ -67,26 +69,26 @@ def check_raw(training, kept, stage, gain):
     early_stopping=st.sampled_from([None, True, False]),
 )
 @settings(max_examples=25)
-def test_pairs_begin_with_what_features_say(
+def test_pairs_start_from_the_features_predictions(
     seed, n_rows, n_classes, multiclass, outer_bags, n_estimators, tables, early_stopping
 ):
     noise = 10.0 ** -(seed % 3)
     X, y = make_flags(n_rows, n_classes=n_classes, noise=noise, seed=seed)
-    assume(np.bincount(y, minlength=n_classes).min() >= 20)  # or bags are refused
+    assume(np.bincount(y, minlength=n_classes).min() >= 20)  # bags of fewer rows are refused
     rows = (X, y)
     if early_stopping is not None:
         rows += make_flags(200, n_classes=n_classes, noise=noise, seed=seed + 1)
         tables = tables | {"early_stopping": early_stopping}
-    model, *found = fit_and_see(
+    model, *fitted = fit_and_see(
         *rows, interactions=pb.Interactions(1, n_estimators=1), multiclass=multiclass,
         outer_bags=outer_bags,
         n_estimators=n_estimators, **tables,
     )  # fmt: skip
-    check_raw(*found, model.loss_.gain)
+    check_raw(*fitted, model.loss_.gain)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {"outer_bags": 8},
         {"outer_bags": 8, "selection": "cyclic", "gain": 8.0},
@@ -96,8 +98,8 @@ def test_pairs_begin_with_what_features_say(
     ],
     ids=str,
 )
-def test_models_that_end_before_others_keep_what_they_predict(given, monkeypatch):
-    """Batches become narrower where some models go on, and have no rows of the others then."""
+def test_models_that_end_before_others_keep_their_predictions(settings, monkeypatch):
+    """Batches become narrower as models end, and then lack the rows of the others."""
     left = []
     take = boosting._Raws.take_leaving
 
@@ -107,20 +109,21 @@ def test_models_that_end_before_others_keep_what_they_predict(given, monkeypatch
         left.append(len(raws._taken) - before)
 
     monkeypatch.setattr(boosting._Raws, "take_leaving", see)
-    if "multiclass" in given:
+    if "multiclass" in settings:
         X, y = make_flags(600, n_classes=3)
-        y = np.where(y == 0, 0, np.random.default_rng(0).integers(1, 3, len(y)))  # 1, 2: by lot
+        # Classes 1 and 2 are random.
+        y = np.where(y == 0, 0, np.random.default_rng(0).integers(1, 3, len(y)))
     else:
         X, y = make_flags(noise=0.1)
-    given = {"interactions": 1} | given
-    model, *found = fit_and_see(X, y, **given)
+    settings = {"interactions": 1} | settings
+    model, *fitted = fit_and_see(X, y, **settings)
     assert any(left)
-    check_raw(*found, model.loss_.gain)
-    watched, *_ = fit_and_see(X, y, X, y, early_stopping=False, **given)
+    check_raw(*fitted, model.loss_.gain)
+    watched, *_ = fit_and_see(X, y, X, y, early_stopping=False, **settings)
     assert same_model(model, watched)
 
 
-def test_models_that_end_within_a_block_keep_what_they_predict():
+def test_models_that_end_within_a_block_keep_their_predictions():
     """Watched models of several batches advance one by one, and some have nothing left to learn."""
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 30, 50, 20], axis=0)
     y = (np.random.default_rng(1).random(len(X)) < 0.2 + 0.5 * X[:, 0]).astype(int)

@@ -1,4 +1,4 @@
-"""Losses that reach certainty: what it costs where it is wrong."""
+"""Test losses that reach certainty, and its costs where it is wrong."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ CERTAIN = [losses.Tangent(0.5), losses.ModifiedLeastSquares(0.1)]
 
 
 def make_noisy(n=1500, seed=0):
-    """Rows whose labels no model can be certain of."""
+    """Return rows whose labels no model can be certain of."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     return X, (rng.random(n) < 1.0 / (1.0 + np.exp(-X[:, 0] - X[:, 1]))).astype(int)
 
 
 def log_loss_of(model, X, y):
-    """The log loss, and that of the shares."""
+    """Return the log loss of a model, and that of the classes' shares."""
     p = np.clip(model.predict_proba(X)[np.arange(len(y)), y], np.finfo(float).eps, None)
     return -np.log(p).mean(), -np.log(np.bincount(y) / len(y))[y].mean()
 
@@ -44,8 +44,9 @@ def test_a_fit_that_is_worse_than_the_share_is_warned_of(loss, learner):
 def test_validation_rows_are_looked_at_too():
     X, y = make_noisy(300)
     X_val, y_val = make_noisy(3000, seed=1)
-    given = {"n_estimators": 60, "early_stopping": False}
-    model = pb.ProperBoostClassifier(losses.Tangent(4.0), **given).fit(X, y)  # no word of these
+    settings = {"n_estimators": 60, "early_stopping": False}
+    # No warning concerns these rows.
+    model = pb.ProperBoostClassifier(losses.Tangent(4.0), **settings).fit(X, y)
     assert np.less(*log_loss_of(model, X, y))
     with pytest.warns(UserWarning, match="log loss of the validation rows"):
         model.fit(X, y, X_val=X_val, y_val=y_val)

@@ -1,4 +1,4 @@
-"""Draws: fits whose raw predictions are averaged are one model."""
+"""Test draws: fits whose raw predictions are averaged are one model."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_a_stage_is_the_mean_of_shorter_fits():
 
 @pytest.mark.parametrize("linear", [False, True])
 def test_rows_are_drawn_by_their_places_in_the_table(linear):
-    """So neither labels nor folds, by which the engine sorts rows, change what is drawn."""
+    """Neither labels nor folds, by which the engine sorts rows, change what is drawn."""
     X, y = two_classes()
     settings = TREES | {
         "weak_learner": pb.Tree(max_features=0.5, subsample=0.5, linear_leaves=linear),
@@ -99,8 +99,8 @@ def test_files_contributions_and_threads(tmp_path):
     loaded = pb.load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
-    found = model.contributions(X[:5])
-    total = found.values.sum(axis=1) + found.baseline
+    contributions = model.contributions(X[:5])
+    total = contributions.values.sum(axis=1) + contributions.baseline
     np.testing.assert_allclose(total, model.decision_function(X[:5]), atol=1e-9)
 
 

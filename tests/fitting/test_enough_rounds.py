@@ -1,4 +1,4 @@
-"""Rounds whose number is not given: more are made while they help by more than chance."""
+"""Test the default number of rounds: more follow while they help by more than chance."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ def fit(X, y, **settings):
 
 
 def expect_rounds(X, y, log_loss_of, **settings):
-    """The number of rounds by the rule, of one model's risk after each of a thousand rounds.
+    """Return the number of rounds by the rule, from the risks of one long fit.
 
     `log_loss_of` a model is the log loss of a row over its risk.
     """
     model = fit(X, y, n_estimators=1000, **settings)
-    own = model.history_["class"] == model.history_["class"][0]
-    risk = model.history_["risk"][own]
+    first_class = model.history_["class"] == model.history_["class"][0]
+    risk = model.history_["risk"][first_class]
     n_classes = 2 if model.multiclass_ == "one_vs_rest" else len(model.classes_)
     freedom = (n_classes - 1) * sum(len(np.unique(column)) - 1 for column in X.T)
     n = 100
@@ -55,7 +55,7 @@ def of_joint(model):
     ],
     ids=str,
 )
-def test_rounds_go_on_as_long_as_the_rule_says(settings):
+def test_rounds_go_on_by_the_rule(settings):
     X, y = make_flags()
     model = fit(X, y, **settings)
     assert model.n_iter_ == expect_rounds(X, y, of_two, **settings) > 100
@@ -73,7 +73,8 @@ def test_classes_of_a_joint_model_go_on_together():
 
 def test_classes_that_are_models_of_their_own_go_on_alone():
     X, y = make_flags(600, n_classes=3)
-    labels = np.where(y == 0, 0, np.random.default_rng(0).integers(1, 3, len(y)))  # 1, 2: by lot
+    # Classes 1 and 2 are random.
+    labels = np.where(y == 0, 0, np.random.default_rng(0).integers(1, 3, len(y)))
     model = fit(X, labels, multiclass="one_vs_rest")
     rounds = [int((model.history_["class"] == k).sum()) for k in model.classes_]
     assert rounds[0] > 100
@@ -83,7 +84,7 @@ def test_classes_that_are_models_of_their_own_go_on_alone():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_labels_by_lot_have_hardly_more_than_a_hundred_rounds(n_classes):
+def test_random_labels_have_hardly_more_than_a_hundred_rounds(n_classes):
     X, y = make_flags(n_classes=n_classes)
     by_lot = [np.random.default_rng(seed).permutation(y) for seed in range(20)]
     rounds = [fit(X, labels).n_iter_ for labels in by_lot]
@@ -92,7 +93,7 @@ def test_labels_by_lot_have_hardly_more_than_a_hundred_rounds(n_classes):
 
 
 def test_chance_lowers_the_deviance_by_the_degrees_of_freedom():
-    """All rounds there are, fitted to labels drawn by lot: what the rule takes for granted."""
+    """The rule assumes this fall of the deviance when all rounds fit random labels."""
     falls = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -173,7 +174,7 @@ def test_validation_rows_do_not_change_what_is_boosted():
 
 
 def test_several_cohorts_that_are_watched_go_on():
-    """More models than are boosted together, of which the watched ones advance one by one."""
+    """More models are watched than one batch boosts, and these advance one by one."""
     X, y = make_flags(1500, noise=0.1)
     y = 2 * y + (X[:, 0] > 0)
     settings = {

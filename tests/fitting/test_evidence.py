@@ -1,4 +1,4 @@
-"""Evidence: predictions are made small where the training rows say hardly more than chance."""
+"""Test evidence: predictions shrink where features are hardly better than chance."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ LEARNERS = [
 
 
 def make_frame(rng, n):
-    """Flags, numbers with gaps and categories, of which none says anything."""
+    """Return flags, numbers with gaps and categories, all uninformative."""
     frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
     frame["flag"] = rng.integers(0, 2, n)
     frame["town"] = pd.Categorical(rng.integers(0, 30, n))
@@ -35,17 +35,18 @@ def test_the_best_cut_is_the_best_of_all_cuts():
     rng = np.random.default_rng(0)
     for n in (2, 5, 40):
         sums = rng.integers(1, 30, (2, n)).astype(float)
-        found, freedom = _core.find_evidence(*sums, ordered=True)
+        evidence, freedom = _core.find_evidence(*sums, ordered=True)
         best = max(
             stats.chi2_contingency(np.stack([sums[:, :cut].sum(1), sums[:, cut:].sum(1)]),
                                    correction=False).statistic
             for cut in range(1, n)
         )  # fmt: skip
-        assert 0.8 * best < found <= best * (1 + 1e-12)  # or the Hellinger distance's
+        # The Hellinger distance may choose another cut.
+        assert 0.8 * best < evidence <= best * (1 + 1e-12)
         assert freedom == _core.freedom_of_best_cut(n, True)
-        found, freedom = _core.find_evidence(*sums, ordered=False)
+        evidence, freedom = _core.find_evidence(*sums, ordered=False)
         all_ = stats.chi2_contingency(sums, correction=False).statistic
-        assert 0.7 * all_ < found <= all_ * (1 + 1e-12)
+        assert 0.7 * all_ < evidence <= all_ * (1 + 1e-12)
         assert freedom == n - 1
 
 
@@ -60,16 +61,16 @@ def test_a_feature_of_one_value_is_no_evidence(ordered):
 
 @pytest.mark.parametrize("freedom", [1.0, 2.0, 5.3, 20.0, 200.0])
 def test_deviates_are_exceeded_as_rarely_as_chi_squares(freedom):
-    """Barndorff-Nielsen's approximation, whose error falls as degrees of freedom grow."""
+    """The error of Barndorff-Nielsen's approximation falls as degrees of freedom grow."""
     chi_square = freedom * np.array([0.3, 0.9, 0.9999, 1.0, 1.0005, 1.5, 3.0, 8.0])
-    found = _core.normal_deviates(chi_square, np.full(8, freedom))
+    deviates = _core.normal_deviates(chi_square, np.full(8, freedom))
     upper = stats.norm.isf(stats.chi2.sf(chi_square, freedom))
     lower = stats.norm.ppf(stats.chi2.cdf(chi_square, freedom))
-    np.testing.assert_allclose(found, np.where(upper < 0.0, lower, upper), atol=0.02 / freedom)
+    np.testing.assert_allclose(deviates, np.where(upper < 0.0, lower, upper), atol=0.02 / freedom)
 
 
 def make_flags(n_features):
-    """Labels, a flag that says a little of them, and others that say less."""
+    """Return a weakly informative flag, weaker ones, and labels."""
     row = np.arange(150)
     X = np.empty((300, n_features))
     X[:150], X[150:] = (row < 70)[:, None], (row < 74)[:, None]
@@ -78,12 +79,12 @@ def make_flags(n_features):
 
 
 def test_the_slope_is_what_is_documented():
-    """1 - ((1 + 2 log n) / z^2)^4 for n features that vary."""
+    """The slope is 1 - ((1 + 2 log n) / z^2)^4 for n features that vary."""
     settings = {"n_estimators": 1, "rows_per_bin": None}
     alone = pb.ProperBoostClassifier(**settings).fit(*make_flags(1)).slope_
     square = (1.0 - alone) ** -0.25
-    found = _core.find_evidence(np.array([66.0, 84.0]), np.array([88.0, 62.0]), ordered=True)
-    assert square == pytest.approx(stats.norm.isf(stats.chi2.sf(*found)) ** 2, rel=0.02)
+    evidence = _core.find_evidence(np.array([66.0, 84.0]), np.array([88.0, 62.0]), ordered=True)
+    assert square == pytest.approx(stats.norm.isf(stats.chi2.sf(*evidence)) ** 2, rel=0.02)
     for n in (2, 3, 4):
         slope = pb.ProperBoostClassifier(**settings).fit(*make_flags(n)).slope_
         expected = 1.0 - ((1.0 + 2.0 * np.log(n)) / square) ** 4
@@ -101,7 +102,7 @@ def test_features_of_one_value_do_not_count_among_those_compared():
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_drawn_labels_teach_nothing(learner):
-    """Log loss of new rows at most 1% above that of the training share."""
+    """The log loss of new rows is at most 1% above that of the training share."""
     ratios, shrunk = [], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -122,7 +123,7 @@ def test_drawn_labels_teach_nothing(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_what_says_something_is_left_as_it_is(learner):
+def test_informative_features_are_not_shrunk(learner):
     rng = np.random.default_rng(1)
     X = make_frame(rng, 600)
     y = rng.random(600) < 1 / (1 + np.exp(1 - 1.5 * X["a"]))
@@ -144,7 +145,7 @@ def test_pairs_are_evidence_for_models_that_have_them():
         assert model.slope_ == 1.0 if uses_pairs else model.slope_ < 0.9
 
 
-def test_many_features_that_say_nothing_do_not_hide_one_that_does():
+def test_many_uninformative_features_do_not_hide_an_informative_one():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1000, 100))
     y = rng.random(1000) < 1 / (1 + np.exp(-X[:, 7]))
@@ -155,7 +156,7 @@ def test_many_features_that_say_nothing_do_not_hide_one_that_does():
 def test_classes_of_a_joint_model_share_their_evidence(multiclass):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(900, 3))
-    y = np.where(X[:, 0] > 1, 2, rng.integers(0, 2, 900))  # classes 0 and 1 alike
+    y = np.where(X[:, 0] > 1, 2, rng.integers(0, 2, 900))  # classes 0 and 1 are alike
     model = pb.ProperBoostClassifier("glog", multiclass=multiclass, n_estimators=5).fit(X, y)
     assert model.slope_.shape == (3,)
     assert model.slope_[2] == 1.0
@@ -177,9 +178,9 @@ def test_a_weight_of_2_is_the_row_twice(learner):
         y = rng.random(300) < 0.35 + 0.01 * X[:, 1]
         weight = rng.integers(1, 3, 300)
         again = np.repeat(np.arange(300), weight)
-        own = {"n_estimators": 2, "rows_per_bin": None, **learner}
-        once = pb.ProperBoostClassifier(**own).fit(X, y, weight.astype(float))
-        often = pb.ProperBoostClassifier(**own).fit(X[again], y[again])
+        settings = {"n_estimators": 2, "rows_per_bin": None, **learner}
+        once = pb.ProperBoostClassifier(**settings).fit(X, y, weight.astype(float))
+        often = pb.ProperBoostClassifier(**settings).fit(X[again], y[again])
         assert once.slope_ == pytest.approx(often.slope_, rel=1e-6)
         slopes.append(once.slope_)
     assert any(LEAST < slope < 1.0 for slope in slopes)

@@ -1,4 +1,4 @@
-"""The intercept that makes mean probabilities of training rows their shares."""
+"""Test the intercept that makes mean probabilities of training rows their shares."""
 
 import pickle
 
@@ -18,30 +18,30 @@ FEW = {"n_estimators": 6, "max_bins": 12}
 
 
 def excess(model, X, y, weight=None):
-    """By how much mean probabilities exceed shares; one against the rest, those of each model."""
-    own = y[:, None] == model.classes_
+    """Return the largest distance of mean probabilities from shares; one-vs-rest, of each model."""
+    labels = y[:, None] == model.classes_
     p = model.predict_proba(X)
     if model.multiclass_ == "one_vs_rest" and model.temperature_ is None:
         p = model.loss_.probability(model.decision_function(X))
-    return np.abs(np.average(p - own, axis=0, weights=weight)).max()
+    return np.abs(np.average(p - labels, axis=0, weights=weight)).max()
 
 
 @pytest.fixture(params=["plain", "weighted", "balanced", "rare", "separable", "constant"])
 def rows(request, binary):
     X, y = binary
-    weight, own = None, {}
+    weight, settings = None, {}
     rng = np.random.default_rng(0)
     if request.param == "weighted":
         weight = rng.uniform(0.0, 3.0, len(y)) * (rng.random(len(y)) < 0.8)
     elif request.param == "balanced":
-        own = {"class_weight": "balanced"}
+        settings = {"class_weight": "balanced"}
     elif request.param == "rare":
         y = (np.arange(len(y)) == 7).astype(int)
     elif request.param == "separable":
         X = np.column_stack([X, y])
     elif request.param == "constant":
         X = np.ones_like(X)
-    return X, y, weight, own
+    return X, y, weight, settings
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
@@ -67,10 +67,10 @@ def test_the_mean_is_the_share(rows, loss):
 @pytest.mark.parametrize("offset", [-0.7, -1e-4, 1e-4, 0.7])
 def test_it_is_in_units_of_the_gain(gain, offset):
     rng = np.random.default_rng(0)
-    raw, own = rng.normal(size=(500, 1)), rng.integers(0, 2, 500)
-    raw += find_intercepts(Link(losses.Savage()), raw, own, None)[0]
-    (found,) = find_intercepts(Link(losses.Savage(gain)), gain * (raw - offset), own, None)
-    assert found / gain == pytest.approx(offset, abs=1e-10)
+    raw, codes = rng.normal(size=(500, 1)), rng.integers(0, 2, 500)
+    raw += find_intercepts(Link(losses.Savage()), raw, codes, None)[0]
+    (intercept,) = find_intercepts(Link(losses.Savage(gain)), gain * (raw - offset), codes, None)
+    assert intercept / gain == pytest.approx(offset, abs=1e-10)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -115,7 +115,7 @@ def test_auto_is_for_losses_that_are_not_canonical(binary):
         if biased:
             assert excess(none, X, y) > 1e-4
     sure = pb.ProperBoostClassifier("savage", gain=2.0, **FEW).fit(np.column_stack([X, y]), y)
-    assert sure.intercept_ == 0.0  # of which too few rows are undecided
+    assert sure.intercept_ == 0.0  # too few rows are undecided
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -171,9 +171,9 @@ def test_no_number_of_threads_changes_a_bit(binary, iris):
             model = pb.ProperBoostClassifier(
                 calibration=pb.Calibration(intercept="share"), **FEW, **LEARNERS[learner]
             )
-            found = [clone(model).set_params(n_jobs=n).fit(X, y).intercept_ for n in (1, 2, 3)]
-            np.testing.assert_array_equal(found[0], found[1])
-            np.testing.assert_array_equal(found[0], found[2])
+            intercepts = [clone(model).set_params(n_jobs=n).fit(X, y).intercept_ for n in (1, 2, 3)]
+            np.testing.assert_array_equal(intercepts[0], intercepts[1])
+            np.testing.assert_array_equal(intercepts[0], intercepts[2])
 
 
 def test_weights_are_frequencies(binary):

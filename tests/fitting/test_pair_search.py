@@ -1,4 +1,4 @@
-"""Which pairs of features interact most."""
+"""Test the search for the pairs of features that interact most."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from properboost.fitting import pair_search
 @pytest.mark.parametrize("n_features", [2, 3, 5, 8])
 def test_interactions_are_the_cells(n_features):
     random = np.random.default_rng(n_features)
-    n = 70_000  # more than a stretch
+    n = 70_000  # more rows than one stretch has
     levels = random.integers(0, 16, (n_features, n), dtype=np.uint8)
     levels[0] //= 5
     gradient = random.normal(size=n).astype(np.float32)
@@ -50,7 +50,7 @@ def test_the_strongest_pairs_are_found(interactions):
 
 
 def test_effects_of_single_features_are_no_interactions():
-    """However little of them has been fitted."""
+    """They are not taken for interactions, however little of them is fitted."""
     random = np.random.default_rng(5)
     X = random.uniform(-1, 1, (4000, 8))
     F = X[:, :6] @ [6.0, 5, 4, 3, 3, 3] + 2 * X[:, 6] * X[:, 7]
@@ -69,7 +69,7 @@ def test_large_weights_do_not_hide_pairs(interactions, factor):
 
 
 def test_rows_of_which_the_model_is_sure_do_not_hide_the_others():
-    """Where the exponential loss's weights go beyond what float32 can square."""
+    """Weights of the exponential loss exceed here what float32 can square."""
     X, y = make_interactions()
     sure = np.zeros((len(X), 1))
     sure[::3] = np.where(y[::3] == "yes", 1.0, -1.0)[:, None]

@@ -1,4 +1,4 @@
-"""Plans of fits: estimators and searches make the same ones, and running them needs neither."""
+"""Test plans of fits: estimators and searches make the same, and running them needs neither."""
 
 import dataclasses
 
@@ -76,7 +76,7 @@ def test_a_plan_that_runs_by_itself_is_the_fit(load, parameters):
     scaling = find_scaling(plan, rows)
     stages = Run(plan, scaling, rows).finish()
     expected = model.fit(X, y).ensemble_
-    for _ in range(2):  # assembling changes nothing that it is given
+    for _ in range(2):  # assembling leaves its inputs unchanged
         ensemble = assemble(plan, scaling, stages, rows)
         for rounds, others in zip(ensemble.models, expected.models, strict=True):
             np.testing.assert_array_equal(rounds.values, others.values)

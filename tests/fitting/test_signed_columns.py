@@ -1,4 +1,4 @@
-"""Columns of numbers and indicators, beside matrices that have the zeros, too."""
+"""Test columns of numbers and indicators against matrices that hold the zeros."""
 
 import numpy as np
 import pytest
@@ -9,15 +9,16 @@ from properboost.losses import GLog
 
 
 def draw(n_numbers):
-    """Numbers between two features of five categories; rows without one; the same as a matrix."""
+    """Return numbers between two features of five categories, also as a matrix."""
     rng = np.random.default_rng(n_numbers)
     sides = rng.choice([-1.0, 1.0], 90)
     numbers = rng.normal(size=(90, n_numbers)) * sides[:, None]
     levels = rng.integers(0, 6, (2, 90))
-    dense = [(own[:, None] == np.arange(1, 6)) * sides[:, None] for own in levels]
+    dense = [(codes[:, None] == np.arange(1, 6)) * sides[:, None] for codes in levels]
     places, firsts = np.arange(5, 5 + n_numbers), (0, 5 + n_numbers)
     indicators = [
-        Indicators(first, 5, own, sides.copy()) for first, own in zip(firsts, levels, strict=True)
+        Indicators(first, 5, codes, sides.copy())
+        for first, codes in zip(firsts, levels, strict=True)
     ]
     columns = SignedColumns(numbers, places, indicators)
     return columns, np.hstack([dense[0], numbers, dense[1]])
@@ -47,7 +48,7 @@ def test_indicators_are_columns_with_zeros(n_numbers, corrected):
     columns, matrix = draw(n_numbers)
     counts = np.random.default_rng(0).exponential(size=90)
     one, other = (
-        leverage(own, counts, GLog(), corrected, 9) for own in (columns, SignedColumns(matrix))
+        leverage(form, counts, GLog(), corrected, 9) for form in (columns, SignedColumns(matrix))
     )
     np.testing.assert_array_equal(one.coefficients, other.coefficients)
     np.testing.assert_array_equal(one.norms, other.norms)

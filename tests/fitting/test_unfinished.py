@@ -1,4 +1,4 @@
-"""Few rounds at a small learning rate are warned of where the risk still falls, and only there."""
+"""Test that a small learning rate warns only where the risk still falls at the last round."""
 
 import warnings
 

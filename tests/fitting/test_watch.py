@@ -1,4 +1,4 @@
-"""What watches a fit while it runs."""
+"""Test the watch over a fit while it runs."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from properboost.fitting.watch import Validation, Watch
 from properboost.losses import GLog
 from properboost.losses.probabilities import Link
 from properboost.models.ensemble import Rounds
-from properboost.scoring import HeldOut, find_score
+from properboost.scoring import HeldOutRows, find_score
 
 BINNING = Binning((NumericBins(np.array([0.0])),), from_dtype=False)
 CODES = np.array([[0, 0, 1, 1]], dtype=np.uint8)
@@ -24,14 +24,14 @@ LABELS = np.array([0, 0, 1, 1])
 
 
 def add(low, high, rounds=1):
-    """Rounds that each say so much of the two bins."""
+    """Return rounds that each add these values to the two bins."""
     tables = [np.array([low, high, 0.0])] * rounds
     return [[Rounds.of_tables(np.zeros(rounds, dtype=np.int64), tables)]]
 
 
 def validation(scoring="neg_log_loss"):
     return Validation(
-        rows=HeldOut(np.arange(4), LABELS, None),
+        rows=HeldOutRows(np.arange(4), LABELS, None),
         codes=CODES,
         base=np.zeros((4, 1)),
         link=Link(GLog()),
@@ -40,12 +40,12 @@ def validation(scoring="neg_log_loss"):
 
 
 class Impatient:
-    """Is over as soon as something got worse."""
+    """Patience that ends as soon as a score got worse."""
 
     def __init__(self, _):
         self.scores = []
 
-    def see(self, _, values):
+    def add(self, _, values):
         self.scores.append(values[0, 0])
 
     def is_over(self, _):
@@ -60,7 +60,7 @@ def test_it_scores_what_was_added_so_far():
         validation().rate(np.array([F]).T) for F in ([-0.5, -0.5, 0.5, 0.5], [-1, -1, 2, 2])
     ]
     np.testing.assert_allclose(watch.scores, expected)
-    assert watch.best == watch.n_estimators == 2  # nobody said to stop
+    assert watch.best == watch.n_estimators == 2  # no criterion stopped it
 
 
 def test_the_best_is_kept_where_boosting_stops():
@@ -91,7 +91,7 @@ def test_rounds_that_all_change_are_taken_anew():
     watch = Watch(BINNING, [[1.0]], validation=validation(), restarts=True)
     watch.see(add(5.0, 5.0))
     watch.see(add(-2.0, 2.0, rounds=2))
-    watch.see(add(-2.0, 2.0, rounds=2))  # once more, as nothing was added
+    watch.see(add(-2.0, 2.0, rounds=2))  # the same rounds again, as no round was added
     one = Watch(BINNING, [[1.0]], validation=validation())
     one.see(add(-4.0, 4.0))
     assert watch.scores[1:] == one.scores
@@ -105,14 +105,14 @@ def test_the_caller_sees_all_rounds_so_far_and_may_stop():
         return len(seen) == 2
 
     watch = Watch(BINNING, [[1.0]], call=call)
-    watch.see(add(0.0, 1.0), repeated=True)  # of an earlier fit
+    watch.see(add(0.0, 1.0), repeated=True)  # this round is of an earlier fit
     assert not watch.see(add(0.0, 1.0))
     assert watch.see(add(0.0, 1.0))
     assert seen == [2, 3]
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_brier_score"])
-def test_scores_are_those_that_were_asked_for(scoring):
+def test_scores_are_those_of_the_scoring_parameter(scoring):
     watch = Watch(BINNING, [[1.0]], validation=validation(scoring))
     watch.see(add(-1.0, 1.0))
     p = GLog().probability(-1.0)
@@ -120,7 +120,7 @@ def test_scores_are_those_that_were_asked_for(scoring):
 
 
 def score_by(values):
-    """A scorer that gives these values one after the other, whatever it is asked."""
+    """Return a scorer that gives these values one after the other, for any input."""
     values = iter(values)
     return lambda *_: next(values)
 
@@ -141,8 +141,8 @@ def test_undefined_scores_are_never_the_best(scores, stops):
     )  # fmt: skip
     assert not any(watch.see(add(-0.1, 0.1)) for _ in scores)
     defined = [score for score in scores if score > -np.inf]
-    found = scores.index(max(defined)) + 1 if stops and defined else len(scores)
-    assert watch.best == found
+    best = scores.index(max(defined)) + 1 if stops and defined else len(scores)
+    assert watch.best == best
     if stops and not defined:
         with pytest.raises(ValueError, match=r"^scoring='rare' gave no finite score .* after any"):
             watch.check_scores("rare")
@@ -155,7 +155,7 @@ def test_undefined_scores_are_never_the_best(scores, stops):
 
 
 def test_pairs_follow_all_features_while_no_score_is_defined():
-    """Nothing says which of them to keep."""
+    """All features stay, as no defined score favours fewer rounds."""
     X = np.random.default_rng(0).integers(0, 2, (300, 3))
     y = X[:, 0] ^ X[:, 1]
     settings = {"interactions": 1, "n_estimators": 4, "weak_learner": pb.Table(max_cells=None)}
@@ -184,7 +184,7 @@ RARE = make_scorer(precision_score, zero_division=np.nan)
     ids=str,
 )
 def test_a_score_may_be_undefined_at_first(learner):
-    """The first models call nobody positive: their precision is 0/0."""
+    """The first models predict no positive class, so their precision is 0/0."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = (X[:, 0] + 0.7 * rng.normal(size=3000) > 1.8).astype(int)
@@ -226,7 +226,7 @@ def test_scores_that_are_never_defined_are_refused(classes):
 
 
 def test_what_separates_rows_is_scored_once():
-    """Steps that are solved for may end with an estimator that adds nothing."""
+    """Boosting with solved steps may end with an estimator that adds nothing."""
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([0, 0, 1, 1])
     model = pb.ULS(n_estimators=4)
@@ -238,7 +238,7 @@ def test_what_separates_rows_is_scored_once():
 def test_bad_validation_rows_are_named(binary):
     X, y = binary
     model = pb.ProperBoostClassifier(n_estimators=2)
-    for given, message in (
+    for arguments, message in (
         ({"X_val": X[:, :3], "y_val": y}, "X_val: X has 3 features"),
         ({"X_val": X, "y_val": y[:9]}, "X_val and y_val must have as many rows; got 569 and 9"),
         ({"X_val": X[:3], "y_val": [0, 1, 2]}, r"y_val must hold labels among \[0, 1\]; got 2"),
@@ -250,5 +250,5 @@ def test_bad_validation_rows_are_named(binary):
         ({"X_val": X, "y_val": y, "init_score": y}, "init_score_val must be given with init_score"),
     ):
         with pytest.raises(ValueError, match=message):
-            model.fit(X, y, **given)
+            model.fit(X, y, **arguments)
     assert not hasattr(model, "n_features_in_")

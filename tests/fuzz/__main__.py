@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.kinds import COMMANDS, KINDS
-from fuzz.outcomes import Broken
+from fuzz.outcomes import BrokenInvariant
 from fuzz.shrink import shrink
 from fuzz.workers import DRAWN, SEVERAL_SETS, Bench
 
 SETS_SHARE = 8
-"""One case of so many is also fitted under every instruction set."""
+"""One case in this many is also fitted under every instruction set."""
 
 MOST_SHRUNK = 25
-"""Failures of different causes that are shrunk; more of them are only counted."""
+"""Number of causes whose failures are shrunk; other failures are only counted."""
 
 
 class Run:
-    """A run over kinds of input: what was tried, what broke."""
+    """Run over kinds of input: the counts of outcomes, and the failures."""
 
     def __init__(self, kinds: list[str], folder: Path, first_seed: int) -> None:
         self.kinds = kinds
@@ -36,7 +36,7 @@ class Run:
         self._lock = threading.Lock()
 
     def work(self, end: float) -> None:
-        """Try inputs until then: of the kind that had the least of its share of the time."""
+        """Try inputs until that time, of the kind that lacks most of its share of the time."""
         bench = Bench()
         try:
             while time.monotonic() < end:
@@ -52,10 +52,10 @@ class Run:
             bench.close()
 
     def try_one(self, bench: Bench, name: str, seed: int) -> str:
-        """Try the input of a number; return how it ended."""
+        """Try the input of a number; return its outcome."""
         try:
             outcome = bench.examine(name, seed, sets=seed % SETS_SHARE == 0)
-        except Broken as broken:
+        except BrokenInvariant as broken:
             with self._lock:
                 self.outcomes[name]["broken"] += 1
                 seeds = self.failures[name, broken.signature]
@@ -68,16 +68,16 @@ class Run:
             self.outcomes[name][outcome.kind] += 1
         return outcome.kind
 
-    def report(self, bench: Bench, name: str, seed: int, broken: Broken) -> None:
-        """Shrink a failure, keep it in a file, and print it."""
+    def report(self, bench: Bench, name: str, seed: int, broken: BrokenInvariant) -> None:
+        """Shrink a failure, save it in a file, and print it."""
         kind = KINDS[name]
         sets = broken.invariant == SEVERAL_SETS
 
         def fails(case: Any) -> bool:
             try:
                 bench.examine(name, case, only=broken.invariant, sets=sets)
-            except Broken as found:
-                return found.signature == broken.signature
+            except BrokenInvariant as failure:
+                return failure.signature == broken.signature
             return False
 
         text = (
@@ -98,21 +98,21 @@ class Run:
             print(f"\n{shown}\n\n# kept in {path}", flush=True)
 
     def summarize(self) -> int:
-        """Print the table of what was tried; return how many inputs broke something."""
+        """Print the table of all inputs; return how many broke an invariant."""
         print(f"\n{'kind':12}{'inputs':>9}{'per hour':>10}   outcomes")
-        for name, found in self.outcomes.items():
-            total = found.total()
+        for name, counts in self.outcomes.items():
+            total = counts.total()
             hours = max(self.seconds[name], 1e-9) / 3600.0
-            shown = ", ".join(f"{count} {what}" for what, count in found.most_common())
+            shown = ", ".join(f"{count} {what}" for what, count in counts.most_common())
             print(f"{name:12}{total:9}{total / hours:10.0f}   {shown}")
         for (name, signature), seeds in sorted(self.failures.items(), key=lambda f: -len(f[1])):
             shown = " ".join(f"{name}:{seed}" for seed in seeds[:5])
             print(f"{len(seeds):6} x {signature}\n         {shown}")
-        return sum(found["broken"] for found in self.outcomes.values())
+        return sum(counts["broken"] for counts in self.outcomes.values())
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what the command line asks for; return the exit status."""
+    """Run the fuzzer with the options of the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
     parser.add_argument("--kinds", default=None, help=f"of {', '.join([*KINDS, *COMMANDS])}")
@@ -120,25 +120,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="workers")
     parser.add_argument("--keep", type=Path, default=Path("out/fuzz"), help="folder of failures")
     parser.add_argument("--replay", action="append", default=[], metavar="KIND:SEED")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
-    chosen = [*KINDS, *COMMANDS] if given.kinds is None else given.kinds.split(",")
+    chosen = [*KINDS, *COMMANDS] if options.kinds is None else options.kinds.split(",")
     if unknown := set(chosen) - {*KINDS, *COMMANDS}:
         parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
-    seed = int.from_bytes(os.urandom(4), "big") * 10**6 if given.seed is None else given.seed
-    run = Run([name for name in chosen if name in KINDS], given.keep, seed)
-    replayed = {text.partition(":")[0] for text in given.replay}
+    seed = int.from_bytes(os.urandom(4), "big") * 10**6 if options.seed is None else options.seed
+    run = Run([name for name in chosen if name in KINDS], options.keep, seed)
+    replayed = {text.partition(":")[0] for text in options.replay}
     with contextlib.ExitStack() as stack:
         for kind in (KINDS[name] for name in replayed or run.kinds):
-            if hasattr(kind, "serve"):  # what all workers share
+            if hasattr(kind, "serve"):  # servers that all workers share
                 stack.enter_context(kind.serve())
-        return _run(run, given, chosen, seed)
+        return _run(run, options, chosen, seed)
 
 
-def _run(run: Run, given: argparse.Namespace, chosen: list[str], seed: int) -> int:
-    if given.replay:
+def _run(run: Run, options: argparse.Namespace, chosen: list[str], seed: int) -> int:
+    if options.replay:
         bench = Bench()
-        for text in given.replay:
+        for text in options.replay:
             name, _, number = text.partition(":")
             run.seconds.setdefault(name, 0.0)
             run.try_one(bench, name, int(number))
@@ -153,10 +153,10 @@ def _run(run: Run, given: argparse.Namespace, chosen: list[str], seed: int) -> i
             commands.append(COMMANDS[name])
     shares = sum(KINDS[name].share for name in run.kinds)
     whole = shares + sum(command.share for command in commands)
-    print(f"first input: {seed}; workers: {given.jobs}", flush=True)
-    end = time.monotonic() + 60.0 * given.minutes * shares / max(whole, 1e-9)
+    print(f"first input: {seed}; workers: {options.jobs}", flush=True)
+    end = time.monotonic() + 60.0 * options.minutes * shares / max(whole, 1e-9)
     threads = [
-        threading.Thread(target=run.work, args=(end,)) for _ in range(given.jobs if shares else 0)
+        threading.Thread(target=run.work, args=(end,)) for _ in range(options.jobs if shares else 0)
     ]
     for thread in threads:
         thread.start()
@@ -165,8 +165,10 @@ def _run(run: Run, given: argparse.Namespace, chosen: list[str], seed: int) -> i
     broken = run.summarize()
     for command in commands:
         print(f"\n{command.name}", flush=True)
-        minutes = round(given.minutes * command.share / whole, 3)
-        broken += not command.run(minutes=minutes, jobs=given.jobs, seed=seed, folder=given.keep)
+        minutes = round(options.minutes * command.share / whole, 3)
+        broken += not command.run(
+            minutes=minutes, jobs=options.jobs, seed=seed, folder=options.keep
+        )
     return 1 if broken else 0
 
 

@@ -1,7 +1,7 @@
-"""One input of an estimator: a table, labels, sample weights and parameters, and how it is shown.
+"""Inputs of estimators: table, labels, sample weights and parameters, with their code.
 
-Whatever needs code to be made (a layout, a column's type, a loss) is kept as an expression.  So a
-case can be sent to another process, made smaller, and printed as the lines that make it.
+All that needs code (a layout, a column's type, a loss) is stored as an expression. So a case can be
+sent to another process, made smaller, and printed as code.
 """
 
 import ast
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIRST", "Case", "Column", "Made", "evaluate", "make_model"]
+__all__ = ["FIRST", "Case", "CaseObjects", "Column", "evaluate", "make_model"]
 
 IMPORTS = {
     "np": "import numpy as np",
@@ -27,9 +27,9 @@ IMPORTS = {
     "model_selection": "from sklearn import model_selection",
     "pb": "import properboost as pb",
     "losses": "from properboost import losses",
-    "own_losses": "from helpers import own_losses",
+    "custom_losses": "from helpers import custom_losses",
 }
-"""What expressions may name, and how tests get it."""
+"""Names that expressions may use, and the imports of tests with them."""
 
 LAYOUTS = {
     "X": "as it comes",
@@ -59,10 +59,10 @@ STRANGE = {
     "pd.DataFrame(X, index=X[:, 0].astype(float))": "an index that is not the rows' numbers",
     "None": "nothing",
 }
-"""Expressions over ``X`` for what most estimators refuse."""
+"""Expressions over ``X`` for inputs that most estimators refuse."""
 
 FIRST = "first"
-"""Stands for the name of a parameter that is given by position."""
+"""Stand-in for the name of a parameter that is given by position."""
 
 FRAMES = {
     "pandas": ("pd.DataFrame", "dict"),
@@ -77,7 +77,7 @@ def _scope() -> dict[str, Any]:
     for line in IMPORTS.values():
         try:
             exec(line, scope)
-        except ImportError:  # a table library that is not there is not drawn either
+        except ImportError:  # libraries that are not installed are not drawn
             continue
     return scope
 
@@ -88,14 +88,14 @@ def _evaluate_once(expression: str) -> Any:
 
 
 def evaluate(expression: str, **names: Any) -> Any:
-    """Return what an expression says; losses, which are values that take time, are made once."""
+    """Return the value of an expression; losses, which are slow to make, are made once."""
     if not names and expression.startswith("losses."):
         return _evaluate_once(expression)
     return eval(expression, _scope() | names)
 
 
 def make_model(estimator: str, values: Mapping[str, Any]) -> Any:
-    """Return an estimator; nested names are set once it is there, as its constructor has none."""
+    """Return an estimator; nested names are set afterwards, as constructors have none."""
     flat = {name: value for name, value in values.items() if "__" not in name}
     first = [flat.pop(FIRST)] if FIRST in flat else []
     model = getattr(importlib.import_module("properboost"), estimator)(*first, **flat)
@@ -104,7 +104,7 @@ def make_model(estimator: str, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table; `wrap` is an expression over its values, the array ``c``."""
+    """Column of a table; `wrap` is an expression over its values, the array ``c``."""
 
     values: NDArray[Any]
     wrap: str = "c"
@@ -114,8 +114,8 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """What a case says, as objects."""
+class CaseObjects:
+    """Objects of a case."""
 
     model: Any
     X: Any
@@ -125,11 +125,11 @@ class Made:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """An estimator's name, its parameters as expressions, and what it is fitted to.
+    """Name of an estimator, its parameters as expressions, and the rows it is fitted to.
 
-    Names of parameters may be nested, as `set_params` takes them.
-    `frame` is a table library of `FRAMES`; without one the columns, of one type, are an array of
-    the layout `layout`.  `seed` decides which checks are made.
+    Names of parameters may be nested, as `set_params` takes them. `frame` is a table library of
+    `FRAMES`; without one the columns, of one type, are an array of the layout `layout`. `seed`
+    decides on the checks.
     """
 
     estimator: str
@@ -147,13 +147,13 @@ class Case:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The parameters as objects."""
+        """Parameters as objects."""
         return {name: evaluate(text) for name, text in self.params.items()}
 
-    def make(self) -> Made:
+    def make(self) -> CaseObjects:
         """Make the estimator, the table, labels and weights."""
         model = make_model(self.estimator, self.values)
-        return Made(model, self.make_table(), self.y.copy(), _copy(self.weight))
+        return CaseObjects(model, self.make_table(), self.y.copy(), _copy(self.weight))
 
     def make_table(self) -> Any:
         if self.frame is None:
@@ -166,7 +166,7 @@ class Case:
     def _named(self) -> Iterator[tuple[str, Column]]:
         return ((f"f{j}", column) for j, column in enumerate(self.columns))
 
-    # -- making it smaller ------------------------------------------------------------------------
+    # -- smaller cases ----------------------------------------------------------------------------
 
     def take(self, rows: NDArray[np.int64]) -> "Case":
         columns = tuple(column.take(rows) for column in self.columns)
@@ -175,7 +175,7 @@ class Case:
 
     def smaller(self) -> Iterator["Case"]:
         """Yield simpler cases, those that save most first."""
-        if self.n_rows > 50:  # then everything takes long
+        if self.n_rows > 50:  # all checks are slow then
             yield from self._fewer_rows()
         for name in self.params:
             yield replace(self, params={k: v for k, v in self.params.items() if k != name})
@@ -212,7 +212,7 @@ class Case:
         n, size = self.n_rows, self.n_rows // 2
         rows = np.arange(n)
         while size >= 1:
-            # Many rows are only halved; single ones are tried where there are few.
+            # Many rows are halved only; of few rows single ones are left out, too.
             for start in range(0, n, size) if n // size <= 64 else ():
                 if size < n:
                     yield self.take(np.delete(rows, slice(start, start + size)))
@@ -221,10 +221,10 @@ class Case:
     def _with(self, j: int, column: Column) -> "Case":
         return replace(self, columns=(*self.columns[:j], column, *self.columns[j + 1 :]))
 
-    # -- showing it -------------------------------------------------------------------------------
+    # -- output -----------------------------------------------------------------------------------
 
     def show(self) -> list[str]:
-        """Return the lines that make it, imports first."""
+        """Return the lines of code that make the case, imports first."""
         weight = "" if self.weight is None else ", weight"
         flat, nested = (
             [
@@ -291,7 +291,7 @@ def _simpler_values(text: str) -> Iterator[str]:
 PARTS: dict[type, tuple[str, ...]] = {
     ast.Dict: ("keys", "values"), ast.List: ("elts",), ast.Call: ("keywords",),
 }  # fmt: skip
-"""The lists of a node's entries; those of the last may be made simpler."""
+"""Fields of a node that list its entries; entries of the last one may become simpler."""
 
 
 def _simplify(node: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The kind of input that fits an estimator, and what is allowed to happen when it is fitted."""
+"""The kind of input that fits an estimator, and the allowed outcomes."""
 
 import io
 import pickle
@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from fuzz.cases import Case, Made
+from fuzz.cases import Case, CaseObjects
 from fuzz.invariants import Fit, Invariant, digest, list_chosen
 from fuzz.invariants.bags import count_fewest
-from fuzz.outcomes import Broken, Outcome
+from fuzz.outcomes import BrokenInvariant, Outcome
 from fuzz.parameters import (
     Shape,
     draw_estimator,
@@ -38,7 +38,7 @@ ARGUMENTS = {
     "X", "y", "sample_weight", "class_weight", "groups", "loss", "gain", "n_estimators", "column",
     "features", "regularizer",
 }  # fmt: skip
-"""What messages may name besides an estimator's parameters."""
+"""Names that messages may use besides an estimator's parameters."""
 
 OTHERS = (
     "Only binary classification is supported",
@@ -46,21 +46,21 @@ OTHERS = (
     "Found a table with",
     "Unknown label type",
     "Number of classes",
-    "n_splits",  # of a splitter
+    "n_splits",  # from a splitter
     "Sample weights must",
     "Expected 2D array",
     "Complex data not supported",
-    "multi_class must",  # of a scorer of two classes
-    "Input contains infinity",  # of a scorer, where a class is missing from a fold
+    "multi_class must",  # from a scorer of two classes
+    "Input contains infinity",  # from a scorer, where a class is missing from a fold
 )
-"""Other messages, most of them scikit-learn's, that say what is wrong with a table or labels."""
+"""Other accepted messages on tables or labels, most of them scikit-learn's."""
 
 OURS = (UserWarning,)
-"""Categories of warnings that are meant for users; numpy's RuntimeWarning is none of them."""
+"""Categories of warnings for users; numpy's RuntimeWarning is not among them."""
 
 
 class Fits:
-    """Estimators fitted to random rows; every invariant is then tried on the model."""
+    """Estimators fitted to random rows, whose models are tried by every invariant."""
 
     name = "fits"
     share = 1.0
@@ -70,7 +70,7 @@ class Fits:
         estimator = draw_estimator(rng)
         n, d = draw_size(rng)
         if "cv" in list_estimators()[estimator]().get_params():
-            n = min(n, 500)  # as many models as candidates times splits
+            n = min(n, 500)  # a search fits candidates times splits
         frame = draw_frame(rng)
         columns, layout = draw_table(rng, n, d, frame)
         model = list_estimators()[estimator]()
@@ -83,7 +83,7 @@ class Fits:
         return Case(estimator, params, tuple(columns), y, weight, frame, layout, seed)
 
     def check(self, case: Case, only: str | None = None) -> Outcome:
-        """Fit, and try every invariant that the case's seed chooses, or the one that is named."""
+        """Fit, and try the invariants that the case's seed chooses, or only the named one."""
         try:
             made = _make(case)
         except ALLOWED as error:
@@ -106,7 +106,7 @@ class Fits:
         with phase("fit leaves its arguments as they are"):
             assert _remember(made) == before
         for name, entry in self.list_invariants(case, only):
-            # An invariant draws the same whether others are tried before it or not.
+            # An invariant's draws must not depend on the invariants tried before it.
             fit = Fit(made.model, made.X, made.y, made.weight, case.seed)
             with phase(name), no_foreign_warnings(), redirect_stderr(io.StringIO()):
                 entry.check(fit)
@@ -115,11 +115,11 @@ class Fits:
         return Outcome("fitted")
 
     def list_invariants(self, case: Case, only: str | None) -> Iterable[tuple[str, Invariant]]:
-        """Return what is tried on the fit of a case."""
+        """Return the invariants to try on the fit of a case."""
         return list_chosen(case.seed, only)
 
     def check_refusal(self, case: Case, error: BaseException) -> None:
-        """See that a refusal names an argument that exists."""
+        """Check that a refusal names an existing argument."""
         if isinstance(error, MemoryError):
             return
         names = ARGUMENTS | list_estimators()[case.estimator]().get_params().keys() | {"rho"}
@@ -151,27 +151,31 @@ class Fits:
         weight = "" if case.weight is None else ", weight"
         end = f'hold(model, X, y{weight}, only="{broken}", seed={case.seed})'
         if broken.startswith("fit"):
-            return "\n".join([*lines[:at], "", "", "def test_found():", *_indent(lines[at + 1 :])])
+            return "\n".join(
+                [*lines[:at], "", "", "def test_regression():", *_indent(lines[at + 1 :])]
+            )
         imports = [*lines[:at], "from fuzz.invariants import hold"]
-        return "\n".join([*imports, "", "", "def test_found():", *_indent([*lines[at + 1 :], end])])
+        return "\n".join(
+            [*imports, "", "", "def test_regression():", *_indent([*lines[at + 1 :], end])]
+        )
 
 
 def _indent(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-def _make(case: Case) -> Made:
+def _make(case: Case) -> CaseObjects:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the libraries of tables, about what we draw
+        warnings.simplefilter("ignore")  # libraries of tables warn of our inputs
         return case.make()
 
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Whatever is raised is a failure of this name."""
+    """Turn every exception into a failure of this name."""
     try:
         yield
-    except Broken:
+    except BrokenInvariant:
         raise
     except Exception as error:
         cause = ""
@@ -179,11 +183,11 @@ def phase(name: str) -> Iterator[None]:
             cause = f": {type(error).__name__} in {_find_place(error)}"
         elif name == "fit":
             cause = ": " + re.sub("[^a-z ]+", " ", str(error).lower())[:60]
-        raise Broken(name, f"{name}{cause}", f"{type(error).__name__}: {error}") from error
+        raise BrokenInvariant(name, f"{name}{cause}", f"{type(error).__name__}: {error}") from error
 
 
 def _find_place(error: BaseException) -> str:
-    """Return the last function of the package, or else of any, that it came through."""
+    """Return the last function on the error's way, of the package if there is one."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "properboost" in Path(frame.filename).parts]
     last = (ours or frames)[-1]
@@ -192,7 +196,7 @@ def _find_place(error: BaseException) -> str:
 
 @contextmanager
 def no_foreign_warnings() -> Iterator[None]:
-    """A warning that is not meant for users is an error."""
+    """Turn warnings that are not for users into errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for category in OURS:
@@ -203,12 +207,12 @@ def no_foreign_warnings() -> Iterator[None]:
 
 
 def names_any(text: str, names: Container[str]) -> bool:
-    """Whether a message has one of some names in it."""
+    """Return whether a message has one of these names."""
     return any(word in names for word in re.findall(r"\w+", text))
 
 
-def _remember(made: Made) -> list[Any]:
-    """Return what fitting and predicting must leave as it is."""
+def _remember(made: CaseObjects) -> list[Any]:
+    """Return the content of all objects that fits and predictions must not change."""
     shown = [(name, repr(value)) for name, value in sorted(made.model.get_params().items())]
     table = made.X
     if hasattr(table, "iloc"):
@@ -218,11 +222,11 @@ def _remember(made: Made) -> list[Any]:
     elif hasattr(table, "to_dicts"):
         table = table.to_dicts()
     else:
-        kept = np.asarray(table)
+        array = np.asarray(table)
         table = (
-            kept.dtype.str,
-            kept.shape,
-            repr(table) if kept.dtype == object else kept.tobytes(),
+            array.dtype.str,
+            array.shape,
+            repr(table) if array.dtype == object else array.tobytes(),
         )
     weight = None if made.weight is None else made.weight.tobytes()
     return [

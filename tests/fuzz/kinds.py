@@ -1,4 +1,4 @@
-"""The kinds of input there are: a new one needs its line in `KINDS`, or in `COMMANDS`."""
+"""The kinds of input; a new one needs its line in `KINDS`, or in `COMMANDS`."""
 
 import subprocess
 import sys
@@ -21,24 +21,24 @@ __all__ = ["COMMANDS", "KINDS", "Command", "Kind"]
 
 
 class Kind(Protocol):
-    """A kind of input.  Its cases can be pickled, and are the same for the same number.
+    """Kind of input; its cases can be pickled, and are the same for the same number.
 
-    One that has a method `serve` too needs something that all workers of a run share: the run is
-    inside of the context that it returns.
+    A kind may have a method `serve` as well, for servers that all workers of a run share. The run
+    is inside of the context that it returns.
     """
 
     name: str
     share: float
-    """Its part of the time, beside the other kinds'."""
+    """Its share of the time, relative to the other kinds'."""
 
     def draw(self, seed: int) -> Any:
         """Return the case of this number."""
 
     def check(self, case: Any, only: str | None = None) -> Outcome:
-        """Return how it ended, or raise `Broken`; `only` names the one invariant to be tried."""
+        """Return the outcome of a case, or raise `BrokenInvariant`; `only` names one invariant."""
 
     def digest(self, case: Any) -> str | None:
-        """Return a hash that is the same under every instruction set; None if there is none."""
+        """Return a hash that no instruction set may change; None if there is none."""
 
     def smaller(self, case: Any) -> Iterator[Any]:
         """Yield simpler cases, those that save most first."""
@@ -49,11 +49,11 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """A program that draws and shrinks by itself; it ends with 0 if it found nothing.
+    """Program that draws and shrinks by itself; its exit status is 0 if it found nothing.
 
-    ``{minutes}`` in it is the time it has, ``{jobs}`` the processes, ``{seed}`` the number of the
-    run's first input and ``{folder}`` where failures are kept.  Where a program or file of `needs`
-    is missing, it is not tried.
+    ``{minutes}`` in its words is its time, ``{jobs}`` the processes, ``{seed}`` the number of the
+    run's first input and ``{folder}`` the folder of failures. Where a program or file of `needs` is
+    missing, it is not tried.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Command:
     needs: Sequence[str] = ()
 
     def find_missing(self) -> list[str]:
-        """Return what it needs and is not there."""
+        """Return the missing programs and files that it needs."""
         return [name for name in self.needs if not (which(name) or Path(name).exists())]
 
-    def run(self, **given: object) -> bool:
-        """Run it; return whether it found nothing."""
-        return subprocess.run([part.format(**given) for part in self.command]).returncode == 0
+    def run(self, **values: object) -> bool:
+        """Run the program; return whether it found nothing."""
+        return subprocess.run([part.format(**values) for part in self.command]).returncode == 0
 
 
 KINDS: dict[str, Kind] = {

@@ -1,8 +1,9 @@
-"""The kind of input that fits labels of a kind, and their integer codes: the models are one."""
+"""The kind of input that fits labels of a kind and their codes: the models are equal."""
 
 import importlib.util
 import io
 import pickle
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -32,7 +33,10 @@ from properboost.data.labels import LabelReader, find_classes
 __all__ = ["LabelCase", "Labels", "hold_labels"]
 
 REFUSALS = ("label", "class", "cannot be exported", "categories", "init_score", "loss", "columns")
-"""What the error must name where a model cannot be written for another system."""
+"""Words of which an error must have one where a model cannot be exported."""
+
+UNPICKLABLE = r"lambda|tangent_callable"
+"""A pattern of parameters that cannot be pickled: Python's lambdas and native functions."""
 
 PIECES = [
     "", " ", "a", "A", "b", "é", "0", "1", "1.0", "-0", "nan", "None", "True", "NULL", "it's", '"',
@@ -42,7 +46,7 @@ PIECES = [
 
 @dataclass(frozen=True, eq=False)
 class LabelCase:
-    """A case whose labels are codes 0, 1, ..., the kind that they are of, and its values."""
+    """Case whose labels are codes 0, 1, ..., with the kind and values of the labels."""
 
     case: Case
     kind: str
@@ -89,7 +93,7 @@ class Labels:
     def check(self, case: LabelCase, only: str | None = None) -> Outcome:
         try:
             labels = case.labels.make(case.case.y)
-        except (ValueError, TypeError, OverflowError) as error:  # of a library that has no such
+        except (ValueError, TypeError, OverflowError) as error:  # a library may lack such labels
             return Outcome("not made", str(error))
         with redirect_stderr(io.StringIO()):
             return _check(case, labels)
@@ -118,19 +122,21 @@ class Labels:
             f"{{{params}}}, X, y, {weight})"
         )
         imports = [*lines[:at], "from fuzz.labels import hold_labels"]
-        return "\n".join([*imports, "", "", "def test_found():", *(f"    {own}" for own in body)])
+        return "\n".join(
+            [*imports, "", "", "def test_regression():", *(f"    {code}" for code in body)]
+        )
 
 
 def draw_values(rng: Generator, kind: LabelKind) -> list[Any]:
-    """Return values of the labels of a kind, which ascend: usual ones, or any of the type."""
+    """Return ascending values of a kind's labels: the usual ones, or any of the type."""
     dtype = kind.values.dtype
     if not kind.any_values or dtype.kind == "b" or rng.random() < 0.3:
         return list(kind.values.tolist())
     count = int(rng.integers(2, 5))
-    found: set[Any] = set()
-    while len(found) < count:
-        found.add(_draw_value(rng, dtype))
-    values = sorted(found)
+    distinct: set[Any] = set()
+    while len(distinct) < count:
+        distinct.add(_draw_value(rng, dtype))
+    values = sorted(distinct)
     # NumPy's strings have no NUL at their ends.
     return sorted(set(np.array(values).tolist())) if dtype.kind == "U" else values
 
@@ -157,18 +163,20 @@ def hold_labels(
     codes: NDArray[Any],
     weight: NDArray[np.float64] | None = None,
 ) -> None:
-    """Check the fits to labels of these values and to their codes; tests of what failed call it."""
+    """Check fits to labels of these values and to their codes; regression tests call it."""
     labels = KINDS[kind].of(values)
     _compare(labels, labels.make(codes), estimator, params, X, codes, weight)
 
 
 def _check(case: LabelCase, labels: Any) -> Outcome:
-    own = case.case
+    by_code = case.case
     try:
-        X = own.make_table()
+        X = by_code.make_table()
     except ALLOWED as error:
         return Outcome("refused", str(error))
-    return _compare(case.labels, labels, own.estimator, own.params, X, own.y, own.weight)
+    return _compare(
+        case.labels, labels, by_code.estimator, by_code.params, X, by_code.y, by_code.weight
+    )
 
 
 def _compare(
@@ -185,7 +193,9 @@ def _compare(
     with phase("fit"), no_foreign_warnings():
         by_code = _fit(estimator, params, X, codes, weight, None)
         model = _fit(estimator, params, X, labels, weight, kind.values.tolist())
-        refused = [type(own).__name__ for own in (by_code, model) if isinstance(own, Exception)]
+        refused = [
+            type(outcome).__name__ for outcome in (by_code, model) if isinstance(outcome, Exception)
+        ]
         if refused:
             assert type(by_code) is type(model), f"codes: {by_code!r}; labels: {model!r}"
             return Outcome("refused", str(by_code))
@@ -199,11 +209,11 @@ def _compare(
         _assert_same(kind, model, by_code, X)
         np.testing.assert_array_equal(find_classes(labels, len(codes), kind.values), codes)
     with phase("labels are kept"), no_foreign_warnings(), tempfile.TemporaryDirectory() as folder:
-        if not any("lambda" in text for text in params.values()):  # which no pickle holds
+        if not any(re.search(UNPICKLABLE, text) for text in params.values()):
             _assert_same(kind, pickle.loads(pickle.dumps(model)), by_code, X)
         model.save_model(Path(folder) / "model.json")
         loaded = pb.load_model(Path(folder) / "model.json")
-        # A file has strings, and no room for a longer one that a label without weight was.
+        # The type of strings in a file need not hold longer labels without weight.
         texts = model.classes_.dtype.kind == "U"
         written = np.array(model.classes_.tolist()) if texts else model.classes_
         assert loaded.classes_.dtype == written.dtype
@@ -211,8 +221,8 @@ def _compare(
     if isinstance(X, np.ndarray) and X.dtype == np.float64 and X.ndim == 2:
         for name, write in EXPORTS.items():
             with phase(f"labels in {name}"), no_foreign_warnings():
-                found = _write(write, model, np.ascontiguousarray(X))
-                assert found is None or found == model.predict(X).tolist(), found
+                predicted = _write(write, model, np.ascontiguousarray(X))
+                assert predicted is None or predicted == model.predict(X).tolist(), predicted
     return Outcome("fitted")
 
 
@@ -235,7 +245,7 @@ def _fit(
     weight: NDArray[np.float64] | None,
     names: list[Any] | None,
 ) -> Any:
-    """Return a fitted model, or the error that it was refused with."""
+    """Return a fitted model, or the error of the fit."""
     try:
         values = {name: evaluate(text) for name, text in params.items()}
         by_label = values.get("class_weight")
@@ -259,7 +269,7 @@ def _assert_same(kind: LabelKind, model: Any, by_code: Any, X: Any) -> None:
 
 
 def _write(write: Any, model: Any, X: NDArray[np.float64]) -> list[Any] | None:
-    """Return the labels that another system predicts; None where the model is refused by name."""
+    """Return the labels that another system predicts; None where the export is refused by name."""
     try:
         return write(model, X)
     except (TypeError, ValueError) as refusal:
@@ -274,8 +284,8 @@ def _in_onnx(model: Any, X: NDArray[np.float64]) -> list[Any]:
     graph = pb.export.to_onnx(model, outputs=["label"]).SerializeToString()
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads, settings.log_severity_level = 1, 3
-    (found,) = onnxruntime.InferenceSession(graph, settings).run(None, {"X": X})
-    return found.tolist()
+    (labels,) = onnxruntime.InferenceSession(graph, settings).run(None, {"X": X})
+    return labels.tolist()
 
 
 def _in_sql(dialect: str, model: Any, X: NDArray[np.float64]) -> list[Any]:
@@ -293,9 +303,9 @@ def _in_sql(dialect: str, model: Any, X: NDArray[np.float64]) -> list[Any]:
     connection.execute(f"CREATE TABLE rows ({typed})")
     rows = [(k, *(None if x != x else x for x in row)) for k, row in enumerate(X.tolist())]
     connection.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * (1 + X.shape[1]))})", rows)
-    found = sorted(connection.execute(query).fetchall())
+    answers = sorted(connection.execute(query).fetchall())
     connection.close()
-    return [row[1] for row in found]
+    return [row[1] for row in answers]
 
 
 EXPORTS: dict[str, Any] = {"SQLite": lambda model, X: _in_sql("sqlite", model, X)}

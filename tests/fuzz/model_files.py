@@ -3,9 +3,9 @@
     python tests/fuzz/model_files.py --minutes 5 --seed 1 --failures /tmp/failures
 
 A mutated file must be refused with a ValueError that names it, or be a model like any: it predicts
-finite numbers or refuses the rows, and what it is saved as, compact and packed, too, loads and
-predicts the same; the full file is saved as the same bytes.  All that within `MEMORY` and
-`SECONDS`.  What fails is kept, a file each.  One file in `TABLES` is of a quantized table, see
+finite numbers or refuses the rows; saved again, also compact and packed, it loads and
+predicts the same; the full file keeps its bytes.  This must stay within `MEMORY` and
+`SECONDS`.  Files that fail are saved.  One file in `TABLES` is of a quantized table, see
 `table_files`.
 """
 
@@ -32,10 +32,10 @@ import mutations
 import table_files
 
 MEMORY = (64 * 2**20, 10)
-"""Bytes that may be taken for a file, and per byte of it."""
+"""Bytes of memory allowed for a file, and per byte of it."""
 
 SECONDS = (0.3, 2.0)
-"""Seconds of processor time that may be taken for a file, and per MB of it."""
+"""Seconds of processor time allowed for a file, and per MB of it."""
 
 TABLES = 4
 
@@ -44,7 +44,7 @@ HANG = 60.0
 
 
 def make_models(pb):
-    """Return an unfitted model of every kind, and more where kinds hold different things."""
+    """Return unfitted models of every kind, and variants whose files differ in content."""
     quick = {"cv": 2, "max_bins": 4, "rows_per_bin": None, "effort": None}
     space = {"gain": [0.5, 2.0], "n_estimators": 2}
     stopping = pb.EarlyStopping(validation_fraction=0.2, n_iter_no_change=3)
@@ -103,7 +103,7 @@ def edit(model):
 
 
 EDITED = {"edited": edit}
-"""What is done to those that are edited after their fit."""
+"""Edits that models get after their fit, by name."""
 
 
 def make_files(pb, folder):
@@ -138,11 +138,11 @@ def make_files(pb, folder):
 
 
 class FailedError(Exception):
-    """A mutated file did what none may do."""
+    """Error that a mutated file broke a rule."""
 
 
 def check_file(pb, path, rows):
-    """Return "refused" or "loaded"; FailedError if it is neither."""
+    """Return "refused" or "loaded"; raise FailedError if the file is neither."""
     try:
         model = pb.load_model(path)
     except ValueError as error:
@@ -167,7 +167,7 @@ def check_file(pb, path, rows):
 
 
 def predict(model, rows):
-    """Return what a model makes of rows; None where it refuses them."""
+    """Return the predictions of a model; None where it refuses the rows."""
     if not model.__sklearn_is_fitted__() or not hasattr(model, "decision_function"):
         return None
     try:
@@ -184,21 +184,21 @@ def predict(model, rows):
 
 
 def same(one, other):
-    """Whether predictions have the same bits."""
+    """Return whether predictions have the same bits."""
     if one is None or other is None:
         return one is other
     return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
 
 
 def limit_memory(size):
-    """Let this process take so much more memory as a file of a size may ask for."""
+    """Limit the memory of this process to the allowance for a file of this size."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY[0] + MEMORY[1] * size
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
 def attack(folder, seed, inputs, minutes, outcomes, failures):
-    """Try mutated files until there were enough of them or the time is up."""
+    """Try mutated files until their number is reached or the time is up."""
     faulthandler.enable()
     import properboost as pb
 
@@ -210,16 +210,17 @@ def attack(folder, seed, inputs, minutes, outcomes, failures):
     models = ([*files.values()], mutations.mutate, lambda: check_file(pb, path, rows))
     sound = [*table_files.make_tables(pb, folder).values()]
     tables = (sound, table_files.mutate_table, lambda: table_files.check_table(pb, path))
-    for own, _, check in (models, tables):  # what is only done once is no file's fault
-        for file in own:
+    # This pays for what is done only once, for no file in particular.
+    for files, _, check in (models, tables):
+        for file in files:
             path.write_bytes(file.data)
             assert check() == "loaded"
     end = time.monotonic() + 60.0 * minutes
     for k in range(inputs):
         if time.monotonic() > end:
             break
-        own, mutate, check = tables if rng.integers(TABLES) == 0 else models
-        one, other = (own[rng.integers(len(own))] for _ in range(2))
+        files, mutate, check = tables if rng.integers(TABLES) == 0 else models
+        one, other = (files[rng.integers(len(files))] for _ in range(2))
         how, data = mutate(one, other, rng)
         path.write_bytes(data)
         begin, problem, outcome = time.process_time(), "", "failed"
@@ -279,7 +280,7 @@ def watch(jobs, readers, folder, failures):
 
 
 def main(argv=None):
-    """Run the attack; the exit status is 1 if a file failed."""
+    """Run the attack; return the exit status, 1 if a file failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--inputs", type=int, default=10_000)
@@ -295,12 +296,12 @@ def main(argv=None):
         each, limit = arguments.inputs // arguments.jobs, arguments.minutes
         jobs, readers = [], []
         for k, seed in enumerate(range(arguments.seed, arguments.seed + arguments.jobs)):
-            # Not a queue, whose thread would start while memory is limited.
+            # A queue would start a thread while memory is limited.
             reader, writer = context.Pipe(duplex=False)
-            given = (folder / str(k), seed, each, limit, writer, arguments.failures)
-            jobs.append(context.Process(target=attack, args=given))
+            settings = (folder / str(k), seed, each, limit, writer, arguments.failures)
+            jobs.append(context.Process(target=attack, args=settings))
             jobs[-1].start()
-            writer.close()  # the worker's own stays open
+            writer.close()  # the worker's end stays open
             readers.append(reader)
         outcomes, kinds, longest, n_bytes = watch(jobs, readers, folder, arguments.failures)
     n = sum(outcomes.values())

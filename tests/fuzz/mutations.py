@@ -1,7 +1,7 @@
-"""Model files with something wrong: what an attacker, a bad disk or a careless hand makes of them.
+"""Damaged model files, as from an attacker, a bad disk or a careless hand.
 
 Each function takes a file, another one and a generator, and returns the bytes of a mutated file.
-Those of `OF_BYTES` know nothing of what files hold; those of `OF_DOCUMENTS` change the JSON.
+Those of `OF_BYTES` use no structure of the files; those of `OF_DOCUMENTS` change the JSON.
 """
 
 import gzip
@@ -36,13 +36,13 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A sound model file."""
+    """Sound model file."""
 
     data: bytes
 
     @cached_property
     def document(self) -> Any:
-        """What it holds."""
+        """Document in the file."""
         return json.loads(self.data)
 
 
@@ -50,7 +50,7 @@ Mutation = Callable[[ModelFile, ModelFile, np.random.Generator], bytes]
 
 
 def mutate(file: ModelFile, other: ModelFile, rng: np.random.Generator) -> tuple[str, bytes]:
-    """Return the name of a mutation drawn at random, and what it makes of a file.
+    """Return the name of a mutation drawn at random, and the bytes of the mutated file.
 
     One in eight is of bytes, and one in four is followed by another.
     """
@@ -127,7 +127,7 @@ OF_BYTES: Mapping[str, Mutation] = {
 
 
 def pick(document: Any, rng: np.random.Generator) -> tuple[Place, Any]:
-    """Return a place in a document, shallow ones as often as deep ones, and what is there."""
+    """Return a place in a document, shallow or deep with equal chance, and its value."""
     place: Place = ()
     value = document
     while isinstance(value, dict | list) and len(value) and (not place or rng.random() < 0.75):
@@ -154,7 +154,7 @@ def _write(document: Any) -> bytes:
 def _at_random(
     new: Callable[[Any, ModelFile, np.random.Generator], Any],
 ) -> Mutation:
-    """Make a mutation of what gives a place another value."""
+    """Make a mutation from a function that gives a place another value."""
 
     def mutation(file: ModelFile, other: ModelFile, rng: np.random.Generator) -> bytes:
         place, value = pick(file.document, rng)
@@ -202,7 +202,7 @@ def _from_another(_: Any, other: ModelFile, rng: np.random.Generator) -> Any:
 
 
 def replace_by_namesake(file: ModelFile, other: ModelFile, rng: np.random.Generator) -> bytes:
-    """Put in what another file has at the same place, as far as it has it."""
+    """Put in another file's value at the same place, as far as it has that place."""
     place, _ = pick(file.document, rng)
     value = other.document
     for k, key in enumerate(place):
@@ -230,7 +230,7 @@ def remove_entry(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> byt
 
 
 def repeat_entry(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> bytes:
-    """Have an entry of a list twice, or one more key in an object, perhaps one that it has."""
+    """Repeat an entry of a list, or add a key to an object, perhaps an existing one."""
     place, _value = pick(file.document, rng)
     holder = file.document
     for key in place[:-1]:
@@ -240,10 +240,10 @@ def repeat_entry(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> byt
         return _write(change(file.document, place[:-1], [*holder[:k], holder[k], *holder[k:]]))
     text = _write(file.document)
     keys = [f'"{key}":'.encode() for key in holder]
-    found = text.find(keys[rng.integers(len(keys))])
-    if found < 0 or rng.random() < 0.2:
+    at = text.find(keys[rng.integers(len(keys))])
+    if at < 0 or rng.random() < 0.2:
         return _write(change(file.document, place[:-1], {**holder, "one more": 0}))
-    return text[:found] + keys[rng.integers(len(keys))] + b"0," + text[found:]
+    return text[:at] + keys[rng.integers(len(keys))] + b"0," + text[at:]
 
 
 def nest(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> bytes:
@@ -256,7 +256,7 @@ def nest(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> bytes:
 
 
 def put_raw(file: ModelFile, _: ModelFile, rng: np.random.Generator) -> bytes:
-    """Put in what only resembles a number of JSON."""
+    """Put in text that only resembles a JSON number."""
     place, _value = pick(file.document, rng)
     marked = _write(change(file.document, place, "(the place)"))
     return marked.replace(b'"(the place)"', _one_of(RAW_NUMBERS, rng))

@@ -1,22 +1,22 @@
-"""What comes of a case."""
+"""Outcomes of cases."""
 
 from dataclasses import dataclass
 
-__all__ = ["Broken", "Outcome"]
+__all__ = ["BrokenInvariant", "Outcome"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended that broke nothing: a word to count, and why."""
+    """Outcome of a case that broke nothing: a word to count, and the reason."""
 
     kind: str
     why: str = ""
 
 
-class Broken(Exception):  # noqa: N818 -- an outcome, not an error of ours
-    """An invariant that does not hold.
+class BrokenInvariant(Exception):  # noqa: N818 -- an outcome, not an error of ours
+    """Failure of an invariant.
 
-    `signature` is what failures of one cause have in common: it is told from others by it.
+    `signature` distinguishes causes: failures of one cause share it.
     """
 
     def __init__(self, invariant: str, signature: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The kind of input whose words hurt: pages, pictures and terminals show them as text."""
+"""The kind of input with hostile words: pages, pictures and terminals show them as text."""
 
 import contextlib
 import io
@@ -38,7 +38,7 @@ NASTY = [
     "*a*", "|", "# a", "$x$", "$\\bad$", "cost $ (net_$)", "$5_k-$9_k", "\\$", "\\", "\\x0b",
     "\\frac{1}{2}", "x^2", "~%&",
 ]  # fmt: skip
-"""Pieces of text that somebody takes for something else."""
+"""Pieces of text that some program takes for something else."""
 
 RANGES = [
     (0x0, 0x20), (0x20, 0x7F), (0x7F, 0xA0), (0x300, 0x370), (0x590, 0x700), (0x900, 0xD80),
@@ -50,11 +50,11 @@ CLOSED = {"div", "b", "table", "tr", "td", "th", "span", "svg", "line", "polylin
 """Elements of pieces of HTML for notebooks."""
 
 SMALL = {"MOST_RESAMPLES": 29, "FEWEST_RESAMPLES": 29}
-"""Draws of the bootstrap, which is not what is tried."""
+"""Settings of few draws for the bootstrap, which is not under test."""
 
 
 def draw_text(rng: Generator) -> str:
-    """Return a text: pieces that hurt, any characters, an ordinary one, now and then a long one."""
+    """Return a text: hostile pieces, any characters, ordinary, or now and then long."""
     kind = rng.random()
     if kind < 0.15:
         text = str(rng.choice(["size", "age", "low", "high", "yes", "no", "north-west"]))
@@ -70,19 +70,19 @@ def draw_text(rng: Generator) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PageCase:
-    """A small model, and the words of its table, its classes and its page."""
+    """Small model, and the words of its table, its classes and its page."""
 
     params: dict[str, Any]
     names: tuple[str, ...]
-    """What features are called; the last one is categorical."""
+    """Names of the features; the last one is categorical."""
     levels: tuple[str, ...]
     classes: tuple[str, ...]
     called: tuple[str, ...] = ()
-    """What the page calls the classes."""
+    """Names of the classes on the page."""
     words: str = "words"
-    """Title, purpose, descriptions and so on."""
+    """Words of the title, the purpose, the descriptions and so on."""
     shown: tuple[int, int, int] = (1, 1, 1)
-    """Features, pairs and rows that the page shows."""
+    """Numbers of features, pairs and rows on the page."""
     seed: int = 0
     weight: None = None
 
@@ -106,7 +106,7 @@ class PageCase:
         return pb.ProperBoostClassifier(n_jobs=1, **self.params).fit(X, y), X, y
 
     def harmless(self) -> "PageCase":
-        """Return the same with words that nobody takes for something else."""
+        """Return the same case with harmless words."""
 
         def words(texts: Sequence[str], name: str) -> tuple[str, ...]:
             return tuple(f"{name} {k}" for k in range(len(texts)))
@@ -137,7 +137,7 @@ class PageCase:
 
 
 class Pages:
-    """Small models whose words are as bad as can be, shown in every way there is."""
+    """Small models with the worst words, shown in every way."""
 
     name = "pages"
     share = 0.5
@@ -145,7 +145,7 @@ class Pages:
     addresses = 2**37
 
     def __init__(self) -> None:
-        self._kinds: set[Any] = set()  # of elements, in pages of harmless words
+        self._kinds: set[Any] = set()  # kinds of elements in pages of harmless words
 
     def draw(self, seed: int) -> PageCase:
         rng = np.random.default_rng([crc32(self.name.encode()), seed])
@@ -176,8 +176,8 @@ class Pages:
     def check(self, case: PageCase, only: str | None = None) -> Outcome:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("error")
-            # Fits warn of few rows and rounds, and matplotlib of letters that its font lacks and of
-            # wide words that leave no room.
+            # Fits warn of few rows and rounds, and matplotlib of missing letters and of words too
+            # wide for the picture.
             warnings.filterwarnings("ignore", category=UserWarning, module="fuzz")
             for message in ("Glyph .* missing from font", "constrained_layout not applied"):
                 warnings.filterwarnings("ignore", message)
@@ -237,21 +237,23 @@ class Pages:
         )
 
     def show(self, case: PageCase, broken: str) -> str:
-        given = ", ".join(f"{own.name}={getattr(case, own.name)!a}" for own in fields(case)[:-1])
+        settings = ", ".join(
+            f"{field.name}={getattr(case, field.name)!a}" for field in fields(case)[:-1]
+        )
         return "\n".join(
             [
                 "from fuzz.pages import PageCase, Pages",
                 "",
                 "",
-                "def test_found():",
-                f"    case = PageCase({given})",
+                "def test_regression():",
+                f"    case = PageCase({settings})",
                 f'    Pages().check(case, only="{broken}")',
             ]
         )
 
 
 def _draw_texts(rng: Generator, n: int) -> list[str]:
-    """Return so many different texts, of which some are equal once they are spelled."""
+    """Return this many different texts, some of which are equal once spelled."""
     texts: dict[str, None] = {}
     while len(texts) < n:
         if texts and rng.random() < 0.15:
@@ -289,7 +291,7 @@ def _check_pieces(fitted: tuple[Any, Any, Any]) -> None:
         assert text.encode()
         assert text == make_visible(text)
         assert {tag for tag, _ in page.elements} <= CLOSED
-        attributes = {name for _, own in page.elements for name in own}
+        attributes = {name for _, attributes in page.elements for name in attributes}
         assert not any(name.startswith("on") or name in ("href", "src") for name in attributes)
 
 
@@ -340,10 +342,10 @@ def _check_terminal(fitted: tuple[Any, Any, Any], folder: Path) -> None:
         if "surrogate pair" not in str(error):
             raise
         return
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         assert main(["inspect", str(path)]) == 0
-    texts = [told.getvalue()]
+    texts = [printed.getvalue()]
     if model.weak_learner == "tree":
         texts.append(model.describe_tree(1, model.classes_[-1]))
     if model.weak_learner == "rule":

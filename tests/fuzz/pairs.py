@@ -1,6 +1,6 @@
 """The kind of input that sets two parameters of an estimator, and leaves all others as they are.
 
-Fields of objects count as parameters.  Where one of the two has an effect beside a third alone,
+Fields of objects count as parameters.  Where one of the two needs a third for an effect,
 the third is set, too.  Every two parameters must go together: a small table is fitted, predicted,
 written and read, or the fit is refused by the name of one of the two.  Parameters and values come
 from the declarations, so that pairs follow when these change.
@@ -42,7 +42,7 @@ TRIED = (
     "a pickle holds the same model",
     "a file holds the same model",
 )
-"""The invariants that are tried on every fit."""
+"""Invariants that are tried on every fit."""
 
 ROWS = (40, 150)
 
@@ -54,7 +54,7 @@ Values = NDArray[Any]
 
 @functools.cache
 def list_pairs() -> tuple[tuple[str, str, str], ...]:
-    """Return an estimator and two of its parameters, for all; neighbours have little in common."""
+    """Return all triples of an estimator and two parameters, neighbours unlike each other."""
     pairs = [
         (estimator, *two)
         for estimator in list_estimators()
@@ -65,7 +65,7 @@ def list_pairs() -> tuple[tuple[str, str, str], ...]:
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Whether no name is a field of the other, and fields of one parameter have a common class."""
+    """Return whether no name is a field of the other, and fields share a class."""
     owner, field = one.partition("__")[::2]
     other_owner, other_field = other.partition("__")[::2]
     if owner != other_owner:
@@ -75,10 +75,9 @@ def _are_apart(one: str, other: str) -> bool:
 
 
 class Pairs(Fits):
-    """Two parameters with other values than their defaults.
+    """Pairs of parameters with other values than their defaults.
 
-    The pair of a number is that of the number less the count of all pairs: so many numbers one
-    after the other have them all, the next as many have other values.
+    Consecutive numbers give all pairs in turn; after that the same pairs come with other values.
     """
 
     name = "pairs"
@@ -101,11 +100,11 @@ class Pairs(Fits):
         return Case(estimator, params, columns, y, weight, frame, seed=seed)
 
     def list_invariants(self, case: Case, only: str | None) -> Iterable[tuple[str, Invariant]]:
-        """Return the same for every case."""
+        """Return the same invariants for every case."""
         return ((name, INVARIANTS[name]) for name in TRIED if only in (None, name))
 
     def check_refusal(self, case: Case, error: BaseException) -> None:
-        """See that a refusal names one of the two, or what a preset sets besides."""
+        """Check that a refusal names one of the two, or a parameter that a preset sets."""
         model = case.make().model
         plain = list_estimators()[case.estimator]().get_params(deep=False)
         names = {name for name, value in plain.items() if repr(value) != repr(getattr(model, name))}
@@ -121,7 +120,7 @@ class Pairs(Fits):
 def draw_columns(
     rng: Generator, n: int, d: int, gaps: bool
 ) -> tuple[tuple[Column, ...], str | None]:
-    """Return columns of numbers, some of few values or with gaps, and now and then one of texts."""
+    """Return columns of numbers, some with few values or gaps, and sometimes one of texts."""
     columns = [Column(rng.normal(size=n))]
     for _ in range(d - 1):
         values = rng.normal(size=n) if rng.random() < 0.5 else rng.integers(0, 6, n).astype(float)
@@ -135,7 +134,7 @@ def draw_columns(
 
 
 def draw_labels(rng: Generator, columns: Sequence[Column], labels: Sequence[Any]) -> Values:
-    """Return labels that the first columns say something about; each class has rows enough."""
+    """Return labels that depend on the first column; each class has enough rows."""
     n = len(columns[0].values)
     score = columns[0].values + rng.logistic(size=n) / 2.0
     order = np.argsort(score + rng.normal(size=n) / 2.0)
@@ -154,15 +153,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--values", type=int, default=4, help="values of each pair (default: 4)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="workers")
     parser.add_argument("--keep", type=Path, default=Path("out/fuzz"), help="folder of failures")
-    given = parser.parse_args(arguments)
-    if unknown := set(given.estimators) - set(list_estimators()):
+    options = parser.parse_args(arguments)
+    if unknown := set(options.estimators) - set(list_estimators()):
         parser.error(f"unknown estimators: {', '.join(sorted(unknown))}")
-    chosen = given.estimators or [*list_estimators()]
+    chosen = options.estimators or [*list_estimators()]
 
-    run = Run([Pairs.name], given.keep, 0)
+    run = Run([Pairs.name], options.keep, 0)
     every = list_pairs()
     numbers = iter(
-        [k for k in range(given.values * len(every)) if every[k % len(every)][0] in chosen]
+        [k for k in range(options.values * len(every)) if every[k % len(every)][0] in chosen]
     )
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     lock = threading.Lock()
@@ -179,7 +178,7 @@ def main(arguments: list[str] | None = None) -> int:
                 outcomes[every[number % len(every)][0]][outcome] += 1
         bench.close()
 
-    threads = [threading.Thread(target=work) for _ in range(given.jobs)]
+    threads = [threading.Thread(target=work) for _ in range(options.jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,8 +1,8 @@
 """Random parameters of any estimator, drawn from its declarations.
 
-A declaration knows what it allows: its check is tried on a pool of values, ordinary and extreme,
-and what it takes may be drawn.  So a new estimator or parameter joins by itself; only parameters
-whose values depend on the table, and those that cost time, have a line here.
+Each declaration's check is tried on a pool of values, ordinary and extreme, and accepted values may
+be drawn. So a new estimator or parameter joins by itself. Only parameters whose values depend on
+the table, and slow ones, have a line here.
 """
 
 import functools
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Shape:
-    """What parameters may depend on: rows, columns and labels, as expressions."""
+    """Inputs that parameters may depend on: rows, columns and labels, as expressions."""
 
     n: int
     d: int
@@ -57,22 +57,22 @@ class Shape:
 Draw: TypeAlias = Callable[[Generator, Shape], str]
 
 Texts: TypeAlias = dict[str, str]
-"""Expressions by the names of parameters, nested ones among them."""
+"""Expressions by names of parameters, which may be nested."""
 
 
 @functools.cache
 def list_estimators() -> dict[str, type]:
     """Return the class of every public estimator and preset, by name."""
-    found = {
+    classes = {
         name: kind
         for name in pb.__all__
         if isinstance(kind := getattr(pb, name), type) and hasattr(kind, "fit")
     }
-    return found | {name: type(getattr(pb, name)()) for name in presets.__all__}
+    return classes | {name: type(getattr(pb, name)()) for name in presets.__all__}
 
 
 def draw_estimator(rng: Generator) -> str:
-    """Return a name; the estimators that have many choices more often than presets of them."""
+    """Return a name, of estimators with many choices more often than of presets."""
     known = list_estimators()
     share = np.array([1.0 if name in presets.__all__ else 4.0 for name in known])
     share[list(known).index("ProperBoostClassifier")] = 16.0
@@ -100,7 +100,7 @@ def list_names(estimator: str) -> tuple[str, ...]:
 
 
 def check_model(model: Any) -> None:
-    """Check the parameters of an estimator or the fields of an object, as a fit does first."""
+    """Check the parameters of an estimator or the fields of an object, as fits do first."""
     checks = {
         pb.ProperBoostClassifier: check_parameters,
         pb.ProperBoostClassifierCV: check_search,
@@ -111,7 +111,7 @@ def check_model(model: Any) -> None:
 
 
 def _goes(kind: str, texts: Texts) -> bool:
-    """Whether parameters of an estimator, or fields of an object, go together."""
+    """Return whether parameters of an estimator, or fields of an object, go together."""
     try:
         check_model(make_model(kind, {name: evaluate(text) for name, text in texts.items()}))
     except (ValueError, TypeError):
@@ -119,7 +119,7 @@ def _goes(kind: str, texts: Texts) -> bool:
     return True
 
 
-# -- what declarations allow ----------------------------------------------------------------------
+# -- allowed values -------------------------------------------------------------------------------
 
 INTEGERS = [-1, 0, 1, 2, 3, 5, 8, 31, 100, 127, 128, 254, 255, 256, 2**31 - 1, 2**31, 10**30]
 FLOATS = [
@@ -137,7 +137,7 @@ Sorted: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 def allowed(kind: type, name: str) -> Sorted:
-    """Return the ordinary values of a parameter, the extreme ones, and those it refuses."""
+    """Return the ordinary, the extreme and the refused values of a parameter."""
     return _sort(declared(kind)[name])
 
 
@@ -171,7 +171,7 @@ def _is_ordinary(text: str) -> bool:
 
 
 def _list_names(annotation: Any) -> list[str]:
-    """Return every name that a type allows; where it is any text, those of weak learners."""
+    """Return every name that a type allows; for any text, the names of weak learners."""
     if annotation is str:
         return [*LEARNERS]
     if get_origin(annotation) is Literal:
@@ -189,19 +189,20 @@ def _one(*texts: str) -> Draw:
 
 
 def _draw_loss(rng: Generator, shape: Shape) -> str:
-    own = [f"losses.{kind.__name__}()" for kind in losses.LOSSES.values()]
+    built_in = [f"losses.{kind.__name__}()" for kind in losses.LOSSES.values()]
     custom = [
         "losses.Alpha(0.2)", "losses.Alpha(0.5)", "losses.Permissible('mu', 0.3)",
         "losses.from_pdf(stats.logistic())", "losses.from_pdf(stats.t(2))",
         "losses.from_pdf(stats.logistic(), losses.Savage(2), alpha=0.5)",
-        "losses.from_risk(*own_losses.RISKS['savage'][:2])",
+        "losses.from_risk(*custom_losses.RISKS['savage'][:2])",
         "losses.from_functions(lambda u: special.expit(-u), name='mine')",
         "losses.from_functions(lambda u: special.expit(-u), name='mine', tabulate=False)",
-        "losses.from_functions(own_losses.tangent_callable('weight'), scale=own_losses.CERTAIN)",
+        ("losses.from_functions(custom_losses.tangent_callable('weight'), "
+         "scale=custom_losses.CERTAIN)"),
     ]  # fmt: skip
     if rng.random() < 0.7:
         return repr(str(rng.choice(list(losses.LOSSES))))
-    return str(rng.choice(own if rng.random() < 0.5 else custom))
+    return str(rng.choice(built_in if rng.random() < 0.5 else custom))
 
 
 def _draw_directions(rng: Generator, shape: Shape) -> str:
@@ -217,8 +218,8 @@ def _draw_pairs(rng: Generator, shape: Shape) -> str:
 
 
 def _draw_categories(rng: Generator, shape: Shape) -> str:
-    some = rng.random(shape.d) < 0.3
-    return ("None", "'from_dtype'", repr(np.flatnonzero(some).tolist()), repr(some.tolist()))[
+    chosen = rng.random(shape.d) < 0.3
+    return ("None", "'from_dtype'", repr(np.flatnonzero(chosen).tolist()), repr(chosen.tolist()))[
         rng.integers(4)
     ]
 
@@ -234,8 +235,8 @@ def _draw_class_weight(rng: Generator, shape: Shape) -> str:
 
 def _draw_intercept(rng: Generator, shape: Shape) -> str:
     numbers = [float(10.0 ** rng.uniform(-3, 3)) for _ in shape.labels]
-    some = numbers[:1] if len(numbers) == 2 else numbers
-    known = ["'share'", "'auto'", "None", repr(numbers[0]), repr(some)]
+    classes = numbers[:1] if len(numbers) == 2 else numbers
+    known = ["'share'", "'auto'", "None", repr(numbers[0]), repr(classes)]
     return known[rng.integers(len(known))]
 
 
@@ -255,7 +256,7 @@ def _draw_splits(rng: Generator, shape: Shape) -> str:
     known = ["2", "3", "'auto'", "model_selection.KFold(2)",
              "model_selection.StratifiedKFold(3, shuffle=True, random_state=0)",
              "model_selection.ShuffleSplit(3, random_state=0)"]  # fmt: skip
-    known += ["model_selection.LeaveOneOut()"] if shape.n < 20 else []  # so many fits take long
+    known += ["model_selection.LeaveOneOut()"] if shape.n < 20 else []  # this many fits are slow
     return known[rng.integers(len(known))]
 
 
@@ -274,7 +275,7 @@ OF_TABLE: dict[str, Draw] = {
     "random_state": _one("0", "1", "4294967295", "None"),
     "n_jobs": _one("1", "2", "-1", "None", "3"),
     "verbose": _one("0"),
-    "time_limit": _one("None", "1e6"),  # what is found until a time is over depends on the machine
+    "time_limit": _one("None", "1e6"),  # the result of a limited time depends on the machine
     "n_draws": _one("1", "2", "3", "16"),
     "q": _one("0.05", "0.5", "1e-9", "1.0", "0.0"),
     "l1_ratio": _one("0.0", "0.5", "1.0", "-1.0"),
@@ -290,22 +291,22 @@ OTHER_THAN_DEFAULT: dict[str, Draw] = {
     "time_limit": _one("1e6"),
     "n_draws": _one("2", "3", "16"),
 }
-"""Parameters of which most inputs have the default alone, or that time is proportional to."""
+"""Draws of values besides the default, for parameters that most inputs leave alone."""
 
 MOST = {"n_estimators": 12, "max_estimators": 12, "n_rados": 200}
-"""Parameters that time is proportional to, and the largest value that is drawn."""
+"""Parameters that time is proportional to, and their largest drawn values."""
 
 OF_FINAL_MODEL = (
     "n_estimators", "outer_bags", "calibration", "weak_learner__n_draws",
     "interactions__n_estimators",
 )  # fmt: skip
-"""Parameters of which a search takes no list."""
+"""Parameters for which a search takes no list."""
 
 NEEDED = {"n_draws": {"max_features": "0.5"}, "min_saving": {"max_cells": "4"}}
-"""Fields that have an effect beside such others, in presets, too."""
+"""Fields that need others to have an effect, in presets, too."""
 
 MOST_COMBINATIONS = 8
-"""The most combinations of a space's lists."""
+"""Largest number of combinations of a space's lists."""
 
 WRONG_SPACES = [
     "[]", "'gain'", "{1: 2}", "{'gain': []}", "{'gain': [1.0, 'two']}", "{'n_estimators': [1, 2]}",
@@ -317,7 +318,7 @@ WRONG_SPACES = [
     "{'loss': losses.Savage(2.0), 'gain': [1.0, 3.0]}", "{'l2': [0.0, 0.1], 'response': 'real'}",
     "{'weak_learner': ['table', 'tree'], 'interactions': 2}",
 ]  # fmt: skip
-"""Spaces that are refused, or hold a value that goes with none of the others."""
+"""Spaces that are refused, or have a value that fits none of the others."""
 
 
 # -- drawing --------------------------------------------------------------------------------------
@@ -332,14 +333,14 @@ def draw_parameters(rng: Generator, estimator: str, shape: Shape) -> Texts:
 
 @dataclass(frozen=True)
 class _Drawer:
-    """Draws parameters: each with a chance of `boldness`, of extreme values if it is wild."""
+    """Drawer of parameters, each with the chance `boldness`, and of extreme values if `wild`."""
 
     rng: Generator
     shape: Shape
     boldness: float
     wild: bool
     repairs: bool
-    """Whether what would be refused beside the others is left out."""
+    """Whether values are left out that would be refused together with the others."""
 
     def draw(self, estimator: str) -> Texts:
         """Return parameters of an estimator."""
@@ -367,7 +368,7 @@ class _Drawer:
         return self._keep(drawn, functools.partial(_goes, estimator))
 
     def draw_value(self, entry: Parameter) -> str:
-        """Return a value of a parameter or field that is no object."""
+        """Return a value, which is no object, of a parameter or field."""
         rng = self.rng
         if entry.name == "space":
             return self.draw_space()
@@ -396,7 +397,7 @@ class _Drawer:
         return self.draw_part(entry)[entry.name] if is_part else self.draw_value(entry)
 
     def draw_part(self, entry: Parameter) -> Texts:
-        """Return what stands for an object, or an object, with fields by nested names or in it."""
+        """Return a plain value or an object, with fields by nested names or in it."""
         rng, name = self.rng, entry.name
         classes = list_classes(name)
         cls = classes[rng.integers(len(classes))]
@@ -405,7 +406,7 @@ class _Drawer:
         if way < 0.35:
             return {name: plain}
         fields = self.draw_fields(cls)
-        # Votes have names that stand for no object: their fields are flat.
+        # Voting models have names without objects, and their fields are flat.
         if way < 0.65 and entry.component is not None:
             return {name: plain} | {f"{name}__{field}": text for field, text in fields.items()}
         return {name: f"pb.{cls.__name__}({', '.join(f'{f}={t}' for f, t in fields.items())})"}
@@ -443,7 +444,7 @@ class _Drawer:
         return _show_space(space)
 
     def _draw_besides(self, texts: Texts, name: str) -> list[str]:
-        """Return another value of a name that goes with the others, if one is drawn."""
+        """Draw another value of a name; return it if it goes with the others."""
         owner, _, field = name.partition("__")
         entry = declared(pb.ProperBoostClassifier)[owner]
         if field:
@@ -454,7 +455,7 @@ class _Drawer:
         return [text] if _goes("ProperBoostClassifier", texts | {name: text}) else []
 
     def _is_in_vain(self, name: str) -> bool:
-        """Whether rows are likely to be refused: bags and shares lack a class that is rare."""
+        """Return whether a refusal is likely, because bags and shares lack a rare class."""
         n_classes = len(self.shape.labels)
         if name in ("outer_bags", "early_stopping"):
             return self.shape.n < 12 * n_classes
@@ -466,17 +467,17 @@ class _Drawer:
         return max(self.boldness, 0.3) if _list_names(entry.annotation) else self.boldness
 
     def _add_needed(self, estimator: str, drawn: Texts) -> None:
-        """Add what parameters need to have an effect, now and then."""
+        """Add, now and then, parameters that others need to have an effect."""
         for name in [*drawn]:
             if self.rng.random() < 0.5:
                 drawn |= _find_needed(estimator, name, drawn)
 
     def _keep(self, drawn: Texts, go: Callable[[Texts], bool]) -> Texts:
-        """Return what goes together of what was drawn; which of two that do not is by lot."""
+        """Return drawn values that go together; of two that do not, a random one."""
         if go(drawn):
             return drawn
         taken: Texts = {}
-        for _ in range(2):  # one may need another that comes after it
+        for _ in range(2):  # a value may need another one that comes later
             order = [name for name in self.rng.permutation([*drawn]) if name not in taken]
             for name in map(str, order):
                 if go(taken | {name: drawn[name]}):
@@ -493,7 +494,7 @@ def _show_space(texts: Texts) -> str:
 
 
 def _find_needed(estimator: str, name: str, drawn: Texts) -> Texts:
-    """Return a value of the parameter that another one needs to have an effect, if it needs any."""
+    """Return a value of the parameter that another one needs for an effect, if any."""
     known = declared(list_estimators()[estimator])
     values = getattr(pb, estimator)().get_params(deep=False)
     owner, _, field = name.partition("__")
@@ -519,9 +520,9 @@ def _find_needed(estimator: str, name: str, drawn: Texts) -> Texts:
 
 
 def draw_others(rng: Generator, estimator: str, names: Sequence[str], shape: Shape) -> Texts:
-    """Return values of parameters that are not their defaults, and what these need beside them.
+    """Return values of parameters besides their defaults, and values that these need.
 
-    Where they do not go together others are drawn, a few times.
+    If they do not go together, others are drawn, a few times.
     """
     for _ in range(3):
         drawn = _draw_others(rng, estimator, names, shape)
@@ -560,7 +561,7 @@ STAND_FOR: dict[type[Component], str] = {
 
 
 def _draw_other(drawer: _Drawer, entry: Parameter, default: str) -> str:
-    """Return a value of one parameter or field that is not its default."""
+    """Return a value of one parameter or field besides its default."""
     if entry.name in OTHER_THAN_DEFAULT:
         return OTHER_THAN_DEFAULT[entry.name](drawer.rng, drawer.shape)
     for _ in range(1000):
@@ -571,7 +572,7 @@ def _draw_other(drawer: _Drawer, entry: Parameter, default: str) -> str:
 
 
 def _shows(text: str, shown: str) -> bool:
-    """Whether an expression is of a value that is shown so; some are refused when they are made."""
+    """Return whether a value prints like this; some expressions fail."""
     try:
         return repr(evaluate(text)) == shown
     except (ValueError, TypeError):
@@ -579,10 +580,10 @@ def _shows(text: str, shown: str) -> bool:
 
 
 def list_parameters(estimator: str) -> list[str]:
-    """Return the parameters of an estimator; `FIRST` stands for the one that a preset has."""
+    """Return the parameters of an estimator; `FIRST` stands for a preset's positional one."""
     return [
-        FIRST if own.kind == inspect.Parameter.POSITIONAL_ONLY else name
-        for name, own in inspect.signature(getattr(pb, estimator)).parameters.items()
+        FIRST if parameter.kind == inspect.Parameter.POSITIONAL_ONLY else name
+        for name, parameter in inspect.signature(getattr(pb, estimator)).parameters.items()
     ]
 
 

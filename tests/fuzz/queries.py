@@ -1,4 +1,4 @@
-"""The kind of input that leaves Python: graphs and queries give the model's bits, or fail."""
+"""The kind of input that is exported: graphs and queries give the model's bits, or fail."""
 
 import contextlib
 import importlib.util
@@ -31,10 +31,10 @@ from properboost.export.sql_dialects import DIALECTS as DIALECTS_OF
 __all__ = ["Export", "Queries", "ask_database", "ask_graph"]
 
 LONGEST = {"sqlite": 400_000, "duckdb": 40_000, "postgres": 200_000}
-"""Characters of queries that are run: what is longer takes long to plan."""
+"""Longest queries that are run, in characters: planning of longer ones is slow."""
 
 NEAR = 1e-14
-"""Between probabilities: what docs/export.md promises."""
+"""Tolerance of probabilities, which docs/use/export.md promises."""
 
 REFUSALS = (
     "cannot be exported", "no formula", "has the double of", "is no double", "strings and numbers",
@@ -43,12 +43,12 @@ REFUSALS = (
 )  # fmt: skip
 
 TOO_LARGE = "value out of range: overflow"
-"""What PostgreSQL says of a quotient beyond doubles, as of temperatures next to 0."""
+"""PostgreSQL's error for a quotient beyond doubles, as of temperatures next to 0."""
 
 OF_NAMES = ("names of tables and columns", "columns must", "keep must")
 
 LINEAR = ("RadoBoostClassifier", "ULSClassifier")
-"""Estimators of which no number may be missing."""
+"""Estimators that accept no missing numbers."""
 
 NAMES = [
     'a"b', "c'; --", "select", "x0", "x1", "k0", "c1", "s0", "_r", "_R", "count", "rowid", "OID",
@@ -81,8 +81,8 @@ LABELS: list[Callable[[NDArray[Any]], NDArray[Any]]] = [
 
 
 @dataclass(frozen=True, eq=False)
-class Titled(Column):
-    """A column of a table, its name, and what holds it in databases: their numbers, or texts."""
+class NamedColumn(Column):
+    """Column of a table, its name, and its form in databases: numbers, or texts."""
 
     name: str = ""
     as_text: bool = False
@@ -94,10 +94,10 @@ class Titled(Column):
 
 @dataclass(frozen=True, eq=False)
 class Export(Case):
-    """A case, and how a query is asked for: a table's name and its key's, and what is returned.
+    """Case, and the settings of its query: names of the table and its key, and outputs.
 
-    `spoilt` is "" where the table is as it should be; with "column" it lacks a column, and with
-    "cell" a cell of a column of numbers is a text that is none.
+    `spoilt` is "" for a sound table. With "column" it lacks a column, and with "cell" a cell of a
+    column of numbers is not a number.
     """
 
     frame: str | None = "pandas"
@@ -107,11 +107,11 @@ class Export(Case):
     spoilt: str = ""
 
     def _named(self) -> Iterator[tuple[str, Column]]:
-        return ((column.name, column) for column in self.columns if isinstance(column, Titled))
+        return ((column.name, column) for column in self.columns if isinstance(column, NamedColumn))
 
 
 class Queries:
-    """Estimators fitted to tables of odd names, in onnxruntime and the databases that are there."""
+    """Estimators fitted to tables with odd names, in onnxruntime and the installed databases."""
 
     name = "queries"
     share = 0.5
@@ -140,7 +140,7 @@ class Queries:
         labels = [repr(label) for label in dict.fromkeys(sorted(y.tolist()))]
         params = draw_parameters(rng, estimator, Shape(n, d, labels))
         for name in ("categorical_features", "monotonic_cst", "init_score"):
-            params.pop(name, None)  # columns are what their types say
+            params.pop(name, None)  # types decide on the columns
         if "n_estimators" in model.get_params():
             params["n_estimators"] = repr(int(rng.integers(1, 8)))
         is_weighted = rng.random() < 0.2 and has_fit_parameter(model, "sample_weight")
@@ -159,8 +159,8 @@ class Queries:
         )
 
     def check(self, case: Export, only: str | None = None) -> Outcome:
-        """Fit, and compare what every system gives, or the one that is named."""
-        # What fits warn of is the matter of other kinds.
+        """Fit, and compare every system with the model, or the named one."""
+        # Other kinds of input check the warnings of fits.
         with phase("fit"), warnings.catch_warnings(action="ignore"), redirect_stderr(io.StringIO()):
             try:
                 made = case.make()
@@ -169,25 +169,25 @@ class Queries:
                 return Outcome("refused", str(error))
         if not made.model.get_params().get("refit", True):
             return Outcome("refused", "there is no model")
-        said = 0
+        n_answers = 0
         for system in ("onnxruntime", *DIALECTS):
-            name = f"{system} gives what the model gives"
+            name = f"{system} predicts as the model does"
             if only in (None, name):
                 with phase(name), no_foreign_warnings():
                     ask = ask_graph if system == "onnxruntime" else ask_database
-                    said += ask(made.model, case, system)
-        return Outcome("fitted" if said else "refused")
+                    n_answers += ask(made.model, case, system)
+        return Outcome("fitted" if n_answers else "refused")
 
     def digest(self, case: Export) -> str | None:
         return None
 
     def smaller(self, case: Export) -> Iterator[Export]:
-        """Yield cases of fewer odd names and outputs, and those that any case has."""
+        """Yield cases with fewer odd names and outputs, and the cases that any kind has."""
         for change in ({"spoilt": ""}, {"table": "rows"}, {"key": "row"}, {"outputs": ("raw",)}):
             if any(getattr(case, name) != value for name, value in change.items()):
                 yield replace(case, **change)
         for j, column in enumerate(case.columns):
-            assert isinstance(column, Titled)
+            assert isinstance(column, NamedColumn)
             for simple in (replace(column, name=f"f{j}"), replace(column, as_text=False)):
                 if (simple.name, simple.as_text) != (column.name, column.as_text):
                     yield case._with(j, simple)
@@ -201,26 +201,28 @@ class Queries:
         system = broken.partition(" ")[0]
         lines = case.show()
         at = lines.index("")
-        given = {
+        settings = {
             name: getattr(case, name) for name in ("table", "key", "outputs", "spoilt", "seed")
         }
         columns = ", ".join(
-            f"Titled(np.array({c.values.tolist()!r}, dtype={c.values.dtype.str!r}), {c.wrap!r}, "
-            f"{c.name!r}, {c.as_text!r})"
+            f"NamedColumn(np.array({c.values.tolist()!r}, dtype={c.values.dtype.str!r}), "
+            f"{c.wrap!r}, {c.name!r}, {c.as_text!r})"
             for c in case.columns
-            if isinstance(c, Titled)
+            if isinstance(c, NamedColumn)
         )
-        options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        options = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         ask = "ask_graph" if system == "onnxruntime" else "ask_database"
         end = [
             f"columns = ({columns},)",
             f'case = Export("", {{}}, columns, y, {options})',
             f"{ask}(model, case, {system!r})",
         ]
-        imports = [*lines[:at], "from numpy import inf, nan",
-                   "from fuzz.queries import Export, Titled, ask_database, ask_graph"]  # fmt: skip
+        imports = [
+            *lines[:at], "from numpy import inf, nan",
+            "from fuzz.queries import Export, NamedColumn, ask_database, ask_graph",
+        ]  # fmt: skip
         body = [f"    {line}" for line in [*lines[at + 1 :], *end]]
-        return "\n".join([*imports, "", "", "def test_found():", *body])
+        return "\n".join([*imports, "", "", "def test_regression():", *body])
 
 
 # -- drawing --------------------------------------------------------------------------------------
@@ -229,11 +231,12 @@ class Queries:
 def _draw_estimator(rng: Generator) -> str:
     while True:
         name = draw_estimator(rng)
-        if "cv" not in list_estimators()[name]().get_params():  # whose best model is one of these
+        # The best model of a search is of another estimator.
+        if "cv" not in list_estimators()[name]().get_params():
             return name
 
 
-def _draw_column(rng: Generator, n: int, name: str, is_finite: bool) -> Titled:
+def _draw_column(rng: Generator, n: int, name: str, is_finite: bool) -> NamedColumn:
     if rng.random() < 0.35:
         levels = rng.permutation(TEXTS)[: rng.integers(1, len(TEXTS))].tolist()
         if rng.random() < 0.9 and "a\0b" in levels:
@@ -243,7 +246,7 @@ def _draw_column(rng: Generator, n: int, name: str, is_finite: bool) -> Titled:
         values = np.empty(n, dtype=object)
         values[:] = [levels[k] for k in rng.integers(0, len(levels), n)] if levels else ["b"] * n
         values[rng.random(n) < rng.choice([0.0, 0.2])] = None
-        return Titled(values, "pd.Categorical(c)", name)
+        return NamedColumn(values, "pd.Categorical(c)", name)
     while True:
         (column,), _ = draw_table(rng, n, 1, "pandas")
         if column.values.dtype != object:
@@ -252,13 +255,13 @@ def _draw_column(rng: Generator, n: int, name: str, is_finite: bool) -> Titled:
     if is_finite and values.dtype.kind == "f":
         values = np.clip(np.nan_to_num(values), -1e6, 1e6).astype(values.dtype)
     wraps = ["c", "c", "c", "pd.Categorical(c)"]
-    return Titled(values, wraps[rng.integers(4)], name, bool(rng.random() < 0.2))
+    return NamedColumn(values, wraps[rng.integers(4)], name, bool(rng.random() < 0.2))
 
 
 def _draw_labels(
-    rng: Generator, columns: tuple[Titled, ...], n: int, n_classes: int
+    rng: Generator, columns: tuple[NamedColumn, ...], n: int, n_classes: int
 ) -> NDArray[Any]:
-    """Return labels that depend on the columns, of a type that is drawn."""
+    """Return labels that depend on the columns, of a drawn type."""
     score = rng.normal(size=n)
     for column in columns:
         ranks = np.unique(column.values.astype(str), return_inverse=True)[1]
@@ -270,13 +273,13 @@ def _draw_labels(
 
 
 def draw_rows(case: Export) -> dict[str, NDArray[Any]]:
-    """Return the values of each column in rows to predict: its own, and others at its edges.
+    """Return values of each column in rows to predict: its own, and others at its edges.
 
-    Linear models refuse what is missing or infinite.
+    Linear models refuse missing or infinite values.
     """
     rng = np.random.default_rng([7, case.seed])
     is_linear = case.estimator in LINEAR
-    found = {}
+    rows = {}
     for name, column in case._named():
         values = column.values[:40]
         if values.dtype == object:
@@ -293,11 +296,11 @@ def draw_rows(case: Export) -> dict[str, NDArray[Any]]:
         every = np.concatenate([values, new])
         if is_linear and every.dtype.kind == "f":
             every = every[np.isfinite(every)] if np.isfinite(every).any() else np.ones(1)
-        found[name] = every[rng.integers(0, len(every), 60)]
-    return found
+        rows[name] = every[rng.integers(0, len(every), 60)]
+    return rows
 
 
-# -- asking ---------------------------------------------------------------------------------------
+# -- comparison -----------------------------------------------------------------------------------
 
 
 def _is_refusal(error: Exception, words: tuple[str, ...] = REFUSALS) -> bool:
@@ -310,12 +313,12 @@ def _make_frame(case: Export, rows: dict[str, NDArray[Any]]) -> Any:
 
 
 def ask_graph(model: Any, case: Export, system: str = "onnxruntime") -> bool:
-    """Compare what a graph gives; return whether there is one."""
+    """Compare the answers of a graph; return whether there is one."""
     if not all(importlib.util.find_spec(name) for name in ("onnx", system)):
         return False
     runtime = importlib.import_module(system)
     rows = draw_rows(case)
-    expected = _Expected(model, _make_frame(case, rows), case.outputs)
+    expected = _ExpectedAnswers(model, _make_frame(case, rows), case.outputs)
     try:
         graph = pb.export.to_onnx(model, outputs=case.outputs, missing="\1")
     except ValueError as error:
@@ -327,14 +330,14 @@ def ask_graph(model: Any, case: Export, system: str = "onnxruntime") -> bool:
     session = runtime.InferenceSession(
         graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    columns = [_as_input(own) for own in rows.values()]
-    if any(own.dtype == object for own in columns):
-        given = {name: own[:, None] for name, own in zip(rows, columns, strict=True)}
+    columns = [_as_input(column) for column in rows.values()]
+    if any(column.dtype == object for column in columns):
+        inputs = {name: column[:, None] for name, column in zip(rows, columns, strict=True)}
     else:
-        given = {"X": np.column_stack(columns)}
-    found = session.run(None, given)
+        inputs = {"X": np.column_stack(columns)}
+    outputs = session.run(None, inputs)
     n = len(columns[0])
-    widths = [np.reshape(own, (n, -1)).tolist() for own in found]
+    widths = [np.reshape(output, (n, -1)).tolist() for output in outputs]
     expected.compare([[cell for part in row for cell in part] for row in zip(*widths, strict=True)])
     return True
 
@@ -343,16 +346,16 @@ def _as_input(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype != object:
         return values.astype(np.float64)
     filled = values.copy()
-    filled[[own is None for own in values]] = "\1"
+    filled[[value is None for value in values]] = "\1"
     return filled
 
 
 def ask_database(model: Any, case: Export, dialect: str) -> bool:
-    """Compare what a query gives; return whether there is one."""
+    """Compare the answers of a query; return whether there is one."""
     if find_reason(dialect):
         return False
     rows = draw_rows(case)
-    expected = _Expected(model, _make_frame(case, rows), case.outputs)
+    expected = _ExpectedAnswers(model, _make_frame(case, rows), case.outputs)
     columns, key, table = [*rows], case.key, case.table
     try:
         if _cannot_be([*columns, key], dialect):
@@ -373,36 +376,38 @@ def ask_database(model: Any, case: Export, dialect: str) -> bool:
     if len(query) > LONGEST[dialect]:
         return False
     cells = {
-        name: _as_cells(own, values, dialect)
-        for name, own, values in zip(columns, case.columns, rows.values(), strict=True)
+        name: _as_cells(column, values, dialect)
+        for name, column, values in zip(columns, case.columns, rows.values(), strict=True)
     }
     cells[key] = "integer", [*range(len(rows[next(iter(rows))]))]
     cells, fails = _spoil(case, cells, columns, query)
-    asked = {name: own for name, own in cells.items() if name == key or _asks(query, name)}
+    asked = {name: cell for name, cell in cells.items() if name == key or _asks(query, name)}
     others = {
-        name: own
-        for name, own in cells.items()
+        name: cell
+        for name, cell in cells.items()
         if name not in asked and not _cannot_be([*asked, name], dialect)
     }
     cells = asked | dict([*others.items()][:1])
-    if dialect == "postgres" and any("\0" in str(v) for _, own in cells.values() for v in own):
-        return False  # which has no such texts
+    if dialect == "postgres" and any(
+        "\0" in str(v) for _, column_cells in cells.values() for v in column_cells
+    ):
+        return False  # PostgreSQL has no such texts
     with open_database(dialect) as base:
         base.fill(table, cells)
         try:
-            found, _ = base.ask(query)
+            answers, _ = base.ask(query)
         except Exception as error:
             if not fails and TOO_LARGE not in str(error):
                 raise
             return fails
-    assert not (fails and case.spoilt == "column"), f"an answer without a column: {found[:3]}"
-    # A database may leave out what makes no difference, with the error that it would be.
-    expected.compare([row[1:] for row in sorted(found)])
+    assert not (fails and case.spoilt == "column"), f"an answer without a column: {answers[:3]}"
+    # A database may skip terms without an effect, and their errors with them.
+    expected.compare([row[1:] for row in sorted(answers)])
     return True
 
 
 def _cannot_be(names: list[str], dialect: str) -> bool:
-    """Whether a table cannot have columns of these names."""
+    """Return whether a table cannot have columns of these names."""
     words = DIALECTS_OF[dialect]
     try:
         folded = {words.fold(name) for name in names if words.quote_name(name)}
@@ -433,66 +438,68 @@ def _as_cells(column: Any, values: NDArray[Any], dialect: str) -> tuple[str, lis
     else:
         kind, cells = "number", values.astype(np.float64).tolist()
         if dialect == "sqlite" or column.as_text:
-            cells = [None if own != own else own for own in cells]
-    texts = [own if own is None else repr(own) for own in cells]
-    # Longer ones SQLite may read a digit off, and infinity it does not read.
-    fits = all(own is None or (len(own) <= 15 and "inf" not in own) for own in texts)
+            cells = [None if cell != cell else cell for cell in cells]
+    texts = [cell if cell is None else repr(cell) for cell in cells]
+    # SQLite may read longer texts a digit off, and infinity not at all.
+    fits = all(cell is None or (len(cell) <= 15 and "inf" not in cell) for cell in texts)
     return ("text", texts) if column.as_text and fits else (kind, cells)
 
 
 def _spoil(
     case: Export, cells: dict[str, Any], columns: list[str], query: str
 ) -> tuple[dict[str, Any], bool]:
-    """Return a table that lacks a column or has a wrong cell, and whether that must fail."""
+    """Return a table without a column or with a wrong cell, and whether the query must fail."""
     rng = np.random.default_rng([11, case.seed])
     if not case.spoilt:
         return cells, False
-    some = [
+    spoilable = [
         name
-        for name, own in zip(columns, case.columns, strict=True)
-        if case.spoilt == "column" or own.values.dtype.kind in "iuf"
+        for name, column in zip(columns, case.columns, strict=True)
+        if case.spoilt == "column" or column.values.dtype.kind in "iuf"
     ]
-    if not some:
+    if not spoilable:
         return cells, False
-    name = str(rng.choice(some))
+    name = str(rng.choice(spoilable))
     if case.spoilt == "column":
         other = next(f"other {k}" for k in range(99) if f"other {k}" not in cells)
-        return {other if own == name else own: kept for own, kept in cells.items()}, _asks(
+        return {other if label == name else label: cell for label, cell in cells.items()}, _asks(
             query, name
         )
     kind, values = cells[name]
-    texts = [own if own is None else repr(own) if kind != "text" else own for own in values]
+    texts = [
+        value if value is None else repr(value) if kind != "text" else value for value in values
+    ]
     texts[int(rng.integers(len(texts)))] = str(rng.choice(WRONG))
     return cells | {name: ("text", texts)}, _asks(query, name)
 
 
 def _asks(query: str, name: str) -> bool:
-    """Whether a query reads a column as a feature."""
+    """Return whether a query reads a column as a feature."""
     types = "DOUBLE|REAL|double precision|VARCHAR|TEXT|text"
     return re.search(rf"{re.escape(quote(name))} AS ({types})\)", query) is not None
 
 
-class _Expected:
-    """What the model gives."""
+class _ExpectedAnswers:
+    """Predictions of the model, and their comparison with answers."""
 
     def __init__(self, model: Any, frame: Any, outputs: tuple[str, ...]) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             raw = model.decision_function(frame)
-            self._given = {"raw": raw.reshape(len(raw), -1), "label": model.predict(frame)}
+            self._predictions = {"raw": raw.reshape(len(raw), -1), "label": model.predict(frame)}
             if "probabilities" in outputs:
-                self._given["probabilities"] = model.predict_proba(frame)
+                self._predictions["probabilities"] = model.predict_proba(frame)
         self._outputs = outputs
 
     def compare(self, rows: list[Any]) -> None:
-        """Compare rows of outputs, one after the other."""
+        """Compare the answers, output by output."""
         begin = 0
         for name in self._outputs:
-            right = self._given[name]
+            right = self._predictions[name]
             end = begin + (1 if right.ndim == 1 else right.shape[1])
             came = [list(row[begin:end]) for row in rows]
             if name == "label":
-                assert [own for (own,) in came] == right.tolist(), (
+                assert [answer for (answer,) in came] == right.tolist(), (
                     f"labels: {came} {right.tolist()}"
                 )
             elif name == "raw":

@@ -1,4 +1,4 @@
-"""The kind of input that the plain NumPy implementation follows: small, and with few choices."""
+"""The kind of input for the plain NumPy reference: small, and with few choices."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,15 +18,17 @@ from properboost.parameters.learners import Tree
 __all__ = ["Reference"]
 
 ZERO = 1e-12
-"""What a table's values are below where sums that cancel leave their last digits, if anything."""
+"""Bound of a table's values where sums cancel up to their last digits."""
 
 RELATIVE = 1e-3
-"""Between float32 margins that grow for a few rounds and double precision; a wrong choice of a
-feature, a branch or an edge is far beyond it."""
+"""Relative tolerance for float32 margins, compared with double precision.
+
+A wrong choice of a feature, a branch or an edge is far beyond it.
+"""
 
 
 class Reference:
-    """Look-up tables, stumps and trees of two classes, round by round."""
+    """Look-up tables, stumps and trees of two classes, compared round by round."""
 
     name = "reference"
     share = 0.3
@@ -39,7 +41,7 @@ class Reference:
         y = (score + rng.logistic(size=n) > np.median(score)).astype(int)
         y[rng.permutation(n)[:2]] = [0, 1]
         params = _draw_params(rng)
-        # Neighbouring splits of trees tie often, and classes in a bin, unless weights differ.
+        # Without unequal weights, neighbouring splits of trees and classes in bins often tie.
         weights = [None, rng.integers(0, 4, n) * 1.0, rng.exponential(size=n)]
         ties = params["weak_learner"] == "'tree'" or params["response"] == "'sign'"
         weight = weights[2 if ties else rng.integers(3)]
@@ -54,10 +56,10 @@ class Reference:
             made.model.fit(made.X, made.y, made.weight)
         with phase("the engine equals the reference"):
             count = np.ones(case.n_rows, bool) if case.weight is None else case.weight > 0
-            kept = np.flatnonzero(count)[np.argsort(case.y[count], kind="stable")]
-            weight = None if case.weight is None else case.weight[kept]
+            order = np.flatnonzero(count)[np.argsort(case.y[count], kind="stable")]
+            weight = None if case.weight is None else case.weight[order]
             edges = [
-                ref.quantile_edges(x[kept], weight, values.get("max_bins", 255)) for x in made.X.T
+                ref.quantile_edges(x[order], weight, values.get("max_bins", 255)) for x in made.X.T
             ]
             for ours, theirs in zip(made.model.ensemble_.binning.features, edges, strict=True):
                 np.testing.assert_array_equal(ours.edges, theirs)
@@ -65,11 +67,11 @@ class Reference:
             loss = made.model.loss_
             rate = read(BoostingOptions, made.model).find_rate(loss.rate_factor)
             rounds = ref.fit(
-                codes[:, kept],
+                codes[:, order],
                 [ref.FeatureBins.numeric(e) for e in edges],
-                np.where(case.y[kept] > 0, 1.0, -1.0),
+                np.where(case.y[order] > 0, 1.0, -1.0),
                 weight,
-                **_settings(values | {"learning_rate": rate}, kept),
+                **_settings(values | {"learning_rate": rate}, order),
             )
             draws = float(values.get("weak_learner__subsample", 1.0)) < 1.0
             _compare(made.model.ensemble_.models[0], rounds, rate, draws)
@@ -110,7 +112,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
 
     drawn = {
         "loss": one("glog", "ggauss", "glaplacian", "gboost", "exponential", "savage", "alpha"),
-        # Small gains lead to weights that underflow in single precision only.
+        # Weights of small gains underflow in float32 only.
         "gain": one(1.0, float(rng.uniform(0.5, 10.0))),
         "weak_learner": one("table", "stump", "tree"),
         "response": one("real", "sign", "newton", "exact"),
@@ -126,12 +128,13 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
         policy = one("best_first", "symmetric")
         drawn |= {
             "n_estimators": int(rng.integers(1, 3)),
-            # Rows whose weight is below 2^-60 of all are in the reference's trees only.
+            # Only the reference's trees include rows whose weight is below 2^-60 of all.
             "gain": one(1.0, float(rng.uniform(1.0, 10.0))),
             "weak_learner__grow_policy": policy,
             "weak_learner__min_child_weight": one(0.0, float(rng.uniform(0.0, 4.0))),
             "weak_learner__max_features": one(1.0, 0.6),
-            # A line search leaves all rows in balance: whether a tree of some helps is by chance.
+            # After a line search all rows are in balance, and rounding decides whether a drawn tree
+            # helps.
             "weak_learner__subsample": one(1.0, 0.7 if drawn["step"] != "line_search" else 1.0),
             "random_state": int(rng.integers(5)),
             "selection": one("greedy", "unbiased"),
@@ -152,7 +155,7 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
                 drawn["weak_learner__min_saving"] = one(0.0, float(rng.uniform(0.0, 2.0)))
     if response in ("real", "exact"):
         drawn["prior"] = one(None, 1e-3)
-    if response == "sign":  # later rounds find classes of equal weight in many bins
+    if response == "sign":  # in later rounds many bins have classes of equal weight
         drawn |= {"n_estimators": 1, "selection": "greedy"}
     if response == "newton":
         drawn["l2"] = one(0.0, 2.0)
@@ -162,18 +165,18 @@ def _draw_params(rng: np.random.Generator) -> dict[str, str]:
 
 
 def _settings(values: dict[str, Any], numbers: Any) -> dict[str, Any]:
-    """Return the same parameters as the reference takes them, for rows of these numbers."""
+    """Return the parameters in the reference's form, for rows of these numbers."""
     rest = {name.removeprefix("weak_learner__"): value for name, value in values.items()}
     name, gain = rest.pop("loss", "glog"), rest.pop("gain", 1.0)
     learner = rest.pop("weak_learner", "table")
     of_trees = {field: rest.pop(field) for field in declared(Tree) if field in rest}
     if of_trees.get("grow_policy") == "symmetric":
-        of_trees.setdefault("max_depth", 4)  # the default's for so few rows
+        of_trees.setdefault("max_depth", 4)  # the default for so few rows
     of_trees.setdefault("min_child_weight", 1.0)
     seed = rest.pop("random_state", 0)
     tree = ref.TreeSettings(**of_trees, numbers=tuple(numbers.tolist()), seed=seed)
     rest.setdefault("selection", "unbiased")
-    rest.setdefault("max_cells", 3)  # the default's for so few rows
+    rest.setdefault("max_cells", 3)  # the default for so few rows
     rest.setdefault("smoothing", 0.1)
     for unused in ("rows_per_bin", "max_bins", "calibration"):
         rest.pop(unused, None)
@@ -184,16 +187,16 @@ def _settings(values: dict[str, Any], numbers: Any) -> dict[str, Any]:
 def _compare(ours: Any, theirs: list[ref.Round], rate: float, draws: bool) -> None:
     """Compare round by round: feature, look-up table and risk.
 
-    A step that was shortened leaves all rows in balance; whether a tree of some of them, where they
-    are drawn, then still helps is in the last digits.
+    A shortened step leaves all rows in balance; rounding then decides whether a tree of drawn rows
+    still helps.
     """
-    moved = 0.0  # what margins, whose last digits are lost, have come to
+    moved = 0.0  # size of the margins, whose last digits are lost
     for t, expected in enumerate(theirs):
         size = np.abs(expected.table).max()
         learnt = t > 0 and theirs[t - 1].risk < 1e-6
         balanced = draws and t > 0 and theirs[t - 1].step < rate
         if learnt or balanced or 0.0 < size < ZERO or (t > 0 and size < SINGLE * moved):
-            return  # what is left to learn is lost in these digits
+            return  # these digits hide what is left to learn
         assert t < len(ours), f"there is no round {t + 1}"
         assert ours.feature[t] == expected.feature, f"round {t + 1}"
         values = ours.values[ours.offsets[t] : ours.offsets[t + 1]]

@@ -1,8 +1,8 @@
 """The kind of input that is a file of rows for the command line: CSV, Parquet, folders and Arrow.
 
 A table is written in a random way, with or without a flaw.  ``properboost fit`` must make the model
-file, byte for byte, of a fit in Python to the table itself, and ``predict`` a line for each row
-with the bits of that model.  A flaw must be refused by name, or noted.
+file of a fit in Python to the table itself, byte for byte.  ``predict`` must write a line for each
+row, with the bits of that model.  A flaw must be refused by name, or noted.
 """
 
 import csv
@@ -23,7 +23,7 @@ import numpy as np
 
 from fuzz.fits import phase
 from fuzz.outcomes import Outcome
-from fuzz.rows_written import FLAWS, Way, Written, draw_way, write
+from fuzz.rows_written import FLAWS, FileForm, WrittenFile, draw_way, write
 
 __all__ = ["FileCase", "RowFiles"]
 
@@ -42,28 +42,27 @@ LABELS = {
     "truth": (False, True),
     "number": (0.0, 1.0),
 }
-SMALL_BATCHES = 16  # rows, so that tables have several
+SMALL_BATCHES = 16  # rows; tables then have several batches
 
 
-PLAIN = Way()
+PLAIN = FileForm()
 Columns = dict[str, tuple[str, tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
 class FileCase:
-    """A table, its target and weights, new rows of it, and how both are written.
+    """Table, its target and weights, new rows of it, and the forms of both files.
 
-    `columns` are a kind (whole, number, truth or text) and values by name, and `rows` the places of
-    the new rows among them, in which the columns come in the order of `order`, and one more with
-    `extra`.
+    `columns` are a kind (whole, number, truth or text) and values by name. `rows` are the places of
+    the new rows among them; `order` shuffles their columns, and `extra` adds one.
     """
 
     columns: Columns
     target: str
     counts: str | None
     rows: tuple[int, ...]
-    fitted: Way = PLAIN
-    predicted: Way = PLAIN
+    fitted: FileForm = PLAIN
+    predicted: FileForm = PLAIN
     order: int = 0
     extra: bool = False
     params: dict[str, str] = field(default_factory=dict)
@@ -71,12 +70,12 @@ class FileCase:
 
     @property
     def n_rows(self) -> int:
-        """The rows of the table."""
+        """Number of rows of the table."""
         return len(self.columns[self.target][1])
 
     @property
     def features(self) -> list[str]:
-        """The columns that are neither the target nor the weights."""
+        """Columns that are neither the target nor the weights."""
         return [name for name in self.columns if name not in (self.target, self.counts)]
 
 
@@ -111,9 +110,9 @@ class RowFiles:
             columns[counts] = "whole", tuple(weights.tolist())
         order = [str(name) for name in rng.permutation(np.array([*columns], dtype=object))]
         columns = {name: columns[name] for name in order}
-        # Truths are text in CSV, and numbers elsewhere.
+        # Truth values are text in CSV, and numbers elsewhere.
         alike = with_truths or kind == "truth"
-        keys = [name for name, (own, v) in columns.items() if own in ("whole", "text") and any(v)]
+        keys = [name for name, (kind, v) in columns.items() if kind in ("whole", "text") and any(v)]
         fitted = draw_way(rng, columns, keys)
         rows = tuple(rng.integers(0, n, rng.integers(1, 40)).tolist())
         order, extra = int(rng.integers(2**31)) * (rng.random() < 0.5), bool(rng.random() < 0.3)
@@ -147,7 +146,7 @@ class RowFiles:
             words += [] if case.counts is None else ["--sample-weight", case.counts]
             status, out, err = call(words, table.stdin)
             if case.fitted.flaw is not None:
-                # Labels are as they are written, whatever they are.
+                # Any label is valid, so the target has no flaws.
                 with phase(REFUSED):
                     check_flaw(
                         case.fitted,
@@ -164,13 +163,13 @@ class RowFiles:
                 assert status == 0, err
                 assert f"{len(table.frame):,} rows" in out or case.counts is not None, out
                 check_blank(case.fitted, case.n_rows, len(case.columns), err)
-                found = Path(output).read_bytes()
+                saved = Path(output).read_bytes()
                 model.save_model(output)
-                assert found == Path(output).read_bytes(), "the model is another one"
+                assert saved == Path(output).read_bytes(), "the model is another one"
             return self.predict(case, model, folder, output)
 
     def predict(self, case: FileCase, model: Any, folder: Path, output: str) -> Outcome:
-        """Predict new rows of a model."""
+        """Predict new rows with a model, and check the file."""
         way = case.predicted
         rng = np.random.default_rng(case.order)
         names = [*case.features, *(["extra"] if case.extra else [])]
@@ -189,7 +188,9 @@ class RowFiles:
             header, *rows = csv.reader(io.StringIO(out, newline=""))
             assert len(rows) == len(case.rows), f"{len(rows)} lines of {len(case.rows)} rows"
             assert header[0] == "class"
-            assert ("ignored, as the model does not use them: 'extra'" in err) == case.extra, err
+            assert ("ignored, because the model does not use them: 'extra'" in err) == case.extra, (
+                err
+            )
             check_blank(way, len(case.rows), len(new), err)
             X = make_features(case, table)
             X = X[list(model.feature_names_in_)]
@@ -204,32 +205,32 @@ class RowFiles:
 
     def smaller(self, case: FileCase) -> Iterator[FileCase]:
         n = case.n_rows
-        for kept in (
+        for rows_left in (
             range(n // 2),
             range(n // 2, n),
             *([*range(k), *range(k + 1, n)] for k in range(n)),
         ):
-            if n > 2 and len(kept) >= 2:
-                place = {row: k for k, row in enumerate(kept)}
+            if n > 2 and len(rows_left) >= 2:
+                place = {row: k for k, row in enumerate(rows_left)}
                 rows = tuple(place[row] for row in case.rows if row in place) or (0,)
-                yield replace(case, columns=_take(case.columns, kept), rows=rows)
+                yield replace(case, columns=_take(case.columns, rows_left), rows=rows)
         if len(case.rows) > 1:
             yield replace(case, rows=case.rows[: len(case.rows) // 2])
             yield replace(case, rows=case.rows[len(case.rows) // 2 :])
         for name in case.features if len(case.features) > 1 else []:
             keys = {*case.fitted.keys, *case.predicted.keys}
             if name not in keys:
-                rest = {own: column for own, column in case.columns.items() if own != name}
+                rest = {other: column for other, column in case.columns.items() if other != name}
                 yield replace(case, columns=rest)
         if case.counts is not None:
-            rest = {own: c for own, c in case.columns.items() if own != case.counts}
+            rest = {other: c for other, c in case.columns.items() if other != case.counts}
             yield replace(case, columns=rest, counts=None)
         if case.order or case.extra:
             yield replace(case, order=0)
             yield replace(case, extra=False)
         for which in ("fitted", "predicted"):
             way = getattr(case, which)
-            for setting in fields(Way):
+            for setting in fields(FileForm):
                 value = getattr(PLAIN, setting.name)
                 if setting.name != "flaw" and getattr(way, setting.name) != value:
                     yield replace(case, **{which: replace(way, **{setting.name: value})})
@@ -238,10 +239,10 @@ class RowFiles:
         return "\n".join(
             [
                 "from fuzz.row_files import FileCase, RowFiles",
-                "from fuzz.rows_written import Way",
+                "from fuzz.rows_written import FileForm",
                 "",
                 "",
-                "def test_found():",
+                "def test_regression():",
                 f'    """{broken}."""',
                 "    case = FileCase(",
                 *(
@@ -258,10 +259,10 @@ class RowFiles:
         )
 
 
-def _show(way: Way) -> str:
-    given = {f.name: getattr(way, f.name) for f in fields(Way)}
-    own = {name: value for name, value in given.items() if value != getattr(PLAIN, name)}
-    return f"Way({', '.join(f'{name}={value!r}' for name, value in own.items())})"
+def _show(way: FileForm) -> str:
+    settings = {f.name: getattr(way, f.name) for f in fields(FileForm)}
+    changed = {name: value for name, value in settings.items() if value != getattr(PLAIN, name)}
+    return f"FileForm({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
 def _take(columns: Columns, rows: Any, but: str | None = None) -> Columns:
@@ -274,7 +275,7 @@ def _take(columns: Columns, rows: Any, but: str | None = None) -> Columns:
 
 
 def _is_text(values: Any) -> bool:
-    """Whether a text is none of the texts that are numbers in one of the spellings."""
+    """Return whether values are texts that no spelling reads as numbers."""
     return any(v is not None and any(c.isalpha() and c != "e" for c in v) for v in values)
 
 
@@ -286,13 +287,13 @@ def _draw_column(rng: np.random.Generator, kind: str, n: int) -> tuple[str, tupl
         scale = [1.0, 1e3, 1e5][rng.integers(3)]
         values = (rng.normal(size=n) * scale).round(int(rng.integers(1, 4))).tolist()
         values = [0.125 * round(8 * v) for v in values] if rng.random() < 0.3 else values
-        values = [v + 0.0 for v in values]  # and no -0
+        values = [v + 0.0 for v in values]  # this removes -0
     elif kind == "truth":
         values = (rng.random(n) < 0.5).tolist()
     else:
         texts = TEXTS + (FARTHER if rng.random() < 0.3 else ())
-        own = rng.permutation(np.array(texts, dtype=object))[: rng.integers(2, 6)].tolist()
-        values = [str(own[k]) for k in rng.integers(len(own), size=n)]
+        words = rng.permutation(np.array(texts, dtype=object))[: rng.integers(2, 6)].tolist()
+        values = [str(words[k]) for k in rng.integers(len(words), size=n)]
     if rng.random() < 0.4:
         for i in np.flatnonzero(rng.random(n) < 0.3).tolist():
             values[i] = None
@@ -305,17 +306,17 @@ def _draw_column(rng: np.random.Generator, kind: str, n: int) -> tuple[str, tupl
 
 
 def call(words: list[str], stdin: bytes) -> tuple[int, str, str]:
-    """Run a command in this process; return its exit status and what it wrote."""
+    """Run a command in this process; return its exit status, stdout and stderr."""
     from properboost.__main__ import main
     from properboost.cli import parquet_parts
 
     out, err = io.StringIO(), io.StringIO()
-    given = mock.Mock(buffer=io.BytesIO(stdin))
+    standard_input = mock.Mock(buffer=io.BytesIO(stdin))
     with (
         warnings.catch_warnings(),
         redirect_stdout(out),
         redirect_stderr(err),
-        mock.patch.object(sys, "stdin", given),
+        mock.patch.object(sys, "stdin", standard_input),
         mock.patch.object(parquet_parts, "BATCH_ROWS", SMALL_BATCHES),
     ):
         warnings.simplefilter("default")
@@ -326,7 +327,7 @@ def call(words: list[str], stdin: bytes) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
-def make_features(case: FileCase, table: Written) -> Any:
+def make_features(case: FileCase, table: WrittenFile) -> Any:
     """Return the features as the command line reads them: text is a category."""
     typed = not table.file.endswith((".csv", "-", ".gz", ".bz2", ".xz", ".zip"))
     X = table.frame[[name for name in table.frame.columns if name in case.features]].copy()
@@ -340,16 +341,16 @@ def make_features(case: FileCase, table: Written) -> Any:
     return X
 
 
-def expected_model(case: FileCase, table: Written) -> Any:
-    """Return the model of the table, or why there is none."""
+def expected_model(case: FileCase, table: WrittenFile) -> Any:
+    """Return the model of the table, or the message if there is none."""
     import properboost as pb
     from properboost.data.spelling import Spelling
 
     counts = None if case.counts is None else table.frame[case.counts].to_numpy(dtype=float)
-    kept = slice(None) if counts is None else counts > 0
-    X = make_features(case, table)[kept]
+    counted = slice(None) if counts is None else counts > 0
+    X = make_features(case, table)[counted]
     X = X.apply(lambda c: c.cat.remove_unused_categories() if c.dtype == "category" else c)
-    y = table.frame[case.target].to_numpy()[kept]
+    y = table.frame[case.target].to_numpy()[counted]
     if case.columns[case.target][0] == "truth" and isinstance(y[0], bool):
         y = y.astype(bool)
     categorical = [name for name in X.columns if X[name].dtype == "category"]
@@ -358,7 +359,7 @@ def expected_model(case: FileCase, table: Written) -> Any:
     )
     try:
         with warnings.catch_warnings(action="ignore"):
-            model.fit(X, y, None if counts is None else counts[kept])
+            model.fit(X, y, None if counts is None else counts[counted])
     except ValueError as error:
         return str(error)
     way = case.fitted
@@ -368,17 +369,18 @@ def expected_model(case: FileCase, table: Written) -> Any:
     return model
 
 
-def check_blank(way: Way, n_rows: int, n_columns: int, err: str) -> None:
-    """Blank lines are noted where they are among rows."""
+def check_blank(way: FileForm, n_rows: int, n_columns: int, err: str) -> None:
+    """Check that blank lines among rows are noted, and no others."""
     if way.kind == "csv" and n_columns > 1:
         noted = any(row < n_rows for row in way.blank)
         assert ("blank lines are left out" in err) == noted, err
 
 
-def check_flaw(way: Way, status: int, err: str, columns: Columns, out: str = "") -> None:
-    """A flaw is refused in words that name it, and a slip of spelling at least noted.
+def check_flaw(way: FileForm, status: int, err: str, columns: Columns, out: str = "") -> None:
+    """Check that a flaw is refused by name, and a slip of spelling at least noted.
 
-    `columns` are those that must be numbers where they are, and `out` what was written before.
+    `columns` are those that must be numbers where they are, and `out` the output before the
+    refusal.
     """
     assert way.flaw is not None
     if way.flaw == "spelled":

@@ -1,4 +1,4 @@
-"""Ways to write a table as a file for the command line, and what that must be read as."""
+"""Ways to write a table as a file for the command line, and the table that must be read."""
 
 import bz2
 import gzip
@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-__all__ = ["FLAWS", "Table", "Way", "Written", "draw_way", "write"]
+__all__ = ["FLAWS", "FileForm", "Table", "WrittenFile", "draw_way", "write"]
 
 Values = tuple[Any, ...]
 Table = Mapping[str, tuple[str, Values]]
@@ -35,18 +35,18 @@ FLAWS = {
     "parts": "its columns are|lacks the column",
     "folders": "its folders give the column",
 }
-"""What may be wrong with a file, and what is then said."""
+"""Flaws of files, and patterns of their messages."""
 
 OF_FOLDERS = ("parts", "folders")
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a table is written; the defaults are the plainest way.
+class FileForm:
+    """Form of a table's file; the defaults are the plainest form.
 
-    `blank` are the rows of a CSV file before which a line holds `blanks` and no more, and `keys`
-    the columns that the names of folders hold.  `bare` quotes are not quoted, and `form` is a
-    format of numbers.  `seed` chooses the types of Parquet's columns and where a flaw is.
+    `blank` are the rows of a CSV file before which a line has only `blanks`, and `keys` the columns
+    in the names of folders. `bare` quotes are not quoted, and `form` is a format of numbers. `seed`
+    chooses the types of Parquet's columns and the place of a flaw.
     """
 
     kind: str = "csv"
@@ -77,16 +77,16 @@ class Way:
 
     @property
     def spelling(self) -> list[str]:
-        """The options for how numbers are spelled."""
-        given = [] if self.decimal == "." else ["--decimal", self.decimal]
-        given += [] if self.thousands is None else ["--thousands", self.thousands]
-        given += ["--units", self.unit] if self.unit else []
-        return given + (["--brackets"] if self.brackets else [])
+        """Options for the spelling of numbers."""
+        options = [] if self.decimal == "." else ["--decimal", self.decimal]
+        options += [] if self.thousands is None else ["--thousands", self.thousands]
+        options += ["--units", self.unit] if self.unit else []
+        return options + (["--brackets"] if self.brackets else [])
 
 
 @dataclass(frozen=True)
-class Written:
-    """A file, the options that read it, what stdin holds, and the table that must be read."""
+class WrittenFile:
+    """File, the options that read it, the content of stdin, and the expected table."""
 
     file: str
     options: list[str]
@@ -97,7 +97,7 @@ class Written:
 # -- ways -----------------------------------------------------------------------------------------
 
 
-def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> Way:
+def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> FileForm:
     """Return a way in which such a table can be written; `keys` may be names of folders."""
 
     def one(*values: Any) -> Any:
@@ -114,7 +114,7 @@ def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> Way
         flaw = one(None, None, None, None, "parts", "folders") if kind == "folder" else None
         if (flaw == "parts" and len(table) < 3) or (flaw == "folders" and not chosen):
             flaw = None
-        return Way(
+        return FileForm(
             kind, keys=chosen, parts=int(rng.integers(1, 4)), flaw=flaw, seed=seed,
             in_batches=kind == "parquet" and bool(rng.random() < 0.5),
         )  # fmt: skip
@@ -141,7 +141,7 @@ def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> Way
     texts = "".join(v for _, values in table.values() for v in values if isinstance(v, str))
     western = ["cp1252"] if all(ord(c) < 256 for c in texts) else []
     encoding = one("utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", *western)
-    return Way(
+    return FileForm(
         sep=sep,
         end=one("\n", "\n", "\r\n", "\r"),
         quoted=bool(rng.random() < 0.3),
@@ -162,7 +162,7 @@ def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> Way
     )
 
 
-def write(folder: Path, name: str, table: Table, way: Way) -> Written:
+def write(folder: Path, name: str, table: Table, way: FileForm) -> WrittenFile:
     """Write a table into a folder."""
     makers = {"csv": _write_csv, "arrow": _write_arrow, "parquet": _write_arrow}
     return makers.get(way.kind, _write_folder)(folder, name, table, way)
@@ -171,7 +171,7 @@ def write(folder: Path, name: str, table: Table, way: Way) -> Written:
 # -- CSV ------------------------------------------------------------------------------------------
 
 
-def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
+def _write_csv(folder: Path, name: str, table: Table, way: FileForm) -> WrittenFile:
     rng = np.random.default_rng(way.seed)
     names = [*table]
     n_rows = len(table[names[0]][1])
@@ -183,7 +183,7 @@ def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
     place = int(rng.integers(len(names)))
     match way.flaw:
         case "short":
-            lines[at] = [lines[at][0] or "x", *lines[at][1:-1]]  # and no blank line
+            lines[at] = [lines[at][0] or "x", *lines[at][1:-1]]  # the line must not be blank
         case "long":
             lines[at] = [*lines[at], "9"]
         case "cut":
@@ -203,7 +203,7 @@ def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
         written.insert(min(row, len(written) - 1) + 1, way.blanks)
     written = [way.blanks] * way.before + written
     text = way.end.join(written)
-    # A blank line at the end, where it is a row, is ended as all others are.
+    # A blank last line that is a row has an end, as all others have.
     if way.ended or (written and not written[-1].strip()):
         text += way.end if written else ""
     data = text.encode(way.encoding)
@@ -215,20 +215,20 @@ def _write_csv(folder: Path, name: str, table: Table, way: Way) -> Written:
     else:
         packed = _pack(data, way.packing)
         (folder / file).write_bytes(packed)
-    given = [] if way.sep == "," else ["--sep", way.sep]
+    options = [] if way.sep == "," else ["--sep", way.sep]
     if way.encoding in ("utf-16-be", "cp1252"):
-        given += ["--encoding", way.encoding]
+        options += ["--encoding", way.encoding]
     if way.missing == "?":
-        given += ["--na", "?"]
+        options += ["--na", "?"]
     if way.flaw != "spelled":
-        given += way.spelling
-    return Written(
-        "-" if way.stdin else str(folder / file), given, data if way.stdin else b"",
+        options += way.spelling
+    return WrittenFile(
+        "-" if way.stdin else str(folder / file), options, data if way.stdin else b"",
         _read_plainly(table, lambda kind, values, _: _as_in_csv(kind, values, way)),
     )  # fmt: skip
 
 
-def _spell(kind: str, value: Any, way: Way) -> str:
+def _spell(kind: str, value: Any, way: FileForm) -> str:
     if value is None:
         return way.missing
     if kind == "truth":
@@ -249,7 +249,7 @@ def _spell(kind: str, value: Any, way: Way) -> str:
     return text
 
 
-def _join(cells: Sequence[str], way: Way, *, header: bool) -> str:
+def _join(cells: Sequence[str], way: FileForm, *, header: bool) -> str:
     special = f"{way.sep}\r\n"
     written = [
         '"' + cell.replace('"', '""') + '"'
@@ -260,7 +260,7 @@ def _join(cells: Sequence[str], way: Way, *, header: bool) -> str:
         for cell in cells
     ]
     line = way.sep.join(written) + (way.sep if way.trailing and not header else "")
-    # A line of nothing but blanks is no row of several columns, so that is written in quotes.
+    # A line of blanks alone is no row of several columns, so it is quoted.
     return '""' + line if len(cells) > 1 and not line.strip(" \t") and way.sep not in line else line
 
 
@@ -277,7 +277,7 @@ def _pack(data: bytes, packing: str) -> bytes:
 # -- Parquet and Arrow ----------------------------------------------------------------------------
 
 
-def _write_arrow(folder: Path, name: str, table: Table, way: Way) -> Written:
+def _write_arrow(folder: Path, name: str, table: Table, way: FileForm) -> WrittenFile:
     from pyarrow import feather, parquet
 
     rows = _make_arrow(table, way.seed)
@@ -286,12 +286,14 @@ def _write_arrow(folder: Path, name: str, table: Table, way: Way) -> Written:
         feather.write_feather(rows, file, compression="uncompressed", chunksize=5)
     else:
         parquet.write_table(rows, file, row_group_size=1 + way.seed % 20)
-    given = ["--in-batches"] if way.in_batches else []
-    return Written(str(file), given, b"", _read_plainly(table, lambda *_: _from_arrow(rows, *_)))
+    options = ["--in-batches"] if way.in_batches else []
+    return WrittenFile(
+        str(file), options, b"", _read_plainly(table, lambda *_: _from_arrow(rows, *_))
+    )
 
 
 def _make_arrow(table: Table, seed: int) -> Any:
-    """Return a table of Arrow whose columns have types that can hold them."""
+    """Return an Arrow table whose column types can hold the values."""
     import pyarrow as pa
 
     rng = np.random.default_rng(seed)
@@ -321,8 +323,8 @@ def _make_arrow(table: Table, seed: int) -> Any:
     return pa.table(columns)
 
 
-def _write_folder(folder: Path, name: str, table: Table, way: Way) -> Written:
-    """Write some parts for each combination of keys: they are read by their paths."""
+def _write_folder(folder: Path, name: str, table: Table, way: FileForm) -> WrittenFile:
+    """Write a few parts for each combination of keys, which are read in the order of paths."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -353,7 +355,7 @@ def _write_folder(folder: Path, name: str, table: Table, way: Way) -> Written:
     def make(kind: str, values: Values, name: str) -> Any:
         return _as_key(kind, values) if name in way.keys else _from_arrow(taken, kind, values, name)
 
-    return Written(str(root), [], b"", _read_plainly(sorted_rows, make))
+    return WrittenFile(str(root), [], b"", _read_plainly(sorted_rows, make))
 
 
 def _name_folder(key: str, value: Any) -> str:
@@ -361,7 +363,7 @@ def _name_folder(key: str, value: Any) -> str:
     return f"{quote(key, safe='')}={text}"
 
 
-# -- what must be read ----------------------------------------------------------------------------
+# -- expected tables ------------------------------------------------------------------------------
 
 
 def _read_plainly(table: Table, make: Any) -> Any:
@@ -370,7 +372,7 @@ def _read_plainly(table: Table, make: Any) -> Any:
     return pd.DataFrame({name: make(kind, values, name) for name, (kind, values) in table.items()})
 
 
-def _as_in_csv(kind: str, values: Values, way: Way) -> Any:
+def _as_in_csv(kind: str, values: Values, way: FileForm) -> Any:
     import pandas as pd
 
     if kind == "truth":
@@ -385,7 +387,7 @@ def _as_in_csv(kind: str, values: Values, way: Way) -> Any:
 def _as_key(kind: str, values: Values) -> Any:
     import pandas as pd
 
-    column = _as_in_csv(kind, values, Way())
+    column = _as_in_csv(kind, values, FileForm())
     whole = column.dtype == np.int64
     return column.astype(np.int32) if whole else pd.Series(column)
 
@@ -394,9 +396,9 @@ def _from_arrow(rows: Any, kind: str, values: Values, name: str) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    own = rows[name].type
+    type_ = rows[name].type
     if kind in ("text", "truth"):
         return pd.Series(list(values), dtype=object)
-    if pa.types.is_decimal(own) or None in values:
-        own = pa.float32() if own == pa.float32() else pa.float64()
-    return pd.Series([np.nan if v is None else v for v in values], dtype=own.to_pandas_dtype())
+    if pa.types.is_decimal(type_) or None in values:
+        type_ = pa.float32() if type_ == pa.float32() else pa.float64()
+    return pd.Series([np.nan if v is None else v for v in values], dtype=type_.to_pandas_dtype())

@@ -34,13 +34,13 @@ def shrink(
         One none of whose simpler cases fails, if there was time.
     """
     end = time.monotonic() + seconds
-    found = True
-    while found:
-        found = False
+    shrunk = True
+    while shrunk:
+        shrunk = False
         for candidate in smaller(case):
             if time.monotonic() > end:
                 return case
             if fails(candidate):
-                case, found = candidate, True
+                case, shrunk = candidate, True
                 break
     return case

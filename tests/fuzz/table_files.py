@@ -1,7 +1,7 @@
-"""Files of quantized tables with something wrong, and what must become of them.
+"""Damaged files of quantized tables, and the check of what becomes of them.
 
 A damaged file must be refused with a ValueError that names it, or be a table like any: mapped and
-in memory it is fitted or refused the same, and what it is saved as is the same table.
+in memory it is fitted or refused the same, and saved again it is the same table.
 """
 
 import json
@@ -20,7 +20,7 @@ ALIGNMENT = 64
 
 
 def make_tables(pb, folder):
-    """Return sound files: of two classes and more, with weights and without, of all features."""
+    """Return sound files: two classes and more, with weights and without, all features."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -34,41 +34,41 @@ def make_tables(pb, folder):
         }
     )
     rows.loc[::9, "size"] = np.nan
-    given = {
+    tables = {
         "weights": (rows, "w", {}),
         "means": (rows.drop(columns="w"), None, {"bin_means": True}),
         "classes": (rows.assign(y=rng.integers(0, 4, 60)), "w", {"max_bins": 4}),
         "numbers": (rows[["size", "y"]], None, {}),
     }
     files = {}
-    for name, (own, weight, parameters) in given.items():
-        table = pb.QuantizedTable.from_batches(own, "y", weight, rows_per_bin=None, **parameters)
+    for name, (source, weight, parameters) in tables.items():
+        table = pb.QuantizedTable.from_batches(source, "y", weight, rows_per_bin=None, **parameters)
         table.save(folder / "sound.codes")
         files[name] = mutations.ModelFile((folder / "sound.codes").read_bytes())
     return files
 
 
 def split(data):
-    """Return the header of a file, and its parts with what is between them."""
+    """Return the header of a file, and its parts with the bytes between them."""
     length = START.unpack_from(data)[2]
     return json.loads(data[START.size : START.size + length]), data[START.size + length :]
 
 
 def seal(header, parts, *, version=1):
-    """Return a file of this header, whose digest fits."""
+    """Return a file with this header and a valid digest."""
     begin = START.pack(b"\x89pbtable", version, len(header), b"")[:-16]
     data = begin + blake2b(begin + header, digest_size=16).digest() + header
     return data + parts
 
 
 def mutate_table(file, other, rng):
-    """Return the name of a mutation drawn at random, and what it makes of a file.
+    """Return the name of a mutation drawn at random, and the bytes of the mutated file.
 
-    A third are of bytes; a third of the header, whose digest is made to fit; a third of labels,
-    weights and codes, whose checksums are made to fit, too.
+    A third are of bytes, a third of the header, with a valid digest, and a third of labels, weights
+    and codes, with valid checksums, too.
     """
     draw = rng.integers(3)
-    of_bytes = [own for name, own in mutations.OF_BYTES.items() if name != "pack"]
+    of_bytes = [mutation for name, mutation in mutations.OF_BYTES.items() if name != "pack"]
     if draw == 0:
         chosen = of_bytes[rng.integers(len(of_bytes))]
         return f"table: {chosen.__name__}", chosen(file, other, rng)
@@ -77,11 +77,11 @@ def mutate_table(file, other, rng):
         names = [*mutations.OF_DOCUMENTS]
         name = names[rng.integers(len(names))]
         documents = [
-            mutations.ModelFile(json.dumps(split(own.data)[0]).encode()) for own in (file, other)
+            mutations.ModelFile(json.dumps(split(part.data)[0]).encode()) for part in (file, other)
         ]
         changed = mutations.OF_DOCUMENTS[name](*documents, rng)
         rest = parts
-        if rng.random() < 0.7:  # so that parts begin where they are looked for
+        if rng.random() < 0.7:  # parts begin where the reader expects them
             gap = -(START.size + len(changed)) % ALIGNMENT
             old = -(len(file.data) - len(parts)) % ALIGNMENT
             rest = bytes(gap) + parts[old:]
@@ -93,7 +93,7 @@ def mutate_table(file, other, rng):
 
 
 def reseal(header, begin, parts):
-    """Return a file whose checksums fit its parts."""
+    """Return a file with valid checksums of its parts."""
     n, old = header["rows"], begin
     for name, size in (("labels", header["labels"]["bytes"]), ("weights", 8)):
         if header[name] is not None:
@@ -110,21 +110,21 @@ def reseal(header, begin, parts):
 
 
 def check_table(pb, path):
-    """Return "refused" or "loaded"; AssertionError if a file is neither."""
+    """Return "refused" or "loaded"; raise AssertionError if the file is neither."""
     whole, mapped = (read(pb, path, mmap=mmap) for mmap in (False, True))
     assert (whole is None) == (mapped is None), "a file is sound only where it is mapped, or not"
     if whole is None or mapped is None:
         return "refused"
-    found = fit(pb, mapped, path)
-    assert fit(pb, whole, path) == found, "mapped codes have another model"
+    predictions = fit(pb, mapped, path)
+    assert fit(pb, whole, path) == predictions, "mapped codes have another model"
     mapped.save(path.with_name("again.codes"))
     again = pb.QuantizedTable.open(path.with_name("again.codes"), mmap=False)
-    assert fit(pb, again, path) == found, "what was saved is another table"
+    assert fit(pb, again, path) == predictions, "what was saved is another table"
     return "loaded"
 
 
 def read(pb, path, *, mmap):
-    """Return a table whose codes were checked; None where it is refused."""
+    """Return a table after the check of its codes; None where it is refused."""
     try:
         table = pb.QuantizedTable.open(path, mmap=mmap)
         table.read_codes()
@@ -136,7 +136,7 @@ def read(pb, path, *, mmap):
 
 
 def fit(pb, table, path):
-    """Return the model file of a table, or why there is none."""
+    """Return the model file of a table, or the message of a refusal."""
     model = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=None, n_jobs=1)
     model.set_params(max_bins=4 if table.n_bins.max() <= 4 else 255)
     try:

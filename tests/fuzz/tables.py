@@ -1,4 +1,4 @@
-"""Random tables, labels and sample weights: ordinary ones and those that hurt."""
+"""Random tables, labels and sample weights: ordinary and hostile ones."""
 
 import importlib.util
 from collections.abc import Callable
@@ -21,7 +21,7 @@ NUMBERS = [
 
 
 def draw_size(rng: Generator) -> tuple[int, int]:
-    """Return how many rows and columns; now and then as many as threads share."""
+    """Return numbers of rows and columns; sometimes threads share the rows."""
     n = int(
         rng.choice(
             [rng.integers(2, 12), rng.integers(12, 80), rng.integers(80, 600),
@@ -68,7 +68,7 @@ def _infinite(rng: Generator, n: int) -> Values:
 
 
 def _neighbours(rng: Generator, n: int) -> Values:
-    """Values next to each other, in single or double precision."""
+    """Draw neighbouring values, in single or double precision."""
     steps = rng.integers(0, 300, n)
     if rng.random() < 0.5:
         return (np.float32(0.1).view(np.int32) + steps.astype(np.int32)).view(np.float32)
@@ -127,14 +127,14 @@ def draw_table(rng: Generator, n: int, d: int, frame: str | None) -> tuple[list[
 
 
 def _repeat(rng: Generator, columns: list[Column]) -> list[Column]:
-    """Make one column the copy of another, now and then."""
+    """Make one column a copy of another, now and then."""
     if len(columns) > 1 and rng.random() < 0.15:
         columns[-1] = columns[0]
     return columns
 
 
 def draw_frame(rng: Generator) -> str | None:
-    """Return a table library that is there, or None for an array."""
+    """Return an installed table library, or None for an array."""
     known = [name for name in FRAMES if importlib.util.find_spec(name)]
     return str(rng.choice(known)) if known and rng.random() < 0.3 else None
 
@@ -167,7 +167,7 @@ WRAPS = {
         "b": ["pa.array(c)"],
     },
 }  # fmt: skip
-"""How columns of text, floats, integers and truth values become columns of each library."""
+"""Expressions that make columns of each library of texts, floats, integers and truth values."""
 
 
 def _draw_column(rng: Generator, n: int, frame: str) -> Column:
@@ -177,7 +177,7 @@ def _draw_column(rng: Generator, n: int, frame: str) -> Column:
         values = _draw_numbers(rng, n, str(rng.choice(NUMBERS, p=[0.5, 0.1] + [0.04] * 10)))
     kinds = WRAPS[frame][{"u": "i"}.get(values.dtype.kind, values.dtype.kind)]
     wrap = kinds[rng.integers(len(kinds))]
-    if values.dtype == np.float16:  # not every version of the libraries has it
+    if values.dtype == np.float16:  # some versions of the libraries lack it
         values = values.astype(np.float32)
     return Column(values, wrap)
 
@@ -199,9 +199,9 @@ def draw_labels(rng: Generator, columns: list[Column], n: int, binary: bool) -> 
             score += rng.choice([0.5, 2.0, 50.0]) * ranks / max(ranks.max(), 1)
     shares = rng.dirichlet(np.full(k, rng.choice([0.3, 5.0])))
     codes = np.searchsorted(np.quantile(score, np.cumsum(shares)[:-1]), score)
-    if rng.random() < 0.9:  # every class has a row
-        some = rng.permutation(n)[:k]
-        codes[some] = np.arange(len(some))
+    if rng.random() < 0.9:  # each class has a row
+        rows = rng.permutation(n)[:k]
+        codes[rows] = np.arange(len(rows))
     return _LABELS[rng.integers(len(_LABELS))](codes)
 
 
@@ -218,7 +218,7 @@ _LABELS: list[Callable[[Values], Values]] = [
 
 
 def draw_weights(rng: Generator, n: int) -> NDArray[np.float64] | None:
-    """Return sample weights: none, whole, uniform of any size, very different ones, sums of 1."""
+    """Return sample weights: none, whole, uniform of any size, very unequal, or of the sum 1."""
     return _WEIGHTS[rng.integers(len(_WEIGHTS))](rng, n)
 
 

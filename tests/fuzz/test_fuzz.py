@@ -1,4 +1,4 @@
-"""The fuzzer itself: inputs are the same for the same number, and what is broken is found."""
+"""Test the fuzzer itself: inputs are reproducible, and planted failures are found."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from fuzz.cases import Case, Column, _simpler_values
 from fuzz.fits import Fits
 from fuzz.invariants import hold
 from fuzz.kinds import COMMANDS, KINDS, Command
-from fuzz.outcomes import Broken
+from fuzz.outcomes import BrokenInvariant
 from fuzz.parameters import (
     Shape,
     _Drawer,
@@ -33,7 +33,7 @@ from properboost.parameters.words import OBJECTS
 pytest.importorskip("pandas")
 
 TRIED = 40
-"""Inputs of each kind in every run of the tests; of a kind that takes long, its `tried`."""
+"""Number of inputs of each kind in every test run; slow kinds have a smaller `tried`."""
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
@@ -51,7 +51,7 @@ def test_the_same_number_is_the_same_case():
         assert same_bits(one.weight, other.weight)
 
 
-# -- what is drawn --------------------------------------------------------------------------------
+# -- draws ----------------------------------------------------------------------------------------
 
 
 def test_every_estimator_and_preset_is_drawn():
@@ -124,7 +124,7 @@ def test_objects_and_spaces_are_made_smaller_field_by_field():
         assert text in simple
 
 
-# -- what is found --------------------------------------------------------------------------------
+# -- failures -------------------------------------------------------------------------------------
 
 
 DEEP = {
@@ -143,7 +143,7 @@ def make_case(n=200, estimator="ProperBoostClassifier", params=DEEP):
 
 
 def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
-    """Raw predictions that are off for deep trees only: what is left is a tree, and two rows."""
+    """Raw predictions of deep trees alone are wrong: shrinking leaves a tree and two rows."""
     right = pb.ProperBoostClassifier.decision_function
 
     def wrong(model, X, init_score=None):
@@ -156,58 +156,58 @@ def test_a_planted_failure_is_found_and_shrunk(monkeypatch):
     def find(case):
         try:
             kind.check(case, only="probabilities are finite, in [0, 1] and add up to 1")
-        except Broken as broken:
+        except BrokenInvariant as broken:
             return broken
         return None
 
-    found = find(make_case())
+    failure = find(make_case())
     small = shrink(make_case(), kind.smaller, lambda case: find(case) is not None)
-    assert found.invariant == find(small).invariant
+    assert failure.invariant == find(small).invariant
     assert set(small.params) == {"weak_learner", "weak_learner__max_depth"}
     assert (small.n_rows, len(small.columns), small.weight) == (2, 1, None)
-    shown = kind.show(small, found.invariant)
+    shown = kind.show(small, failure.invariant)
     assert len(shown.splitlines()) < 15
 
     scope = {}
     exec(shown, scope)
     with pytest.raises(AssertionError):
-        scope["test_found"]()
+        scope["test_regression"]()
     monkeypatch.undo()
-    scope["test_found"]()
+    scope["test_regression"]()
 
 
 def test_a_query_that_answers_where_it_must_fail_is_found_and_shrunk(monkeypatch):
-    """Texts that are no numbers would be 0 in SQLite."""
+    """SQLite would read texts that are no numbers as 0."""
     right = sql_query.DIALECTS["sqlite"]
     monkeypatch.setitem(sql_query.DIALECTS, "sqlite", replace(right, casts_fail=True))
-    kind, system = Queries(), "sqlite gives what the model gives"
+    kind, system = Queries(), "sqlite predicts as the model does"
 
     def fails(case):
         try:
             kind.check(case, only=system)
-        except Broken as broken:
+        except BrokenInvariant as broken:
             return broken.signature == system
         return False
 
     spoilt = (kind.draw(seed) for seed in range(TRIED * 3))
-    found = next(case for case in spoilt if case.spoilt == "cell" and fails(case))
-    small = shrink(found, kind.smaller, fails, seconds=3.0)
+    failing = next(case for case in spoilt if case.spoilt == "cell" and fails(case))
+    small = shrink(failing, kind.smaller, fails, seconds=3.0)
     assert (small.table, small.key, small.outputs) == ("rows", "row", ("raw",))
-    assert small.n_rows <= found.n_rows
+    assert small.n_rows <= failing.n_rows
 
     scope = {}
     exec(kind.show(small, system), scope)
     with pytest.raises(AssertionError):
-        scope["test_found"]()
+        scope["test_regression"]()
     monkeypatch.undo()
-    scope["test_found"]()
+    scope["test_regression"]()
 
 
 def test_a_value_that_a_search_replaces_is_found():
     X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 2
     space = {"gain": [1.0, 2.0], "weak_learner": pb.Tree(max_depth=3), "loss": "savage"}
     search = pb.ProperBoostClassifierCV(space, max_estimators=2, cv=2, refit=False).fit(X, y)
-    only = "what a space has is in the best parameters"
+    only = "values of a space are in the best parameters"
     hold(search, X, y, only=only)
     for name, value in (("gain", 4.0), ("weak_learner", pb.Tree()), ("loss", "glog")):
         best = search.best_params_
@@ -249,14 +249,14 @@ def test_an_object_that_is_changed_where_others_hold_it_is_found(monkeypatch):
 def test_a_crash_and_a_hang_are_failures():
     worker = Worker()
     try:
-        with pytest.raises(Broken, match="exit status 1") as caught:
+        with pytest.raises(BrokenInvariant, match="exit status 1") as caught:
             worker.ask("no such action", "fits", 0)
         assert caught.value.invariant == ENDED
         assert not worker.alive
     finally:
         worker.close()
     slow = Worker()
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(BrokenInvariant) as caught:
         slow.ask("check", "fits", 0, seconds=1e-3)
     assert caught.value.invariant == HANGS
     assert not slow.alive

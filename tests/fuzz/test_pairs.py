@@ -1,4 +1,4 @@
-"""Two parameters away from their defaults: a part of all pairs, by lot; `fuzz.pairs` tries all."""
+"""Test pairs of parameters besides their defaults: a random part; `fuzz.pairs` tries all."""
 
 import itertools
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 
 import properboost as pb
 from fuzz.cases import make_model
-from fuzz.outcomes import Broken
+from fuzz.outcomes import BrokenInvariant
 from fuzz.pairs import Pairs, list_pairs, main
 from fuzz.parameters import list_names
 from properboost.estimators import presets
@@ -25,7 +25,7 @@ TRIED = {
     "UDTClassifier": 30,
     "ULSClassifier": 30,
 }
-"""Pairs of each estimator in every run of the tests; `test_fuzz` tries those of presets."""
+"""Number of pairs of each estimator in every test run; `test_fuzz` tries those of presets."""
 
 
 def list_numbers(*estimators):
@@ -46,7 +46,7 @@ def test_all_pairs_are_there_once():
     assert {*flat, *nested} <= {*itertools.chain(*drawn)} == {*list_names("ProperBoostClassifier")}
     assert len({frozenset(pair) for pair in drawn}) == len(drawn)
     assert {*itertools.combinations(flat, 2)} <= {*drawn}
-    # No learner has both, and a field makes its object.
+    # No learner has both fields, and a field makes its object.
     fields = ("weak_learner__max_cells", "weak_learner__max_depth", "weak_learner__max_features")
     apart = [pair for pair in itertools.combinations(fields, 2) if pair in drawn]
     assert apart == [fields[1:]]
@@ -73,11 +73,11 @@ def test_values_are_others_from_one_round_to_the_next():
     assert len({tuple(case.params.items()) for case in rounds}) > 1
 
 
-# -- what is found --------------------------------------------------------------------------------
+# -- failures -------------------------------------------------------------------------------------
 
 
 def find_fitted():
-    """Return a pair that is fitted: the first is as good as any."""
+    """Return a case of a pair that can be fitted; the first one will do."""
     number = list_pairs().index(("ProperBoostClassifier", "weak_learner", "max_bins"))
     return Pairs().draw(number)
 
@@ -87,30 +87,30 @@ def test_an_error_that_names_neither_is_found(monkeypatch):
         raise ValueError("gain must be something else")
 
     monkeypatch.setattr(pb.ProperBoostClassifier, "fit", fail)
-    with pytest.raises(Broken, match="names neither"):
+    with pytest.raises(BrokenInvariant, match="names neither"):
         Pairs().check(find_fitted())
     case = replace(find_fitted(), params={"gain": "2", "max_bins": "2"})
     assert Pairs().check(case).kind == "refused"
     nested = {"weak_learner": "'tree'", "weak_learner__max_depth": "2"}
-    with pytest.raises(Broken, match="names neither"):
+    with pytest.raises(BrokenInvariant, match="names neither"):
         Pairs().check(replace(case, params=nested))
 
 
 def test_another_error_and_other_bits_are_found(monkeypatch):
-    """An index beyond an array, as of pairs and bags that ended; and a file that loses a choice."""
+    """The check finds an index beyond an array, and a file that loses a choice."""
 
     def crash(model, X, y, sample_weight=None):
         raise IndexError("index 3 is out of bounds")
 
     with monkeypatch.context() as patch:
         patch.setattr(pb.ProperBoostClassifier, "fit", crash)
-        with pytest.raises(Broken, match="IndexError"):
+        with pytest.raises(BrokenInvariant, match="IndexError"):
             Pairs().check(find_fitted())
     right = pb.load_model
     monkeypatch.setattr(
         pb, "load_model", lambda path: right(path).set_params(calibration__slope=0.5)
     )
-    with pytest.raises(Broken) as broken:
+    with pytest.raises(BrokenInvariant) as broken:
         Pairs().check(find_fitted())
     assert broken.value.invariant == "a file holds the same model"
 

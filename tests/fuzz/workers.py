@@ -14,24 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.kinds import KINDS
-from fuzz.outcomes import Broken, Outcome
+from fuzz.outcomes import BrokenInvariant, Outcome
 
 __all__ = ["Bench", "Worker"]
 
 SECONDS = 180.0
-"""What a case may take; the slowest ordinary one takes a tenth."""
+"""Seconds for a case; the slowest ordinary one takes a tenth."""
 
 SECONDS_TO_END = 10.0
-"""What a worker may take to end by itself."""
+"""Seconds for a worker to end by itself."""
 
 ADDRESSES = 16 * 2**30
-"""Address space of a worker, in bytes: what asks for more is refused its memory.
+"""Address space of a worker, in bytes; requests beyond it are refused.
 
-A kind with `addresses` has so much.
+A kind with `addresses` has that many.
 """
 
 RESIDENT = 2**30
-"""By how many bytes a case may raise the most memory a worker had."""
+"""Bytes by which a case may raise the worker's peak of memory."""
 
 SEVERAL_SETS = "every instruction set gives the same bits"
 ENDED = "the process ends"
@@ -41,7 +41,7 @@ DRAWN = "an input is drawn"
 
 
 class Worker:
-    """A process that answers one request at a time."""
+    """Process that answers one request at a time."""
 
     def __init__(self, instruction_set: str | None = None, addresses: int = ADDRESSES) -> None:
         chosen = {} if instruction_set is None else {"PROPERBOOST_INSTRUCTION_SET": instruction_set}
@@ -56,13 +56,13 @@ class Worker:
         self.sets: list[str] = self._receive(SECONDS)
 
     def ask(self, *request: Any, seconds: float = SECONDS) -> Any:
-        """Return the answer; raise what the worker raised, or `Broken` if none comes."""
+        """Return the answer to a request, or raise the worker's exception or `BrokenInvariant`."""
         assert self._process.stdin is not None
         try:
             pickle.dump(request, self._process.stdin)
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # what became of it is told below
+            pass  # the answer below shows how the worker ended
         answer = self._receive(seconds)
         if isinstance(answer, BaseException):
             raise answer
@@ -73,19 +73,22 @@ class Worker:
         assert stream is not None
         if not select.select([stream], [], [], seconds)[0]:
             self._process.kill()
-            raise Broken(HANGS, HANGS, f"no answer within {seconds:g} s\n{self._last_words()}")
+            raise BrokenInvariant(
+                HANGS, HANGS, f"no answer within {seconds:g} s\n{self._last_words()}"
+            )
         try:
             return pickle.load(stream)
         except (EOFError, pickle.UnpicklingError):
             status = self._process.wait()
             message = f"exit status {status}\n{self._last_words()}"
-            raise Broken(ENDED, f"{ENDED}: {status}", message) from None
+            raise BrokenInvariant(ENDED, f"{ENDED}: {status}", message) from None
 
     def _last_words(self) -> str:
         self._process.wait()
         self._stderr.seek(0)
         words = self._stderr.read().decode(errors="replace")
-        words = words.partition("Extension modules:")[0][-4000:]  # where it was, by faulthandler
+        # Faulthandler prints the last lines of code.
+        words = words.partition("Extension modules:")[0][-4000:]
         self.close()
         return words
 
@@ -99,14 +102,15 @@ class Worker:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
         try:
-            self._process.wait(SECONDS_TO_END)  # without requests it ends, and leaves its coverage
+            # The worker ends without requests, and writes its coverage.
+            self._process.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
 
 class Bench:
-    """Workers for cases that are checked one after the other: one for each instruction set."""
+    """Workers for consecutive cases, one for each instruction set."""
 
     def __init__(self) -> None:
         self._workers: dict[tuple[str | None, int], Worker] = {}
@@ -117,15 +121,15 @@ class Bench:
         self._workers.clear()
 
     def _worker(self, instruction_set: str | None = None, addresses: int = ADDRESSES) -> Worker:
-        found = self._workers.get((instruction_set, addresses))
-        if found is None or not found.alive:
-            found = self._workers[instruction_set, addresses] = Worker(instruction_set, addresses)
-        return found
+        worker = self._workers.get((instruction_set, addresses))
+        if worker is None or not worker.alive:
+            worker = self._workers[instruction_set, addresses] = Worker(instruction_set, addresses)
+        return worker
 
     def examine(
         self, kind: str, case: Any, *, only: str | None = None, sets: bool = False
     ) -> Outcome:
-        """Check a case, or the case of a number; raise `Broken`.
+        """Check a case, or the case of a number; raise `BrokenInvariant`.
 
         With `sets` its digest is compared over the processor's instruction sets as well.
         """
@@ -143,7 +147,9 @@ class Bench:
         expected = one.ask("digest", kind, case)
         for name in one.sets:
             if self._worker(name).ask("digest", kind, case) != expected:
-                raise Broken(SEVERAL_SETS, f"{SEVERAL_SETS}: {name}", f"{name} gives other bits")
+                raise BrokenInvariant(
+                    SEVERAL_SETS, f"{SEVERAL_SETS}: {name}", f"{name} gives other bits"
+                )
 
 
 # -- in the worker --------------------------------------------------------------------------------
@@ -166,19 +172,21 @@ def serve(requests: Any, answers: Any) -> None:
             answer = getattr(kind, action)(case, *rest)
             grown = _most_memory() - before
             if grown > RESIDENT:
-                answer = Broken(MEMORY, MEMORY, f"it took {grown / 2**20:.0f} MiB more")
-        except Broken as broken:
+                answer = BrokenInvariant(MEMORY, MEMORY, f"it took {grown / 2**20:.0f} MiB more")
+        except BrokenInvariant as broken:
             answer = broken
         _send(answers, answer)
 
 
 def _draw(kind: Any, seed: int) -> Any:
-    """Return the case of a number; that there is none is a failure, too."""
+    """Return the case of a number; a failed draw is a failure, too."""
     try:
         return kind.draw(seed)
     except Exception as error:
         message = "".join(traceback.format_exception(error)[-3:])
-        raise Broken(DRAWN, f"{DRAWN}: {type(error).__name__}: {error}", message) from error
+        raise BrokenInvariant(
+            DRAWN, f"{DRAWN}: {type(error).__name__}: {error}", message
+        ) from error
 
 
 def _most_memory() -> int:
@@ -193,7 +201,7 @@ def _send(answers: Any, answer: Any) -> None:
 
 
 def main() -> None:
-    # What the package prints must not come among the answers.
+    # Output of the package must not come among the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)

@@ -1,1 +1,1 @@
-"""What several test modules share; no test module imports another."""
+"""Helpers that several test modules share; no test module imports another."""

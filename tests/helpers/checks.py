@@ -1,4 +1,4 @@
-"""scikit-learn's checks of estimators."""
+"""Helpers for scikit-learn's checks of estimators."""
 
 from unittest import SkipTest
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def run_check(estimator, check):
-    """Run one; that it is skipped is a failure, unless it wants another environment."""
+    """Run one check; a skip is a failure, unless the check needs another environment."""
     try:
         check(estimator)
     except SkipTest as skipped:

@@ -1,4 +1,4 @@
-"""Dask clusters on this machine, and what they are asked."""
+"""Dask clusters on this machine, and helpers to inspect them."""
 
 import contextlib
 import signal
@@ -16,16 +16,16 @@ distributed = pytest.importorskip("distributed")
 
 
 MARKS = [
-    # What clusters leave behind: sockets that they close later.
+    # Clusters leave sockets behind, which they close later.
     pytest.mark.filterwarnings(
         "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
     ),
-    # Workers may be waited for that never come: an alarm tells where.
+    # A test may wait for workers that never come; the alarm shows where.
     pytest.mark.timeout(120.0, method="signal" if hasattr(signal, "SIGALRM") else "thread"),
 ]
 
-# Processes that are forked from one that has imported what they need, and those that take the
-# places of killed ones, are there in a tenth of the time.
+# A fork server starts workers, and replacements of killed ones, in a tenth of the time, because it
+# has imported what they need.
 METHOD = {
     "distributed.worker.multiprocessing-method": (
         "forkserver" if sys.platform == "linux" else "spawn"
@@ -35,21 +35,25 @@ METHOD = {
 SECONDS_TO_CLOSE = 30.0
 
 COUNTS: Counter[str] = Counter()
-"""What tasks count in workers that are threads here: what is sent to them is a copy, this is not.
-"""
+"""Counts of tasks of workers that are threads here; objects sent to workers are copies."""
 
 
 @cache
 def import_before_forks():
-    """Say what the server of forks imports, in place of the list that distributed makes once."""
+    """Set what the fork server imports, in place of the list that distributed sets once."""
     context = distributed.utils.get_mp_context()
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload(["distributed", "properboost.dask"])
 
 
+ABANDONED = []
+"""Clients that did not close in time.  The collector must not finalise one while another client
+starts: the finaliser would wait without end for a lock that the start holds."""
+
+
 @contextlib.contextmanager
 def cluster(n_workers=2, *, processes=False):
-    """A client of a cluster of workers with a thread each."""
+    """Yield a client of a cluster of workers with one thread each."""
     with dask.config.set(METHOD):
         import_before_forks()
         workers = distributed.LocalCluster(
@@ -63,39 +67,42 @@ def cluster(n_workers=2, *, processes=False):
         try:
             yield client
         finally:
-            # What was killed or frozen may not let go: its processes end with this one.
-            with contextlib.suppress(OutOfTime), within(SECONDS_TO_CLOSE):
-                client.close()
-                workers.close()
+            # Killed or frozen workers may not close; their processes end with this one.
+            try:
+                with within(SECONDS_TO_CLOSE):
+                    client.close()
+                    workers.close()
+            except OutOfTime:
+                ABANDONED.append(client)
 
 
 def _describe(dask_scheduler=None):
-    """Say how workers and tasks are."""
+    """Describe the states of workers and tasks."""
     now = time.time()
     workers = [
-        f"{own.address} {own.status.name}, heard of {now - own.last_seen:.1f} s ago"
-        for own in dask_scheduler.workers.values()
+        f"{worker.address} {worker.status.name}, heard of {now - worker.last_seen:.1f} s ago"
+        for worker in dask_scheduler.workers.values()
     ]
     tasks = [
-        f"{key} {own.state}, bound to {own.worker_restrictions}"
-        for key, own in dask_scheduler.tasks.items()
+        f"{key} {task.state}, bound to {task.worker_restrictions}"
+        for key, task in dask_scheduler.tasks.items()
     ]
     return "\n".join(workers + tasks)
 
 
 @contextlib.contextmanager
 def watched(client, seconds=90.0):
-    """Fail after so many seconds with what the scheduler knows."""
+    """Fail after this many seconds, with the scheduler's view of workers and tasks."""
     try:
         with within(seconds):
             yield
     except OutOfTime as error:
         with within(SECONDS_TO_CLOSE):
-            found = client.run_on_scheduler(_describe)
-        raise AssertionError(f"{error}\n{found}") from error
+            state = client.run_on_scheduler(_describe)
+        raise AssertionError(f"{error}\n{state}") from error
 
 
 def file_of(model, folder):
-    """The bytes of a model's file."""
+    """Return the bytes of a model's file."""
     model.save_model(folder / "model.json")
     return (folder / "model.json").read_bytes()

@@ -9,7 +9,7 @@ DTYPES = [
 
 
 def count_below(x, edges):
-    """The edges below each value, all of them looked at; the code after the last is missing."""
+    """Return the number of edges below each value; the code after the last is missing."""
     x = to(np.float64, x)
     below = (np.asarray(edges, dtype=np.float64)[:, None] < x).sum(axis=0)
     return np.where(np.isnan(x), len(edges) + 1, below)
@@ -34,8 +34,8 @@ LAYOUTS = {
 }
 
 
-def some_values(dtype, shape, rng):
-    """Values all over the type's range."""
+def draw_numbers(dtype, shape, rng):
+    """Draw values from all over the type's range."""
     if dtype is bool:
         return rng.random(shape) < 0.5
     if np.issubdtype(dtype, np.integer):
@@ -47,8 +47,8 @@ def some_values(dtype, shape, rng):
     return np.where(rng.random(shape) < 0.1, np.nan, np.round(x, 1)).astype(dtype)
 
 
-def some_edges(x, rng):
-    """Some of a column's values, and some between."""
+def draw_edges(x, rng):
+    """Draw some of a column's values, and values between."""
     x = np.asarray(x).astype(np.float64)
     edges = rng.choice(x[~np.isnan(x)], rng.integers(0, 40))
     return np.unique(edges + rng.choice([0.0, 0.5], len(edges)))

@@ -1,4 +1,4 @@
-"""What tests of the command line share: a table, and commands that succeed or fail."""
+"""Helpers for tests of the command line: a table, and commands that succeed or fail."""
 
 import csv
 
@@ -32,10 +32,7 @@ def write(frame, name="train.csv"):
 
 
 def one_fit(arguments):
-    """Return the arguments, of which `fit` compares no families unless they say how far.
-
-    It replaces what an earlier one wrote, unless they say where to write.
-    """
+    """Return the arguments; by default `fit` compares no families and replaces an earlier model."""
     words = [str(argument) for argument in arguments]
     if words[:1] == ["fit"] and "--output" not in words:
         words += ["--force"]
@@ -45,7 +42,7 @@ def one_fit(arguments):
 
 
 def run(capsys, *arguments):
-    """Run a command that succeeds; returns what it wrote on stdout and stderr."""
+    """Run a command that must succeed; return its stdout and stderr."""
     status = cli.main(one_fit(arguments))
     captured = capsys.readouterr()
     assert status == 0, captured.err
@@ -53,19 +50,19 @@ def run(capsys, *arguments):
 
 
 def columns_of(text):
-    """The cells of a CSV file as they are written."""
+    """Return the columns of a CSV file, with its cells as text."""
     header, *rows = csv.reader(text.splitlines())
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def fail(capsys, *arguments):
-    """Run a command that fails because of a file; returns its one line."""
+    """Run a command that fails because of a file; return its one line."""
     status = cli.main(one_fit(arguments))
     return one_line(capsys, status, 1)
 
 
 def misuse(capsys, *arguments):
-    """Run a command whose arguments are wrong; returns its one line."""
+    """Run a command whose arguments are wrong; return its one line."""
     with pytest.raises(SystemExit) as exit_:
         cli.main(one_fit(arguments))
     return one_line(capsys, exit_.value.code, 2)

@@ -1,4 +1,4 @@
-"""Models whose contributions are looked at, and what they have to add up to."""
+"""Models for tests of contributions, and a check of their sums."""
 
 import numpy as np
 
@@ -11,7 +11,9 @@ def fit(X, y, learner, weight=None, **settings):
     return model.fit(X, y, sample_weight=weight)
 
 
-def check_sum(found, raw):
-    # Features that work against each other cancel, so it is not the sum alone whose size counts.
-    size = max(abs(raw).max(), abs(found.values).max())
-    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), raw, atol=1e-12 * size)
+def check_sum(contributions, raw):
+    # Opposite effects cancel, so the tolerance depends on the largest contribution as well.
+    size = max(abs(raw).max(), abs(contributions.values).max())
+    np.testing.assert_allclose(
+        contributions.baseline + contributions.values.sum(axis=1), raw, atol=1e-12 * size
+    )

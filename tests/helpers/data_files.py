@@ -1,4 +1,4 @@
-"""A small data file, and places to look for files in."""
+"""A small data file, and helpers for the places of files."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ WRONG = [[*row] for row in TABLE[:-1]]
 
 
 def need(*files):
-    """Skip unless the folder of the environment variable has the files."""
+    """Skip unless the folder of the environment variable has the files; return the folder."""
     folder = os.environ.get("PROPERBOOST_DATA")
     if not folder:
         pytest.skip("the set is not shipped, and PROPERBOOST_DATA names no folder that has it")

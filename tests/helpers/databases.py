@@ -1,4 +1,4 @@
-"""SQLite, DuckDB and PostgreSQL: a table goes in, and what a query says of it comes out."""
+"""SQLite, DuckDB and PostgreSQL for tests: a table goes in, and answers to queries come out."""
 
 import contextlib
 import functools
@@ -28,7 +28,7 @@ TYPES = {
 
 
 class Database:
-    """A database of its own; of PostgreSQL, tables that nobody else sees."""
+    """Private database; for PostgreSQL, temporary tables that no other connection sees."""
 
     def __init__(self, dialect, connection):
         self.dialect, self.connection = dialect, connection
@@ -36,20 +36,21 @@ class Database:
     def fill(self, name, columns):
         """Make a table of columns, each a type and values.
 
-        The types "number", "integer" and "text" are every database's; others are as it says them.
+        The types "number", "integer" and "text" have a name in every database; other types are
+        passed on as they are.
         """
         known = TYPES[self.dialect]
         shown = ", ".join(
-            f"{quote(own)} {known.get(kind, kind)}" for own, (kind, _) in columns.items()
+            f"{quote(column)} {known.get(kind, kind)}" for column, (kind, _) in columns.items()
         )
-        kept = "TEMP " if self.dialect == "postgres" else ""
-        self.connection.execute(f"CREATE {kept}TABLE {quote(name)} ({shown})")
-        values = [own for _, own in columns.values()]
+        temporary = "TEMP " if self.dialect == "postgres" else ""
+        self.connection.execute(f"CREATE {temporary}TABLE {quote(name)} ({shown})")
+        values = [cells for _, cells in columns.values()]
         if self.dialect == "postgres":
             with self.connection.cursor().copy(f"COPY {quote(name)} FROM STDIN") as copy:
                 for row in zip(*values, strict=True):
                     copy.write_row(row)
-        elif self.dialect == "duckdb":  # which takes a statement for a row to be one of its own
+        elif self.dialect == "duckdb":  # DuckDB runs a transaction for each statement of one row
             marks = ", ".join("unnest(?)" for _ in values)
             self.connection.execute(f"INSERT INTO {quote(name)} SELECT {marks}", values)
         else:
@@ -62,21 +63,21 @@ class Database:
         """Return the rows and the names of their columns."""
         options = {"binary": True} if self.dialect == "postgres" else {}
         cursor = self.connection.execute(query, **options)
-        return cursor.fetchall(), [own[0] for own in cursor.description]
+        return cursor.fetchall(), [column[0] for column in cursor.description]
 
 
 def quote(name):
-    """Return the name of a table or column."""
+    """Return the quoted name of a table or column."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def list_columns(frame):
     """Return the columns of a pandas table as `Database.fill` takes them; missing are None."""
     columns = {}
-    for name, own in frame.items():
-        kind = {"f": "number", "i": "integer", "b": "integer"}.get(own.dtype.kind, "text")
-        values = own.astype(object).where(own.notna(), None).tolist()
-        if own.dtype.kind == "b":
+    for name, column in frame.items():
+        kind = {"f": "number", "i": "integer", "b": "integer"}.get(column.dtype.kind, "text")
+        values = column.astype(object).where(column.notna(), None).tolist()
+        if column.dtype.kind == "b":
             values = [int(value) for value in values]
         columns[name] = kind, values
     return columns
@@ -98,7 +99,7 @@ def open_database(dialect):
     else:
         client = importlib.import_module("psycopg")
         folder = str(find_server())
-        # Plans that are kept say that a table of other columns is wrong.
+        # Prepared plans would fail on a table of other columns.
         connection = client.connect(
             host=folder, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None
         )
@@ -110,7 +111,7 @@ def open_database(dialect):
 
 @functools.cache
 def find_reason(dialect):
-    """Return why there is no such database; None if there is."""
+    """Return why the database is not available; None if it is."""
     try:
         with open_database(dialect):
             return None
@@ -119,6 +120,6 @@ def find_reason(dialect):
 
 
 def skip_without(dialect):
-    """Skip the test if there is no such database."""
+    """Skip the test if the database is not available."""
     if reason := find_reason(dialect):
         pytest.skip(reason)

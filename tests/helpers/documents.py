@@ -1,4 +1,4 @@
-"""What tests of saved models share: documents with something changed."""
+"""Helpers for tests of saved models: documents with something changed."""
 
 import copy
 import math
@@ -14,7 +14,7 @@ JSON = st.recursive(
     ),
     max_leaves=5,
 )
-"""Values of JSON."""
+"""Strategy for values of JSON."""
 
 
 def places(value, place=()):
@@ -36,11 +36,12 @@ def change(document, place, value):
 
 
 def assert_predicts(model, table):
-    """What a changed model makes of a table is finite, if its names and categories still fit."""
+    """Check that a changed model predicts finite numbers, if its names and categories still fit."""
     try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # it lost its names
+        # The model may have lost its names.
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             raw = model.decision_function(table)
-    except ValueError:  # it has other names or categories
+    except ValueError:  # the model has other names or categories
         return
     assert np.all(np.isfinite(raw))
     assert all(math.isfinite(v) for v in getattr(model, "feature_importances_", ()))

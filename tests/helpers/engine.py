@@ -1,4 +1,4 @@
-"""What tests of the engine share: models trained through `_core`, and whether two are the same."""
+"""Helpers for tests of the engine: models trained through `_core`, and comparisons."""
 
 import itertools
 
@@ -38,18 +38,18 @@ LEARNERS = {
     },
     "rule": {**GROWN, "max_conditions": 2},
 }  # fmt: skip
-"""The fields of weak learners; unlike Python's defaults these restrain little and draw nothing."""
+"""Fields of weak learners; unlike Python's defaults they restrain little and draw nothing."""
 
 OF_ALL = {"seed", "directions", "criterion", "allows_for_chance", "min_relative_decrease"}
 
 
 def describe_learner(name="table", **fields):
-    """The settings that `_core.WeakLearner` takes."""
+    """Return the settings that `_core.WeakLearner` takes."""
     return {"name": name, **LEARNERS.get(name, {}), **fields}
 
 
 def make_boosting(codes, features, segments, roles, losses, weight=None, **settings):
-    """Models over codes in segment order; what differs by model: one for all, or one each.
+    """Return boosting of models over codes in segment order; settings may differ by model.
 
     `features` are what `_core.Bins` takes, or a tuple of those and the means of bins.
     """
@@ -115,7 +115,7 @@ def tables(rounds):
 
 
 def problem(seed, n=400):
-    """Two numeric features (one with missing rows), a categorical one and an uninformative one."""
+    """Return two numeric features, one with gaps, a category, an uninformative one, and labels."""
     rng = np.random.default_rng(seed)
     features = [np.arange(7.0), np.arange(4.0), 5, np.arange(2.0)]
     bins = [
@@ -126,7 +126,7 @@ def problem(seed, n=400):
         [
             rng.integers(0, 8, n),
             np.where(rng.random(n) < 0.2, 5, rng.integers(0, 5, n)),
-            np.where(rng.random(n) < 0.1, 5, rng.integers(0, 4, n)),  # category 4 has no rows
+            np.where(rng.random(n) < 0.1, 5, rng.integers(0, 4, n)),  # no row has category 4
             rng.integers(0, 3, n),
         ]
     )
@@ -149,7 +149,7 @@ def assert_equal_models(ours, theirs, rel=SINGLE):
 
 
 def branches_of(trees, node, width):
-    """For each code of the node's feature: 0 goes left, 1 right, and -1 nowhere."""
+    """Return the side of each code of the node's feature: 0 left, 1 right, -1 neither."""
     sets = [words[node].view(np.uint8) for words in (trees.goes_left, trees.goes_right)]
     left, right = (np.unpackbits(words, bitorder="little")[:width] for words in sets)
     assert not (left & right).any()
@@ -157,7 +157,7 @@ def branches_of(trees, node, width):
 
 
 def assert_equal_trees(ours, theirs):
-    """Node for node: feature, children, and the side of every code."""
+    """Compare node by node: feature, children, and the side of every code."""
     trees = ours.trees
     assert (trees is None) == all(r.tree is None for r in theirs)
     if trees is None:

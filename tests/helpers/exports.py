@@ -1,4 +1,4 @@
-"""Models of every kind for tests of exports, and the rows that are hardest to get right."""
+"""Models of every kind for tests of exports, and the rows that are hardest to reproduce."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ MODELS = {
 
 
 def make_rows(n_classes, n_rows=240):
-    """Rows with missing and infinite values, and labels."""
+    """Return rows with missing and infinite values, and labels."""
     rng = np.random.default_rng(n_classes)
     X = rng.standard_normal((n_rows, 4))
     X[:, 1] = X[:, 1].round(1)
@@ -32,18 +32,18 @@ def make_rows(n_classes, n_rows=240):
 
 
 def find_edge_rows(model, X):
-    """Rows whose values are the model's bin edges and their neighbours."""
+    """Return rows whose values are the model's bin edges and their neighbours."""
     rows = [X]
     for j, bins in enumerate(model._describe_training()[0]):
         for edge in getattr(bins, "edges", [])[:5]:
-            some = np.repeat(X[:1], 3, axis=0)
-            some[:, j] = np.nextafter(edge, -np.inf), edge, np.nextafter(edge, np.inf)
-            rows.append(some)
+            near = np.repeat(X[:1], 3, axis=0)
+            near[:, j] = np.nextafter(edge, -np.inf), edge, np.nextafter(edge, np.inf)
+            rows.append(near)
     return np.concatenate(rows)
 
 
 def make_frame(n_rows=300):
-    """Rows to fit, labels, and rows to predict that have unseen categories."""
+    """Return rows to fit, labels, and rows to predict with unseen categories."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({name: rng.standard_normal(n_rows) for name in NAMES[:4]})
     table["town"] = pd.Categorical(rng.choice(CATEGORIES, n_rows), categories=CATEGORIES)
@@ -61,7 +61,7 @@ def make_frame(n_rows=300):
 
 
 def fit(n_classes=2, **parameters):
-    """A model of few rounds, and rows to predict."""
+    """Fit a model of few rounds; return it, and rows to predict."""
     X, y = make_rows(n_classes)
     model = pb.ProperBoostClassifier(**{"n_estimators": 8, **parameters}).fit(X, y)
     return model, find_edge_rows(model, X)

@@ -1,4 +1,4 @@
-"""Rows of categories whose points add up, which look-up tables take long to find out."""
+"""Rows of categories with additive effects, which look-up tables learn slowly."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ SCORES = np.random.default_rng(7).normal(size=(6, 3))
 
 
 def make_flags(n=300, n_classes=2, noise=0.3, seed=0, together=0.0):
-    """Return rows of six categories, and classes; a first and second that agree count, too."""
+    """Return rows of six categories and classes; equal first and second ones also count."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, SCORES.shape[1], (n, len(SCORES)))
     points = SCORES[np.arange(len(SCORES)), X].sum(axis=1) + noise * rng.logistic(size=n)

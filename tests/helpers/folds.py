@@ -8,7 +8,7 @@ N_FOLDS = 3
 
 
 def folded(seed=3, n=900, weighted=False):
-    """A problem sorted by class and fold: codes, features, y, fold, weight, segments."""
+    """Return a problem sorted by class and fold: codes, features, y, fold, weight, segments."""
     codes, features, _, y = problem(seed, n)
     rng = np.random.default_rng(seed)
     fold = rng.integers(0, N_FOLDS, n)
@@ -20,7 +20,7 @@ def folded(seed=3, n=900, weighted=False):
 
 
 def roles_of(fold):
-    """Roles of the segments for a model that leaves `fold` out; N_FOLDS leaves nothing out."""
+    """Return the roles of segments for a model without `fold`; N_FOLDS leaves nothing out."""
     side = np.repeat([-1, 1], N_FOLDS)
     return np.where(np.tile(np.arange(N_FOLDS), 2) == fold, 2 * side, side)
 

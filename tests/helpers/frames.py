@@ -6,7 +6,7 @@ from properboost.data.frames import open_table
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """An estimator that only remembers names and counts."""
+    """Estimator that only stores names and counts."""
 
 
 def open_new(X):

@@ -1,4 +1,4 @@
-"""The engine under other instruction sets than the one it chose."""
+"""Helpers to run the engine under other instruction sets than the one it chose."""
 
 import io
 import os
@@ -11,15 +11,15 @@ from properboost import _core
 
 
 def other_sets():
-    """The instruction sets of this processor below the one in use."""
+    """Return the instruction sets of this processor below the one in use."""
     below = {"avx512": ["avx2", "baseline"], "avx2": ["baseline"], "baseline": []}
     return below[_core.instruction_set]
 
 
 def run_with(instruction_set, program, data):
-    """Run a function of the engine and `data` under another instruction set.
+    """Run a program on the engine and `data` under another instruction set; return its `result`.
 
-    The process loads the engine alone: the package takes a second.
+    The process loads the engine alone, because the package takes a second.
     """
     load = "import pickle, sys; sys.path.append(sys.argv[1]); import _core; import numpy as np\n"
     end = "sys.stdout.buffer.write(pickle.dumps([_core.instruction_set, result]))"
@@ -36,7 +36,7 @@ def run_with(instruction_set, program, data):
 
 
 def assert_same_in_all_sets(program):
-    """Run a program that leaves a `result` in all that this processor has, and compare."""
+    """Run a program in all instruction sets of the processor, and compare its `result`."""
     here = {}
     exec(program, here)
     for other in other_sets():
@@ -52,7 +52,7 @@ def assert_same_in_all_sets(program):
 
 
 def load_with(instruction_set):
-    """Load the engine alone under an instruction set; returns the process, which has ended."""
+    """Load the engine alone under an instruction set; return the ended process."""
     return subprocess.run(
         [sys.executable, "-c", "import sys; sys.path.append(sys.argv[1]); import _core",
          str(Path(_core.__file__).parent)],

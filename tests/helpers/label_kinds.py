@@ -1,7 +1,7 @@
-"""Kinds of labels: the one table of them, for every way that labels go.
+"""The table of all kinds of labels, which every test of labels uses.
 
-A kind makes labels of codes 0, 1, ... and says what a model's ``classes_`` are then.  Kinds of a
-library that is not there are left out.
+A kind makes labels of codes 0, 1, ... and has the ``classes_`` that a model must have then. Kinds
+of a library that is not installed are left out.
 """
 
 import enum
@@ -16,28 +16,28 @@ from numpy.typing import NDArray
 __all__ = ["KINDS", "LabelKind"]
 
 
-class Outcome(str, enum.Enum):  # noqa: UP042 -- what services had before StrEnum
-    """Its members print as ``Outcome.GOOD``."""
+class Grade(str, enum.Enum):  # noqa: UP042 -- what services had before StrEnum
+    """Enum whose members print as ``Grade.GOOD``."""
 
     BAD = "bad"
     GOOD = "good"
     UGLY = "ugly"
 
 
-class Strict(enum.StrEnum):
+class StrictGrade(enum.StrEnum):
     BAD = "bad"
     GOOD = "good"
     UGLY = "ugly"
 
 
-class Rank(enum.IntEnum):
+class Place(enum.IntEnum):
     FIRST = 1
     SECOND = 2
     THIRD = 3
 
 
-class Plain(str):
-    """Every text of it prints as the same."""
+class SameText(str):
+    """String class whose members all print as the same text."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ LARGEST = (2**63, 2**63 + 1, 2**64 - 1)
 class LabelKind:
     """Labels of one kind: `wrap` makes them of the `values`, which ``classes_`` must be.
 
-    With `any_values` they may be other ones of the same type.
+    With `any_values` the values may be others of the same type.
     """
 
     name: str
@@ -70,7 +70,7 @@ class LabelKind:
 
     @property
     def most(self) -> int:
-        """The number of classes that there are labels for."""
+        """Number of classes for which there are labels."""
         return len(self.values)
 
     def make(self, codes: NDArray[np.integer[Any]]) -> Any:
@@ -78,7 +78,7 @@ class LabelKind:
         return self.wrap(self.values[codes])
 
     def classes(self, n_classes: int) -> NDArray[Any]:
-        """Return what ``classes_`` must be."""
+        """Return the ``classes_`` that a model must have."""
         return self.values[:n_classes]
 
     def check(self, classes: NDArray[Any]) -> None:
@@ -101,7 +101,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def _members(members: type) -> Callable[[NDArray[Any]], Any]:
-    """Return what makes objects of a class of the values."""
+    """Return a function that makes objects of a class of the values."""
     return lambda labels: _objects([members(value) for value in labels.tolist()])
 
 
@@ -169,14 +169,14 @@ _ALL = [
     # objects
     LabelKind("objects: str", TEXTS, _same),
     LabelKind("objects: NumPy's str", TEXTS, _members(np.str_)),
-    LabelKind("objects: (str, Enum)", TEXTS, _members(Outcome), any_values=False),
-    LabelKind("objects: StrEnum", TEXTS, _members(Strict), any_values=False),
-    LabelKind("objects: a str with its __str__", TEXTS, _members(Plain)),
+    LabelKind("objects: (str, Enum)", TEXTS, _members(Grade), any_values=False),
+    LabelKind("objects: StrEnum", TEXTS, _members(StrictGrade), any_values=False),
+    LabelKind("objects: a str with its __str__", TEXTS, _members(SameText)),
     LabelKind("objects: bool", BOOLEANS, lambda labels: labels.astype(object)),
     LabelKind("objects: NumPy's bool", BOOLEANS, _members(np.bool_)),
     LabelKind("objects: int", np.array(LARGE), lambda labels: labels.astype(object)),
     LabelKind("objects: NumPy's int", SMALL, _members(np.int16)),
-    LabelKind("objects: IntEnum", np.array([1, 2, 3]), _members(Rank), any_values=False),
+    LabelKind("objects: IntEnum", np.array([1, 2, 3]), _members(Place), any_values=False),
     LabelKind("objects: int beyond int64", np.array(LARGEST, dtype=np.uint64),
               lambda labels: labels.astype(object)),
     LabelKind("objects: float", np.array([0.0, 1.0, 2.0]), lambda labels: labels.astype(object)),
@@ -186,7 +186,7 @@ _ALL = [
     LabelKind("list: int beyond int64", np.array([5, *LARGEST[:2]], dtype=np.uint64),
               lambda labels: labels.tolist()),
     LabelKind("list: str", np.array(WORDS), lambda labels: labels.tolist()),
-    LabelKind("list: (str, Enum)", TEXTS, lambda labels: [Outcome(v) for v in labels],
+    LabelKind("list: (str, Enum)", TEXTS, lambda labels: [Grade(v) for v in labels],
               any_values=False),
     # pandas
     LabelKind("pandas: bool", BOOLEANS, _pandas("bool"), ("pandas",)),
@@ -225,4 +225,4 @@ _ALL = [
 KINDS = {
     kind.name: kind for kind in _ALL if all(importlib.util.find_spec(name) for name in kind.needs)
 }
-"""The kinds by name; tests take them from here, so that a new one goes all ways."""
+"""Kinds by name; tests take them from here, so that a new kind is tried everywhere."""

@@ -1,4 +1,4 @@
-"""What tests of fitted models share: every kind of model there is, and whether two are the same."""
+"""Helpers for tests of fitted models: models of every kind, and comparisons."""
 
 import dataclasses
 import itertools
@@ -29,7 +29,7 @@ LEARNERS = {
 
 
 def same_bits(a, b):
-    """Whether two arrays, or dataclasses of whatever has the same bits, are the same."""
+    """Return whether two arrays, or dataclasses of arrays, have the same bits."""
     if dataclasses.is_dataclass(a):
         return type(a) is type(b) and all(
             same_bits(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a)
@@ -38,13 +38,13 @@ def same_bits(a, b):
 
 
 def same_model(a, b):
-    """Whether two fits did the same in every round, bit for bit."""
+    """Return whether two fits are equal in every round, bit for bit."""
     pairs = itertools.zip_longest(a.ensemble_.models, b.ensemble_.models)
     return all(same_bits(one, other) for one, other in pairs)
 
 
 def assert_same(a, b, X):
-    """Two models that may only differ in where they are kept."""
+    """Check that a model equals one that was stored and loaded."""
     assert a.get_params() == b.get_params()
     assert a.loss_ == b.loss_
     assert a.classes_.dtype == b.classes_.dtype
@@ -85,7 +85,7 @@ def assert_same(a, b, X):
 
 def assert_same_bits(ours, theirs, about=""):
     assert ours.dtype == theirs.dtype == np.float64
-    # The sign of zeros is left open: unused features may add nothing or 0.
+    # The sign of zeros may differ: unused features may add nothing or 0.
     np.testing.assert_array_equal(ours, theirs, err_msg=about)
 
 
@@ -93,7 +93,7 @@ AS_PUBLISHED = {
     "weak_learner": pb.Table(max_cells=None, smoothing=0.0), "gain": 1.0, "selection": "greedy",
     "calibration": None, "n_estimators": 100,
 }  # fmt: skip
-"""What the papers' look-up tables have; defaults are others."""
+"""Settings of the papers' look-up tables, which differ from the defaults."""
 
 
 def rules(max_conditions=2, **settings):
@@ -105,12 +105,12 @@ def rules(max_conditions=2, **settings):
 
 
 def document_of(model, folder):
-    """What a fitted model's file holds."""
+    """Return the document in a fitted model's file."""
     model.save_model(folder / "model.json")
     return json.loads((folder / "model.json").read_text("ascii"))
 
 
 def load_document(document, folder):
-    """Load a model from what its file would hold."""
+    """Load a model from the document of its file."""
     (folder / "other.json").write_text(json.dumps(document), "ascii")
     return pb.load_model(folder / "other.json")

@@ -1,4 +1,4 @@
-"""Numbers worked out apart from the package and from the reference: losses, and runs on LETTER."""
+"""Numbers computed apart from the package and from the reference: losses, and runs on LETTER."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ import numpy as np
 
 TESTS = Path(__file__).resolve().parent.parent
 LETTER = TESTS.parent / "python/properboost/datasets/data/letter.csv.gz"
-N_TRAIN = 4000  # rows of LETTER that the traces were made on
+N_TRAIN = 4000  # the traces used these rows of LETTER
 
 LOSSES = json.loads((TESTS / "oracles/losses.json").read_text("utf-8"))
 TRACES = json.loads((TESTS / "oracles/letter_traces.json").read_text("utf-8"))
@@ -18,7 +18,7 @@ TRACE_IDS = ["{data}-{loss}-{gain}-{response}-{step}".format(**t) for t in TRACE
 
 @cache
 def read_letter():
-    """Features, and the labels of both problems by the name the traces give them."""
+    """Return the features, and the labels of both problems under the names of the traces."""
     with gzip.open(LETTER, "rt") as file:
         table = np.loadtxt(file, delimiter=",", dtype=str, skiprows=1)
     letters, X = table[:, 0], table[:, 1:].astype(float)

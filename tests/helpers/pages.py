@@ -1,4 +1,4 @@
-"""A report as a browser reads it, and that it is closed: all it shows is text, none is fetched."""
+"""A report as a browser reads it, and the check that it loads nothing and runs no input."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,7 @@ VOID = {"meta", "link", "input", "br"}
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: elements with attributes, and texts."""
+    """Browser-like parser of a page: elements with attributes, and texts."""
 
     def __init__(self, text):
         super().__init__()
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
     @property
     def kinds(self):
-        """What elements there are, and with which attributes."""
+        """The elements of the page, with the names of their attributes."""
         return {(tag, *sorted(attributes)) for tag, attributes in self.elements}
 
     def find(self, name):
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 def check_is_closed(text):
-    """Nothing of the page is fetched, and none of its names is more than text."""
+    """Check that the page fetches nothing, and that names in it are only text."""
     page = Page(text)
     tags = {tag for tag, _ in page.elements}
     assert not tags & {"img", "iframe", "object", "embed", "base", "form", "b"}
@@ -58,8 +58,8 @@ def check_is_closed(text):
             assert not name.startswith("on"), (tag, name)
             if name in ("href", "src", "xlink:href", "action", "srcset"):
                 assert value.startswith("#") or value == "data:,", (tag, name, value)
-    own = text.replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", own)
+    without_namespace = text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", without_namespace)
     assert len({*page.ids}) == len(page.ids)
     targets = [a["href"][1:] for a in page.find("a")]
     assert {*targets} <= {*page.ids}

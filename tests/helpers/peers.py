@@ -1,4 +1,4 @@
-"""Processes that hold parts of the rows, here threads that meet to add up their sums."""
+"""Threads in place of processes that hold parts of the rows and add up their sums."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Meeting:
-    """Where so many parties add up what each of them brings."""
+    """All-reduce of this many parties, which are threads."""
 
     def __init__(self, parties: int):
         self.brought: list = [None] * parties
@@ -15,22 +15,22 @@ class Meeting:
         self._barrier = threading.Barrier(parties, timeout=60.0)
 
     def place(self, party: int) -> Callable[[np.ndarray, np.ndarray], None]:
-        """Return what a party calls with its sums and its largest numbers."""
+        """Return the function that a party calls with its sums and its largest numbers."""
 
-        def share(sums: np.ndarray, most: np.ndarray) -> None:
+        def all_reduce(sums: np.ndarray, most: np.ndarray) -> None:
             self.brought[party] = sums.copy(), most.copy()
             self._barrier.wait()
             brought = list(self.brought)
             assert len({(len(a), len(b)) for a, b in brought}) == 1
             self._barrier.wait()
             self.calls += party == 0
-            sums[:] = np.sum([own for own, _ in brought], axis=0)
-            most[:] = np.max([own for _, own in brought], axis=0)
+            sums[:] = np.sum([sums_of_party for sums_of_party, _ in brought], axis=0)
+            most[:] = np.max([most_of_party for _, most_of_party in brought], axis=0)
 
-        return share
+        return all_reduce
 
     def run(self, tasks: Sequence[Callable[[], object]]) -> list:
-        """Return what the parties' tasks return; all stop where one fails."""
+        """Run the parties' tasks; return their results, or stop all where one fails."""
         results: list = [None] * len(tasks)
         errors: list = []
 

@@ -1,4 +1,4 @@
-"""What is drawn in a plot: lines, bands, bars and words."""
+"""Readers of plots: lines, bands, bars and words."""
 
 import io
 from xml.etree import ElementTree
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def table(n=400):
-    """A number with missing cells, a category, and noise."""
+    """Return a number with missing cells, a category, noise, and labels."""
     random = np.random.default_rng(0)
     number = random.normal(size=n).round(1)
     category = random.integers(0, 6, n).astype(float)
@@ -20,19 +20,19 @@ def table(n=400):
 
 
 def steps_of(ax):
-    """The line of steps: the one that is not level from side to side."""
+    """Return the line of steps, which is not level from side to side."""
     (line,) = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
     return line.get_xdata(), line.get_ydata()
 
 
 def band_of(ax):
-    """The filled steps that one sees through, which the distribution below is not."""
+    """Return the filled steps, which are transparent, unlike the distribution below."""
     (band,) = [patch for patch in ax.patches if patch.get_alpha() is not None]
     return band.get_data()
 
 
 def errors_of(ax):
-    """The ends of error bars, from the first bar on."""
+    """Return the ends of error bars, from the first bar on."""
     (bars,) = [c for c in ax.collections if isinstance(c, mpl.collections.LineCollection)]
     return np.array([segment[:, 0] for segment in bars.get_segments()])
 
@@ -47,7 +47,7 @@ def names_of(ax):
 
 
 def read_words(figure):
-    """The words of a picture as they are drawn: a formula would be in pieces, or an error."""
+    """Return the words of a picture; a formula would come in pieces, or fail."""
     drawn = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none"}):
         figure.savefig(drawn, format="svg")

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: in a temporary folder, reached through a socket in it."""
+"""PostgreSQL server for tests, in a temporary folder and reached through a socket in it."""
 
 import atexit
 import contextlib
@@ -14,15 +14,15 @@ from pathlib import Path
 __all__ = ["FOLDER", "NoServerError", "find_server", "serve"]
 
 FOLDER = "PROPERBOOST_TEST_POSTGRES"
-"""The environment variable that names the folder of the socket of a server that is there."""
+"""Environment variable that names the folder of a running server's socket."""
 
 SECONDS = 60.0
-"""What a server may take until it answers."""
+"""Seconds within which a server must answer."""
 
 SETTINGS = {"listen_addresses": "", "fsync": "off", "full_page_writes": "off", "jit": "off"}
 
-# The shell ends the server when its input ends, also where the tests were killed; and it ends with
-# the server.
+# The shell ends the server when its own input ends, also if the tests are killed, and ends with the
+# server.
 SUPERVISE = """
 exec 3<&0
 "$@" 3<&- & server=$!
@@ -34,11 +34,11 @@ exit $status
 
 
 class NoServerError(Exception):
-    """There is no server, and why."""
+    """Error that no server can be started, with the reason."""
 
 
 def _find_programs() -> Path:
-    """Return the folder of the server's programs, of the newest version."""
+    """Return the folder of the newest version of the server's programs."""
     if program := shutil.which("initdb"):
         return Path(program).resolve().parent
     places = [p for p in Path("/").glob("usr/lib/postgresql/*/bin") if (p / "initdb").exists()]
@@ -48,7 +48,7 @@ def _find_programs() -> Path:
 
 
 def _find_user() -> dict[str, object]:
-    """Return whom the programs are started as: they refuse root."""
+    """Return the user of the programs, which refuse to run as root."""
     if os.geteuid():
         return {}
     for name in ("postgres", "nobody"):
@@ -60,7 +60,7 @@ def _find_user() -> dict[str, object]:
 
 @contextlib.contextmanager
 def serve():
-    """Start a server; yield the folder of its socket; stop it."""
+    """Start a server, yield the folder of its socket, and stop the server."""
     programs, user = _find_programs(), _find_user()
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     supervisor = None
@@ -91,10 +91,10 @@ def serve():
 
 
 def _wait_for(supervisor, folder, programs, started):
-    """Return when the server answers."""
+    """Wait until the server answers."""
     end = time.monotonic() + SECONDS
-    with (folder / "log").open() as log:  # which may be gone with the folder
-        asks = started | {"cwd": "/"}  # the folder goes when the server does
+    with (folder / "log").open() as log:  # the log may go with the folder
+        asks = started | {"cwd": "/"}  # the folder goes with the server
         while subprocess.run([programs / "pg_isready", "-q", "-h", folder], **asks).returncode:
             if supervisor.poll() is not None or time.monotonic() > end:
                 raise NoServerError(f"PostgreSQL does not start: {log.read()[-400:]}")
@@ -103,7 +103,7 @@ def _wait_for(supervisor, folder, programs, started):
 
 @functools.cache
 def find_server():
-    """Return the folder of the socket of this process's server, which ends with the process."""
+    """Return the folder of this process's server, which ends with the process."""
     if FOLDER in os.environ:
         return Path(os.environ[FOLDER])
     stack = contextlib.ExitStack()

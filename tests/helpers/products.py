@@ -12,7 +12,7 @@ def make_rows(n=300, seed=0):
 
 
 def make_interactions(n=3000, seed=0):
-    """Two effects of one feature and two of pairs, the stronger one of columns 1 and 4."""
+    """Return two effects of one feature and two of pairs, the stronger of columns 1 and 4."""
     random = np.random.default_rng(seed)
     X = random.uniform(-1, 1, (n, 6))
     F = X[:, 0] + 3 * X[:, 1] * X[:, 4] + 0.7 * np.sign(X[:, 2]) * np.sign(X[:, 5])

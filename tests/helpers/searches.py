@@ -1,4 +1,4 @@
-"""What the tests of the search share: settings, tables, and the comparison with GridSearchCV."""
+"""Helpers for tests of searches: settings, tables, and the comparison with GridSearchCV."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ from sklearn.metrics import log_loss
 
 import properboost as pb
 
-# Small, for all searches that need not say otherwise.
+# Small settings, for all searches without needs of their own.
 QUICK = {"space": {"gain": [0.5, 2.0], "n_estimators": 6}, "cv": 3}
 
 KINDS = ["numpy", "pandas", "polars", "pyarrow"]
 
 
-# The parameters of candidates where no families are compared.
+# The parameters of candidates of a search that compares no families.
 PLAIN = {
     "weak_learner": pb.Table(max_cells=10, min_saving=0.5),
     "calibration": pb.Calibration(slope=1.0),
@@ -26,12 +26,12 @@ def quick(**space):
 
 
 def search_soon(space=None, **settings):
-    """Return a search that is soon over."""
+    """Return a short search."""
     return pb.ProperBoostClassifierCV(space, **{"cv": 3, "max_estimators": 40} | settings)
 
 
 def integers(n=240, n_classes=2, seed=0):
-    """Few values per feature: every subset of the rows has the same bins."""
+    """Return features of few values, so that every subset of rows has the same bins."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (n, 4)).astype(float)
     raw = X[:, 0] - X[:, 1] + (X[:, 2] == 3) + rng.logistic(size=n)
@@ -40,7 +40,7 @@ def integers(n=240, n_classes=2, seed=0):
 
 
 def assert_same_scores(ours, theirs):
-    """Score for score, whatever the order of the configurations."""
+    """Compare score by score, in any order of the configurations."""
     columns = [k for k in ours if k.startswith("split") and k.endswith("_test_score")]
     assert columns == [k for k in theirs if k.startswith("split") and k.endswith("_test_score")]
     assert len(ours["params"]) == len(theirs["params"])
@@ -51,13 +51,13 @@ def assert_same_scores(ours, theirs):
 
 
 def has_params(chosen, params):
-    """Whether a classifier that was chosen has these parameters, nested ones included."""
+    """Return whether a chosen classifier has these parameters, nested ones included."""
     every = pb.ProperBoostClassifier(**chosen).get_params()
     return all(every[name] == value for name, value in params.items())
 
 
 def as_kind(kind, frame):
-    """A pandas table as another kind of table; an array has its numbers only."""
+    """Return a pandas table as another kind of table; an array has only its numbers."""
     if kind == "numpy":
         return frame.select_dtypes("number").to_numpy()
     if kind == "polars":

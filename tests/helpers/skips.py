@@ -1,6 +1,6 @@
-"""Hooks of pytest: where every package of the tests is installed, none may be missing.
+"""Hooks of pytest that fail tests which skip for a missing package.
 
-A test that skips for a missing package passes in silence.  In continuous integration, in an
+A test that skips for a missing package passes in silence. In continuous integration, in an
 environment that ``make test`` has filled, it fails instead.
 """
 
@@ -15,32 +15,32 @@ import pytest
 __all__ = ["find_missing", "is_filled", "pytest_make_collect_report", "pytest_runtest_makereport"]
 
 MISSING = re.compile(r"(?:could not import|needs) '?(\w+)")
-"""How reasons begin: those of `pytest.importorskip`, and those of tests that cannot call it."""
+"""Beginnings of reasons, of `pytest.importorskip` and of tests that cannot call it."""
 
 MAY_BE_MISSING = {
     "interpret": "its dashboards bring a web server, which the test group does without",
     "plotly": "it comes with the dashboards",
 }
-"""Packages that the test group has not."""
+"""Packages that the test group lacks, with the reasons."""
 
 if sys.version_info >= (3, 15):
     MAY_BE_MISSING |= dict.fromkeys(["shap", "numba"], "numba is late for new Pythons")
 
 
 def is_filled() -> bool:
-    """Whether this is continuous integration, where ``make test`` has installed what tests need."""
+    """Return whether ``make test`` has filled this environment in continuous integration."""
     filled = (Path(sys.prefix) / "properboost" / "group-test").is_file()
     return filled and os.environ.get("CI", "").lower() in ("1", "true")
 
 
 def find_missing(reason: str) -> str | None:
-    """Return the package for which a test skips and that must be there, if any."""
-    found = MISSING.match(reason.removeprefix("Skipped: "))
-    return found[1] if found and found[1] not in MAY_BE_MISSING else None
+    """Return the required package whose absence makes a test skip, if any."""
+    match = MISSING.match(reason.removeprefix("Skipped: "))
+    return match[1] if match and match[1] not in MAY_BE_MISSING else None
 
 
 def _refuse(report: pytest.CollectReport | pytest.TestReport) -> None:
-    """Make a failure of a skip that must not be."""
+    """Turn a forbidden skip into a failure."""
     if not (report.skipped and isinstance(report.longrepr, tuple) and is_filled()):
         return
     if missing := find_missing(report.longrepr[2]):
@@ -53,7 +53,7 @@ def _refuse(report: pytest.CollectReport | pytest.TestReport) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Look at files that skip as a whole."""
+    """Check files that skip as a whole."""
     report = yield
     _refuse(report)
     return report
@@ -61,7 +61,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Look at tests that skip."""
+    """Check tests that skip."""
     report = yield
     _refuse(report)
     return report

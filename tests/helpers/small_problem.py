@@ -1,4 +1,4 @@
-"""Sixty rows of three numbers and a model of few rounds, for tests of what users get wrong."""
+"""Sixty rows of three numbers and a model of few rounds, for tests of errors of use."""
 
 import numpy as np
 

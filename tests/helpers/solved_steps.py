@@ -1,4 +1,4 @@
-"""What tests of steps that are solved for share: models, their features and these' edges."""
+"""Helpers for tests of solved steps: models, their features, and edges of these."""
 
 from functools import cache
 
@@ -21,14 +21,14 @@ LOSSES = {
     "gboost, small gain": pb.losses.GBoost(gain=0.005),
     "ggauss": pb.losses.GGauss(gain=3.0),
     "glaplacian": pb.losses.GLaplacian(),
-    "exponential": pb.losses.Exponential(),  # convex, though not canonical
+    "exponential": pb.losses.Exponential(),  # convex, but not canonical
 }
 MU = 0.7
 
 
 @cache
 def noisy(seed=0, n=400, n_classes=2):
-    """Numbers, categories and missing values that no few features separate; and weights."""
+    """Return numbers, categories and gaps that do not separate the classes, and weights."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 6, (n, 4)).astype(float), columns=list("abcd"))
     frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n))
@@ -40,7 +40,7 @@ def noisy(seed=0, n=400, n_classes=2):
 
 
 def features_of(model, X, m=0):
-    """What each round of one model says of each row: (n_rows, n_rounds), before its step."""
+    """Return what each round of one model adds to each row before its step."""
     rounds, ensemble = model.ensemble_.models[m], model.ensemble_
     codes = ensemble.encode(model._open(X)[0], 1)
     tables = np.split(rounds.values, rounds.offsets[1:-1])
@@ -50,9 +50,9 @@ def features_of(model, X, m=0):
 
 
 def edges(loss, H, margin, y, s):
-    """The edge of each feature, under the weights at these margins (eq. 42 with one feature).
+    """Return the edge of each feature under the weights at these margins (eq. 42).
 
-    A round that moved nothing, since what was drawn had no edge, has none.
+    The edge of a round that moved nothing is 0.
     """
     w = s * loss.weight(margin)
     largest = np.abs(H).max(axis=0)

@@ -1,4 +1,4 @@
-"""The reference against numbers worked out apart from it, brute force and its own stated rules."""
+"""Test the reference against numbers computed apart from it, brute force and its invariants."""
 
 from functools import cache
 
@@ -44,7 +44,7 @@ def letter_test(data):
 
 
 def small_problem(seed=0, n=300, d=4, n_bins=6, missing=True, labels=True):
-    """Random codes, the last feature categorical, the others ordered with a missing bin."""
+    """Return random codes; the last feature is categorical, the others ordered with gaps."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_bins, (d, n))
     bins = [ref.FeatureBins(n_bins + 1, n_bins, n_bins) for _ in range(d - 1)]
@@ -316,7 +316,7 @@ def test_regularised_tables_on_letter(data, n_estimators, plain, prior, h, smoot
     loss = ref.make_loss("gboost", 2.0)
 
     def best(**settings):
-        # The best of 600 rounds is among so many in every case here.
+        # In every case the best of 600 rounds is among these.
         rounds = fit_letter(data, loss=loss, n_estimators=n_estimators, **settings)
         staged = ref.staged_predict(rounds, codes)
         return min(log_loss(loss.probability(y * raw)) for raw in staged)
@@ -356,9 +356,9 @@ def test_the_wrong_link_is_badly_calibrated(name, data):
     loss = ref.make_loss(name, gain)
     codes, y = letter_test(data)
     raw = ref.predict(fit_letter(data, loss=loss, n_estimators=50), codes)
-    own = log_loss(loss.probability(y * raw))
+    least = log_loss(loss.probability(y * raw))
     rival = log_loss(ref.make_loss(name).probability(y * raw))
-    assert rival > 1.1 * own
+    assert rival > 1.1 * least
 
 
 @pytest.mark.parametrize("name", ["glog", "exponential", "savage"])
@@ -407,7 +407,7 @@ def test_weight_two_is_the_row_twice(response, learner, step):
 def test_stump_is_the_best_of_all_cuts(response, seed):
     codes, bins, y = small_problem(seed, n=120, d=3, n_bins=4)
     loss = ref.make_loss("glog")
-    found = ref.fit(
+    stump = ref.fit(
         codes, bins, y, loss=loss, n_estimators=1, learner="stump", response=response, step="unit"
     )[0]
 
@@ -438,10 +438,10 @@ def test_stump_is_the_best_of_all_cuts(response, seed):
             for mask in range(1, 2 ** len(present) - 1):
                 best = max(best, value(j, [c for i, c in enumerate(present) if mask >> i & 1]))
     sign = -1 if response == "real" else 1
-    assert found.cost == pytest.approx(sign * best, rel=1e-9)
-    left = np.flatnonzero(found.table == found.table[0])
-    assert len(np.unique(found.table[np.unique(codes[found.feature])])) <= 2
-    assert value(found.feature, left) == pytest.approx(best, rel=1e-9)
+    assert stump.cost == pytest.approx(sign * best, rel=1e-9)
+    left = np.flatnonzero(stump.table == stump.table[0])
+    assert len(np.unique(stump.table[np.unique(codes[stump.feature])])) <= 2
+    assert value(stump.feature, left) == pytest.approx(best, rel=1e-9)
 
 
 def test_stump_values_of_bins_without_rows():
@@ -643,7 +643,7 @@ def test_separable_rows_move_no_further_than_the_cap(response, step, name):
     if step == "line_search":
         moved = [one.step * np.abs(one.table).max() for one in rounds]
     assert max(moved) <= 0.5 * cap * (1 + 1e-12)
-    if response != "newton":  # newton asks for F = 2 sigma at most, here below the cap
+    if response != "newton":  # newton's F is at most 2 sigma, here below the cap
         assert moved[0] == pytest.approx(0.5 * cap, rel=1e-9)
 
 
@@ -656,7 +656,7 @@ def test_boosting_stops_when_nothing_can_be_gained():
     constant = ref.fit(
         np.zeros((1, 4), int), one_bin, [1, 1, 1, -1], loss=loss, learner="stump", n_estimators=1
     )
-    # A feature that cannot be cut still tells the classes' shares; here e is 1/4.
+    # A feature that cannot be cut still has the classes' shares; here e is 1/4.
     assert constant[0].table == pytest.approx([np.log(1 / 0.5) / 2, 0])
     # Weights that have all underflowed.
     far = ref.fit(

@@ -1,16 +1,16 @@
-"""Limits on the time of tests that wait for others: what hangs is an error that says where."""
+"""Time limits of tests that wait for others: an error shows where a test hangs."""
 
 import contextlib
 import signal
 
 
 class OutOfTime(Exception):  # noqa: N818  # no TimeoutError: what is tested catches these
-    """A limit of `within` has passed."""
+    """Error that a limit of `within` has passed."""
 
 
 @contextlib.contextmanager
 def within(seconds):
-    """Raise OutOfTime in the main thread after so many seconds, where there are alarms."""
+    """Raise OutOfTime in the main thread after this many seconds, where alarms exist."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -25,4 +25,4 @@ def within(seconds):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, left)  # of a limit around this one
+        signal.setitimer(signal.ITIMER_REAL, left)  # an outer limit goes on

@@ -7,14 +7,14 @@ from properboost.parameters.declare import declared
 
 
 def noisy(n=300, d=5, seed=0):
-    """Numbers, labels that depend on a product of two, and noise."""
+    """Return numbers, noise among them, and labels that depend on a product of two."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, X[:, 0] * X[:, 1 % d] + X[:, 2 % d] + rng.logistic(size=n) > 0
 
 
 def fit_tree(X, y, weight=None, **settings):
-    """A model of trees; fields of `pb.Tree` stand beside the classifier's parameters."""
+    """Fit a model of trees; settings may be fields of `pb.Tree`."""
     defaults = {
         "n_estimators": 5, "max_leaf_nodes": 6, "max_features": 1.0, "selection": "greedy",
     }  # fmt: skip
@@ -24,7 +24,7 @@ def fit_tree(X, y, weight=None, **settings):
 
 
 def make_rules(**settings):
-    """A classifier of rules; fields of `pb.Rule` stand beside its parameters."""
+    """Return a classifier of rules; settings may be fields of `pb.Rule`."""
     defaults = {
         "gain": 1.0, "min_child_weight": 0.0, "rows_per_bin": None, "max_features": 1.0,
         "selection": "greedy", "calibration": None,
@@ -37,8 +37,8 @@ def _make(learner, settings):
     return pb.ProperBoostClassifier(weak_learner=learner(**fields)).set_params(**settings)
 
 
-def held_by_nodes(theirs, y, weight):
-    """The weight of the rows that each node was grown from, by class."""
+def weights_by_node(theirs, y, weight):
+    """Return the weights, by class, of the rows that each node was grown from."""
     return [
         [weight[rows & (y < 0)].sum(), weight[rows & (y > 0)].sum()]
         for r in theirs

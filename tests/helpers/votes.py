@@ -12,7 +12,7 @@ AR = pb.ARBoostClassifier
 
 
 def make_rows(n_classes, n=400, d=5, n_values=30, seed=0):
-    """Columns of fewer values than bins, so that both sides split them alike, and noisy labels."""
+    """Return columns with a bin per value, so that both sides split alike, and noisy labels."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, n_values, (n, d)) + rng.random(d)
     score = X[:, 0] + X[:, 1] - X[:, 2] + 8 * rng.standard_normal(n)

@@ -1,4 +1,4 @@
-"""Where bins end in a picture."""
+"""Test the ends of bins in a picture."""
 
 import numpy as np
 

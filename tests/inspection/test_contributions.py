@@ -1,4 +1,4 @@
-"""Contributions: tables against their shape functions, trees against Shapley's formula itself."""
+"""Test contributions: tables against shape functions, trees against Shapley's formula."""
 
 import importlib.util
 import sys
@@ -12,7 +12,7 @@ from helpers.contributions import check_sum, fit
 
 pd = pytest.importorskip("pandas")
 
-# Not importorskip: shap warns while it is imported, and warnings are errors here.
+# importorskip would fail: shap warns while it is imported, and warnings are errors here.
 needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 either_kind = pytest.mark.parametrize("learner", ["table", pytest.param("tree", marks=needs_shap)])
 
@@ -25,13 +25,13 @@ either_kind = pytest.mark.parametrize("learner", ["table", pytest.param("tree", 
 def test_they_add_up_from_the_mean_to_the_raw_prediction(mixed, learner, weighted):
     X, y, weight = mixed
     model = fit(X, y, learner, weight if weighted else None)
-    found = model.contributions(X)
-    assert found.values.shape == X.shape
-    assert (found.names, found.class_label) == (tuple(X), "yes")
+    contributions = model.contributions(X)
+    assert contributions.values.shape == X.shape
+    assert (contributions.names, contributions.class_label) == (tuple(X), "yes")
     raw = model.decision_function(X)
-    check_sum(found, raw)
+    check_sum(contributions, raw)
     mean = np.average(raw, weights=weight if weighted else None)
-    np.testing.assert_allclose(found.baseline, mean, atol=1e-9)
+    np.testing.assert_allclose(contributions.baseline, mean, atol=1e-9)
 
 
 @either_kind
@@ -46,15 +46,15 @@ def test_those_to_one_of_two_classes_are_the_others_negatives(mixed, learner):
 
 
 @either_kind
-def test_of_many_classes_each_has_its_own(iris, learner):
+def test_each_class_has_contributions(iris, learner):
     X, y = iris
     labels = np.array(["a", "b", "c"])
     model = fit(X, labels[y], learner, multiclass="one_vs_rest")
     for k, label in enumerate(labels):
-        found = model.contributions(X, label)
-        assert found.names == ("feature 0", "feature 1", "feature 2", "feature 3")
-        assert found.class_label == label
-        check_sum(found, model.decision_function(X)[:, k])
+        contributions = model.contributions(X, label)
+        assert contributions.names == ("feature 0", "feature 1", "feature 2", "feature 3")
+        assert contributions.class_label == label
+        check_sum(contributions, model.decision_function(X)[:, k])
     for label in ("d", 0):
         with pytest.raises(ValueError, match=r"class_ must be one of \['a', 'b', 'c'\]; got"):
             model.contributions(X, label)
@@ -65,17 +65,20 @@ def test_a_file_keeps_them(mixed, learner, tmp_path):
     X, y, _ = mixed
     model = fit(X, y, learner)
     model.save_model(tmp_path / "model.json")
-    loaded, kept = pb.load_model(tmp_path / "model.json").contributions(X), model.contributions(X)
-    np.testing.assert_array_equal(loaded.values, kept.values)
-    assert loaded.baseline == kept.baseline
+    loaded, original = (
+        pb.load_model(tmp_path / "model.json").contributions(X),
+        model.contributions(X),
+    )
+    np.testing.assert_array_equal(loaded.values, original.values)
+    assert loaded.baseline == original.baseline
 
 
 @either_kind
 def test_nothing_learnt_is_nothing_added(learner):
     X = np.ones((10, 2))
-    found = fit(X, np.arange(10) % 2, learner).contributions(X)
-    np.testing.assert_array_equal(found.values, np.zeros((10, 2)))
-    assert found.baseline == 0.0
+    contributions = fit(X, np.arange(10) % 2, learner).contributions(X)
+    np.testing.assert_array_equal(contributions.values, np.zeros((10, 2)))
+    assert contributions.baseline == 0.0
 
 
 def test_a_fit_comes_first(iris):
@@ -111,33 +114,39 @@ def test_a_search_has_them_too(mixed):
 
 @either_kind
 @pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
-def test_each_row_speaks_for_the_class_predicted(iris, learner, multiclass):
+def test_each_row_explains_its_predicted_class(iris, learner, multiclass):
     X, y = iris
     model = fit(X, np.array(["a", "b", "c"])[y], learner, multiclass=multiclass)
-    some = X[::9]
-    found = model.contributions(some)
-    np.testing.assert_array_equal(found.class_label, model.predict(some))
-    for i, label in enumerate(found.class_label):
-        alone = model.contributions(some[i : i + 1], label)
-        np.testing.assert_allclose(found.values[i], alone.values[0], atol=1e-12)
-        assert found.baseline[i] == pytest.approx(alone.baseline)
-        assert found[i].class_label == label
-        np.testing.assert_array_equal(found[i].values[0], found.values[i])
-        assert found[i].baseline == found.baseline[i]
-    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), found.total, atol=1e-12)
+    rows = X[::9]
+    contributions = model.contributions(rows)
+    np.testing.assert_array_equal(contributions.class_label, model.predict(rows))
+    for i, label in enumerate(contributions.class_label):
+        alone = model.contributions(rows[i : i + 1], label)
+        np.testing.assert_allclose(contributions.values[i], alone.values[0], atol=1e-12)
+        assert contributions.baseline[i] == pytest.approx(alone.baseline)
+        assert contributions[i].class_label == label
+        np.testing.assert_array_equal(contributions[i].values[0], contributions.values[i])
+        assert contributions[i].baseline == contributions.baseline[i]
+    np.testing.assert_allclose(
+        contributions.baseline + contributions.values.sum(axis=1), contributions.total, atol=1e-12
+    )
 
 
 def test_of_each_rows_class_are_the_intervals(iris):
     X, y = iris
     model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=4).fit(X, y)
     for scale in ("log_odds", "probability"):
-        found = model.contributions(X[::20], scale=scale)
-        ends = np.stack(found.interval())
-        assert found.p_values.shape == found.within_noise.shape == found.values.shape
-        for i, label in enumerate(found.class_label):
+        contributions = model.contributions(X[::20], scale=scale)
+        ends = np.stack(contributions.interval())
+        assert (
+            contributions.p_values.shape
+            == contributions.within_noise.shape
+            == contributions.values.shape
+        )
+        for i, label in enumerate(contributions.class_label):
             alone = model.contributions(X[::20], label, scale)
             np.testing.assert_allclose(ends[:, i], np.stack(alone.interval())[:, i], atol=1e-12)
-            np.testing.assert_array_equal(found.p_values[i], alone.p_values)
+            np.testing.assert_array_equal(contributions.p_values[i], alone.p_values)
 
 
 @pytest.mark.parametrize("chosen", [slice(3, 9), [5, 2, 2], np.arange(20) % 3 == 0, []])
@@ -163,26 +172,28 @@ def test_a_part_of_the_rows_is_had_as_of_an_array(iris, chosen, scale):
 def test_rows_keep_their_values(mixed):
     X, y, _ = mixed
     model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
-    some = X[:30].copy()
-    found = model.contributions(some)
-    some.loc[:, "visits"] = 0  # what is done to the table later does not matter
-    assert found.data.shape == (30, 3)
-    assert found.terms == ((0,), (1,), (2,), (0, 1))
+    rows = X[:30].copy()
+    contributions = model.contributions(rows)
+    rows.loc[:, "visits"] = 0  # later changes of the table do not matter
+    assert contributions.data.shape == (30, 3)
+    assert contributions.terms == ((0,), (1,), (2,), (0, 1))
     for i in range(30):
         age, town, visits = X.iloc[i]
-        assert found.data[i, 2] == visits
-        assert found.describe_value(i, 2) == str(visits)
-        assert found.describe_value(i, 1) == ("missing" if pd.isna(town) else town)
+        assert contributions.data[i, 2] == visits
+        assert contributions.describe_value(i, 2) == str(visits)
+        assert contributions.describe_value(i, 1) == ("missing" if pd.isna(town) else town)
         words = "missing" if pd.isna(age) else f"{age:.6g}"
-        assert found.describe_value(i, 3) == f"{words}, {found.describe_value(i, 1)}"
+        assert (
+            contributions.describe_value(i, 3) == f"{words}, {contributions.describe_value(i, 1)}"
+        )
 
 
 def test_values_of_numbers_and_categories_in_arrays():
     X = np.array([[1, 10], [2, 20], [1, 30], [2, 40]] * 9, dtype=np.float32)
     model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0])
-    found = model.fit(X, [0, 1, 0, 1] * 9).contributions(X[:2])
-    assert [found.describe_value(0, j) for j in (0, 1)] == ["1", "10"]
-    assert found.columns[1].dtype == np.float32
+    contributions = model.fit(X, [0, 1, 0, 1] * 9).contributions(X[:2])
+    assert [contributions.describe_value(0, j) for j in (0, 1)] == ["1", "10"]
+    assert contributions.columns[1].dtype == np.float32
 
 
 # -- scales ---------------------------------------------------------------------------------------
@@ -195,13 +206,13 @@ def test_raw_ones_can_be_turned(mixed, iris):
         for scale in ("raw", "log_odds", "probability"):
             if not raw.can_turn(scale):
                 continue
-            expected, found = model.contributions(X[:20], scale=scale), raw.to_scale(scale)
-            assert found.scale == scale
+            expected, turned = model.contributions(X[:20], scale=scale), raw.to_scale(scale)
+            assert turned.scale == scale
             for name in ("values", "baseline", "total", "class_label"):
-                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-            np.testing.assert_array_equal(found.interval(), expected.interval())
-    assert not raw.can_turn("probability")  # of three classes: it takes the others', too
-    with pytest.raises(ValueError, match=r"ask the model for contributions\(X, scale='probab"):
+                np.testing.assert_array_equal(getattr(turned, name), getattr(expected, name))
+            np.testing.assert_array_equal(turned.interval(), expected.interval())
+    assert not raw.can_turn("probability")  # a probability of three classes needs all their values
+    with pytest.raises(ValueError, match=r"call the model's contributions\(X, scale='probab"):
         raw.to_scale("probability")
     with pytest.raises(ValueError, match="scale must be one of"):
         raw.to_scale("odds")
@@ -224,35 +235,39 @@ def test_trees_have_all_scales(mixed):
 def test_a_frame_has_a_line_for_each_row_and_term(mixed, bags):
     X, y, _ = mixed
     model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)], outer_bags=bags)
-    found = model.fit(X, y).contributions(X[:7], scale="log_odds")
-    frame = found.to_frame(0.5)
+    contributions = model.fit(X, y).contributions(X[:7], scale="log_odds")
+    frame = contributions.to_frame(0.5)
     names = ["row", "class", "term", "value", "contribution"]
     assert list(frame) == names + (["low", "high", "within_noise"] if bags else [])
     assert set(frame["class"]) == {"yes"}
     wide = frame.pivot_table(index="row", columns="term", values="contribution", sort=False)
-    np.testing.assert_array_equal(wide[list(found.names)], found.values)
+    np.testing.assert_array_equal(wide[list(contributions.names)], contributions.values)
     assert frame["value"][2] == X["visits"][0]
-    assert frame["value"][3] == found.describe_value(0, 3)
+    assert frame["value"][3] == contributions.describe_value(0, 3)
     if bags:
-        low, high = found.interval(0.5)
+        low, high = contributions.interval(0.5)
         np.testing.assert_array_equal(frame["low"], low.ravel())
         np.testing.assert_array_equal(frame["high"], high.ravel())
-        np.testing.assert_array_equal(frame["within_noise"], np.tile(found.within_noise, 7))
+        np.testing.assert_array_equal(frame["within_noise"], np.tile(contributions.within_noise, 7))
 
 
 def test_a_frame_of_many_classes_names_each_rows(iris):
     X, y = iris
-    found = pb.ProperBoostClassifier(n_estimators=3).fit(X, y).contributions(X[[0, 60, 140]])
-    frame = found.to_frame()
-    np.testing.assert_array_equal(frame["class"], np.repeat(found.class_label, 4).astype(int))
+    contributions = (
+        pb.ProperBoostClassifier(n_estimators=3).fit(X, y).contributions(X[[0, 60, 140]])
+    )
+    frame = contributions.to_frame()
+    np.testing.assert_array_equal(
+        frame["class"], np.repeat(contributions.class_label, 4).astype(int)
+    )
     assert frame["class"].dtype == int
 
 
 def test_missing_pandas_and_shap_are_named(iris, monkeypatch):
-    found = pb.ProperBoostClassifier(n_estimators=1).fit(*iris).contributions(iris[0][:1])
+    contributions = pb.ProperBoostClassifier(n_estimators=1).fit(*iris).contributions(iris[0][:1])
     for package, extra, ask in (
-        ("pandas", "frames", found.to_frame),
-        ("shap", "explain", found.to_shap),
+        ("pandas", "frames", contributions.to_frame),
+        ("shap", "explain", contributions.to_shap),
     ):
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(ImportError, match=rf"{package}: pip install 'properboost\[{extra}\]'"):
@@ -263,13 +278,15 @@ def test_missing_pandas_and_shap_are_named(iris, monkeypatch):
 def test_shap_gets_an_explanation(mixed, iris):
     X, y, _ = mixed
     model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
-    found = model.contributions(X[:5], scale="log_odds")
-    told = found.to_shap()
-    np.testing.assert_array_equal(told.values, found.values)
-    np.testing.assert_array_equal(told.base_values, np.full(5, found.baseline))
-    np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), found.total)
-    assert told.feature_names == list(found.names)
-    assert told.data[0, 3] == found.describe_value(0, 3)
+    contributions = model.contributions(X[:5], scale="log_odds")
+    explanation = contributions.to_shap()
+    np.testing.assert_array_equal(explanation.values, contributions.values)
+    np.testing.assert_array_equal(explanation.base_values, np.full(5, contributions.baseline))
+    np.testing.assert_allclose(
+        explanation.base_values + explanation.values.sum(axis=1), contributions.total
+    )
+    assert explanation.feature_names == list(contributions.names)
+    assert explanation.data[0, 3] == contributions.describe_value(0, 3)
     numbers = pb.ProperBoostClassifier(n_estimators=3).fit(*iris).contributions(iris[0][:5])
     np.testing.assert_array_equal(numbers.to_shap().data, iris[0][:5])
     with pytest.raises(ValueError, match="adds up, which contributions with scale='probability'"):
@@ -279,17 +296,17 @@ def test_shap_gets_an_explanation(mixed, iris):
 @either_kind
 @pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
 @pytest.mark.parametrize("scale", ["raw", "log_odds", "probability"])
-def test_rows_that_speak_for_classes_of_their_own_say_what_each_class_does(
+def test_rows_of_predicted_classes_equal_the_contributions_of_each_class(
     iris, learner, multiclass, scale
 ):
     X, y = iris
     fit = pb.ProperBoostClassifier(n_estimators=4, weak_learner=learner, multiclass=multiclass)
-    model, some = fit.fit(X, y), X[::7]
-    found, predicted = model.contributions(some, scale=scale), model.predict(some)
+    model, rows = fit.fit(X, y), X[::7]
+    contributions, predicted = model.contributions(rows, scale=scale), model.predict(rows)
     for k in range(3):
-        own = model.contributions(some[predicted == k], k, scale)
-        np.testing.assert_array_equal(found.values[predicted == k], own.values)
-        np.testing.assert_array_equal(found.total[predicted == k], own.total)
+        of_class = model.contributions(rows[predicted == k], k, scale)
+        np.testing.assert_array_equal(contributions.values[predicted == k], of_class.values)
+        np.testing.assert_array_equal(contributions.total[predicted == k], of_class.total)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -297,17 +314,21 @@ def test_terms_added_one_by_one_lead_to_the_prediction(iris, n_classes):
     X, y = iris
     y = np.minimum(y, n_classes - 1)
     model = pb.ProperBoostClassifier(n_estimators=10, interactions=1).fit(X, y)
-    found = model.contributions(X[::30], scale="probability")
+    contributions = model.contributions(X[::30], scale="probability")
     p = model.predict_proba(X[::30])
-    for row in range(len(found)):
-        label = found.class_label if n_classes == 2 else found.class_label[row]
-        order = found.rank(row)
+    for row in range(len(contributions)):
+        label = contributions.class_label if n_classes == 2 else contributions.class_label[row]
+        order = contributions.rank(row)
         assert sorted(order) == list(range(5))
-        path = found.accumulate(row, order)
-        assert path[0] == pytest.approx(np.ravel(found.baseline)[row if n_classes > 2 else 0])
+        path = contributions.accumulate(row, order)
+        assert path[0] == pytest.approx(
+            np.ravel(contributions.baseline)[row if n_classes > 2 else 0]
+        )
         assert path[-1] == pytest.approx(p[row, label], rel=1e-9)
-        np.testing.assert_array_equal(found.accumulate(row, order[:2]), path[:3])
+        np.testing.assert_array_equal(contributions.accumulate(row, order[:2]), path[:3])
         if n_classes == 2:
             sizes = np.abs(model.contributions(X[::30]).values[row])[order]
             assert (np.diff(sizes) <= 0.0).all()
-    np.testing.assert_array_equal(found.accumulate(-1, [0]), found.accumulate(len(found) - 1, [0]))
+    np.testing.assert_array_equal(
+        contributions.accumulate(-1, [0]), contributions.accumulate(len(contributions) - 1, [0])
+    )

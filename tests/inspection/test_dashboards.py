@@ -1,4 +1,4 @@
-"""Explanations for InterpretML: what dashboards show are the numbers of the model."""
+"""Test explanations for InterpretML: dashboards show the model's numbers."""
 
 import re
 import sys
@@ -20,41 +20,41 @@ def fitted(mixed):
 def test_a_model(fitted):
     pytest.importorskip("interpret")
     model, X, _ = fitted
-    found = model.explain_global()
+    explanation = model.explain_global()
     a, b = model.pairs_[0]
-    assert found.explanation_type == "global"
-    assert found.name == "ProperBoostClassifier: log-odds of yes"
-    assert found.feature_names == [*X, f"{a} & {b}"]
-    assert found.feature_types == ["continuous", "nominal", "continuous", "interaction"]
-    assert list(found.selector["Name"]) == found.feature_names
-    importances = found.data()["scores"]
+    assert explanation.explanation_type == "global"
+    assert explanation.name == "ProperBoostClassifier: log-odds of yes"
+    assert explanation.feature_names == [*X, f"{a} & {b}"]
+    assert explanation.feature_types == ["continuous", "nominal", "continuous", "interaction"]
+    assert list(explanation.selector["Name"]) == explanation.feature_names
+    importances = explanation.data()["scores"]
     np.testing.assert_allclose(importances[3:], model.pair_importances_)
     assert sum(importances) == pytest.approx(1.0)
     for j, name in enumerate(X):
-        shape, told = model.shape_function(name, scale="log_odds"), found.data(j)
+        shape, drawn = model.shape_function(name, scale="log_odds"), explanation.data(j)
         high = shape.interval()[1]
         times = 2 if shape.kind == "numeric" else 1  # both ends of each step
-        np.testing.assert_array_equal(told["scores"], np.repeat(shape.values, times))
-        np.testing.assert_array_equal(told["upper_bounds"], np.repeat(high, times))
-        np.testing.assert_array_equal(told["density"]["scores"], shape.weights)
+        np.testing.assert_array_equal(drawn["scores"], np.repeat(shape.values, times))
+        np.testing.assert_array_equal(drawn["upper_bounds"], np.repeat(high, times))
+        np.testing.assert_array_equal(drawn["density"]["scores"], shape.weights)
     pair = model.pair_function(a, b, scale="log_odds")
-    np.testing.assert_array_equal(found.data(3)["scores"], pair.values)
-    assert found.data(3)["left_names"] == list(pair.levels[0])
+    np.testing.assert_array_equal(explanation.data(3)["scores"], pair.values)
+    assert explanation.data(3)["left_names"] == list(pair.levels[0])
 
 
 def test_rows(fitted):
     pytest.importorskip("interpret")
     model, X, y = fitted
-    found = model.explain_local(X[:4], y[:4], "mine")
-    assert (found.explanation_type, found.name) == ("local", "mine")
-    told = model.contributions(X[:4], scale="log_odds")
+    explanation = model.explain_local(X[:4], y[:4], "mine")
+    assert (explanation.explanation_type, explanation.name) == ("local", "mine")
+    contributions = model.contributions(X[:4], scale="log_odds")
     p = model.predict_proba(X[:4])
     for i in range(4):
-        row = found.data(i)
-        np.testing.assert_array_equal(row["scores"], told.values[i])
-        assert row["names"] == list(told.names)
-        assert row["values"][0] == told.describe_value(i, 0)
-        assert row["extra"]["scores"] == [told.baseline]
+        row = explanation.data(i)
+        np.testing.assert_array_equal(row["scores"], contributions.values[i])
+        assert row["names"] == list(contributions.names)
+        assert row["values"][0] == contributions.describe_value(i, 0)
+        assert row["extra"]["scores"] == [contributions.baseline]
         labels = row["meta"]["label_names"]
         assert labels[row["perf"]["predicted"]] == model.predict(X[:4])[i]
         assert labels[row["perf"]["actual"]] == y[i]
@@ -64,7 +64,7 @@ def test_rows(fitted):
     assert list(without.selector) == ["Predicted", "PrScore"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of how interpret calls plotly
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # interpret calls plotly in an old way
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_dashboards_draw_all_of_it(iris, n_classes):
     pytest.importorskip("interpret")
@@ -72,23 +72,27 @@ def test_dashboards_draw_all_of_it(iris, n_classes):
     X, y = iris
     model = pb.ProperBoostClassifier(n_estimators=3, interactions=1)
     model.fit(X, np.minimum(y, n_classes - 1))
-    for found in (model.explain_global(), model.explain_local(X[:3], y[:3].clip(0, n_classes - 1))):
-        assert all(found.visualize(k) is not None for k in range(len(found.selector)))
+    for explanation in (
+        model.explain_global(),
+        model.explain_local(X[:3], y[:3].clip(0, n_classes - 1)),
+    ):
+        assert all(explanation.visualize(k) is not None for k in range(len(explanation.selector)))
 
 
 def test_texts_are_what_json_holds(fitted, monkeypatch):
-    """Whether InterpretML is there or not."""
+    """Texts are safe whether InterpretML is installed or not."""
     _, X, y = fitted
     X = X.set_axis(
         pytest.importorskip("pandas").Index(["\ud800\x1b[31m", "b", "c"], dtype=object), axis=1
     )
     model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, [f"\x0b{k}" for k in y])
-    monkeypatch.setattr(dashboards, "_make", lambda *given: given)
-    for given in (model.explain_global(), model.explain_local(X[:2])):
-        shown = [given[3], [own["names"] for own in given[2] if "names" in own]]
-        shown.append([own.get("values", []) for own in given[2]])
-        shown.append([[*own["meta"]["label_names"]] for own in given[2] if "meta" in own])
-        text = repr(shown)  # which doubles what was spelled, and not what is left
+    monkeypatch.setattr(dashboards, "_make", lambda *arguments: arguments)
+    for arguments in (model.explain_global(), model.explain_local(X[:2])):
+        shown = [arguments[3], [panel["names"] for panel in arguments[2] if "names" in panel]]
+        shown.append([panel.get("values", []) for panel in arguments[2]])
+        shown.append([[*panel["meta"]["label_names"]] for panel in arguments[2] if "meta" in panel])
+        # Repr doubles the backslashes of spelled characters, and leaves raw ones single.
+        text = repr(shown)
         assert r"\\ud800\\x1b[31m" in text
         assert not re.search(r"(?<!\\)\\(ud800|x1b|x0b)", text)
 

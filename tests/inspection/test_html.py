@@ -1,4 +1,4 @@
-"""Pieces of HTML: complete, without a script or the network, every name escaped."""
+"""Test pieces of HTML: complete, without scripts or the network, all names escaped."""
 
 import re
 from html.parser import HTMLParser
@@ -16,7 +16,7 @@ EVIL = "<img src=x onerror='alert(1)'>&\""
 
 
 class Reader(HTMLParser):
-    """What a browser would make of it: the text, the tags and what is left open."""
+    """Browser-like parser: the text, the tags and the open elements."""
 
     def __init__(self, html):
         super().__init__()
@@ -71,35 +71,35 @@ def pieces(model, X, scale):
 
 @pytest.mark.parametrize("scale", ["raw", "log_odds", "probability"])
 def test_pieces_are_complete_and_escaped(model, rows, scale):
-    for found in pieces(model, rows[0][:8], scale).values():
-        html = found._repr_html_()
+    for piece in pieces(model, rows[0][:8], scale).values():
+        html = piece._repr_html_()
         assert "<img" not in html
         read = Reader(html)
         assert read.open == []
         assert not {"script", "img", "link", "iframe"} & set(read.tags)
         assert not [name for name, _ in read.attributes if name.startswith("on") or name == "src"]
         assert "http" not in html
-        assert EVIL in read.text  # as it is read
+        assert EVIL in read.text  # a reader sees the name itself
         assert len(html) < 30_000
 
 
-def test_categories_and_rows_are_told_with_their_numbers(model, rows):
-    found = pieces(model, rows[0][:8], "log_odds")
-    text = Reader(found["categorical"]._repr_html_()).text
-    for value in found["categorical"].values:
+def test_categories_and_rows_have_their_numbers(model, rows):
+    drawn = pieces(model, rows[0][:8], "log_odds")
+    text = Reader(drawn["categorical"]._repr_html_()).text
+    for value in drawn["categorical"].values:
         assert f"{value:.3g}" in text
-    text = Reader(found["rows"]._repr_html_()).text
+    text = Reader(drawn["rows"]._repr_html_()).text
     assert "and 3 more rows" in text
     for i in range(5):
-        assert f"from {found['rows'].baseline:.3g} to {found['rows'].total[i]:.3g}" in text
+        assert f"from {drawn['rows'].baseline:.3g} to {drawn['rows'].total[i]:.3g}" in text
         assert describe(rows[0].iloc[i, 0]) in text
-    hints = [value for name, value in Reader(found["pair"]._repr_html_()).attributes
+    hints = [value for name, value in Reader(drawn["pair"]._repr_html_()).attributes
              if name == "title"]  # fmt: skip
-    pair = found["pair"]
+    pair = drawn["pair"]
     for a, level in enumerate(pair.levels[0]):
         for b, other in enumerate(pair.levels[1]):
-            told = f"{pair.values[a, b]:.4g}" if pair.weights[a, b] > 0 else "no rows"
-            assert f"{level}, {other}: {told}" in hints
+            number = f"{pair.values[a, b]:.4g}" if pair.weights[a, b] > 0 else "no rows"
+            assert f"{level}, {other}: {number}" in hints
 
 
 def test_the_line_goes_through_the_values(model):
@@ -137,10 +137,10 @@ def test_a_constant_feature_is_drawn():
 def test_each_row_names_its_class(iris):
     X, y = iris
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, np.array(["a", "b", "c"])[y])
-    found = model.contributions(X[[0, 60, 140]], scale="log_odds")
-    text = Reader(found._repr_html_()).text
-    for i, label in enumerate(found.class_label):
-        assert f"row {i}, class {label}: from {found.baseline[i]:.3g}" in text
+    contributions = model.contributions(X[[0, 60, 140]], scale="log_odds")
+    text = Reader(contributions._repr_html_()).text
+    for i, label in enumerate(contributions.class_label):
+        assert f"row {i}, class {label}: from {contributions.baseline[i]:.3g}" in text
     assert "the class predicted" in text
 
 
@@ -148,7 +148,7 @@ def test_each_row_names_its_class(iris):
     "text", ["a\x0b\x00\x1b[31m", "\ud800", "\u202eb", "{{ 7 }}</div>", "W" * 999]
 )
 def test_any_text_is_text(rows, text):
-    """A notebook is kept as JSON in UTF-8, which has no half of a pair."""
+    """A notebook is JSON in UTF-8, which cannot hold half of a surrogate pair."""
     frame, y = rows
     levels = pd.Index([text, f"{text}\x0c", "other"], dtype=object)
     X = pd.DataFrame({"a": frame.iloc[:, 0]})
@@ -167,5 +167,5 @@ def test_any_text_is_text(rows, text):
             "div", "b", "table", "tr", "td", "th", "span", "svg", "line", "polyline", "polygon",
         }  # fmt: skip
     drawn = Reader(model.shape_function("b")._repr_html_())
-    told = [value for name, value in drawn.attributes if name == "title"]
-    assert {make_visible(text), make_visible(f"{text}\x0c")} <= {*told}
+    titles = [value for name, value in drawn.attributes if name == "title"]
+    assert {make_visible(text), make_visible(f"{text}\x0c")} <= {*titles}

@@ -1,4 +1,4 @@
-"""Rules in words."""
+"""Test rules in words."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scales: what an otherwise average row has, whatever the loss and however many the classes."""
+"""Test scales: the values for an otherwise average row, for any loss and number of classes."""
 
 import pickle
 
@@ -19,7 +19,7 @@ every_scale = pytest.mark.parametrize("scale", SCALES)
 
 @pytest.fixture(scope="module")
 def rows():
-    """Numbers with gaps and a category that unseen ones join; the last two act together."""
+    """Return numbers with gaps and a category that unseen ones join; the last two interact."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)).round(1)
     X[:, 1] = rng.integers(0, 4, 300)
@@ -35,18 +35,18 @@ def fit(rows, loss, n_classes=2, **settings):
     return pb.ProperBoostClassifier(loss, **(shared | settings)).fit(X, y)
 
 
-def of_own_class(model, X, found):
-    """The probability of the class that each row speaks for, and of all classes."""
+def of_class(model, X, contributions):
+    """Return the probability of the class that each row explains, and of all classes."""
     p = model.predict_proba(X)
-    labels = np.broadcast_to(found.class_label, len(X))
+    labels = np.broadcast_to(contributions.class_label, len(X))
     return p[np.arange(len(X)), np.searchsorted(model.classes_, labels.astype(str))], p
 
 
-def log_odds_of(own, p, *, against_others):
-    """log p / (1 - p), or log p less the mean of the others' logarithms."""
+def log_odds_of(p_class, p, *, against_others):
+    """Return log p / (1 - p), or log p less the mean of the others' logarithms."""
     if not against_others:
-        return logit(own)
-    return np.log(own) - (np.log(p).sum(axis=1) - np.log(own)) / (p.shape[1] - 1)
+        return logit(p_class)
+    return np.log(p_class) - (np.log(p).sum(axis=1) - np.log(p_class)) / (p.shape[1] - 1)
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -54,51 +54,55 @@ def log_odds_of(own, p, *, against_others):
 
 @every_loss
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_totals_are_what_the_model_says(rows, loss, n_classes):
+def test_totals_are_the_predictions(rows, loss, n_classes):
     model = fit(rows, loss, n_classes, gain=8.0, interactions=[(1, 2)])
     X, _ = rows
     for scale in SCALES:
-        found = model.contributions(X, scale=scale)
-        own, p = of_own_class(model, X, found)
-        assert found.scale == scale
+        contributions = model.contributions(X, scale=scale)
+        p_class, p = of_class(model, X, contributions)
+        assert contributions.scale == scale
         if scale == "probability":
-            np.testing.assert_allclose(found.total, own, rtol=1e-12)
+            np.testing.assert_allclose(contributions.total, p_class, rtol=1e-12)
         elif scale == "log_odds":
             softmax = model.multiclass_ == "softmax"
-            expected = log_odds_of(own, p, against_others=softmax)
-            np.testing.assert_allclose(found.total, expected, atol=1e-11)
-            assert found.additive == (softmax or (n_classes == 2 and loss in LOGISTIC))
-        if found.additive:
-            sums = found.baseline + found.values.sum(axis=1)
-            np.testing.assert_allclose(sums, found.total, atol=1e-12 * abs(found.values).max())
+            expected = log_odds_of(p_class, p, against_others=softmax)
+            np.testing.assert_allclose(contributions.total, expected, atol=1e-11)
+            assert contributions.additive == (softmax or (n_classes == 2 and loss in LOGISTIC))
+        if contributions.additive:
+            sums = contributions.baseline + contributions.values.sum(axis=1)
+            np.testing.assert_allclose(
+                sums, contributions.total, atol=1e-12 * abs(contributions.values).max()
+            )
 
 
 @every_loss
 @every_scale
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_one_term_alone_tells_the_whole_row(rows, loss, scale, n_classes):
-    """A model of one feature: the row is the average row, once the feature is added to it."""
+def test_one_term_alone_explains_the_whole_row(rows, loss, scale, n_classes):
+    """With one feature, the row is the average row plus that feature."""
     X, score = rows
     model = fit((X[:, :1], score), loss, n_classes, categorical_features=None, gain=8.0)
     for label in model.classes_.tolist():
-        found = model.contributions(X[:, :1], label, scale)
-        np.testing.assert_allclose(found.baseline + found.values[:, 0], found.total, atol=1e-12)
+        contributions = model.contributions(X[:, :1], label, scale)
+        np.testing.assert_allclose(
+            contributions.baseline + contributions.values[:, 0], contributions.total, atol=1e-12
+        )
         shape = model.shape_function(0, label, scale)
         assert (shape.scale, shape.class_label) == (scale, label)
         expected = {
-            "raw": found.values[:, 0] + shape.average,
-            "log_odds": found.values[:, 0],
-            "probability": found.total,
+            "raw": contributions.values[:, 0] + shape.average,
+            "log_odds": contributions.values[:, 0],
+            "probability": contributions.total,
         }[scale]
         np.testing.assert_allclose(shape(X[:, 0]), expected, atol=1e-12)
-        np.testing.assert_allclose(shape.baseline, found.baseline, atol=1e-12)
+        np.testing.assert_allclose(shape.baseline, contributions.baseline, atol=1e-12)
 
 
 def test_logistic_effects_are_raw_ones_divided_by_a_constant(rows):
     for loss, factor in (("glog", 1.0), ("exponential", 2.0), ("savage", 2.0)):
         model = fit(rows, loss, gain=3.0)
         raw, log_odds = (model.shape_function(0, scale=scale) for scale in ("raw", "log_odds"))
-        # exponential and savage: f* is half the log-odds, or those of gain 1 as the paper has them
+        # for exponential and savage, f* is half the log-odds, or that of the paper's gain 1
         ratio = (raw.values - raw.average)[0] / log_odds.values[0]
         np.testing.assert_allclose(ratio, model.loss_.link(0.75) / np.log(3.0))
         np.testing.assert_allclose(log_odds.values * ratio, raw.values - raw.average, atol=1e-12)
@@ -111,12 +115,14 @@ def test_a_softmax_with_a_temperature_adds_up(rows):
         rows, "savage", 3, multiclass="one_vs_rest", calibration=pb.Calibration(temperature=1.7)
     )
     assert model.temperature_ == 1.7
-    found = model.contributions(X, scale="log_odds")
-    own, p = of_own_class(model, X, found)
-    assert found.additive
-    expected = log_odds_of(own, p, against_others=True)
-    np.testing.assert_allclose(found.total, expected, atol=1e-12)
-    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), expected, atol=1e-12)
+    contributions = model.contributions(X, scale="log_odds")
+    p_class, p = of_class(model, X, contributions)
+    assert contributions.additive
+    expected = log_odds_of(p_class, p, against_others=True)
+    np.testing.assert_allclose(contributions.total, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        contributions.baseline + contributions.values.sum(axis=1), expected, atol=1e-12
+    )
 
 
 def test_effects_of_all_classes_add_up_to_nothing_against_the_others(rows):
@@ -142,8 +148,8 @@ def test_functions_agree_with_rows(rows, loss, scale, n_classes):
         np.testing.assert_allclose(shape(X[:, j]), expected, atol=1e-12)
         assert shape.additive == rows_of_b.additive
         if shape.additive and scale != "raw":
-            held = shape.weights @ shape.values + shape.missing_weight * shape.missing_value
-            assert held / 300 == pytest.approx(0.0, abs=1e-12)
+            weighted_sum = shape.weights @ shape.values + shape.missing_weight * shape.missing_value
+            assert weighted_sum / 300 == pytest.approx(0.0, abs=1e-12)
     pair = model.pair_function(1, 2, "b", scale)
     np.testing.assert_allclose(pair(X[:, 1], X[:, 2]), rows_of_b.values[:, 3] + shift, atol=1e-12)
     assert pair.average == pytest.approx(shift)
@@ -152,7 +158,7 @@ def test_functions_agree_with_rows(rows, loss, scale, n_classes):
 
 @every_scale
 def test_unseen_categories_have_nothing_of_a_table(rows, scale):
-    """Their raw prediction is that of the others' tables alone."""
+    """Their raw prediction comes from the tables of the other features alone."""
     X, score = rows
     model = fit((X[:, 1:2], score), "glog", categorical_features=[0])
     unseen = model.shape_function(0, scale=scale)([7.0])
@@ -170,12 +176,12 @@ def test_unseen_categories_have_nothing_of_a_table(rows, scale):
 def test_ends_of_intervals_are_turned_as_values_are(rows, loss, scale, n_classes):
     X, _ = rows
     model = fit(rows, loss, n_classes, outer_bags=4, interactions=[(1, 2)])
-    found = model.contributions(X[:40], scale=scale)
-    low, high = found.interval(0.8)
-    assert (low <= found.values).all()
-    assert (high >= found.values).all()
+    contributions = model.contributions(X[:40], scale=scale)
+    low, high = contributions.interval(0.8)
+    assert (low <= contributions.values).all()
+    assert (high >= contributions.values).all()
     assert (low < high).any()
-    assert (found.standard_errors is None) == (not found.additive)
+    assert (contributions.standard_errors is None) == (not contributions.additive)
     for function in (model.shape_function(0, "b", scale), model.pair_function(1, 2, "b", scale)):
         low, high = function.interval()
         assert (low <= function.values).all()
@@ -189,7 +195,7 @@ def test_ends_of_intervals_are_turned_as_values_are(rows, loss, scale, n_classes
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ends_of_probabilities_are_those_of_raw_predictions(rows, loss):
-    """Two classes: the interval of raw predictions, through the link."""
+    """For two classes, ends are the interval of raw predictions through the link."""
     model = fit(rows, loss, outer_bags=4)
     raw, p = model.shape_function(0), model.shape_function(0, scale="probability")
     baseline = raw.baseline - raw.average
@@ -203,15 +209,17 @@ def test_ends_of_probabilities_are_those_of_raw_predictions(rows, loss):
 
 
 def test_standard_errors_of_a_softmax_are_those_of_what_is_added(rows):
-    """Each bag's own effects in log-odds have the errors that are told."""
+    """The standard errors are those of each bag's effects in log-odds."""
     model = fit(rows, "glog", 3, outer_bags=4)
     shape = model.shape_function(0, "b", "log_odds")
     bags = []
-    for bag in model.ensemble_.spread.bags:
+    for bag in model.ensemble_.standard_errors.bags:
         alone = pb.ProperBoostClassifier()
         alone.__dict__.update(model.__dict__, ensemble_=bag)
         bags.append(alone.shape_function(0, "b", "log_odds").values)
-    np.testing.assert_allclose(model.ensemble_.spread.of(bags), shape.standard_errors, atol=1e-12)
+    np.testing.assert_allclose(
+        model.ensemble_.standard_errors.of(bags), shape.standard_errors, atol=1e-12
+    )
 
 
 # -- classes and errors ---------------------------------------------------------------------------
@@ -244,7 +252,7 @@ def test_unknown_scales_are_named(rows):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_axes_say_what_they_have(rows, n_classes):
+def test_axes_are_labelled_with_their_scale(rows, n_classes):
     logistic, other = fit(rows, "glog", n_classes), fit(rows, "ggauss", n_classes)
     against = "\nagainst the others" if n_classes == 3 else ""
     labels = [
@@ -264,11 +272,11 @@ def test_axes_say_what_they_have(rows, n_classes):
 
 def test_what_is_explained_can_be_pickled(rows):
     model = fit(rows, "ggauss", 3, outer_bags=4, interactions=[(1, 2)])
-    for found in (
+    for explained in (
         model.shape_function(0, scale="log_odds"),
         model.pair_function(1, 2, scale="log_odds"),
         model.contributions(rows[0], scale="log_odds"),
     ):
-        loaded = pickle.loads(pickle.dumps(found))
-        np.testing.assert_array_equal(loaded.values, found.values)
-        np.testing.assert_array_equal(loaded.interval(), found.interval())
+        loaded = pickle.loads(pickle.dumps(explained))
+        np.testing.assert_array_equal(loaded.values, explained.values)
+        np.testing.assert_array_equal(loaded.interval(), explained.interval())

@@ -1,4 +1,4 @@
-"""Shape functions: raw predictions are their sum, value for value."""
+"""Test shape functions: raw predictions are their sum, value for value."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_unknown_features_are_refused(binary, feature):
 
 
 def fit_rows(n=400, seed=5):
-    """Numbers with gaps, one of them constant, and three classes."""
+    """Return numbers with gaps, one of them constant, and three classes."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 9)), 2).astype(np.float32)
     X[rng.random(X.shape) < 0.05] = np.nan
@@ -80,13 +80,13 @@ def fit_rows(n=400, seed=5):
 
 
 def shapes_of(model):
-    """The shape functions, by model and feature."""
+    """Return the shape functions, by model and feature."""
     labels = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
     return [[model.shape_function(j, c) for j in range(model.n_features_in_)] for c in labels]
 
 
 def look_up(model, X):
-    """The shape functions of the features, added up in order."""
+    """Return the sum of the shape functions, added in the order of features."""
     raw = np.zeros((len(X), len(shapes_of(model))))
     for m, shapes in enumerate(shapes_of(model)):
         for j, shape in enumerate(shapes):

@@ -1,4 +1,4 @@
-"""Contributions of trees against Shapley's formula itself."""
+"""Test contributions of trees against Shapley's formula."""
 
 import importlib.util
 import sys
@@ -12,15 +12,15 @@ import properboost as pb
 from helpers.contributions import check_sum, fit
 from properboost.data.frames import open_table
 from properboost.inspection.tree_shap import ShapTree
-from properboost.models.tree import LEAF, NEITHER, Tree
+from properboost.models.tree import LEAF, NEITHER, TreeNodes
 
 pd = pytest.importorskip("pandas")
-# Not importorskip: shap warns while it is imported, and warnings are errors here.
+# importorskip would fail: shap warns while it is imported, and warnings are errors here.
 needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 
 
 def predict(tree, values, codes, known, node=0):
-    """What the tree predicts for a row of which some features are known."""
+    """Return the tree's prediction for a row of which only some features are known."""
     feature = tree.feature[node]
     if feature == LEAF:
         return values[node]
@@ -35,7 +35,7 @@ def predict(tree, values, codes, known, node=0):
 
 
 def shapley_values(tree, values, codes):
-    """Shapley's formula over all sets of features, for one row."""
+    """Return Shapley's values of one row, by the formula over all sets of features."""
     n = len(codes)
     added = np.zeros(n)
     for j in range(n):
@@ -49,7 +49,7 @@ def shapley_values(tree, values, codes):
 
 
 def interacting(n=1500):
-    """Numbers, counts and many categories that only matter together, some missing; labels."""
+    """Return numbers, counts and categories that interact, some missing, labels and weights."""
     rng = np.random.default_rng(0)
     number, count = rng.normal(size=n).round(1), rng.poisson(3, n)
     town, trade = rng.integers(0, 12, n), rng.integers(0, 6, n)
@@ -68,7 +68,7 @@ def interacting(n=1500):
 
 
 def strangers(frame):
-    """Some rows, of which others have categories, and gaps, that training had none of."""
+    """Return rows as in training, and rows with categories and gaps that training lacked."""
     rows = frame.iloc[:24].copy()
     for name, start in (("trade", 4), ("town", 8)):
         changed = rows[name].astype(object)
@@ -93,8 +93,8 @@ def test_of_trees_they_are_shapley_values(tree, settings):
     X, y, weight = interacting()
     model = fit(X, y, tree, weight, n_estimators=2, **settings)
     rows = strangers(X)
-    found = model.contributions(rows)
-    check_sum(found, model.decision_function(rows))
+    contributions = model.contributions(rows)
+    check_sum(contributions, model.decision_function(rows))
     rounds = model.ensemble_.models[0]
     codes = model.ensemble_.binning.encode(open_table(model, rows, reset=False), None, 1)
     expected = np.zeros(rows.shape)
@@ -103,17 +103,17 @@ def test_of_trees_they_are_shapley_values(tree, settings):
         expected += [shapley_values(tree, values, row) for row in codes.T]
         ends = tree.native.find_nodes(codes)
         assert not tree.is_leaf[ends].all(), "no row ends at a split"
-    np.testing.assert_allclose(found.values, expected, atol=1e-12 * abs(expected).max())
+    np.testing.assert_allclose(contributions.values, expected, atol=1e-12 * abs(expected).max())
 
 
 def make_tree(nodes):
-    """Make a tree of (feature, left, codes that go left, codes that go right, weight)."""
+    """Make a tree from (feature, left, codes that go left, codes that go right, weight)."""
     feature, left, goes_left, goes_right, weight = zip(*nodes, strict=True)
     sets = [
         np.array([[sum(1 << c for c in codes), 0, 0, 0] for codes in side], dtype=np.uint64)
         for side in (goes_left, goes_right)
     ]
-    return Tree(
+    return TreeNodes(
         np.array(feature, dtype=np.int32),
         np.array(left, dtype=np.int64),
         *sets,
@@ -125,8 +125,9 @@ def make_tree(nodes):
 LEAF_OF_WEIGHT = (LEAF, 0, (), ())
 
 
-# Feature 0 is split into {0, 1, 2, 3} and {4, 5}, and below feature 1 into {0, 1}, {2, 3} on one
-# side and {0, 2}, {1, 3} on the other: no order of the codes makes all three sets of neighbours.
+# Feature 0 is split into {0, 1, 2, 3} and {4, 5}. Below feature 1 it is split into {0, 1}, {2, 3}
+# on one side and {0, 2}, {1, 3} on the other. No order of the codes makes all three sets
+# neighbours.
 CROSSING = [
     (0, 1, (0, 1, 2, 3), (4, 5), 30.0),
     (1, 3, (0,), (1,), 21.0),
@@ -142,9 +143,9 @@ def test_sets_that_cross():
     tree = make_tree(CROSSING)
     values = np.array([0.5, 1.0, -2.0, 0.25, -0.5, 3.0, 1.0, -4.0, 2.0])
     codes = np.array([(c, d) for c in range(7) for d in range(3)], dtype=np.uint8).T
-    found, mean = ShapTree(tree, values, [7, 3]).explain(codes)
+    added, mean = ShapTree(tree, values, [7, 3]).explain(codes)
     expected = [shapley_values(tree, values, row) for row in codes.T]
-    np.testing.assert_allclose(found.T, expected, atol=1e-12)
+    np.testing.assert_allclose(added.T, expected, atol=1e-12)
     assert mean == pytest.approx(predict(tree, values, codes[:, 0], set()), abs=1e-12)
 
 
@@ -152,36 +153,36 @@ def test_sets_that_cross():
 def test_one_feature_gets_all_there_is():
     tree = make_tree([(0, 1, (0, 3), (1, 4), 4.0), *((*LEAF_OF_WEIGHT, w) for w in (1.0, 3.0))])
     codes = np.array([[0, 1, 2, 3, 4]], dtype=np.uint8)
-    found, mean = ShapTree(tree, np.array([7.0, 1.0, 5.0]), [5]).explain(codes)
+    added, mean = ShapTree(tree, np.array([7.0, 1.0, 5.0]), [5]).explain(codes)
     assert mean == pytest.approx(4.0, abs=1e-12)
-    np.testing.assert_allclose(found + mean, [[1.0, 5.0, 7.0, 1.0, 5.0]], atol=1e-12)
+    np.testing.assert_allclose(added + mean, [[1.0, 5.0, 7.0, 1.0, 5.0]], atol=1e-12)
 
 
 @needs_shap
 @pytest.mark.parametrize("weights", [(0.0, 0.0), (0.0, 2.0), (2.0, 0.0), (1e-200, 1e200)])
 def test_sides_without_weight(weights):
-    """A file may hold such trees: shap divides by these weights."""
+    """Files may hold such trees, and shap divides by these weights."""
     nodes = [list(node) for node in CROSSING]
     nodes[5][-1], nodes[6][-1] = weights
     values = np.arange(9.0)
     codes = np.array([(c, d) for c in range(7) for d in range(3)], dtype=np.uint8).T
     tree = make_tree(nodes)
-    found, mean = ShapTree(tree, values, [7, 3]).explain(codes)
-    assert np.isfinite(found).all()
+    added, mean = ShapTree(tree, values, [7, 3]).explain(codes)
+    assert np.isfinite(added).all()
     ends = tree.native.find_nodes(codes)
-    np.testing.assert_allclose(found.sum(axis=0) + mean, values[ends], atol=1e-12)
+    np.testing.assert_allclose(added.sum(axis=0) + mean, values[ends], atol=1e-12)
 
 
 @needs_shap
 def test_trees_stay_small_where_categories_are_many():
-    """A copy of a branch for every run of a set of codes would be thousands of nodes."""
+    """Copies of a branch for every run of codes would make thousands of nodes."""
     X, y, _ = interacting()
     model = fit(X, y, pb.Tree(max_leaf_nodes=31))
     rounds = model.ensemble_.models[0]
     widths = [feature.width for feature in model.ensemble_.binning.features]
     for t in range(len(rounds)):
         tree = rounds.tree(t)
-        # Found: up to 4.1; 2 of them are the leaves for codes that go to neither side.
+        # The ratio is at most 4.1, 2 of it for leaves of codes that go to neither side.
         assert len(ShapTree(tree, rounds.table(t), widths)) < 8 * len(tree.feature)
 
 

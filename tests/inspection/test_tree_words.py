@@ -1,4 +1,4 @@
-"""Trees in words, and their lines."""
+"""Test trees in words, and their lines."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_words_of_every_kind_of_split():
     assert apart.splitlines()[::2] == ["town in {'A', 'B'}", "town is missing"]
 
 
-def test_trees_are_told_with_their_lines():
+def test_trees_are_described_with_their_lines():
     X, y = noisy(n=800, d=3)
     model = fit_tree(
         X, y, weak_learner__linear_leaves=True, weak_learner__max_leaf_nodes=2, learning_rate=1.0

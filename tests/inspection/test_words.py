@@ -1,4 +1,4 @@
-"""Bins and values in words."""
+"""Test bins and values in words."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_values(value, words):
     assert describe(value) == words
 
 
-def test_numeric_bins_are_told_by_their_edges():
+def test_numeric_bins_are_described_by_their_edges():
     assert label_bins(NumericBins(np.array([25.5, 37.5]))) == ("<= 25.5", "25.5 to 37.5", "> 37.5")
     assert label_bins(NumericBins(np.empty(0))) == ("any",)
     assert label_bins(NumericBins(np.array([51195.0, 1e6]))) == (
@@ -41,7 +41,7 @@ def test_numeric_bins_are_told_by_their_edges():
     )  # fmt: skip
 
 
-def test_edges_have_the_digits_that_tell_them_apart():
+def test_edges_have_the_digits_that_distinguish_them():
     third, next_third = 1 / 3, np.nextafter(1 / 3, 1)
     low, middle, high = label_bins(NumericBins(np.array([third, 0.5])))
     assert (low, middle, high) == ("<= 0.3333", "0.3333 to 0.5", "> 0.5")
@@ -50,7 +50,7 @@ def test_edges_have_the_digits_that_tell_them_apart():
     assert low.removeprefix("<= ") != high.removeprefix("> ")
 
 
-def test_categories_are_told_without_quotes():
+def test_categories_are_described_without_quotes():
     bins = CategoricalBins(("Wife", 3.0, True), has_rare=True)
     assert label_bins(bins) == ("Wife", "3", "True", "rare and unseen")
 

@@ -1,8 +1,8 @@
-"""Shared by the tests of losses."""
+"""Fixtures of the tests of losses."""
 
 import pytest
 
-from helpers.own_losses import make_rows
+from helpers.custom_losses import make_rows
 
 
 @pytest.fixture(scope="module")

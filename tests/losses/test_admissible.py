@@ -18,7 +18,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def best(kind, k, l, m, p):  # noqa: E741
-    """J of eqs. 14 and 15, and its derivative."""
+    """Return J of eqs. 14 and 15, and its derivative."""
     if kind is QuadraticReward:
         return k * p**2 + l * p + m, 2 * k * p + l
     return m + l * p - k * np.log(p), l - k / p

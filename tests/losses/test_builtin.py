@@ -40,7 +40,7 @@ def at_gain(loss: MarginLoss, gain: float) -> MarginLoss:
 
 
 def largest_error(value, exact):
-    """The largest relative error, 0 where both are 0."""
+    """Return the largest relative error, 0 where both are 0."""
     value, exact = np.asarray(value, float), np.asarray(exact, float)
     assert value.shape == exact.shape
     wrong = value != exact
@@ -53,9 +53,9 @@ def largest_error(value, exact):
 def oracle_cases():
     for name, cases in ORACLE.items():
         for key, case in cases.items():
-            *parameters, gain = (float(x) for x in key.split(","))
-            given_parameters = {"alpha": parameters[0]} if parameters else {}
-            yield pytest.param(get_loss(name, gain, **given_parameters), case, id=f"{name}-{key}")
+            *alphas, gain = (float(x) for x in key.split(","))
+            parameters = {"alpha": alphas[0]} if alphas else {}
+            yield pytest.param(get_loss(name, gain, **parameters), case, id=f"{name}-{key}")
 
 
 @pytest.mark.parametrize(("loss", "case"), list(oracle_cases()))
@@ -67,7 +67,7 @@ def test_agrees_with_the_oracle(loss, case):
             continue
         value, exact = getattr(loss, what)(v), np.array(case[what])
         if loss.name == "ggauss" and what in ("loss", "probability"):
-            # The oracle subtracts neighbouring numbers here; TAILS below knows the small values.
+            # The oracle subtracts neighbouring numbers here; TAILS below has the small values.
             np.testing.assert_allclose(value, exact, rtol=1e-12, atol=1e-15)
         else:
             assert largest_error(value, exact) < 1e-12
@@ -184,7 +184,7 @@ def test_weight_and_curvature_are_derivatives(loss, gain, u):
     slope = (loss.loss(v + h) - loss.loss(v - h)) / (2.0 * h)
     assert slope == pytest.approx(-loss.weight(v), rel=1e-6, abs=rounding)
     bend = (loss.weight(v - h) - loss.weight(v + h)) / (2.0 * h)
-    # 1e-6 of the largest curvature: the Laplacian's has a kink at 0.
+    # 1e-6 of the largest curvature, because the Laplacian's curvature has a kink at 0.
     assert gain * bend == pytest.approx(gain * loss.curvature(v), rel=1e-6, abs=1e-6 + rounding)
 
 
@@ -219,7 +219,7 @@ def test_link_and_probability_are_inverse(loss, gain, exponent, u):
 
 @every_loss
 def test_link_near_one_half(loss):
-    # Its slope there is rho(0) and all but the Laplacian's second derivative is 0.
+    # The slope there is rho(0); except for the Laplacian, the second derivative is 0.
     p = 0.5 + np.random.default_rng(0).uniform(1e-7, 1e-6, 50)
     rise = p - 0.5
     if loss == GLaplacian():
@@ -275,7 +275,7 @@ def test_a_loss_that_is_straight_at_0_has_gains_of_its_own():
 
 @pytest.mark.parametrize(
     "loss",
-    [each for each in ALL if each.name not in UNITS and each.parameters.get("alpha", 0) < 0.4],
+    [loss for loss in ALL if loss.name not in UNITS and loss.parameters.get("alpha", 0) < 0.4],
     ids=repr,
 )
 def test_trees_are_shrunk_by_the_gain_where_weights_hardly_double(loss):
@@ -363,7 +363,7 @@ every_curve = pytest.mark.parametrize("loss", CURVED, ids=repr)
 
 
 def reach_of(loss):
-    """Up to which margin, at gain 1, probabilities are between 0 and 1."""
+    """Return the margin, at gain 1, up to which probabilities are between 0 and 1."""
     bounded = {"tangent": math.tan(0.5), "least_squares": 1.0, "modified_least_squares": 1.0}
     return bounded.get(loss.name, 6.0)
 
@@ -385,8 +385,8 @@ def reach_of(loss):
 @pytest.mark.parametrize("gain", [0.3, 1.0, 4.0])
 def test_binding_functions(loss, binding, gain):
     u = np.linspace(-8.0, 8.0, 65) if loss != losses.LeastSquares() else np.linspace(-1, 1, 65)
-    found = at_gain(loss, gain).binding(gain * u)
-    np.testing.assert_allclose(found, gain * binding(u), rtol=1e-7, atol=1e-7 * gain)
+    actual = at_gain(loss, gain).binding(gain * u)
+    np.testing.assert_allclose(actual, gain * binding(u), rtol=1e-7, atol=1e-7 * gain)
 
 
 @every_curve
@@ -452,7 +452,7 @@ def test_the_best_forecast_is_the_probability(loss, gain, p, q, share):
     best = loss.expected_reward(p)
     assert loss.expected_reward(p, p) == pytest.approx(best, rel=1e-7)
     assert loss.expected_reward(p, q) <= best + rounding
-    # J is convex; its tangent at q is what q earns (eqs. 11 and 12).
+    # J is convex; its tangent at q is the reward of q (eqs. 11 and 12).
     mixed = share * p + (1.0 - share) * q
     chord = share * best + (1.0 - share) * loss.expected_reward(q)
     assert loss.expected_reward(mixed) <= chord + rounding
@@ -462,7 +462,7 @@ def test_the_best_forecast_is_the_probability(loss, gain, p, q, share):
     assert loss.reward(q, -1) == pytest.approx(loss.expected_reward(q) - q * slope, **near)
     bregman = best - loss.expected_reward(q) - (p - q) * slope
     assert loss.divergence(p, q) == pytest.approx(bregman, **near)
-    # Eq. 7: what the raw prediction of q costs above the least.
+    # Eq. 7: the cost of q's raw prediction above the least one.
     raw = loss.link(q)
     risk = p * loss.loss(raw) + (1.0 - p) * loss.loss(-raw)
     assert loss.divergence(p, q) == pytest.approx(risk - loss.minimum_risk(p), **near)
@@ -554,7 +554,7 @@ def test_engine_agrees_with_double_precision(loss):
         p, q = loss.probability(exact_u), loss.probability(-exact_u)
         expected = p * loss.curvature(exact_u) + q * loss.curvature(-exact_u)
     exponent = {"exponential": 1.0, "alpha": loss.parameters.get("alpha", 0.0)}
-    kept = exact_u > -64.0 / max(exponent.get(loss.name, 0.0), 1e-9)  # below, growth is stopped
+    in_range = exact_u > -64.0 / max(exponent.get(loss.name, 0.0), 1e-9)  # below, growth is stopped
     near, anywhere = PRECISION.get(loss.name, (1e-6, 1e-5))
     for value, exact in (
         (native.engine_loss(u), loss.loss(exact_u)),
@@ -563,12 +563,12 @@ def test_engine_agrees_with_double_precision(loss):
         (native.engine_probability(u), loss.probability(exact_u)),
     ):
         assert value.dtype == np.float32
-        large = kept & (exact > 2e-37)
+        large = in_range & (exact > 2e-37)
         central = large & (np.abs(u) < 15.0)
         assert central.sum() > 40_000
         assert largest_error(value[central], exact[central]) < near
         assert largest_error(value[large], exact[large]) < anywhere
-        assert np.all(np.abs(value[kept & ~large]) < 3e-37)
+        assert np.all(np.abs(value[in_range & ~large]) < 3e-37)
 
 
 def test_savage_curvature_is_expected_in_the_engine():
@@ -640,7 +640,7 @@ def test_losses_are_values(loss):
     with pytest.raises(dataclasses.FrozenInstanceError):
         other.gain = 3.0
     assert isinstance(at_gain(loss, np.float32(2)).gain, float)
-    assert len({repr(each) for each in ALL}) == len(set(ALL)) == len(ALL)
+    assert len({repr(member) for member in ALL}) == len(set(ALL)) == len(ALL)
 
 
 def test_repr():
@@ -708,6 +708,6 @@ def test_probabilities_are_checked(loss, bad):
         ("alpha", {"alpha": 0.1, "beta": 1.0}, "no parameter 'beta'; it takes 'alpha'"),
     ],
 )
-def test_native_loss_says_what_is_wrong(name, parameters, message):
+def test_errors_of_native_losses_name_the_fault(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         _core.Loss(name, parameters)

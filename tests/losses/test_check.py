@@ -1,4 +1,4 @@
-"""Losses of one's own, however made: what is wrong with one is said; searches, files."""
+"""Custom losses: errors name the faults, searches fit with them, and files keep them."""
 
 import dataclasses
 import itertools
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers.own_losses import (
+from helpers.custom_losses import (
     CERTAIN,
     raw_tangent_loss,
     raw_tangent_weight,
@@ -44,7 +44,7 @@ def test_the_raw_tangent_loss_is_not():
 
 
 class Changed:
-    """A sound loss, but for one method."""
+    """A loss that is sound except for one method."""
 
     name, convex = "changed", True
 
@@ -75,7 +75,7 @@ class Changed:
         ({"probability": GGauss().probability}, "do not belong together", (-0.4, 0.4)),
     ],
 )
-def test_check_says_what_is_wrong_and_where(changed, what, margin):
+def test_check_names_the_fault_and_its_place(changed, what, margin):
     report = check(Changed(**changed))
     assert not report.ok
     problem = next(problem for problem in report.problems if what in problem.what)

@@ -1,4 +1,4 @@
-"""Least squares, its modification and the hinge: SavageBoost's Table 1, and what can be trained."""
+"""Least squares, its modification and the hinge: SavageBoost's Table 1, and trainable ones."""
 
 import pickle
 import re
@@ -30,7 +30,7 @@ def test_table_1(make, gain):
     np.testing.assert_allclose(loss.loss(gain * V), gain * phi, atol=1e-12)
     np.testing.assert_allclose(loss.link(P), gain * link, atol=1e-12)
     np.testing.assert_allclose(loss.minimum_risk(P), gain * risk, atol=1e-12)
-    # The link's raw prediction has the least risk there is.
+    # No raw prediction has a lower risk than the link's.
     raw = gain * np.linspace(-2.0, 2.0, 401)
     every = P[:, None] * loss.loss(raw) + (1.0 - P[:, None]) * loss.loss(-raw)
     np.testing.assert_allclose(every.min(axis=1), loss.minimum_risk(P), atol=1e-3 * gain)

@@ -1,4 +1,4 @@
-"""Losses given by functions: tabulated, called by the engine, native."""
+"""Losses from functions: tabulated, called by the engine, native."""
 
 import copy
 import ctypes
@@ -20,16 +20,16 @@ from scipy import LowLevelCallable, stats
 from sklearn.base import clone
 
 import properboost as pb
-from helpers.models import same_model
-from helpers.own_losses import (
+from helpers.custom_losses import (
     CERTAIN,
+    custom_losses,
     fit,
     logistic_weight,
-    own_losses,
     raw_tangent_weight,
     scalar_weight,
     tangent_callable,
 )
+from helpers.models import same_model
 from properboost.losses import (
     GGauss,
     GLog,
@@ -42,7 +42,7 @@ from properboost.losses import (
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         {"weight": logistic_weight},
         {"weight": scalar_weight},
@@ -55,19 +55,19 @@ from properboost.losses import (
         {"weight": logistic_weight, "scale": 3.0},
         {"weight": logistic_weight, "tabulate": False},
     ],
-    ids=lambda given: "+".join(given) + getattr(given.get("weight"), "__name__", ""),
+    ids=lambda arguments: "+".join(arguments) + getattr(arguments.get("weight"), "__name__", ""),
 )
-def test_functions_make_a_loss(given, rows):
-    loss = from_functions(**given, name="logistic", gain=2.0)
+def test_functions_make_a_loss(arguments, rows):
+    loss = from_functions(**arguments, name="logistic", gain=2.0)
     v = np.linspace(-15.0, 15.0, 301)
     for method in ("weight", "loss", "probability"):
         exact = getattr(GLog(2.0), method)(v)
         np.testing.assert_allclose(getattr(loss, method)(v), exact, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(loss.curvature(v), GLog(2.0).curvature(v), atol=1e-6)
-    own, known = fit(loss, rows), fit(GLog(2.0), rows)
-    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
-    raw = known.decision_function(rows[0])
-    np.testing.assert_allclose(own.decision_function(rows[0]), raw, rtol=0, atol=1e-4)
+    custom, built_in = fit(loss, rows), fit(GLog(2.0), rows)
+    np.testing.assert_array_equal(custom.history_["feature"], built_in.history_["feature"])
+    raw = built_in.decision_function(rows[0])
+    np.testing.assert_allclose(custom.decision_function(rows[0]), raw, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
@@ -76,9 +76,11 @@ def test_steps_are_solved_for_with_called_functions(step, rows):
     loss = from_functions(logistic_weight, name="logistic", tabulate=False)
     # Fewer rows in a bin are of one class, and then the best coefficients are not finite.
     settings = {"step": step, "weak_learner": "stump", "rows_per_bin": 100}
-    own, known = (fit(of, rows, **settings) for of in (loss, GLog()))
-    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
-    np.testing.assert_allclose(own.history_["step"], known.history_["step"], rtol=0, atol=1e-5)
+    custom, built_in = (fit(candidate, rows, **settings) for candidate in (loss, GLog()))
+    np.testing.assert_array_equal(custom.history_["feature"], built_in.history_["feature"])
+    np.testing.assert_allclose(
+        custom.history_["step"], built_in.history_["step"], rtol=0, atol=1e-5
+    )
 
 
 def test_called_weights_stop_growing_there_too():
@@ -99,7 +101,7 @@ def test_called_weights_stop_growing_there_too():
         loss.native.engine_weight(np.float32([-1e3]))
 
 
-def test_what_is_too_large_is_told_from_what_is_infinite():
+def test_too_large_values_are_distinguished_from_infinite_ones():
     def weight(at_0):
         return lambda u: np.where(u == 0.0, at_0, np.exp(-np.abs(u)))
 
@@ -218,7 +220,7 @@ def test_a_function_that_calls_itself_for_ever_is_named_soon(tabulate, validate)
 
     with pytest.raises(ValueError, match="loss 'endless': its weight function raised RecursionErr"):
         from_functions(weight, name="endless", tabulate=tabulate, validate=validate)
-    assert calls < 5 * sys.getrecursionlimit()  # each margin would be thousands of times that
+    assert calls < 5 * sys.getrecursionlimit()  # a call per margin would exceed it a thousandfold
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -281,24 +283,24 @@ def test_a_function_that_returns_other_shapes_each_time_is_refused(rows, kinds):
 
 @pytest.mark.parametrize("tabulate", [True, False])
 def test_functions_may_compute_in_place_and_keep_what_they_get(tabulate, rows):
-    held = []
+    returned = []
 
     def in_place(u):
         u[...] = logistic_weight(u)
-        for earlier in held[-3:]:
-            earlier[...] = np.nan  # returned before, and its business no more
-        held.append(u)
+        for earlier in returned[-3:]:
+            earlier[...] = np.nan  # returned before, so it may no longer be used
+        returned.append(u)
         return u
 
-    own = from_functions(in_place, name="mine", tabulate=tabulate)
+    changing = from_functions(in_place, name="mine", tabulate=tabulate)
     plain = from_functions(logistic_weight, name="mine", tabulate=tabulate)
-    assert own.table == plain.table
-    a, b = (fit(loss, rows, n_estimators=5, n_jobs=2) for loss in (own, plain))
+    assert changing.table == plain.table
+    a, b = (fit(loss, rows, n_estimators=5, n_jobs=2) for loss in (changing, plain))
     np.testing.assert_array_equal(a.decision_function(rows[0]), b.decision_function(rows[0]))
 
 
 class Owner:
-    """What a loss's function belongs to, and what may have the loss and the model."""
+    """The owner of a loss's function, which may refer to the loss and the model."""
 
     def __init__(self):
         self.loss = self.model = None
@@ -344,12 +346,12 @@ def test_python_functions_in_a_search(rows):
     called = from_functions(logistic_weight, name="mine", tabulate=False)
     settings = {"cv": 2, "n_jobs": 2}
     space = {"gain": [1.0, 3.0], "n_estimators": 10}
-    own, known = (
+    custom, built_in = (
         pb.ProperBoostClassifierCV({**space, "loss": loss}, **settings, effort=None).fit(*rows)
         for loss in (called, "glog")
     )
-    np.testing.assert_allclose(own.best_score_, known.best_score_, atol=1e-5)
-    assert own.gain_ == known.gain_
+    np.testing.assert_allclose(custom.best_score_, built_in.best_score_, atol=1e-5)
+    assert custom.gain_ == built_in.gain_
 
 
 # -- native functions -----------------------------------------------------------------------------
@@ -368,8 +370,8 @@ def test_cython_functions_are_called():
 
 def test_cython_functions_train(rows):
     weight, loss = tangent_callable("weight"), tangent_callable("loss")
-    own = from_functions(weight, loss, name="mine", scale=CERTAIN, gain=2.0)
-    a, b = fit(own, rows, n_jobs=2), fit(Tangent(2.0), rows, n_jobs=1)
+    custom = from_functions(weight, loss, name="mine", scale=CERTAIN, gain=2.0)
+    a, b = fit(custom, rows, n_jobs=2), fit(Tangent(2.0), rows, n_jobs=1)
     np.testing.assert_array_equal(a.history_["feature"], b.history_["feature"])
     np.testing.assert_allclose(
         a.decision_function(rows[0]), b.decision_function(rows[0]), atol=1e-4
@@ -428,10 +430,10 @@ def test_numba_functions_are_called(rows):
             out[i] = 1.0 / (1.0 + np.exp(u[i]))
 
     loss = from_functions(LowLevelCallable(weight.ctypes), name="numba")
-    own, known = fit(loss, rows, n_jobs=2), fit("glog", rows)
-    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
-    raw = known.decision_function(rows[0])
-    np.testing.assert_allclose(own.decision_function(rows[0]), raw, rtol=0, atol=1e-4)
+    custom, built_in = fit(loss, rows, n_jobs=2), fit("glog", rows)
+    np.testing.assert_array_equal(custom.history_["feature"], built_in.history_["feature"])
+    raw = built_in.decision_function(rows[0])
+    np.testing.assert_allclose(custom.decision_function(rows[0]), raw, rtol=0, atol=1e-4)
 
 
 def test_user_data_is_passed_on():
@@ -448,8 +450,8 @@ def test_user_data_is_passed_on():
     assert loss.weight(0.0) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("loss", [*own_losses()], ids=repr)
-def test_own_losses_are_values(loss):
+@pytest.mark.parametrize("loss", [*custom_losses()], ids=repr)
+def test_custom_losses_are_values(loss):
     other = dataclasses.replace(loss, gain=3.0)
     assert other != loss
     assert dataclasses.replace(other, gain=loss.gain) == loss
@@ -467,7 +469,7 @@ def test_own_losses_are_values(loss):
     assert repr(loss) == f"CustomLoss({loss.name!r}, gain={loss.gain!r})"
 
 
-def test_native_losses_say_that_they_cannot_be_pickled():
+def test_native_losses_refuse_to_be_pickled():
     loss = from_functions(tangent_callable("weight"), name="mine", scale=CERTAIN)
     assert copy.deepcopy(loss) is loss
     assert hash(loss) == hash(dataclasses.replace(loss, gain=1.0))

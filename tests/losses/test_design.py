@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import properboost as pb
-from helpers.own_losses import (
+from helpers.custom_losses import (
     RISKS,
     drawn,
     fit,
@@ -39,55 +39,57 @@ from properboost.losses import (
 @given(gain=st.floats(0.05, 50.0), at=st.floats(-20.0, 20.0), p=st.floats(1e-9, 1.0 - 1e-9))
 @drawn
 def test_densities_give_the_losses_of_table_2(pdf, built_in, gain, at, p):
-    own, known = from_pdf(pdf, gain=gain), built_in(gain)
+    designed, twin = from_pdf(pdf, gain=gain), built_in(gain)
     v = gain * at
     # A cubic between exact values and slopes errs by its fourth derivative times (1/128)^4/384,
     # and more in wider cells; that of the loss adds up over them.
     for method, tolerance in (("weight", 1e-9), ("loss", 1e-9 * gain), ("probability", 1e-9)):
-        expected = getattr(known, method)(v)
-        assert getattr(own, method)(v) == pytest.approx(expected, rel=1e-9, abs=tolerance)
-    assert own.curvature(v) == pytest.approx(known.curvature(v), abs=1e-7 / gain)
-    assert own.link(p) == pytest.approx(known.link(p), rel=1e-6, abs=1e-7 * gain)
-    assert own.minimum_risk(p) == pytest.approx(known.minimum_risk(p), abs=1e-8 * gain)
-    assert own.loss_margin == pytest.approx(known.loss_margin, rel=1e-9)
-    assert own.is_regularizer == known.is_regularizer
-    assert (own.convex, own.canonical) == (True, True)
-    assert own.loss(math.inf) < 1e-7 * gain  # as at the last knot
-    assert own.link([0.0, 0.5, 1.0]).tolist() == [-math.inf, 0.0, math.inf]
+        expected = getattr(twin, method)(v)
+        assert getattr(designed, method)(v) == pytest.approx(expected, rel=1e-9, abs=tolerance)
+    assert designed.curvature(v) == pytest.approx(twin.curvature(v), abs=1e-7 / gain)
+    assert designed.link(p) == pytest.approx(twin.link(p), rel=1e-6, abs=1e-7 * gain)
+    assert designed.minimum_risk(p) == pytest.approx(twin.minimum_risk(p), abs=1e-8 * gain)
+    assert designed.loss_margin == pytest.approx(twin.loss_margin, rel=1e-9)
+    assert designed.is_regularizer == twin.is_regularizer
+    assert (designed.convex, designed.canonical) == (True, True)
+    assert designed.loss(math.inf) < 1e-7 * gain  # as at the last knot
+    assert designed.link([0.0, 0.5, 1.0]).tolist() == [-math.inf, 0.0, math.inf]
 
 
 @twins
 def test_tables_keep_the_digits_of_tails(pdf, built_in):
-    own, known = from_pdf(pdf), built_in()
+    designed, twin = from_pdf(pdf), built_in()
     u = np.linspace(0.0, 15.0, 2001)
     for method in ("loss", "weight"):
-        exact = getattr(known, method)(u)
-        kept = exact > 1e-10
-        np.testing.assert_allclose(getattr(own, method)(u)[kept], exact[kept], rtol=3e-5)
-        single = getattr(own.native, f"engine_{method}")(u.astype(np.float32))
-        np.testing.assert_allclose(single[kept], exact[kept], rtol=3e-5)
+        exact = getattr(twin, method)(u)
+        large = exact > 1e-10
+        np.testing.assert_allclose(getattr(designed, method)(u)[large], exact[large], rtol=3e-5)
+        single = getattr(designed.native, f"engine_{method}")(u.astype(np.float32))
+        np.testing.assert_allclose(single[large], exact[large], rtol=3e-5)
 
 
 @pytest.mark.parametrize("response", _core.response_names())
 @twins
 def test_a_designed_loss_trains_as_its_twin(pdf, built_in, response, rows):
-    own = fit(from_pdf(pdf, gain=1.5), rows, response=response)
-    known = fit(built_in(1.5), rows, response=response)
-    features = [model.history_["feature"] for model in (own, known)]
+    designed = fit(from_pdf(pdf, gain=1.5), rows, response=response)
+    twin = fit(built_in(1.5), rows, response=response)
+    features = [model.history_["feature"] for model in (designed, twin)]
     np.testing.assert_array_equal(*features)
-    raw = [model.decision_function(rows[0]) for model in (own, known)]
+    raw = [model.decision_function(rows[0]) for model in (designed, twin)]
     np.testing.assert_allclose(*raw, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(own.history_["risk"], known.history_["risk"], atol=1e-6)
+    np.testing.assert_allclose(designed.history_["risk"], twin.history_["risk"], atol=1e-6)
 
 
 def test_letter_under_the_designed_logistic():
     X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
-    own, known = (
+    designed, built_in = (
         pb.ProperBoostClassifier(loss, gain=1.0, n_estimators=100).fit(X, y)
         for loss in (from_pdf(stats.logistic()), "glog")
     )
-    np.testing.assert_array_equal(own.history_["feature"], known.history_["feature"])
-    np.testing.assert_allclose(own.decision_function(X), known.decision_function(X), atol=1e-4)
+    np.testing.assert_array_equal(designed.history_["feature"], built_in.history_["feature"])
+    np.testing.assert_allclose(
+        designed.decision_function(X), built_in.decision_function(X), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,17 +154,18 @@ def test_bindings_of_the_alpha_loss(alpha):
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 0.4, 0.5])
 def test_the_alpha_loss_has_the_binding_of_the_exponential(alpha):
     # BoostLR, eq. 53 is Definition 8 with the logistic density and beta(v) = -2 sinh v.
-    own = from_pdf(stats.logistic(), Exponential(), alpha=alpha)
+    designed = from_pdf(stats.logistic(), Exponential(), alpha=alpha)
     g, built_in = (1.0 - alpha) / (2.0 - 3.0 * alpha), Alpha(alpha)
     u = np.linspace(-20.0, 20.0, 801)
-    np.testing.assert_allclose(g * own.weight(u), built_in.weight(u), rtol=1e-5)
-    np.testing.assert_allclose(g * own.loss(u), built_in.loss(u), rtol=1e-5)
-    np.testing.assert_allclose(own.probability(u), built_in.probability(u), atol=1e-9)
-    assert own.parameters == built_in.parameters == {"alpha": alpha}
+    np.testing.assert_allclose(g * designed.weight(u), built_in.weight(u), rtol=1e-5)
+    np.testing.assert_allclose(g * designed.loss(u), built_in.loss(u), rtol=1e-5)
+    np.testing.assert_allclose(designed.probability(u), built_in.probability(u), atol=1e-9)
+    assert designed.parameters == built_in.parameters == {"alpha": alpha}
 
 
 def test_the_alpha_loss_is_sound_beyond_a_half():
-    # Section 6.5 has right rows keep their weight for alpha above 1/2: they do from 1 on.
+    # Section 6.5 claims that correctly classified rows keep their weight for alpha above 1/2; in
+    # fact they do from alpha = 1 on.
     for alpha in (0.6, 0.9):
         loss = from_pdf(stats.logistic(), Exponential(), alpha=alpha)
         assert loss.convex
@@ -181,7 +184,7 @@ BINDINGS = [Savage(2.0), Savage(0.7), GBoost(3.0), lambda v: -v - np.arctan(v)]
 @given(alpha=st.sampled_from([0.0, 0.3, 1.0, 1.7]), gain=st.sampled_from([0.5, 1.0, 3.0]))
 @drawn
 def test_alpha_scales_the_binding_and_the_gain_the_link(pdf, binding, alpha, gain):
-    # BoostLR, Definition 8 with g = 1 and eq. 37, by quadrature of nothing but the definition.
+    # BoostLR, Definition 8 with g = 1 and eq. 37, by quadrature of the definition alone.
     loss = from_pdf(pdf, binding, alpha=alpha, gain=gain)
     v, h = np.linspace(-6.0, 6.0, 121), 1e-3
     beta = binding.binding if isinstance(binding, MarginLoss) else binding
@@ -195,8 +198,8 @@ def test_alpha_scales_the_binding_and_the_gain_the_link(pdf, binding, alpha, gai
 
 @pytest.mark.parametrize("gain", [0.5, 2.0, 5.0])
 def test_the_gain_of_the_link_alone(gain):
-    # BoostLR, Lemma 4 and Theorem 6: alpha equal to the gain leaves the binding as it is, and the
-    # minimum risk is what link and binding make it (eqs. 31 and 34).
+    # BoostLR, Lemma 4 and Theorem 6: alpha equal to the gain does not change the binding; link
+    # and binding determine the minimum risk (eqs. 31 and 34).
     loss = from_pdf(stats.logistic(), Savage(2.0), alpha=gain, gain=gain)
     v = np.linspace(-12.0, 12.0, 241)
     np.testing.assert_allclose(loss.binding(v), Savage(2.0).binding(v), atol=1e-7)
@@ -292,18 +295,18 @@ def test_arguments_of_from_pdf_are_checked():
 @pytest.mark.parametrize("case", RISKS)
 def test_risks_and_links_give_the_losses_they_are_of(case):
     risk, link, known = RISKS[case]
-    own = from_risk(risk, link, name="own")
+    designed = from_risk(risk, link, name="own")
     u = np.linspace(-12.0, 12.0, 2001)
     for method in ("weight", "loss", "probability"):
         exact = getattr(known, method)(u)
-        np.testing.assert_allclose(getattr(own, method)(u), exact, rtol=1e-5, atol=1e-6)
-    assert own.convex == known.convex
-    assert own.loss_margin == pytest.approx(known.loss_margin, rel=1e-5)
+        np.testing.assert_allclose(getattr(designed, method)(u), exact, rtol=1e-5, atol=1e-6)
+    assert designed.convex == known.convex
+    assert designed.loss_margin == pytest.approx(known.loss_margin, rel=1e-5)
     # SavageBoost, eq. 25: phi(v) = C(p) + (1 - p) C'(p).
-    p = own.probability(u[700:-700])
+    p = designed.probability(u[700:-700])
     slope = (risk(p + 1e-5) - risk(p - 1e-5)) / 2e-5
     np.testing.assert_allclose(
-        risk(p) + (1.0 - p) * slope, own.loss(u[700:-700]), rtol=1e-4, atol=1e-6
+        risk(p) + (1.0 - p) * slope, designed.loss(u[700:-700]), rtol=1e-4, atol=1e-6
     )
 
 
@@ -326,7 +329,7 @@ def test_permissible_losses_are_built_in_ones():
     v = np.linspace(-3.0, 3.0, 61)
     mu = 0.3
     cases = [
-        # What Table 1 of the ULS paper prints for F_phi, b_phi, and the matching probability.
+        # Table 1 of the ULS paper: F_phi, b_phi, and the matching probability.
         (
             losses.Permissible("matsushita"),
             GBoost(0.5),

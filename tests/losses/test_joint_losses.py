@@ -1,4 +1,4 @@
-"""Joint losses: the engine against plain formulas, and what must hold whatever the scores."""
+"""Joint losses: the engine against plain formulas, and invariants for any scores."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ def make(form, name):
 
 
 def draw(n, classes, scale, seed=0):
-    """Scores that are float32 numbers, some rows with equal ones."""
+    """Draw scores that are float32 numbers; some rows have equal ones."""
     z = scale * np.random.default_rng(seed).standard_normal((n, classes))
     z[: n // 8] = np.round(z[: n // 8])
     return z.astype(np.float32).astype(np.float64)
@@ -38,8 +38,8 @@ def draw(n, classes, scale, seed=0):
 
 @every_form
 @pytest.mark.parametrize("classes", [2, 3, 10])
-def test_reference_has_the_derivatives_it_says(form, name, classes):
-    """L's gradient is p less the own class's indicator; its Hessian's diagonal is as stated."""
+def test_the_reference_has_right_derivatives(form, name, classes):
+    """L's gradient is p minus the label's indicator; its Hessian's diagonal is as stated."""
     form = reference.FORMS[form](name)
     z, y, h = draw(3, classes, 1.5, seed=classes), classes - 1, 1e-5
     p, curvatures = np.exp(form.log_probabilities(z)), form.curvatures(z)
@@ -63,9 +63,9 @@ def test_engine_agrees_with_the_reference(form, name, classes, n, scale):
     weights, curvatures, losses, _ = make(form, name).evaluate(z, y)
     rows = zip(*reference.evaluate(reference.FORMS[form](name), z[:40], y), strict=True)
     for i, (w, c, loss) in enumerate(rows):
-        # The last step, which changes S / T by a share of 2^-7 at most, is taken along parabolas,
-        # or across 0 by 2^-10 along them. ggauss's tail falls ever faster: that share, and what is
-        # rounded off the scores, grow there.
+        # The last step follows parabolas and changes S / T by a share of 2^-7 at most, or by 2^-10
+        # across 0. ggauss's tail falls ever faster, so that this share and the scores' rounding
+        # errors grow there.
         seen = np.minimum(w, c) > 1e-25
         np.testing.assert_allclose(weights[i][seen], w[seen], rtol=3e-5)
         np.testing.assert_allclose(weights[i][w > 1e-3], w[w > 1e-3], rtol=4e-6)
@@ -166,7 +166,7 @@ def test_everything_is_finite(form, name, size):
 
 
 def make_custom(right, beyond=0.0):
-    """A canonical loss with these weights from each knot of the right half to the next."""
+    """Return a canonical loss with these weights from each knot of the right half to the next."""
     flat = np.zeros(len(right))
     return _core.Loss.tabulated(
         "custom", scale=1.0, beyond=beyond,
@@ -209,7 +209,7 @@ def test_classes_may_be_certain_at_any_margin():
 
 @pytest.mark.parametrize("knot", [0, 1, 1178])
 def test_a_loss_whose_inverse_link_falls_is_not_canonical(knot):
-    """Its weight rises with the margin, so that it is not 1 - inverse link: log p was above 0."""
+    """A weight that rises with the margin is not 1 - inverse link: log p was above 0."""
     right = 0.5 * 0.94 ** np.arange(KNOTS)
     before = right[knot - 1] if knot else 0.5
     right[knot] = before + 5e-7  # a fall that counts as rounding
@@ -236,19 +236,19 @@ def test_weights_that_nearly_underflow_are_solved_for(name):
     plain = reference.Canonical(name)
     joint = make("canonical", name)
     start = joint.evaluate(z, 1)[3] + np.random.default_rng(6).normal(0.0, 3.0, 300)
-    for own, shift in itertools.product((0, 1), (None, start.astype(np.float32))):
-        weights, curvatures, losses, _ = joint.evaluate(z, own, shift)
+    for label, shift in itertools.product((0, 1), (None, start.astype(np.float32))):
+        weights, curvatures, losses, _ = joint.evaluate(z, label, shift)
         for values in (weights, curvatures, losses):
             assert np.isfinite(values).all()
             assert (values >= 0.0).all()
     expected = reference.weights_of(plain.log_probabilities(z), 1)
     known = expected > 1e-36
-    # It ends where S and T differ by 2^-14 of 1e-34, if they are smaller than that.
+    # The solver stops where S and T differ by 2^-14 of 1e-34, if they are smaller than that.
     np.testing.assert_allclose(weights[known], expected[known], rtol=4e-3)
     assert known.sum() > 300
 
 
-# --- what must hold ----------------------------------------------------------------------------
+# --- invariants --------------------------------------------------------------------------------
 
 
 @st.composite
@@ -283,14 +283,14 @@ def test_probabilities_are_a_distribution(form, name, z):
 def test_classes_may_be_permuted(form, name, z, seed):
     joint = make(form, name)
     order = np.random.default_rng(seed).permutation(z.shape[1])
-    own = int(order[0])
+    label = int(order[0])
     np.testing.assert_allclose(
         joint.log_probabilities(z[:, order]),
         joint.log_probabilities(z)[:, order],
         rtol=1e-11,
         atol=1e-11,
     )
-    before, after = joint.evaluate(z, own), joint.evaluate(z[:, order], 0)
+    before, after = joint.evaluate(z, label), joint.evaluate(z[:, order], 0)
     np.testing.assert_allclose(after[0], before[0][:, order], rtol=0.0, atol=4e-6)
     np.testing.assert_allclose(after[2], before[2], rtol=2e-5, atol=1e-12)
 
@@ -351,10 +351,10 @@ for form, name in [("softmax", "glog")] + [
     joint = _core.JointLoss(form, loss)
     result += [*joint.evaluate(z, 1), joint.log_probabilities(z), joint.losses(z, 1)]
 """
-    found = run_with(instruction_set, program, z)
+    outputs = run_with(instruction_set, program, z)
     scope = {"_core": _core, "data": z}
     exec(program, scope)
-    for ours, theirs in zip(scope["result"], found, strict=True):
+    for ours, theirs in zip(scope["result"], outputs, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -380,7 +380,7 @@ def test_designed_losses_are_their_twins(name, distribution, classes):
         )
     log_p = designed.log_probabilities(z)
     np.testing.assert_allclose(np.exp(log_p), np.exp(built_in.log_probabilities(z)), atol=1e-8)
-    # Beyond what a table knows, a parabola goes on.
+    # Beyond the table's last knot, a parabola continues it.
     far = np.zeros((1, classes))
     far[0, 0] = 700.0
     np.testing.assert_allclose(
@@ -413,7 +413,8 @@ def test_arguments_are_checked():
         joint.evaluate(np.zeros(3), 0)
     with pytest.raises(ValueError, match="2 classes or more"):
         joint.log_probabilities(np.zeros((3, 1)))
-    with pytest.raises(ValueError, match="own must be below the number of classes, 4; got 4"):
+    message = "true_class must be below the number of classes, 4; got 4"
+    with pytest.raises(ValueError, match=message):
         joint.losses(np.zeros((3, 4)), 4)
     with pytest.raises(ValueError, match="shift must have 3 entries"):
         joint.evaluate(np.zeros((3, 4)), 0, np.zeros(2, np.float32))

@@ -78,10 +78,10 @@ def test_identities(f, p, q, x):
 def test_legendre_duals(f, p, x, other):
     """Eqs. 28 to 30."""
     dual = f.dual(x, p)
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda q: f.divergence(q, p) - x * q, bounds=(0.0, 1.0), options={"xatol": 1e-10}
     )
-    assert dual == pytest.approx(found.x, abs=1e-5)
+    assert dual == pytest.approx(minimum.x, abs=1e-5)
     assert f.slope(dual) == pytest.approx(x + f.slope(p), rel=1e-6, abs=1e-6)
     assert f.dual(other, dual) == pytest.approx(f.dual(other + x, p), abs=1e-9)
     assert (dual < p) == (x < 0.0) or abs(x) < 1e-9

@@ -38,7 +38,7 @@ def test_probabilities_of_many_classes_are_normalised(iris):
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
 
 
-def test_rows_that_no_class_wants_are_uniform():
+def test_rows_that_no_class_claims_are_uniform():
     X = np.repeat(np.eye(3), 20, axis=0)
     model = pb.ProperBoostClassifier("ggauss", n_estimators=5, multiclass="one_vs_rest").fit(
         X, np.repeat([0, 1, 2], 20)
@@ -66,8 +66,8 @@ def test_log_odds_are_those_of_probabilities(loss):
     log_odds = link.log_odds(raw)
     with np.errstate(divide="ignore"):
         expected = np.log(p) - np.log(p[:, ::-1])
-    held = np.isfinite(expected)
-    np.testing.assert_allclose(log_odds[held], expected[held], atol=1e-12)
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(log_odds[finite], expected[finite], atol=1e-12)
     assert np.isfinite(log_odds).all()
     slope = link.find_log_odds_slope(1)
     assert (slope is not None) == (loss in ("glog", "exponential", "savage", "alpha"))
@@ -92,4 +92,4 @@ def test_log_odds_of_classes_have_a_slope_under_a_softmax():
             centered = logs - logs.mean(axis=1, keepdims=True)
             expected = slope * (raw - raw.mean(axis=1, keepdims=True))
             np.testing.assert_allclose(centered, expected, atol=1e-12)
-    assert Link(glog).find_log_odds_slope(4) is None  # of votes, whose loss knows the classes
+    assert Link(glog).find_log_odds_slope(4) is None  # of votes

@@ -10,9 +10,9 @@ def test_get_loss():
     assert get_loss("savage", 2) == Savage(2.0)
     assert get_loss("alpha", 2.0) == Alpha(0.25, 2.0)
     assert get_loss("alpha", 2.0, alpha=0.5) == Alpha(0.5, 2.0)
-    own = GGauss(3.0)
+    loss = GGauss(3.0)
     for gain in (None, 3.0):
-        assert get_loss(own, gain) is own
+        assert get_loss(loss, gain) is loss
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_get_loss():
         (("alpha",), {"alpha": 0.6}, ValueError, "alpha must be between 0 and 0.5; got 0.6"),
     ],
 )
-def test_get_loss_says_what_is_wrong(arguments, parameters, error, message):
+def test_errors_of_get_loss_name_the_fault(arguments, parameters, error, message):
     with pytest.raises(error, match=message):
         get_loss(*arguments, **parameters)

@@ -1,4 +1,4 @@
-"""Losses tabulated from functions: what tables hold, and which functions are refused."""
+"""Losses tabulated from functions: the tables' contents, and functions that are refused."""
 
 import copy
 import dataclasses
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import properboost as pb
+from helpers.custom_losses import BAD, RISKS, TWINS, drawn, fit, logistic_weight, scalar_weight
 from helpers.models import assert_same
-from helpers.own_losses import BAD, RISKS, TWINS, drawn, fit, logistic_weight, scalar_weight
 from properboost import losses
 from properboost.losses import GBoost, GLog, Savage, Tangent, from_functions, from_pdf, from_risk
 
@@ -58,7 +58,7 @@ def test_every_table_is_finite_everywhere():
 @given(cut=st.floats(-3.0, 3.0), n=st.integers(1, 700))
 @drawn
 def test_where_a_row_is_does_not_matter(cut, n):
-    # Strips, vectors and what is left of them.
+    # Strips, vectors and the remainders.
     u = np.random.default_rng(n).normal(cut, 5.0, 700).astype(np.float32)
     native = from_pdf(stats.logistic()).native
     for name in ("loss", "weight", "curvature", "probability"):
@@ -99,7 +99,7 @@ def test_scale_is_no_place_to_hide(scale):
 
 
 def test_links_that_fall_far_out_are_refused():
-    # The weight on the left falls from u = -200 on to a tenth of what it was.
+    # The weight on the left falls from u = -200 on to a tenth of its value.
     def weight(u):
         return np.where(u < -200.0, 0.1 + 0.9 * np.exp((u + 200.0) / 50.0), 1.0) / (
             1.0 + np.exp(np.clip(u / 1000.0, None, 700.0))
@@ -140,9 +140,9 @@ def test_rounding_below_0_does_not_reach_the_file(of_margin, twin, rows, tmp_pat
         dataclasses.replace(loss.table, left=loss.table.left - 1.0)
 
 
-def test_losses_too_coarse_to_differentiate_ask_for_the_weight():
+def test_losses_too_coarse_to_differentiate_need_the_weight():
     for loss in (Savage().loss, Tangent().loss):
-        with pytest.raises(ValueError, match="give the weight"):
+        with pytest.raises(ValueError, match="pass the weight"):
             from_functions(None, loss, name="mine")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from helpers.custom_losses import CERTAIN, fit, raw_tangent_loss, raw_tangent_weight
 from helpers.models import assert_same, same_model
-from helpers.own_losses import CERTAIN, fit, raw_tangent_loss, raw_tangent_weight
 from properboost import _core
 from properboost.losses import Tangent, check, get_loss
 
@@ -15,9 +15,11 @@ from properboost.losses import Tangent, check, get_loss
 def test_tangent_is_the_raw_loss_cut_off_where_its_weight_turns_negative():
     v = np.concatenate([np.linspace(-30.0, 30.0, 6001), [CERTAIN, -CERTAIN]])
     loss = Tangent()
-    kept = v < CERTAIN
-    np.testing.assert_allclose(loss.weight(v), np.where(kept, raw_tangent_weight(v), 0), atol=1e-8)
-    np.testing.assert_allclose(loss.loss(v), np.where(kept, raw_tangent_loss(v), 0), atol=1e-8)
+    below_cut = v < CERTAIN
+    np.testing.assert_allclose(
+        loss.weight(v), np.where(below_cut, raw_tangent_weight(v), 0), atol=1e-8
+    )
+    np.testing.assert_allclose(loss.loss(v), np.where(below_cut, raw_tangent_loss(v), 0), atol=1e-8)
     p = np.clip(np.arctan(v) + 0.5, 0.0, 1.0)
     np.testing.assert_allclose(loss.probability(v), p, atol=1e-9)
     p = np.linspace(0.0, 1.0, 101)
@@ -61,7 +63,7 @@ def test_tangent_is_saved_by_its_name(rows, tmp_path):
 
 
 def standard_error(y, weight=None):
-    """The standard error of either class's share."""
+    """Return the standard error of either class's share."""
     rows = np.bincount(y, weight)
     return math.sqrt(rows.prod() / rows.sum() ** 3)
 
@@ -76,7 +78,7 @@ def test_a_plain_fit_is_no_surer_than_chance_among_its_rows(rows, weak_learner):
     sure = Tangent(model.loss_.gain)
     same = pb.ProperBoostClassifier(sure, weak_learner=weak_learner).fit(X, y)
     assert same.loss_ == sure
-    assert same.predict_proba(X).min() == 0.0  # what is written stays
+    assert same.predict_proba(X).min() == 0.0  # an explicit value stays
     if weak_learner != "tree":  # whose shrinkage is the same, too
         np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
 
@@ -127,12 +129,12 @@ def test_several_classes_that_are_certain_of_nothing():
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_fits_that_go_on_and_are_merged_know_all_their_rows(rows):
+def test_fits_that_go_on_and_are_merged_count_all_their_rows(rows):
     X, y = rows
     half = len(y) // 2
     parts = [
-        pb.ProperBoostClassifier("tangent", n_estimators=9).fit(X[some], y[some])
-        for some in (slice(half), slice(half, None))
+        pb.ProperBoostClassifier("tangent", n_estimators=9).fit(X[part], y[part])
+        for part in (slice(half), slice(half, None))
     ]
     merged = pb.merge_models(parts)
     assert merged.loss_.least_probability == pytest.approx(standard_error(y), rel=0.01)

@@ -1,4 +1,4 @@
-"""Shared by the tests of searches."""
+"""Fixtures of the tests of searches."""
 
 import pytest
 

@@ -39,5 +39,5 @@ def test_searches_score_as_scikit_learn_does(scoring, multiclass):
             model.fit(X[train], y[train], sample_weight=weight[train])
             scorer = get_scorer(scoring or "accuracy")
             expected = scorer(model, X[test], y[test], sample_weight=weight[test])
-            found = ours.cv_results_[f"split{k}_test_score"][c]
-            assert found == pytest.approx(expected, rel=1e-9)
+            actual = ours.cv_results_[f"split{k}_test_score"][c]
+            assert actual == pytest.approx(expected, rel=1e-9)

@@ -19,7 +19,7 @@ from properboost.model_selection.calibration import (
     calibrate,
     make_scaled,
 )
-from properboost.scoring import HeldOut
+from properboost.scoring import HeldOutRows
 
 KINDS = [
     *((name, None) for name in ("glog", "ggauss", "glaplacian", "gboost", "exponential", "savage")),
@@ -30,22 +30,22 @@ KINDS = [
 
 
 def draw(link, n=400, seed=0, slope=1.0, offset=None):
-    """Raw predictions, and labels whose probabilities are those of slope F + offset."""
+    """Draw raw predictions, and labels whose probabilities are those of slope F + offset."""
     rng = np.random.default_rng(seed)
     shape = (n,) if link.multiclass is None else (n, 3)
     raw = rng.normal(size=shape) * 2.0 * link.loss.gain
     offset = 0.0 if offset is None else np.asarray(offset) * link.loss.gain
     p = make_scaled(link).probabilities(slope * raw + offset)
-    own = (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
-    return raw, np.minimum(own, p.shape[1] - 1)
+    codes = (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    return raw, np.minimum(codes, p.shape[1] - 1)
 
 
-def in_splits(raw, own, n_splits=4, weight=None):
-    """The rows as splits hold them out."""
-    split = np.arange(len(own)) % n_splits
-    some = [np.flatnonzero(split == k) for k in range(n_splits)]
-    held = [HeldOut(r, own[r], None if weight is None else weight[r]) for r in some]
-    return held, [raw[r] for r in some]
+def in_splits(raw, codes, n_splits=4, weight=None):
+    """Return the held-out rows of each split, and their raw predictions."""
+    split = np.arange(len(codes)) % n_splits
+    test_rows = [np.flatnonzero(split == k) for k in range(n_splits)]
+    held_out = [HeldOutRows(r, codes[r], None if weight is None else weight[r]) for r in test_rows]
+    return held_out, [raw[r] for r in test_rows]
 
 
 def make_link(kind, multiclass, gain=1.7):
@@ -58,84 +58,86 @@ def make_link(kind, multiclass, gain=1.7):
 def test_they_are_the_most_likely(kind, multiclass, prior_rows):
     link = make_link(kind, multiclass)
     offset = 0.4 if multiclass is None else [0.5, -0.3, -0.2]
-    raw, own = draw(link, slope=0.6, offset=offset)
-    weight = np.random.default_rng(1).uniform(0.2, 2.0, len(own))
-    found = calibrate(link, *in_splits(raw, own), weight, prior_rows)
+    raw, codes = draw(link, slope=0.6, offset=offset)
+    weight = np.random.default_rng(1).uniform(0.2, 2.0, len(codes))
+    calibration = calibrate(link, *in_splits(raw, codes), weight, prior_rows)
     scaled, before = make_scaled(link), link.probabilities(raw)
     share = prior_rows / weight.sum()
 
     def cost(at):
         logs = scaled.log_probabilities(np.exp(at[0]) * raw + (at[1] if len(at) == 2 else at[1:]))
-        of_rows = logs[np.arange(len(own)), own] + share * (before * logs).sum(axis=1)
+        of_rows = logs[np.arange(len(codes)), codes] + share * (before * logs).sum(axis=1)
         return -np.average(of_rows, weights=weight)
 
     start = np.zeros(2 if multiclass is None else 4)
     best = minimize(cost, start, method="BFGS", options={"gtol": 1e-9})
-    ours = np.array([np.log(found.slope), *found.intercepts])
+    ours = np.array([np.log(calibration.slope), *calibration.intercepts])
     assert cost(ours) <= best.fun + 1e-7
     expected = best.x[1:] - (best.x[1:].mean() if multiclass else 0.0)
-    np.testing.assert_allclose(found.slope, np.exp(best.x[0]), rtol=2e-3)
-    np.testing.assert_allclose(found.intercepts, expected, atol=4e-3 * link.loss.gain)
-    assert found.helps
+    np.testing.assert_allclose(calibration.slope, np.exp(best.x[0]), rtol=2e-3)
+    np.testing.assert_allclose(calibration.intercepts, expected, atol=4e-3 * link.loss.gain)
+    assert calibration.helps
 
 
 @pytest.mark.parametrize(("kind", "multiclass"), KINDS, ids=str)
 def test_the_gain_is_charged_for_what_was_fitted(kind, multiclass):
     link = make_link(kind, multiclass)
-    raw, own = draw(link, slope=0.6)
-    found = calibrate(link, *in_splits(raw, own), None)
-    rows = np.arange(len(own))
-    after = make_scaled(link).log_probabilities(found.apply(raw))[rows, own]
-    gains = after - link.log_probabilities(raw)[rows, own]
+    raw, codes = draw(link, slope=0.6)
+    calibration = calibrate(link, *in_splits(raw, codes), None)
+    rows = np.arange(len(codes))
+    after = make_scaled(link).log_probabilities(calibration.apply(raw))[rows, codes]
+    gains = after - link.log_probabilities(raw)[rows, codes]
     n_fitted = 2 if multiclass is None else 3
-    assert found.gain == pytest.approx(gains.mean() - n_fitted / len(own), abs=1e-6)
-    assert found.error == pytest.approx(gains.std() / np.sqrt(len(gains) - 1), rel=1e-3)
+    assert calibration.gain == pytest.approx(gains.mean() - n_fitted / len(codes), abs=1e-6)
+    assert calibration.error == pytest.approx(gains.std() / np.sqrt(len(gains) - 1), rel=1e-3)
 
 
 @pytest.mark.parametrize("multiclass", [None, "softmax", "one_vs_rest"])
 def test_what_is_right_is_left_alone(multiclass):
     link = Link(losses.GLog(2.0), multiclass, 1, 1.0 if multiclass == "one_vs_rest" else None)
-    kept = []
+    helpful = []
     for seed in range(40):
-        found = calibrate(link, *in_splits(*draw(link, 300, seed)), None)
-        kept.append(found.helps)
-        assert 0.6 < found.slope < 1.6
-    assert np.mean(kept) <= 0.05
+        calibration = calibrate(link, *in_splits(*draw(link, 300, seed)), None)
+        helpful.append(calibration.helps)
+        assert 0.6 < calibration.slope < 1.6
+    assert np.mean(helpful) <= 0.05
 
 
 def test_a_class_that_a_split_lacks_counts_for_nothing():
     link = Link(losses.GLog(2.0), "one_vs_rest", 1, 1.0)
-    raw, own = draw(link, slope=0.6)
-    held, raws = in_splits(raw, own)
+    raw, codes = draw(link, slope=0.6)
+    held_out, raws = in_splits(raw, codes)
     raws[0][:, 2] = -np.inf
-    found = calibrate(link, held, raws, None)
-    lacking = held[0].codes == 2
-    assert np.isfinite([found.slope, *found.intercepts, found.gain, found.error]).all()
-    weight = np.ones(len(own))
-    weight[held[0].rows[lacking]] = 0.0
-    assert calibrate(link, held, raws, weight) == found
-    assert calibrate(link, held, raws, np.zeros(len(own))) is None
+    calibration = calibrate(link, held_out, raws, None)
+    lacking = held_out[0].codes == 2
+    assert np.isfinite(
+        [calibration.slope, *calibration.intercepts, calibration.gain, calibration.error]
+    ).all()
+    weight = np.ones(len(codes))
+    weight[held_out[0].rows[lacking]] = 0.0
+    assert calibrate(link, held_out, raws, weight) == calibration
+    assert calibrate(link, held_out, raws, np.zeros(len(codes))) is None
 
 
 def test_weights_are_frequencies_and_repeated_splits_are_not_more_rows():
     link = Link(losses.GLog(2.0))
-    raw, own = draw(link, slope=0.6)
-    weight = np.random.default_rng(0).integers(0, 4, len(own))
-    twice = np.repeat(np.arange(len(own)), weight)
-    held, raws = in_splits(raw, own)
-    counted = calibrate(link, held, raws, weight.astype(float))
-    split = np.repeat(np.arange(len(own)) % 4, weight)
+    raw, codes = draw(link, slope=0.6)
+    weight = np.random.default_rng(0).integers(0, 4, len(codes))
+    twice = np.repeat(np.arange(len(codes)), weight)
+    held_out, raws = in_splits(raw, codes)
+    counted = calibrate(link, held_out, raws, weight.astype(float))
+    split = np.repeat(np.arange(len(codes)) % 4, weight)
     spelt = calibrate(
         link,
-        [HeldOut(np.flatnonzero(split == k), own[twice][split == k], None) for k in range(4)],
+        [HeldOutRows(np.flatnonzero(split == k), codes[twice][split == k], None) for k in range(4)],
         [raw[twice][split == k] for k in range(4)],
         None,
     )
     assert (counted.slope, counted.intercepts) == (spelt.slope, spelt.intercepts)
     np.testing.assert_allclose(counted.gain, spelt.gain, rtol=1e-6)
     np.testing.assert_allclose(counted.error, spelt.error, rtol=1e-6)
-    once = calibrate(link, held, raws, None)
-    repeated = calibrate(link, held * 3, raws * 3, None)
+    once = calibrate(link, held_out, raws, None)
+    repeated = calibrate(link, held_out * 3, raws * 3, None)
     np.testing.assert_allclose(repeated.slope, once.slope, rtol=1e-3)
     assert repeated.error == pytest.approx(once.error, rel=0.05)
 
@@ -143,12 +145,19 @@ def test_weights_are_frequencies_and_repeated_splits_are_not_more_rows():
 @pytest.mark.parametrize("loss", ["glog", "tangent", "savage", "gboost"])
 def test_any_raw_predictions_have_some(loss):
     link = Link(get_loss(loss, 1.0))
-    own = np.arange(60) % 2
-    for raw in (np.zeros(60), np.where(own, 40.0, -40.0), np.where(own, -40.0, 40.0), own * 1e9):
-        found = calibrate(link, *in_splits(raw.astype(float), own), None)
-        assert 0.0 < found.slope < np.inf
-        assert np.isfinite([*found.intercepts, found.gain, found.error]).all()
-    one = calibrate(link, [HeldOut(np.arange(3), np.array([1, 0, 1]), None)], [np.ones(3)], None)
+    codes = np.arange(60) % 2
+    for raw in (
+        np.zeros(60),
+        np.where(codes, 40.0, -40.0),
+        np.where(codes, -40.0, 40.0),
+        codes * 1e9,
+    ):
+        calibration = calibrate(link, *in_splits(raw.astype(float), codes), None)
+        assert 0.0 < calibration.slope < np.inf
+        assert np.isfinite([*calibration.intercepts, calibration.gain, calibration.error]).all()
+    one = calibrate(
+        link, [HeldOutRows(np.arange(3), np.array([1, 0, 1]), None)], [np.ones(3)], None
+    )
     assert np.isfinite(one.gain)
 
 
@@ -156,7 +165,7 @@ def test_any_raw_predictions_have_some(loss):
 
 HARSH = {"gain": 0.05, "n_estimators": 60}
 BY_HEART = pb.Table(max_cells=None, smoothing=0.0)
-"""The settings that learn the training rows by heart."""
+"""The settings that overfit the training rows."""
 
 
 def overfitted(n_classes=2, space=None, **settings):
@@ -224,9 +233,9 @@ def test_one_against_the_rest_has_the_slope_as_its_temperature(monkeypatch):
 
 def test_no_number_of_threads_changes_a_bit():
     for n_classes in (2, 3):
-        found = [overfitted(n_classes, n_jobs=n)[0] for n in (1, 2)]
-        assert found[0].calibration_ == found[1].calibration_
-        assert found[0].best_params_ == found[1].best_params_
+        searches = [overfitted(n_classes, n_jobs=n)[0] for n in (1, 2)]
+        assert searches[0].calibration_ == searches[1].calibration_
+        assert searches[0].best_params_ == searches[1].best_params_
 
 
 def test_without_a_refit_it_is_known():
@@ -237,10 +246,10 @@ def test_without_a_refit_it_is_known():
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", None])
-def test_it_does_not_cost_what_was_asked_for(scoring):
+def test_it_does_not_lower_the_score_of_the_search(scoring):
     search, plain, _, _ = overfitted(scoring=scoring)
     assert search.best_score_ == plain.best_score_
-    if scoring == "roc_auc":  # which sees the order only
+    if scoring == "roc_auc":  # which depends on the order only
         assert search.calibration_["kept"]
 
 
@@ -267,8 +276,8 @@ def test_the_classes_factors_count():
     y = np.where((np.arange(400) % 3 == 0) & (y == 1), 0, y)
     search = pb.ProperBoostClassifierCV(**quick(gain=0.02), class_weight="balanced", effort=None)
     search.fit(X, y)
-    found = search.calibration_
+    calibration = search.calibration_
     F = (search.decision_function(X) - search.intercept_) / search.best_params_.get("slope", 1.0)
-    p = search.loss_.probability(found["slope"] * F + found["intercept"])
+    p = search.loss_.probability(calibration["slope"] * F + calibration["intercept"])
     counted = 1.0 / np.bincount(y)[y]
     assert np.average(p, weights=counted) == pytest.approx(0.5, abs=0.03)

@@ -1,4 +1,4 @@
-"""Searches for pairs: how many, with which parameters, on top of what, and for how long."""
+"""Searches for pairs: their number, their parameters, the models below them, and time limits."""
 
 import warnings
 
@@ -14,12 +14,12 @@ from helpers.products import make_interactions, make_rows
 from helpers.searches import PLAIN
 from helpers.searches import search_soon as search
 from properboost.model_selection import search_run
-from properboost.model_selection.compare_pairs import ComparedPairs, Winner
+from properboost.model_selection.compare_pairs import PairComparison, Winner
 from properboost.model_selection.deadline import Deadline
 
 
 def test_the_first_of_the_best_is_taken():
-    compared = ComparedPairs()
+    compared = PairComparison()
     for n, score in enumerate([-0.5, -0.4, -0.4, -0.6]):
         tried = Winner(0, None, 10, [], np.array([score]), score)
         rate = {"interactions__learning_rate": 0.5} if n else {}
@@ -97,7 +97,7 @@ def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
     space = {"interactions": [pb.Interactions(1), 0]}
     model = search(space, effort=2, readable=True, calibrate=False).fit(X, y)
     assert model.family_ == "pairs"
-    results, own = model.family_results_, model.cv_results_
+    results, cv_results = model.family_results_, model.cv_results_
     of_pairs = []
     for fitted, held_out in StratifiedKFold(3).split(X, y):
         again = pb.ProperBoostClassifier(**model.best_params_).fit(X[fitted], y[fitted])
@@ -105,7 +105,7 @@ def test_errors_of_what_is_behind_are_known_where_pairs_are_best():
     np.testing.assert_allclose(results["mean_test_score"][-1], np.mean(of_pairs), atol=1e-7)
     np.testing.assert_allclose(results["standard_error"][-1], stats.sem(of_pairs), atol=1e-7)
     for k, at in enumerate(results["best_index"][:-1]):
-        scores = [own[f"split{s}_test_score"][at] for s in range(3)]
+        scores = [cv_results[f"split{s}_test_score"][at] for s in range(3)]
         error = stats.sem(np.subtract(of_pairs, scores))
         np.testing.assert_allclose(results["behind_error"][k], error, atol=1e-7)
     assert results["behind"][-1] == results["behind_error"][-1] == 0.0
@@ -117,7 +117,7 @@ def test_a_time_limit_ends_the_search(monkeypatch):
     begun = []
 
     class Clock(Deadline):
-        def __call__(self):  # over when some of the pairs have been looked at
+        def __call__(self):  # passes after some of the pairs were scored
             return bool(begun)
 
     monkeypatch.setattr(search_run, "Deadline", Clock)

@@ -57,7 +57,7 @@ SEARCHES = {
 
 @pytest.mark.parametrize("step", ["leveraging", "totally_corrective"])
 def test_scores_of_steps_that_are_solved_for(step):
-    """Also where some candidates stop earlier than those that are fitted beside them."""
+    """Candidates that stop earlier than others fitted with them have the right scores, too."""
     shared = {"step": step, "weak_learner": "stump", "selection": "cyclic"}
     cv, priors = StratifiedKFold(3, shuffle=True, random_state=1), [None, 0.3, 0.1, 0.03, 0.01]
     search = pb.ProperBoostClassifierCV(
@@ -139,22 +139,29 @@ def test_splitters_see_the_same_rows_labels_and_groups(name):
 def test_weights_count_alike(name):
     search, model, values = SEARCHES[name]
     weight = np.random.default_rng(0).integers(0, 4, 240).astype(float)
-    kept = weight > 0
+    counted = weight > 0
     results = search(X, Y, GROUPS, weight, cv=GroupKFold(3), scoring="accuracy")
     # Rows of weight 0 are left out, by splitters too.
     without = search(
-        X[kept], Y[kept], GROUPS[kept], weight[kept], cv=GroupKFold(3), scoring="accuracy"
+        X[counted],
+        Y[counted],
+        GROUPS[counted],
+        weight[counted],
+        cv=GroupKFold(3),
+        scoring="accuracy",
     )
     score = get_scorer("accuracy")
-    splits = GroupKFold(3).split(X[kept], Y[kept], GROUPS[kept])
+    splits = GroupKFold(3).split(X[counted], Y[counted], GROUPS[counted])
     for k, (train, test) in enumerate(splits):
-        own = f"split{k}_test_score"
-        np.testing.assert_array_equal(results[own], without[own])
+        column = f"split{k}_test_score"
+        np.testing.assert_array_equal(results[column], without[column])
         for c, value in enumerate(values):
             fitted = clone(model).set_params(**{name: value})
-            fitted.fit(X[kept][train], Y[kept][train], sample_weight=weight[kept][train])
-            expected = score(fitted, X[kept][test], Y[kept][test], sample_weight=weight[kept][test])
-            assert results[own][c] == pytest.approx(expected, rel=1e-6)
+            fitted.fit(X[counted][train], Y[counted][train], sample_weight=weight[counted][train])
+            expected = score(
+                fitted, X[counted][test], Y[counted][test], sample_weight=weight[counted][test]
+            )
+            assert results[column][c] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -196,9 +203,9 @@ def test_progress_counts_the_rounds_of_all_models(name, capsys, monkeypatch):
 
 def test_all_searches_take_one_path(monkeypatch):
     calls = []
-    own = cross_validation._run
+    original = cross_validation._run
     monkeypatch.setattr(
-        cross_validation, "_run", lambda fits, *a: calls.append(fits) or own(fits, *a)
+        cross_validation, "_run", lambda fits, *a: calls.append(fits) or original(fits, *a)
     )
     for search, _, _ in SEARCHES.values():
         calls.clear()
@@ -219,7 +226,10 @@ def test_columns_are_masked_where_a_candidate_lacks_them():
 @pytest.mark.parametrize("selection", ["cyclic", "greedy"])
 @pytest.mark.parametrize(
     ("size", "message"),
-    [(1e10, "sample_weight must not be so small.*split 0"), (1e300, "split 0 has no test row")],
+    [
+        (1e10, "sample_weight must not be 0 in float precision.*split 0"),
+        (1e300, "split 0 has no test row"),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_held_out_rows_that_weigh_nothing_beside_the_others_are_refused(selection, size, message):

@@ -1,4 +1,4 @@
-"""Splits: any splitter's, as parts of the rows that the engine takes or leaves."""
+"""Splits: those of any splitter, as parts of the rows that the engine trains on or leaves out."""
 
 import warnings
 
@@ -40,7 +40,7 @@ GROUPS = np.arange(240) % 7
         StratifiedGroupKFold(3),
         PredefinedSplit(np.arange(240) % 4 - 1),
         StratifiedShuffleSplit(3, test_size=0.3, random_state=0),
-        # Parts of rows that are in neither side, and more splits than one order of the rows holds.
+        # Some rows are on neither side; there are more splits than one order of the rows allows.
         ShuffleSplit(9, test_size=0.2, train_size=0.5, random_state=0),
         RepeatedStratifiedKFold(n_splits=3, n_repeats=6, random_state=0),
         [(np.arange(0, 160), np.arange(160, 240)), (np.arange(240) % 3 > 0, np.arange(0, 240, 3))],
@@ -89,18 +89,20 @@ def test_splits_are_gathered_while_their_parts_are_few():
 def test_a_row_of_weight_zero_is_no_row():
     X, y = integers()
     weight = (np.arange(240) % 4 > 0).astype(float)
-    kept = weight > 0
+    counted = weight > 0
     model = pb.ProperBoostClassifierCV(**QUICK, effort=None)
-    wild = np.where(kept[:, None], X, np.nan)
-    a = clone(model).fit(wild, np.where(kept, y, 7), weight)
-    b = clone(model).fit(X[kept], y[kept])
+    wild = np.where(counted[:, None], X, np.nan)
+    a = clone(model).fit(wild, np.where(counted, y, 7), weight)
+    b = clone(model).fit(X[counted], y[counted])
     np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
-    # Ready-made splits number the rows that were given.
+    # Ready-made splits number the rows of the call.
     ready = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
-    renumbered = [tuple(np.flatnonzero(np.isin(np.flatnonzero(kept), r)) for r in s) for s in ready]
-    a = clone(model).set_params(cv=ready).fit(wild, np.where(kept, y, 7), weight)
-    b = clone(model).set_params(cv=renumbered).fit(X[kept], y[kept])
+    renumbered = [
+        tuple(np.flatnonzero(np.isin(np.flatnonzero(counted), r)) for r in s) for s in ready
+    ]
+    a = clone(model).set_params(cv=ready).fit(wild, np.where(counted, y, 7), weight)
+    b = clone(model).set_params(cv=renumbered).fit(X[counted], y[counted])
     np.testing.assert_array_equal(a.validation_curves_, b.validation_curves_)
 
 
@@ -247,7 +249,7 @@ def test_what_belongs_together_stays_together():
 
 
 class WritingSplitter:
-    """Yields the folds of another one, after writing into what it is given, if it can."""
+    """A splitter that writes into its arguments where it can, then yields another's folds."""
 
     def __init__(self):
         self.refused = 0
@@ -265,7 +267,7 @@ class WritingSplitter:
                 values.replace_column(0, values.get_column("c0") * 0)
         for train, test in folds:
             yield train, test
-            train[:] = test[0]  # the caller has read it
+            train[:] = test[0]  # the caller has already read it
 
     def get_n_splits(self, X=None, y=None, groups=None):
         return 3

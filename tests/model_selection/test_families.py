@@ -1,4 +1,4 @@
-"""Searches that compare families: what they compare, drop, say, and leave when cut short."""
+"""Searches over families: candidates, dropped ones, messages, and results when cut short."""
 
 import time
 
@@ -37,7 +37,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     assert np.all(results["behind"] >= 0.0)
     assert results["candidates"].sum() == len(model.cv_results_["params"]) + 8  # of pairs
     assert set(model.cv_results_["family"]) == set(NAMES)
-    assert "trees" in model.family_  # the product is what trees see
+    assert "trees" in model.family_  # trees can learn the product
 
 
 def test_the_report_has_a_line_for_each_family_the_best_first():
@@ -60,7 +60,7 @@ def test_the_report_ends_with_the_space_and_the_families_that_cannot_have_it():
         "left out: tables, stumps (weak_learner='tree')",
         (
             "left out: symmetric trees with lines (Tree.linear_leaves must be False with "
-            "monotonic_cst: a line falls or rises by itself)"
+            "monotonic_cst: a line may rise or fall against the constraint)"
         ),
     ]
 
@@ -203,7 +203,7 @@ def test_no_step_leads_to_newton_where_that_would_change_what_is_given(settings)
     model = search(space | settings).fit(X, y)
     assert "param_response" not in model.cv_results_
     assert model.best_params_.items() >= settings.items()
-    # Trees begin with another response then.
+    # Trees then start with another response.
     trees = search({"weak_learner": "tree", **settings}, effort=2).fit(X, y)
     assert "param_response" not in trees.cv_results_
     assert trees.best_params_.items() >= settings.items()
@@ -231,7 +231,7 @@ def test_steps_go_beyond_the_ends_of_the_first_gains():
 
 
 class Patient(search_run.Race):
-    """A race that drops nobody."""
+    """A race that drops no candidate."""
 
     def choose_first(self, _n_splits):
         return 0
@@ -280,19 +280,19 @@ def test_who_can_learn_no_more_on_the_last_splits_goes_on_on_the_first(monkeypat
     constant, others = np.arange(60), np.arange(60, 200)
     X[constant] = 0.0
     y[constant] = constant < 30
-    cv = [(np.setdiff1d(others, own), own) for own in (others[::2], others[1::2])]
+    cv = [(np.setdiff1d(others, test), test) for test in (others[::2], others[1::2])]
     cv += [(constant, others[k::3]) for k in range(3)]
-    monkeypatch.setattr(search_run, "tell_enough", lambda _: True)
-    given = {"cv": cv, "effort": 2, "n_iter_no_change": 40, "refit": False, "calibrate": False}
-    racing = search(**given).fit(X, y)
+    monkeypatch.setattr(search_run, "are_representative", lambda _: True)
+    settings = {"cv": cv, "effort": 2, "n_iter_no_change": 40, "refit": False, "calibrate": False}
+    racing = search(**settings).fit(X, y)
     monkeypatch.setattr(search_run, "Race", Patient)
-    patient = search(**given).fit(X, y)
+    patient = search(**settings).fit(X, y)
     assert racing.family_ == patient.family_
     assert racing.n_estimators_ == patient.n_estimators_ > 1
     assert racing.best_score_ == patient.best_score_
 
 
-def test_few_rows_tell_little_on_some_of_the_splits():
+def test_few_rows_are_weak_evidence_on_some_of_the_splits():
     results = search(cv=5).fit(*make_rows(300)).cv_results_
     assert results["dropped"].any()
     assert np.isfinite(results["mean_test_score"]).all()
@@ -328,7 +328,7 @@ def test_several_classes():
     assert model.family_ in families_of(model)
 
 
-def test_losses_and_weights_and_scorers_are_those_asked_for():
+def test_losses_and_weights_and_scorers_are_the_requested_ones():
     X, y = make_rows(150)
     weight = np.linspace(0.5, 2.0, len(y))
     model = search({"loss": ["gboost", "exponential"]}, scoring="roc_auc", effort=2)
@@ -368,7 +368,7 @@ def test_a_time_limit_counts_for_pairs():
 
 
 class Interrupted:
-    """A score that is interrupted once, when it has been asked so many times."""
+    """A score that is interrupted once, at a certain call."""
 
     def __init__(self, times):
         self.left = times

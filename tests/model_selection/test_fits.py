@@ -1,15 +1,15 @@
-"""Fits on one split, and what progress tells of fits."""
+"""Fits on one split, and their progress callbacks."""
 
 import numpy as np
 
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
 from properboost.model_selection.fits import Progress, SplitFits
-from properboost.scoring import HeldOut
+from properboost.scoring import HeldOutRows
 
 
 def make_fits(fitted):
-    held_out = HeldOut(np.array([4, 5]), np.array([0, 1]), None)
+    held_out = HeldOutRows(np.array([4, 5]), np.array([0, 1]), None)
 
     def fit(candidate):
         fitted.append(candidate)
@@ -18,7 +18,7 @@ def make_fits(fitted):
     return SplitFits(3, held_out, [Link(GLog(), None)] * 3, 7, fit), held_out
 
 
-def test_candidates_of_one_split_are_fitted_when_they_are_asked_for():
+def test_candidates_of_one_split_are_fitted_on_demand():
     fitted = []
     fits, held_out = make_fits(fitted)
     assert (fits.candidates, fits.splits, fits.n_estimators) == (range(3), range(3, 4), 7)
@@ -30,13 +30,13 @@ def test_candidates_of_one_split_are_fitted_when_they_are_asked_for():
     np.testing.assert_array_equal(fits.raw(2, 3), [2.0, 2.0])
 
 
-def test_progress_is_told_when_there_is_a_score():
-    told = []
-    progress = Progress(lambda done, best: told.append((done, best)))
+def test_progress_is_reported_once_there_is_a_score():
+    calls = []
+    progress = Progress(lambda done, best: calls.append((done, best)))
     assert progress.from_here() is None
     progress.show()
-    assert told == []
+    assert calls == []
     progress.done, progress.best = 10, -0.5
     progress.show()
     progress.from_here()(3, 0.0)
-    assert told == [(10, -0.5), (13, -0.5)]
+    assert calls == [(10, -0.5), (13, -0.5)]

@@ -21,7 +21,7 @@ def make_candidates(*families, losses=("glog",)):
 
 
 def choose(candidates, means, families=(None,), *, any_number=True):
-    """Regularise, given the mean scores of candidates after each estimator."""
+    """Regularise by the mean scores of candidates after each estimator."""
     means = np.array(means)
     best_at = means.argmax(axis=1)
     best = int(means.max(axis=1).argmax())

@@ -1,4 +1,4 @@
-"""Races of candidates: who is dropped, and races of one in another process."""
+"""Races of candidates: the dropped ones, and races of one candidate in another process."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from properboost.model_selection.race import Race
 
 
 def run(race, curves, most):
-    """Show a race all curves side by side; return after how many estimators each is lost."""
+    """Show a race all curves together; return after how many estimators each has lost."""
     lost = {}
     race.enter([0])
     for at in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30, 38, 48, 60, 75, 94, 118, 148, 185):
@@ -32,7 +32,7 @@ def test_a_slow_learner_that_will_win_stays_and_one_that_cannot_goes():
 
 
 def has_lost(best, *, seen=(8, 16), most=1000, pace=0.02):
-    """Whether a candidate is lost that is at -0.5 when it was last seen, with a steady pace."""
+    """Return whether a candidate has lost that was last at -0.5 and improves steadily."""
     race = Race(lambda: False)
     race.enter([0])
     race.see(0, most, np.array([[best]]))
@@ -45,7 +45,7 @@ def test_a_candidate_may_go_on_half_as_fast_again_as_it_did():
     hoped = -0.5 + 1.5 * 0.02 * np.log(1000 / 16)
     assert not has_lost(hoped - 1e-9)
     assert has_lost(hoped + 1e-9)
-    reached = -0.5 + 0.01 * np.log(2)  # by one that gets worse, and is not hoped to go on so
+    reached = -0.5 + 0.01 * np.log(2)  # the best score of one that now gets worse
     assert not has_lost(reached - 1e-9, pace=-0.01)
     assert has_lost(reached + 1e-9, pace=-0.01)
 
@@ -55,7 +55,7 @@ def test_a_pace_is_measured_from_two_thirds_of_the_estimators_on():
     assert not has_lost(0.0, seen=(13, 18))
     assert has_lost(hoped + 1e-9, seen=(12, 18))
     assert not has_lost(hoped - 1e-9, seen=(12, 18))
-    assert not has_lost(hoped - 1e-9, seen=(2, 12, 18))  # from the last that is early enough
+    assert not has_lost(hoped - 1e-9, seen=(2, 12, 18))  # from the last point that is early enough
 
 
 def test_no_pace_is_judged_before_a_64th_of_the_estimators():
@@ -126,28 +126,28 @@ def test_what_races_alone_learn_of_spreads_is_known_to_the_race():
     together.enter(range(5))
     for k in range(3):
         together.see(k, 10, LEADER - np.linspace(0.01, 0.02 + 0.01 * k, 5))
-    for own in (race, together):
-        own.enter([0, 1])
+    for contest in (race, together):
+        contest.enter([0, 1])
     assert 0.0 < race._find_margin(1.0) == together._find_margin(1.0) < 0.1
 
 
 LEADER = np.array([[-0.20, -0.30, -0.25, -0.20, -0.30]])
 
 
-def make_race(**own):
+def make_race(**settings):
     """Return a race whose best has the scores above, on five splits."""
-    race = Race(lambda: False, **own)
+    race = Race(lambda: False, **settings)
     race.enter(range(5))
     race.see(0, 10, LEADER)
     return race
 
 
 def run_first(race, behind, apart=0.01):
-    """Let candidates run on the first two splits, so far behind the best; return who is dropped."""
+    """Run candidates on the first two splits, so far behind the best; return the dropped ones."""
     assert race.choose_first(5) == 2
     race.enter([0, 1])
-    for k, own in enumerate(behind):
-        race.see(k, 10, LEADER[:, :2] - own + [-apart, apart])
+    for k, distance in enumerate(behind):
+        race.see(k, 10, LEADER[:, :2] - distance + [-apart, apart])
     race.drop_behind(range(len(behind)))
     return race.dropped
 
@@ -176,7 +176,7 @@ def test_of_those_that_are_all_behind_the_best_goes_on():
     race = make_race()
     race.begin()
     assert run_first(race, [0.2, 0.1, 0.3]) == {0, 2}
-    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}  # one has gone on by now
+    assert run_first(race, [0.2, 0.1, 0.3]) == {0, 1, 2}  # by now one has continued
 
 
 def test_steps_run_on_all_splits_at_once():

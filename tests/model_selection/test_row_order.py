@@ -1,4 +1,4 @@
-"""A search whose folds are blocks of rows says if it matters which rows lie together."""
+"""A search whose folds are blocks of rows warns if the order of rows matters."""
 
 import warnings
 
@@ -11,11 +11,11 @@ from properboost.model_selection import search_run
 from properboost.model_selection.row_order import OrderEffect
 
 
-def visits(n_persons=50, each=40, seed=0):
-    """Return rows by person: each has a place of their own, where the class is mostly the same."""
+def visits(n_persons=50, n_visits=40, seed=0):
+    """Return rows sorted by person: each has a different place and mostly the same class."""
     random = np.random.default_rng(seed)
     place, sick = random.normal(size=(n_persons, 3)), random.random(n_persons) < 0.5
-    person = np.repeat(np.arange(n_persons), each)
+    person = np.repeat(np.arange(n_persons), n_visits)
     X = place[person] + 0.05 * random.normal(size=(len(person), 3))
     y = np.where(random.random(len(person)) < 0.95, sick[person], ~sick[person])
     return X, y.astype(int)
@@ -26,39 +26,39 @@ def search(X, y, interactions=0, **settings):
     return pb.ProperBoostClassifierCV({"interactions": interactions}, **settings).fit(X, y)
 
 
-def test_rows_sorted_by_person_are_told_of():
+def test_rows_sorted_by_person_cause_a_warning():
     X, y = visits()
-    with pytest.warns(UserWarning, match="rows that lie together tell of each other") as told:
+    with pytest.warns(UserWarning, match="neighbouring rows of the table are alike") as record:
         search(X, y)
-    assert len(told) == 1
-    assert "cv=StratifiedKFold(5, shuffle=True)" in str(told[0].message)
+    assert len(record) == 1
+    assert "cv=StratifiedKFold(5, shuffle=True)" in str(record[0].message)
 
 
-def told(X, y, **given):
-    """Return what a search warns of."""
-    with warnings.catch_warnings(record=True) as found:
+def list_warnings(X, y, **settings):
+    """Return the messages of a search's warnings."""
+    with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
-        search(X, y, **given)
-    return [str(own.message) for own in found]
+        search(X, y, **settings)
+    return [str(warning.message) for warning in record]
 
 
-def test_who_has_chosen_the_folds_is_not_told():
+def test_chosen_folds_cause_no_warning():
     X, y = visits()
-    assert told(X, y, cv=5) == []
-    assert told(X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)) == []
-    assert told(X, y, effort=2) == []  # one split, by chance
+    assert list_warnings(X, y, cv=5) == []
+    assert list_warnings(X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)) == []
+    assert list_warnings(X, y, effort=2) == []  # one split, at random
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_rows_in_any_order_are_not_told_of(seed):
+def test_rows_in_random_order_cause_no_warning(seed):
     X, y = visits(seed=seed)
     order = np.random.default_rng(seed).permutation(len(y))
-    assert told(X[order], y[order]) == []
+    assert list_warnings(X[order], y[order]) == []
 
 
-def test_few_rows_cannot_tell():
+def test_few_rows_cause_no_warning():
     X, y = visits(10, 20)
-    assert told(X, y) == []
+    assert list_warnings(X, y) == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_interrupt_while_it_looks_leaves_out_what_would_come(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search_run, "hold_out_by_chance", interrupt)
+    monkeypatch.setattr(search_run, "hold_out_at_random", interrupt)
     X, y = visits()
     assert search(X, y).ended_ is None  # all were compared
     with pytest.warns(UserWarning, match="the search was interrupted"):

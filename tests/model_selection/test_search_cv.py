@@ -1,4 +1,4 @@
-"""The search: what GridSearchCV would find, for the price of a few fits."""
+"""The search: the results of GridSearchCV, for the price of a few fits."""
 
 import copy
 import pickle
@@ -133,8 +133,8 @@ def test_it_finds_what_grid_search_finds_of_many_classes(ternary, scoring):
     assert_same_scores(ours.cv_results_, theirs.cv_results_)
     if scoring == "neg_log_loss":  # no ties
         assert has_params(ours.best_params_, theirs.best_params_)
-        found, expected = ours.predict_proba(X), theirs.predict_proba(X)
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        actual, expected = ours.predict_proba(X), theirs.predict_proba(X)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_couplings_to_choose_from(ternary):
@@ -157,10 +157,10 @@ def test_couplings_to_choose_from(ternary):
     for form in forms:
         one = search(multiclass=form)
         assert one.multiclass_ == one.best_estimator_.multiclass_ == form
-        own = every.cv_results_["param_multiclass"] == form
-        own &= every.cv_results_["param_loss"] == "glog"
+        same_form = every.cv_results_["param_multiclass"] == form
+        same_form &= every.cv_results_["param_loss"] == "glog"
         np.testing.assert_array_equal(
-            every.cv_results_["mean_test_score"][own], one.cv_results_["mean_test_score"]
+            every.cv_results_["mean_test_score"][same_form], one.cv_results_["mean_test_score"]
         )
     assert every.multiclass_ == every.best_params_["multiclass"]
     listed = search(multiclass=["one_vs_rest", "softmax"])
@@ -188,7 +188,7 @@ def test_two_classes_have_no_coupling(binary):
 
 def test_a_class_that_a_fold_lacks_has_a_finite_score(ternary):
     X, y = ternary
-    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
+    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can train and test on it
     space = {"gain": 1.0, "n_estimators": 20, "multiclass": ["softmax", "canonical"]}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
@@ -232,8 +232,8 @@ def test_weights_count_in_training_and_in_scores(problem, request):
         model = pb.ProperBoostClassifier(**PLAIN, **searched, **shared, rows_per_bin=None)
         model.set_params(calibration__temperature=params["calibration"].temperature)
         expected = weighted_scores(model, X, y, weight, StratifiedKFold(3))
-        found = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
-        np.testing.assert_allclose(found, expected, rtol=1e-4)
+        actual = [ours.cv_results_[f"split{k}_test_score"][i] for k in range(3)]
+        np.testing.assert_allclose(actual, expected, rtol=1e-4)
     if problem == "binary":
         by_name = clone(ours).set_params(
             scoring=make_scorer(log_loss, greater_is_better=False, response_method="predict_proba")
@@ -291,8 +291,8 @@ def test_curves_are_the_scores_of_every_stage(binary, loss, selection):
                     "neg_brier_score": -brier_score_loss(y[test], p[:, 1]),
                 }
                 for scoring, value in expected.items():
-                    found = curves[scoring][i, k, t]
-                    assert found == pytest.approx(value, rel=1e-4, abs=1e-6), (scoring, gain, k, t)
+                    actual = curves[scoring][i, k, t]
+                    assert actual == pytest.approx(value, rel=1e-4, abs=1e-6), (scoring, gain, k, t)
 
 
 def test_other_scores_are_looked_at_now_and_then(binary, ternary):
@@ -347,9 +347,9 @@ def test_the_number_of_estimators_is_that_of_the_best_mean():
     assert search.best_index_ == means.max(axis=1).argmax()
     assert search.n_estimators_ == search.n_iter_ == results["n_estimators"][search.best_index_]
     assert search.best_params_["n_estimators"] == search.n_estimators_
-    # Larger gains take smaller steps, and are waited for.
+    # Larger gains take smaller steps, so the search waits longer for them.
     assert np.all(np.diff(results["n_estimators"]) > 0)
-    # What is found depends on no cap that was not reached.
+    # A cap that was not reached changes no result.
     capped = clone(search).set_params(max_estimators=search.validation_curves_.shape[2] + 50)
     with warnings.catch_warnings(action="ignore"):
         capped.fit(X, y)
@@ -363,15 +363,15 @@ def test_a_configuration_stops_where_it_improves_no_more():
     ).fit(X, y)
     run = np.isfinite(search.validation_curves_).all(axis=1).sum(axis=1)
     best = search.cv_results_["n_estimators"]
-    wait = np.maximum(patience.FEWEST, patience.SHARE * best)
-    assert np.all(run <= 1.3 * (best + wait))  # looked at a quarter more each time
+    wait = np.maximum(patience.LEAST_WAIT, patience.WAIT_SHARE * best)
+    assert np.all(run <= 1.3 * (best + wait))  # the horizon grows by a quarter each time
     assert run[0] < run[1] < 1000
     capped = clone(search).set_params(max_estimators=7).fit(X, y)
     assert capped.validation_curves_.shape == (2, 3, 7)
 
 
 def test_labels_that_do_not_move_yet_do_not_end_the_search():
-    """A rare class: for long nobody's label changes, and accuracy is that of the larger class."""
+    """No row is predicted as the rare class for long, so accuracy is the larger class's share."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (1000, 2)).astype(float)
     y = (rng.random(1000) < np.where((X == 0).all(axis=1), 0.9, 0.1)).astype(int)
@@ -379,7 +379,7 @@ def test_labels_that_do_not_move_yet_do_not_end_the_search():
         {"gain": 16.0}, cv=2, scoring="accuracy", max_estimators=400, effort=None
     )
     mean = search.fit(X, y).validation_curves_[0].mean(axis=0)
-    assert np.flatnonzero(mean > mean[0])[0] > patience.FEWEST
+    assert np.flatnonzero(mean > mean[0])[0] > patience.LEAST_WAIT
     assert search.score(X, y) > max(np.mean(y), 1 - np.mean(y))
 
 
@@ -436,12 +436,12 @@ def test_the_refitted_model_is_a_fitted_classifier(problem, selection, request):
     search = pb.ProperBoostClassifierCV(**quick(selection=selection), effort=None).fit(X, y)
     model = pb.ProperBoostClassifier(**search.best_params_).fit(X, y)
     for method in ("decision_function", "predict_proba", "predict"):
-        found, expected = (getattr(m, method)(X) for m in (search, model))
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        actual, expected = (getattr(m, method)(X) for m in (search, model))
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
     stages = zip(search.staged_predict_proba(X), model.staged_predict_proba(X), strict=True)
-    for found, expected in stages:
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    # Cycles end where nothing is left to cut.
+    for actual, expected in stages:
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+    # Cycles end where no cut is left.
     ends_early = (problem, selection) == ("binary", "cyclic")
     assert search.n_iter_ == model.n_iter_ == (2 if ends_early else 6)
     np.testing.assert_array_equal(search.history_["feature"], model.history_["feature"])
@@ -564,7 +564,7 @@ def test_an_interrupt_stops_the_search(monkeypatch):
     assert calls == sorted(calls)
 
 
-# -- what users get wrong -------------------------------------------------------------------------
+# -- errors of users -----------------------------------------------------------------------------
 
 X0, Y0 = integers(60)
 
@@ -651,7 +651,7 @@ def test_iris_without_a_number_tuned():
     def score(model):
         return cross_val_score(model, X, y, cv=3, scoring="neg_log_loss").mean()
 
-    # What was chosen is as good as was said; the temperature alone is fitted to all splits at once.
+    # The chosen model scores as reported; only the temperature is fitted to all splits at once.
     chosen = pb.ProperBoostClassifier(**search.best_params_)
     assert score(chosen) == pytest.approx(search.best_score_, rel=0.02)
     assert search.best_score_ > max(score(pb.ProperBoostClassifier("gboost")), score(GaussianNB()))

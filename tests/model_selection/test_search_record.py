@@ -1,4 +1,4 @@
-"""What a model keeps of the search that chose it: in files, copies, edits, and until a new fit."""
+"""The search's record in a model: in files, copies and edits, and until a new fit."""
 
 import copy
 import json
@@ -80,10 +80,10 @@ def test_what_was_chosen_has_values_as_files_hold_them(rows):
 def test_a_loaded_search_gives_it_to_its_model(rows, tmp_path):
     model = search(effort=1).fit(*rows)
     model.save_model(tmp_path / "search.json")
-    assert '"search":' not in (tmp_path / "search.json").read_text()  # which has it itself
+    assert '"search":' not in (tmp_path / "search.json").read_text()  # the search has it
     loaded = pb.load_model(tmp_path / "search.json").best_estimator_
-    for own in (model.best_estimator_, loaded):
-        own.save_model(tmp_path / "model.json")
+    for estimator in (model.best_estimator_, loaded):
+        estimator.save_model(tmp_path / "model.json")
         assert (tmp_path / "model.json").stat().st_size > 0
     assert str(loaded.search_) == str(model.best_estimator_.search_) == str(record_search(model))
 

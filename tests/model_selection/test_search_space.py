@@ -1,4 +1,4 @@
-"""What a search tries: gains, losses, and whatever else was given."""
+"""The candidates of a search: gains, losses, and any other values of the space."""
 
 import warnings
 
@@ -96,8 +96,8 @@ def test_alphas_and_gains_of_any_binding(binary):
         unit = pb.losses.get_loss(name).gain_unit
         space = few | {"loss": name, "gain": [unit, 2.0 * unit]}
         alone = pb.ProperBoostClassifierCV(space, cv=3, effort=None).fit(*binary)
-        own = grid.validation_curves_[2 * (name == "savage") :][:2]
-        np.testing.assert_allclose(own, alone.validation_curves_, rtol=1e-4)
+        curves = grid.validation_curves_[2 * (name == "savage") :][:2]
+        np.testing.assert_allclose(curves, alone.validation_curves_, rtol=1e-4)
     assert grid.best_params_["loss"].alpha == grid.loss_.alpha
 
 
@@ -160,7 +160,7 @@ def test_where_the_gain_cannot_matter_one_is_fitted(binary, settings):
     with pytest.warns(UserWarning, match="Only gain 3 is fitted"):
         clone(search).set_params(space=space | {"gain": [3.0, 0.5]}).fit(X, y)
     clone(search).set_params(space=space | {"gain": 2.0}).fit(X, y)  # nothing to warn of
-    # It is so.
+    # The gain indeed does not matter.
     p = [
         pb.ProperBoostClassifier(gain=gain, n_estimators=5, **settings).fit(X, y).predict_proba(X)
         for gain in (0.5, 4.0)

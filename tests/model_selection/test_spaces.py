@@ -1,4 +1,4 @@
-"""The values that a space may have, and the errors about those that no search can keep."""
+"""The values that a space may have, and the errors about those that no search can use."""
 
 import re
 import warnings
@@ -12,7 +12,7 @@ from properboost.model_selection.families import check_search, list_plans
 from properboost.model_selection.search_space import Candidate
 
 
-def settle(space, **settings):
+def design_search(space, **settings):
     return check_search(pb.ProperBoostClassifierCV(space, **settings))
 
 
@@ -79,13 +79,13 @@ def list_families(space, effort=3):
 )  # fmt: skip
 def test_what_no_search_can_keep_is_refused(space, effort, message):
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):
-        settle(space, effort=effort)
+        design_search(space, effort=effort)
 
 
 def test_a_learner_that_cannot_be_read_is_refused_by_a_readable_search():
     message = "no family has with effort=3 and readable=True$"
     with pytest.raises(ValueError, match=message):
-        settle({"weak_learner__max_depth": 3}, readable=True)
+        design_search({"weak_learner__max_depth": 3}, readable=True)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_learner_that_cannot_be_read_is_refused_by_a_readable_search():
     ],
 )
 def test_equal_values_are_one_choice(name, value, number):
-    """A name or a number leaves fields to the search, and is none of the objects."""
-    assert len(settle({name: value}, effort=None).space.choices[name]) == number
+    """A name or a number leaves fields to the search, so it differs from every object."""
+    assert len(design_search({name: value}, effort=None).space.choices[name]) == number
 
 
 def test_an_object_in_a_list_leaves_the_name_beside_it_to_the_search():
@@ -160,6 +160,6 @@ def test_a_search_that_no_family_could_serve_lists_what_was_left_out(space, effo
 
 
 def test_reasons_are_short():
-    lines = settle({"response": "conditional"}, effort=2).describe()
+    lines = design_search({"response": "conditional"}, effort=2).describe()
     assert len(lines) == 2
     assert ";" not in lines[1]

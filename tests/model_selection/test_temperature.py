@@ -17,23 +17,23 @@ from properboost.model_selection.temperature import fit_temperature
 
 
 def draw(n=300, k=4, right=1.5, seed=0):
-    """Scores of which the row's own is larger, on average, by `right`."""
+    """Draw scores; that of the row's class is larger, on average, by `right`."""
     rng = np.random.default_rng(seed)
-    own = rng.integers(0, k, n)
+    codes = rng.integers(0, k, n)
     scores = rng.normal(size=(n, k))
-    scores[np.arange(n), own] += right
-    return scores, own
+    scores[np.arange(n), codes] += right
+    return scores, codes
 
 
-def find_loss(temperature, scores, own, weight=None):
-    """The log loss with half a row of errors."""
-    weight = np.ones(len(own)) if weight is None else weight
+def find_loss(temperature, scores, codes, weight=None):
+    """Return the log loss with half a row of errors."""
+    weight = np.ones(len(codes)) if weight is None else weight
     half_row = 0.5 / weight.sum()
     logs = log_softmax(scores / temperature, axis=1)
-    of_own = logs[np.arange(len(own)), own].copy()
-    logs[np.arange(len(own)), own] = -np.inf
-    counts = of_own > -np.inf
-    return -np.sum((weight * (of_own + half_row * logs.max(axis=1)))[counts])
+    label_logs = logs[np.arange(len(codes)), codes].copy()
+    logs[np.arange(len(codes)), codes] = -np.inf
+    counts = label_logs > -np.inf
+    return -np.sum((weight * (label_logs + half_row * logs.max(axis=1)))[counts])
 
 
 # -- fitting --------------------------------------------------------------------------------------
@@ -44,72 +44,72 @@ def find_loss(temperature, scores, own, weight=None):
 @pytest.mark.parametrize("right", [0.4, 1.5, 6.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_has_the_least_log_loss(k, scale, right, weighted):
-    scores, own = draw(k=k, right=right)
-    weight = np.random.default_rng(1).uniform(0.0, 4.0, len(own)) if weighted else None
-    found = fit_temperature(scale * scores, own, weight)
-    # Every number of four digits near it has a larger loss, but for rounding.
-    step = 10.0 ** (np.floor(np.log10(found)) - 3)
-    near = found + step * np.arange(-3, 4)
-    losses = np.array([find_loss(t, scale * scores, own, weight) for t in near])
+    scores, codes = draw(k=k, right=right)
+    weight = np.random.default_rng(1).uniform(0.0, 4.0, len(codes)) if weighted else None
+    temperature = fit_temperature(scale * scores, codes, weight)
+    # Every number of four digits near it has a larger loss, except for rounding.
+    step = 10.0 ** (np.floor(np.log10(temperature)) - 3)
+    near = temperature + step * np.arange(-3, 4)
+    losses = np.array([find_loss(t, scale * scores, codes, weight) for t in near])
     assert losses.argmin() in (2, 3, 4)
-    far = found * np.geomspace(0.01, 100.0, 41)
-    assert min(find_loss(t, scale * scores, own, weight) for t in far) >= losses[3] * (1 - 1e-12)
-    assert found == float(f"{found:.4g}")
+    far = temperature * np.geomspace(0.01, 100.0, 41)
+    assert min(find_loss(t, scale * scores, codes, weight) for t in far) >= losses[3] * (1 - 1e-12)
+    assert temperature == float(f"{temperature:.4g}")
 
 
 def test_where_the_search_begins_does_not_matter():
-    scores, own = draw()
-    assert len({fit_temperature(scores, own, start=t) for t in (1e-6, 0.1, 1.0, 30.0, 1e9)}) == 1
+    scores, codes = draw()
+    assert len({fit_temperature(scores, codes, start=t) for t in (1e-6, 0.1, 1.0, 30.0, 1e9)}) == 1
 
 
 def test_weights_are_frequencies():
-    scores, own = draw()
-    weight = np.random.default_rng(1).integers(0, 4, len(own))
-    repeated = fit_temperature(np.repeat(scores, weight, axis=0), np.repeat(own, weight))
-    assert fit_temperature(scores, own, weight.astype(float)) == repeated
+    scores, codes = draw()
+    weight = np.random.default_rng(1).integers(0, 4, len(codes))
+    repeated = fit_temperature(np.repeat(scores, weight, axis=0), np.repeat(codes, weight))
+    assert fit_temperature(scores, codes, weight.astype(float)) == repeated
 
 
 def test_scores_that_are_always_right_have_one_too():
-    scores, own = draw(right=40.0)
-    assert np.all(scores.argmax(axis=1) == own)
-    found = fit_temperature(scores, own)
+    scores, codes = draw(right=40.0)
+    assert np.all(scores.argmax(axis=1) == codes)
+    temperature = fit_temperature(scores, codes)
     # A finite loss of an error: about half a row of them is expected.
-    worst = np.exp(log_softmax(scores / found, axis=1))
-    wrong = 1.0 - worst[np.arange(len(own)), own]
+    worst = np.exp(log_softmax(scores / temperature, axis=1))
+    wrong = 1.0 - worst[np.arange(len(codes)), codes]
     assert 0.1 < wrong.sum() < 1.0
 
 
-def test_scores_that_say_nothing_have_none():
-    scores, own = draw(right=-1.0)
-    assert fit_temperature(scores, own) is None
-    assert fit_temperature(-scores, own) is not None
-    assert fit_temperature(np.zeros_like(scores), own) is None
-    assert fit_temperature(scores, own, np.zeros(len(own))) is None
+def test_uninformative_scores_have_none():
+    scores, codes = draw(right=-1.0)
+    assert fit_temperature(scores, codes) is None
+    assert fit_temperature(-scores, codes) is not None
+    assert fit_temperature(np.zeros_like(scores), codes) is None
+    assert fit_temperature(scores, codes, np.zeros(len(codes))) is None
 
 
 def test_a_class_that_was_not_learnt_counts_nowhere():
-    scores, own = draw()
+    scores, codes = draw()
     unknown = scores.copy()
     unknown[:150, 2] = -np.inf
-    found = fit_temperature(unknown, own)
-    near = found * np.array([0.99, 1.0, 1.01])
-    assert np.argmin([find_loss(t, unknown, own) for t in near]) == 1
-    kept = (own != 2) | (np.arange(len(own)) >= 150)
-    assert fit_temperature(unknown[kept], own[kept]) == found
+    temperature = fit_temperature(unknown, codes)
+    near = temperature * np.array([0.99, 1.0, 1.01])
+    assert np.argmin([find_loss(t, unknown, codes) for t in near]) == 1
+    learnt = (codes != 2) | (np.arange(len(codes)) >= 150)
+    assert fit_temperature(unknown[learnt], codes[learnt]) == temperature
     assert fit_temperature(np.full((3, 2), [-np.inf, 1.0]), np.zeros(3, dtype=int)) is None
 
 
 @pytest.mark.parametrize("far", [np.inf, 1e308, 1e200])
 def test_scores_may_be_of_any_size(far):
-    scores, own = draw()
+    scores, codes = draw()
     low, high = scores.copy(), scores.copy()
-    low[own != 3, 3] = -far  # with these the class is never confused
+    low[codes != 3, 3] = -far  # with these the class is never confused
     unknown = np.where(low == -far, -np.inf, low)
-    assert fit_temperature(low, own) == pytest.approx(fit_temperature(unknown, own), rel=0.02)
-    high[5, (own[5] + 1) % 4] = far  # which is worse at any temperature than equal probabilities
-    assert fit_temperature(high, own) is None
-    assert fit_temperature(1e-300 * scores, own) == pytest.approx(
-        1e-300 * fit_temperature(scores, own), rel=1e-3
+    assert fit_temperature(low, codes) == pytest.approx(fit_temperature(unknown, codes), rel=0.02)
+    high[5, (codes[5] + 1) % 4] = far  # which is worse at any temperature than equal probabilities
+    assert fit_temperature(high, codes) is None
+    assert fit_temperature(1e-300 * scores, codes) == pytest.approx(
+        1e-300 * fit_temperature(scores, codes), rel=1e-3
     )
 
 
@@ -137,7 +137,7 @@ def quartiles(iris):
 
 
 def predict_held_out(search, params, X, y):
-    """What each split's model predicts of the rows held out: pairs of rows and raw predictions."""
+    """Return each split's held-out rows with their raw predictions."""
     model = pb.ProperBoostClassifier(**params, n_estimators=search.space["n_estimators"], **BINS)
     model.set_params(calibration__temperature=None)
     return [
@@ -147,17 +147,17 @@ def predict_held_out(search, params, X, y):
 
 
 def find_scores(model, parts, X, y, scoring, temperature):
-    """The score of each split, through a fitted model's link, at a temperature or without."""
+    """Return each split's score through a fitted model's link, at a temperature or without."""
     scores = []
     for test, raw in parts:
         p = Link(model.loss_, "one_vs_rest", 1, temperature).probabilities(raw)
-        own = np.searchsorted(model.classes_, y[test])
+        codes = np.searchsorted(model.classes_, y[test])
         if scoring == "neg_log_loss":
             scores.append(-log_loss(y[test], p, labels=model.classes_))
         elif scoring == "accuracy":
-            scores.append(np.mean(p.argmax(axis=1) == own))
+            scores.append(np.mean(p.argmax(axis=1) == codes))
         else:
-            scores.append(-np.mean(np.sum((p - np.eye(p.shape[1])[own]) ** 2, axis=1)))
+            scores.append(-np.mean(np.sum((p - np.eye(p.shape[1])[codes]) ** 2, axis=1)))
     return np.array(scores)
 
 
@@ -172,8 +172,8 @@ def test_the_better_of_both_ways_is_taken(problem, scoring, request):
         parts = predict_held_out(search, params, X, y)
         model = clone(search.best_estimator_).set_params(**params, n_estimators=1).fit(X, y)
         pooled = np.concatenate([raw for _, raw in parts]) / (2.0 * params["gain"])
-        own = np.searchsorted(model.classes_, np.concatenate([y[test] for test, _ in parts]))
-        temperature = fit_temperature(pooled, own)
+        codes = np.searchsorted(model.classes_, np.concatenate([y[test] for test, _ in parts]))
+        temperature = fit_temperature(pooled, codes)
         ways = {t: find_scores(model, parts, X, y, scoring, t) for t in (None, temperature)}
         means = {t: scores.mean() for t, scores in ways.items()}
         known = params["calibration"].temperature
@@ -230,13 +230,13 @@ def test_weights_count_in_the_temperature():
 
 def test_a_class_that_a_split_lacks_has_a_finite_score():
     X, y = integers(n_classes=3)
-    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can learn it and test on it
+    rare = np.where(np.arange(len(y)) == 7, 3, y)  # one row: no fold can train and test on it
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
         search = pb.ProperBoostClassifierCV(SPACE, **FEW).fit(X, rare)
         without = pb.ProperBoostClassifierCV(SPACE, **FEW).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
-    least = np.log(np.finfo(float).eps) / len(y)  # what the row adds, once in all splits
+    least = np.log(np.finfo(float).eps) / len(y)  # the row's share, once in all splits
     assert np.all(scores > without.cv_results_["mean_test_score"] + 1.5 * least)
     temperatures, expected = (s.cv_results_[COLUMN].tolist() for s in (search, without))
     np.testing.assert_allclose(temperatures, expected, rtol=0.1)

@@ -1,4 +1,4 @@
-"""Searches whose candidates go to joblib's workers find what searches in one process do."""
+"""Searches through joblib's workers find what searches in one process find."""
 
 import joblib
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import properboost as pb
 from properboost.model_selection import search_run
 
-pytestmark = pytest.mark.timeout(300.0)  # workers may be waited for that never come
+pytestmark = pytest.mark.timeout(300.0)  # a search may wait for workers that never start
 
 GAINS = {"gain": [0.02, 0.5, 2.0, 64.0]}
 SPACE = GAINS | {"n_estimators": 12}
@@ -26,7 +26,7 @@ SEARCHES = [
 
 @pytest.fixture(scope="module", autouse=True)
 def pool():
-    """The processes that tests share are ended with them, not minutes later."""
+    """End the processes that tests share with the tests, not minutes later."""
     yield
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
@@ -55,7 +55,7 @@ def test_threads_of_joblib_find_the_same(settings):
 
 
 def test_families_of_workers_find_the_same_model():
-    """Which candidates are dropped, and when, depends on what is known of others."""
+    """The other candidates' scores decide which candidates are dropped, and when."""
     X, y = two_classes()
     settings = {"effort": 1, "max_estimators": 30, "time_limit": 1000.0}
     here = pb.ProperBoostClassifierCV(**settings).fit(X, y)
@@ -67,9 +67,9 @@ def test_families_of_workers_find_the_same_model():
 
 
 def test_families_of_workers_race_over_folds(monkeypatch):
-    """They do not see each other's scores: some go on that would be dropped here."""
+    """Workers do not exchange scores: some candidates continue that would be dropped here."""
     X, y = two_classes()
-    monkeypatch.setattr(search_run, "tell_enough", lambda _: True)
+    monkeypatch.setattr(search_run, "are_representative", lambda _: True)
     settings = {"space": {"interactions": 0}, "effort": 3, "max_estimators": 20, "cv": 5}
     with joblib.parallel_config("threading", n_jobs=2):
         there = pb.ProperBoostClassifierCV(**settings).fit(X, y)
@@ -101,9 +101,9 @@ def test_workers_of_dask_find_the_same():
 
 
 def test_a_search_inside_of_a_worker_stays_there():
-    """Its candidates would wait for workers that wait for it."""
+    """The candidates would wait for workers that wait for the search."""
     X, y = two_classes()
     search = pb.ProperBoostClassifierCV(**LISTS, refit=False)
     with joblib.parallel_config("loky", n_jobs=2):
-        found = joblib.Parallel()(joblib.delayed(search.fit)(X, own) for own in (y, 1 - y))
-    assert len(found) == 2
+        searches = joblib.Parallel()(joblib.delayed(search.fit)(X, labels) for labels in (y, 1 - y))
+    assert len(searches) == 2

@@ -1,4 +1,4 @@
-"""Whatever a space has is in the model, or is refused by name: nothing is replaced.
+"""Every value of a space is in the model, or is refused by name: nothing is replaced.
 
 ``PYTHONPATH=tests python tests/model_selection/test_written.py 200`` tries as many spaces.
 """
@@ -59,7 +59,7 @@ VALUES = {
     "weak_learner__n_draws": [1, 2],
     "weak_learner__max_conditions": [2, 1],
 }
-"""Values by name, the classifier's defaults among them."""
+"""Values by name, including the classifier's defaults."""
 
 SINGLE = ("n_estimators", "outer_bags", "calibration", "n_draws", "interactions__n_estimators")
 
@@ -91,7 +91,7 @@ def _has_field(kind, name):
 
 
 def _is_in(value, chosen, name):
-    """Whether a chosen value is one that was written."""
+    """Return whether a chosen value is one of the space."""
     if name == "weak_learner":
         return chosen == value if not isinstance(value, str) else chosen.name == value
     if name == "loss" and not isinstance(value, str):
@@ -103,7 +103,7 @@ def _is_in(value, chosen, name):
 
 
 def find_fate(space, effort, n_classes):
-    """Return what became of a space: "kept", the error that refuses it, or what was replaced."""
+    """Return "kept", the error that refuses a space, or the values that were replaced."""
     X, y = integers(120, n_classes)
     search = pb.ProperBoostClassifierCV(space, effort=effort, cv=2, max_estimators=3, n_jobs=1)
     try:

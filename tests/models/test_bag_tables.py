@@ -1,4 +1,4 @@
-"""Bags are fits to their own rows; their mean is the model, their spread its standard errors."""
+"""Bags are fits to subsets of rows: their mean is the model, their spread the standard errors."""
 
 import pickle
 
@@ -17,7 +17,7 @@ N_BAGS = 8
 
 
 def small(n_classes=2, n=700):
-    """Features of few values, which every bag has all of, so that bins are the same."""
+    """Return features of few values, all of which every bag has, so that bins are the same."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 6, (n, 4)).astype(float)
     X[rng.random(n) < 0.1, 3] = np.nan
@@ -30,15 +30,15 @@ TABLE = pb.Table()
 
 
 def deal_to_bags(y, n_bags=N_BAGS, learner=TABLE):
-    """Which rows each bag learns from."""
+    """Return the rows that each bag learns from."""
     bags = design_for(learner, n_bags)
-    return bags.kept[:, deal(read_rows(y, len(y), None, None, False), bags, 0)]
+    return bags.in_bag[:, deal(read_rows(y, len(y), None, None, False), bags, 0)]
 
 
 def raw_of_bags(model, X):
-    """F of each bag, (n_bags, n_rows, n_models)."""
+    """Return F of each bag, (n_bags, n_rows, n_models)."""
     table, n_threads = model._open(X)
-    return np.stack(model.ensemble_.spread.raw_predictions(table, n_threads))
+    return np.stack(model.ensemble_.standard_errors.raw_predictions(table, n_threads))
 
 
 FITS = [
@@ -47,7 +47,7 @@ FITS = [
     {"selection": "cyclic", "n_estimators": 5},
     {"selection": "greedy", "response": "newton", "l2": 4.0, "prior": None},
     {"step": "line_search", "response": "sign", "selection": "greedy"},
-    # Without an intercept, since the mean would have one that is no bag's.
+    # Without an intercept, because the mean's intercept would be no bag's.
     {"loss": "savage", "gain": 1.0, "calibration": pb.Calibration(intercept=None)},
     {"loss": "gboost", "gain": 2.0, "weak_learner": pb.Table(max_cells=3, min_saving=0.5)},
     {"interactions": [(0, 1), (1, 3)], "n_estimators": 10},
@@ -105,7 +105,7 @@ def test_trees_and_rules_are_averaged_over_bags(weak_learner):
 def test_standard_errors_are_of_centred_tables():
     X, y = small()
     model = pb.ProperBoostClassifier(outer_bags=N_BAGS, n_estimators=30).fit(X, y)
-    spread = model.ensemble_.spread
+    spread = model.ensemble_.standard_errors
     shape = model.shape_function(1)
     tables = np.stack([bag.table_of(0, 1)[:6] for bag in spread.bags])
     centred = tables - np.average(tables, weights=shape.weights, axis=1)[:, None]
@@ -117,7 +117,7 @@ def test_standard_errors_are_of_centred_tables():
 
 @pytest.mark.parametrize(("n_bags", "degrees"), [(4, 3), (16, 15), (64, 63)])
 def test_p_values_are_those_of_f_ratios_after_satterthwaite(n_bags, degrees):
-    """Against the eigenvalues of the covariance of the bags' centred tables."""
+    """Degrees of freedom follow the eigenvalues of the covariance of the bags' centred tables."""
     X, y = small(n=300)
     model = pb.ProperBoostClassifier(
         outer_bags=n_bags, n_estimators=30, weak_learner=pb.Table(max_cells=None)
@@ -125,7 +125,7 @@ def test_p_values_are_those_of_f_ratios_after_satterthwaite(n_bags, degrees):
     numerators = []
     for j in range(3):
         shape = model.shape_function(j)
-        tables = np.stack([bag.centered(0) for bag in model.ensemble_.spread.bags])
+        tables = np.stack([bag.centered(0) for bag in model.ensemble_.standard_errors.bags])
         first, end = model.ensemble_.offsets[j : j + 2]
         root = np.sqrt(model.ensemble_.shares[first:end])
         deviations = (tables - tables.mean(axis=0))[:, first:end] * root
@@ -136,20 +136,20 @@ def test_p_values_are_those_of_f_ratios_after_satterthwaite(n_bags, degrees):
         expected = stats.f.sf(ratio, numerator, numerator * degrees)
         assert shape.p_value == pytest.approx(expected, rel=1e-8)
         numerators.append(numerator)
-    assert max(numerators) > 2.0  # with one degree of freedom each would be like another
+    assert max(numerators) > 2.0  # with one degree of freedom all would be alike
 
 
-def test_what_says_nothing_is_within_noise():
+def test_uninformative_features_are_within_noise():
     X, y = small()
-    found = []
+    p_values = []
     for seed in range(40):
         noise = np.random.default_rng(seed).permutation(y)
         model = pb.ProperBoostClassifier(
             outer_bags=16, calibration=pb.Calibration(slope=1.0), random_state=seed
         )
         model.fit(X, noise)
-        found += [model.shape_function(j).p_value for j in range(4)]
-    assert 0.02 <= np.mean(np.array(found) <= 0.1) <= 0.13  # .07 in 600
+        p_values += [model.shape_function(j).p_value for j in range(4)]
+    assert 0.02 <= np.mean(np.array(p_values) <= 0.1) <= 0.13  # .07 in 600
 
 
 @pytest.mark.parametrize("coupling", [None, "softmax", "canonical", "one_vs_rest"])
@@ -175,7 +175,7 @@ def test_importances_have_errors_pairs_included():
     model = pb.ProperBoostClassifier(outer_bags=4, interactions=2, n_estimators=20).fit(X, y)
     errors = model.importance_errors_
     assert errors.shape == (len(model.feature_importances_) + len(model.pair_importances_),)
-    bags = [bag.importances() for bag in model.ensemble_.spread.bags]
+    bags = [bag.importances() for bag in model.ensemble_.standard_errors.bags]
     np.testing.assert_allclose(
         errors[:4], np.sqrt(3 / 4 * np.square(bags - np.mean(bags, axis=0)).sum(axis=0))
     )
@@ -205,7 +205,7 @@ def test_monotonize_orders_every_bag():
     X, y = small()
     settings = {"outer_bags": N_BAGS, "n_estimators": 20}
     model = pb.ProperBoostClassifier(**settings).fit(X, y).monotonize(0, 1)
-    for bag in model.ensemble_.spread.bags:
+    for bag in model.ensemble_.standard_errors.bags:
         assert (np.diff(bag.table_of(0, 0)[:6]) >= -1e-12).all()
     assert np.isfinite(model.predict_interval(X)).all()
     short = pb.ProperBoostClassifier(**settings).set_params(outer_bags__tables=False).fit(X, y)
@@ -213,14 +213,14 @@ def test_monotonize_orders_every_bag():
         short.monotonize(1, 1)
 
 
-@pytest.mark.parametrize("given", [{}, {"selection": "cyclic"}, {"weak_learner": "tree"}])
-def test_any_number_of_threads_makes_the_same_model(given):
+@pytest.mark.parametrize("settings", [{}, {"selection": "cyclic"}, {"weak_learner": "tree"}])
+def test_any_number_of_threads_makes_the_same_model(settings):
     X, y = small(3, n=2500)
-    found = []
+    predictions = []
     for n_jobs in (1, 3):
-        model = pb.ProperBoostClassifier(outer_bags=4, n_estimators=5, n_jobs=n_jobs, **given)
-        found.append(model.fit(X, y).decision_function(X))
-    assert np.array_equal(*found)
+        model = pb.ProperBoostClassifier(outer_bags=4, n_estimators=5, n_jobs=n_jobs, **settings)
+        predictions.append(model.fit(X, y).decision_function(X))
+    assert np.array_equal(*predictions)
 
 
 def test_a_loss_with_an_intercept_has_one_in_every_bag():
@@ -271,14 +271,14 @@ def test_a_search_has_bags_of_models_that_can_be_read():
     assert search.best_estimator_.outer_bags == 0
 
 
-@pytest.mark.parametrize("given", [{}, {"selection": "cyclic"}, {"interactions": 1}])
-def test_a_weight_of_2_is_the_row_twice_where_groups_say_which_rows_are_one(given):
+@pytest.mark.parametrize("settings", [{}, {"selection": "cyclic"}, {"interactions": 1}])
+def test_a_weight_of_2_is_the_row_twice_where_groups_join_the_copies(settings):
     X, y = small()
     weight = np.random.default_rng(1).integers(1, 4, len(y))
     rows = np.repeat(np.arange(len(y)), weight)
-    given = {"outer_bags": 16, "n_estimators": 10, **given}
-    one = pb.ProperBoostClassifier(**given).fit(X, y, weight, groups=np.arange(len(y)))
-    other = pb.ProperBoostClassifier(**given).fit(X[rows], y[rows], groups=rows)
+    settings = {"outer_bags": 16, "n_estimators": 10, **settings}
+    one = pb.ProperBoostClassifier(**settings).fit(X, y, weight, groups=np.arange(len(y)))
+    other = pb.ProperBoostClassifier(**settings).fit(X[rows], y[rows], groups=rows)
     expected = other.decision_function(X)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(one.decision_function(X), expected, atol=1e-5 * scale)
@@ -289,8 +289,8 @@ def test_groups_are_of_bags_alone():
     X, y = small()
     groups = np.arange(len(y)) // 7
     plain, grouped = (
-        pb.ProperBoostClassifier(outer_bags=4, n_estimators=10).fit(X, y, groups=own)
-        for own in (None, groups)
+        pb.ProperBoostClassifier(outer_bags=4, n_estimators=10).fit(X, y, groups=bag_groups)
+        for bag_groups in (None, groups)
     )
     assert log_loss(y, grouped.predict_proba(X)) != log_loss(y, plain.predict_proba(X))
     without = pb.ProperBoostClassifier(n_estimators=10)

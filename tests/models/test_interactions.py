@@ -1,4 +1,4 @@
-"""Pairs: two features taken as one, from the grid over both to the model that is read by pairs."""
+"""Pairs: two features taken as one, from the grid over both to the model's pair functions."""
 
 import itertools
 import pickle
@@ -33,8 +33,8 @@ def test_levels_of_a_numeric_feature_are_runs_of_bins(weight, most):
         return
     assert set(np.diff(values)) <= {0, 1}
     assert (values[0], values[-1]) == (0, ordered - 1)
-    held = np.bincount(values, weight[:-1])
-    assert (held > 0).all()  # no level that no row has
+    level_weights = np.bincount(values, weight[:-1])
+    assert (level_weights > 0).all()  # no level that no row has
     assert ordered <= max(1, most - has_missing)
     if has_missing:
         assert missing == ordered
@@ -93,7 +93,7 @@ def interactions():
 # ------------------------------------------------------------------------------- reading the model
 
 
-def test_nearly_equal_features_can_be_told_apart():
+def test_nearly_equal_features_are_distinguished():
     weight = np.eye(15) * 1000 + np.eye(15, k=1)
     grid = np.random.default_rng(0).normal(size=(15, 15))
     a, b = purify(grid, weight * 1e305)
@@ -146,29 +146,33 @@ def test_raw_predictions_are_the_sum_of_the_functions(interactions):
         total += model.shape_function(name)(rows[name].to_numpy())
     for a, b in model.pairs_:
         function = model.pair_function(b, a)
-        held = function.weights
-        assert held.sum() == pytest.approx(3000)
+        weights = function.weights
+        assert weights.sum() == pytest.approx(3000)
         for axis in (0, 1):
-            np.testing.assert_allclose((held * function.values).sum(axis=axis), 0, atol=1e-6)
+            np.testing.assert_allclose((weights * function.values).sum(axis=axis), 0, atol=1e-6)
         assert tuple(map(len, function.levels)) == function.values.shape
         total += function(rows[a].to_numpy(), rows[b].to_numpy())
     np.testing.assert_allclose(model.decision_function(rows), total, atol=1e-9)
-    found = model.contributions(rows)
-    np.testing.assert_allclose(found.baseline + found.values.sum(axis=1), total, atol=1e-9)
+    contributions = model.contributions(rows)
+    np.testing.assert_allclose(
+        contributions.baseline + contributions.values.sum(axis=1), total, atol=1e-9
+    )
 
 
 def test_pairs_contribute(interactions):
     X, y = interactions
     model = pb.ProperBoostClassifier(interactions=2, n_estimators=30).fit(X, y)
-    found = model.contributions(X)
-    assert found.names[-2:] == ("feature 1 and feature 4", "feature 2 and feature 5")
-    assert found.values.shape == (3000, 8)
+    contributions = model.contributions(X)
+    assert contributions.names[-2:] == ("feature 1 and feature 4", "feature 2 and feature 5")
+    assert contributions.values.shape == (3000, 8)
     np.testing.assert_allclose(
-        found.baseline + found.values.sum(axis=1), model.decision_function(X), atol=1e-9
+        contributions.baseline + contributions.values.sum(axis=1),
+        model.decision_function(X),
+        atol=1e-9,
     )
-    np.testing.assert_allclose(found.values.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(contributions.values.mean(axis=0), 0, atol=1e-9)
     function = model.pair_function(1, 4)
-    np.testing.assert_allclose(found.values[:, 6], function(X[:, 1], X[:, 4]), atol=1e-9)
+    np.testing.assert_allclose(contributions.values[:, 6], function(X[:, 1], X[:, 4]), atol=1e-9)
 
 
 def test_levels_in_words():
@@ -330,7 +334,7 @@ def test_a_search_on_one_feature_finds_no_pair(interactions):
 
 
 def test_raw_predictions_of_any_size_leave_finite_gradients():
-    """A warning of numpy's would be an error here."""
+    """A warning from numpy would be an error here."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=300) > 0

@@ -1,4 +1,4 @@
-"""Lines in leaves, beside the engine's."""
+"""Lines in leaves, compared with the engine's."""
 
 import numpy as np
 

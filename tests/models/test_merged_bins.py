@@ -1,4 +1,4 @@
-"""Bins for a model that goes on over other rows."""
+"""Bins for a model that continues on other rows."""
 
 import numpy as np
 import pytest
@@ -40,63 +40,63 @@ def frame(seed, n=500, towns=("Bonn", "Kiel", "Ulm"), shift=0.0):
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("towns", [("Ulm",), ("Bonn", "Trier", "Jena", "Ulm")], ids=len)
-def test_earlier_rounds_say_what_they_said(name, towns):
+def test_earlier_rounds_keep_their_predictions(name, towns):
     first, y = frame(0)
     other, labels = frame(1, towns=towns, shift=1.5)
     model = pb.ProperBoostClassifier(
         n_estimators=15, calibration=pb.Calibration(slope=1.0), **KINDS[name]
     ).fit(first, y)
     later = clone(model).set_params(n_estimators=40).fit(other, labels)
-    found = later.ensemble_.binning.features
-    binning, models = merge_bins(model.ensemble_.binning, model.ensemble_.models, found)
+    later_features = later.ensemble_.binning.features
+    binning, models = merge_bins(model.ensemble_.binning, model.ensemble_.models, later_features)
     tables = [first, other, frame(2, towns=(*towns, "Worms"), shift=-3.0)[0]]
     for table in tables:
-        said = []
+        outputs = []
         for rounds, bins in (
             (model.ensemble_.models[0], model.ensemble_.binning),
             (models[0], binning),
         ):
             codes = encode(bins, table)
-            said.append([rounds.look_up(t, codes, bins, 1) for t in range(len(rounds))])
-        np.testing.assert_array_equal(*said)
+            outputs.append([rounds.look_up(t, codes, bins, 1) for t in range(len(rounds))])
+        np.testing.assert_array_equal(*outputs)
     if len(towns) > 1:
         assert {"Trier", "Jena"} < set(binning.features[2].categories)
-    fresh = np.setdiff1d(found[0].edges, model.ensemble_.binning.features[0].edges)
+    fresh = np.setdiff1d(later_features[0].edges, model.ensemble_.binning.features[0].edges)
     assert np.isin(binning.features[0].edges, fresh).any()
 
 
 def encode(binning, table):
-    """Codes of a table's rows."""
+    """Return the codes of a table's rows."""
     return binning.encode(open_table(BaseEstimator(), table, reset=True), None, 1)
 
 
 @given(n_old=st.integers(1, 254), n_new=st.integers(1, 254), share=st.floats(0, 1))
 def test_there_is_room(n_old, n_new, share):
     rng = np.random.default_rng(n_old * 255 + n_new)
-    own = NumericBins(np.sort(rng.normal(size=n_old)))
-    other = NumericBins(np.sort(rng.normal(size=n_new)))
+    old = NumericBins(np.sort(rng.normal(size=n_old)))
+    new = NumericBins(np.sort(rng.normal(size=n_new)))
     table = np.cumsum(rng.random(n_old + 1) < share).astype(float)
     rounds = Rounds.of_tables(np.zeros(1, dtype=np.int64), [np.append(table, -1.0)])
-    binning, (moved,) = merge_bins(Binning((own,), False), [rounds], [other])
+    binning, (moved,) = merge_bins(Binning((old,), False), [rounds], [new])
     (bins,) = binning.features
     assert bins.n_bins <= MOST_BINS
-    x = np.concatenate([rng.normal(size=500), own.edges, other.edges, bins.edges])
-    before = table[np.searchsorted(own.edges, x, side="left")]
+    x = np.concatenate([rng.normal(size=500), old.edges, new.edges, bins.edges])
+    before = table[np.searchsorted(old.edges, x, side="left")]
     after = moved.values[np.searchsorted(bins.edges, x, side="left")]
     np.testing.assert_array_equal(before, after)
     assert moved.values[bins.n_bins] == -1.0
 
 
-@pytest.mark.parametrize("n_own", [0, 1, 100, 254])
-@pytest.mark.parametrize("n_other", [0, 1, 200, 254])
+@pytest.mark.parametrize("n_old", [0, 1, 100, 254])
+@pytest.mark.parametrize("n_new", [0, 1, 200, 254])
 @pytest.mark.parametrize("rare", [(False, False), (True, False), (False, True)], ids=str)
-def test_categories(n_own, n_other, rare):
-    own = CategoricalBins(tuple(range(n_own - rare[0])) if n_own else (), rare[0])
-    other = CategoricalBins(tuple(range(50, 50 + n_other - rare[1])) if n_other else (), rare[1])
-    binning, _ = merge_bins(Binning((own,), False), [], [other])
+def test_categories(n_old, n_new, rare):
+    old = CategoricalBins(tuple(range(n_old - rare[0])) if n_old else (), rare[0])
+    new = CategoricalBins(tuple(range(50, 50 + n_new - rare[1])) if n_new else (), rare[1])
+    binning, _ = merge_bins(Binning((old,), False), [], [new])
     (bins,) = binning.features
     assert bins.n_bins <= MAX_CATEGORIES
-    assert bins.categories[: len(own.categories)] == own.categories
+    assert bins.categories[: len(old.categories)] == old.categories
     assert len(set(bins.categories)) == len(bins.categories)
 
 

@@ -1,10 +1,10 @@
-"""Trees that are none, and savings without bounds."""
+"""Invalid trees, and savings without bounds."""
 
 import numpy as np
 import pytest
 
 from properboost import _core
-from properboost.models.tree import Tree, as_shares
+from properboost.models.tree import TreeNodes, as_shares
 
 
 def test_trees_that_are_none_are_refused():
@@ -23,11 +23,11 @@ def test_trees_that_are_none_are_refused():
 
 
 def test_infinite_savings_are_shared():
-    """A warning of numpy's would be an error here."""
+    """A warning from numpy would be an error here."""
     feature = np.array([2, -1, 0, -1, 1, -1, -1], np.int32)
     saving = np.array([np.inf, 0.0, 1.0, 0.0, np.inf, 0.0, np.nan])
     sets, weight = np.zeros((7, 4), np.uint64), np.ones((7, 2))
-    tree = Tree(feature, np.arange(7), sets, sets, weight, saving)
+    tree = TreeNodes(feature, np.arange(7), sets, sets, weight, saving)
     shares = as_shares(tree.savings(3, tree.largest_saving))
     np.testing.assert_allclose(shares, [0.0, 0.5, 0.5], atol=1e-300)
-    assert as_shares(Tree.without_nodes().savings(3, 0.0)).tolist() == [0.0] * 3
+    assert as_shares(TreeNodes.without_nodes().savings(3, 0.0)).tolist() == [0.0] * 3

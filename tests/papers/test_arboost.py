@@ -1,4 +1,4 @@
-"""AR-Boost and its comparison methods: against plain numpy, and what their papers say."""
+"""AR-Boost and its comparison methods, against plain numpy and their papers."""
 
 import warnings
 
@@ -17,9 +17,9 @@ TURNS = "ignore:a weak classifier and its negative take turns"
 
 
 class Reference:
-    """Algorithms 1 and 2 over stumps of columns of numbers, and the methods they are compared with.
+    """Algorithms 1 and 2 over stumps of numeric columns, and the methods they are compared with.
 
-    Everything is written as the papers have it; rows are looked at one feature and value at a time.
+    Everything follows the papers; each cut is tried one feature and value at a time.
     """
 
     def __init__(
@@ -45,19 +45,19 @@ class Reference:
     def fit(self, X, y, n_rounds, sample_weight=None):
         n, c = len(y), y.max() + 1
         count = np.ones(n) if sample_weight is None else sample_weight
-        own = y[:, None] == np.arange(c)
+        is_label = y[:, None] == np.arange(c)
         raw = np.zeros((n, c))  # sums to 0 over the classes
         influence = np.zeros(n)
         self.errors, self.alphas, self.features, self.risks = [], [], [], []
         self.takes_turns = False
         right, raws = [], [raw]
         for t in range(1, n_rounds + 1):
-            margin = raw[own]
+            margin = raw[is_label]
             faith = np.exp(-self.damping * np.abs(margin))
             w = np.exp(-self.soften(margin, influence, sum(self.alphas))) * faith
-            feature, says = self.choose(X[:, self.draw(t, X.shape[1])], y, count * w, c)
+            feature, classes = self.choose(X[:, self.draw(t, X.shape[1])], y, count * w, c)
             feature = self.draw(t, X.shape[1])[feature]
-            wrong = says != y
+            wrong = classes != y
             total = np.sum(count * w)
             error = np.sum(count * w * wrong) / total
             odds = self.rho * (c - 1)
@@ -74,18 +74,18 @@ class Reference:
             if self.mistrust > 0.0:
                 alpha = self.minimise(margin, np.where(wrong, -1, 1), influence, share, count)
             alpha *= self.learning_rate * may_vote
-            votes = unit * ((says[:, None] == np.arange(c)) - 1 / c)
+            votes = unit * ((classes[:, None] == np.arange(c)) - 1 / c)
             raw = raw + faith[:, None] * alpha * votes
             raws.append(raw)
             influence += alpha * share
             self.errors.append(error)
             self.alphas.append(alpha)
-            soft = self.soften(raw[own], influence, sum(self.alphas))
+            soft = self.soften(raw[is_label], influence, sum(self.alphas))
             self.features.append(feature)
             self.risks.append(np.sum(count * np.exp(-soft)) / count.sum())
         if self.rho > 1.0 and c == 2 and len(raws) > 2:
             before, after = (r.argmax(axis=1) for r in raws[-2:])
-            errors = [np.average(said != y, weights=count) for said in (before, after)]
+            errors = [np.average(predicted != y, weights=count) for predicted in (before, after)]
             turned = np.average(before != after, weights=count) > 0.5
             if (turned and errors[0] < errors[1]) or (self.takes_turns and errors[0] <= errors[1]):
                 self.takes_turns = True
@@ -115,30 +115,30 @@ class Reference:
         return total - np.sum(w**2) / total if total > 0 else 0.0
 
     def draw(self, t, d):
-        """Return the features of round t, those of least random bits: a tree's root draws so."""
+        """Return the features of round t: those of least random bits, as for a tree's root."""
         key = draw_bits(self.seed, 0, t)
         order = sorted(range(d), key=lambda j: draw_bits(key, 1, j))
         return sorted(order[: max(1, round(self.max_features * d))])
 
     def is_a_turn(self, right, error, c):
-        """Whether h, -h and h came in turn, the last two with one error: for ever, then."""
+        """Return whether h, -h and h came in turn, the last two with one error: for ever, then."""
         if self.rho <= 1.0 or c > 2 or self.max_features < 1.0 or len(right) < 3:
             return False
         opposite = np.all(right[-1] == ~right[-2]) and np.all(right[-2] == ~right[-3])
         return opposite and abs(error - self.errors[-1]) <= 1e-5 * error
 
     def choose(self, X, y, w, c):
-        own = np.bincount(y, w, minlength=c)
-        enough = self.cost(own) * (1 - self.min_relative_decrease)
-        best = (self.cost(own), 0, np.full(len(y), own.argmax()))
+        class_weights = np.bincount(y, w, minlength=c)
+        enough = self.cost(class_weights) * (1 - self.min_relative_decrease)
+        best = (self.cost(class_weights), 0, np.full(len(y), class_weights.argmax()))
         for j in range(X.shape[1]):
             for value in np.unique(X[:, j])[:-1]:
                 left = X[:, j] <= value
                 sums = [np.bincount(y[s], w[s], minlength=c) for s in (left, ~left)]
                 cost = self.cost(sums[0]) + self.cost(sums[1])
                 if cost <= enough and cost < best[0] * (1 - 1e-9):
-                    says = np.where(left, sums[0].argmax(), sums[1].argmax())
-                    best = (cost, j, says)
+                    classes = np.where(left, sums[0].argmax(), sums[1].argmax())
+                    best = (cost, j, classes)
         return best[1:]
 
 
@@ -185,7 +185,7 @@ REFERENCES = {
 @pytest.mark.filterwarnings(TURNS)
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("name", REFERENCES)
-def test_methods_do_what_their_papers_say(name, weighted):
+def test_methods_follow_their_papers(name, weighted):
     model, reference, n_classes = REFERENCES[name]
     X, y = make_rows(n_classes, n=200, d=3, n_values=12)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
@@ -230,8 +230,8 @@ def test_a_classifier_and_its_negative_do_not_take_turns_for_ever(seed, rho, cri
     reference = Reference(rho, criterion).fit(X, y, 60)
     assert reference.takes_turns
     model = AR(rho, criterion=criterion, n_estimators=60)
-    kept = len(reference.errors)
-    with pytest.warns(UserWarning, match=f"turns: {kept} of 60 rounds are kept; a smaller rho"):
+    n_rounds = len(reference.errors)
+    with pytest.warns(UserWarning, match=f"turns: {n_rounds} of 60 rounds are kept; a smaller rho"):
         model.fit(X, y)
     np.testing.assert_array_equal(model.history_["feature"], reference.features)
     np.testing.assert_allclose(model.decision_function(X), reference.raw, atol=1e-4)
@@ -241,7 +241,7 @@ def test_a_classifier_and_its_negative_do_not_take_turns_for_ever(seed, rho, cri
 
 @pytest.mark.parametrize("n_rounds", range(1, 12))
 def test_no_number_of_rounds_turns_predictions_round(n_rounds):
-    # h and nearly -h: cuts differ by a value, and weights never are what they were.
+    # h and nearly -h: cuts differ by a value, and no two rounds have the same weights.
     X, y = make_rows(2, n=300, d=3, n_values=60, seed=1)
     reference = Reference(4.0).fit(X, y, n_rounds)
     model = AR(4.0, n_estimators=n_rounds)
@@ -254,7 +254,7 @@ def test_no_number_of_rounds_turns_predictions_round(n_rounds):
 
 
 def test_turns_of_several_classes_are_those_of_yes_and_no():
-    # A classifier that says one of several classes has no negative.
+    # A classifier that predicts one of several classes has no negative.
     X, y = make_rows(3, n=200, d=3, n_values=12)
     with pytest.warns(UserWarning, match="take turns: "):
         labels = AR(8.0, multiclass="one_vs_rest", n_estimators=60).fit(X, y)
@@ -269,15 +269,15 @@ def test_turns_of_several_classes_are_those_of_yes_and_no():
 @pytest.mark.parametrize("rho", [0.8, 1.0, 1.4, 3.0])
 def test_its_error_on_the_next_weights_is_the_one_allowed(rho, n_classes, weak_learner):
     X, y = make_rows(n_classes)
-    own = y[:, None] == np.arange(n_classes)
+    is_label = y[:, None] == np.arange(n_classes)
     size = {"max_leaf_nodes": 4} if weak_learner == "tree" else {}
     model = AR(rho, n_estimators=12, weak_learner=weak_learner, **size).fit(X, y)
     allowed = rho * (n_classes - 1) / (rho * (n_classes - 1) + 1)
     before = np.zeros((len(y), n_classes))
     for raw in model.staged_decision_function(X):
         both = np.stack([-raw, raw], axis=1) if n_classes == 2 else raw
-        wrong = (both - before)[own] < 0
-        w = np.exp(-both[own])
+        wrong = (both - before)[is_label] < 0
+        w = np.exp(-both[is_label])
         assert np.sum(w * wrong) / np.sum(w) == pytest.approx(allowed, abs=2e-6)
         before = both
 
@@ -287,14 +287,14 @@ def exponent_of_eq_4(rho, gamma):
 
 
 def test_eq_4_bounds_errors_and_need_not_bound_products():
-    # With the least gamma the exponent is largest, or it is not negative, which bounds any error.
+    # With the least gamma the exponent is largest; if it is not negative, it bounds any error.
     for rho in (1.0, 1.5, 3.0, 10.0):
         gamma = np.linspace(0.0, rho / (rho + 1), 200)
         exponent = exponent_of_eq_4(rho, gamma)
         later = np.maximum.accumulate(exponent[::-1])[::-1]  # of any larger gamma
         assert np.all((exponent >= -1e-12) | (exponent >= later))
     # Errors above 1/2 are allowed at rho 3, up to 3/4; Z is largest at 1/2.  (No weak classifier
-    # here errs so: a cell says the heavier class.)
+    # here errs so often: a cell predicts the heavier class.)
     errors = np.array([0.74, 0.5, 0.5])
     product = np.prod((3**-0.5 + 3**0.5) * np.sqrt(errors * (1 - errors)))
     assert product > np.exp(3 * exponent_of_eq_4(3.0, 0.75 - errors.max()))
@@ -347,7 +347,7 @@ def test_bounds_are_of_adaboost_and_ar_boost_only():
 
 
 def chi_square(n, rng):
-    """Section 3.2: ten normal features, and whether their squares' sum is below its median."""
+    """Return section 3.2's rows: ten normal features, and whether their squared norm is small."""
     from scipy.stats import chi2
 
     X = rng.standard_normal((n, 10))
@@ -355,8 +355,8 @@ def chi_square(n, rng):
 
 
 def test_on_the_chi_square_example_adaboost_learns_and_ar_boost_takes_turns():
-    # The paper has it the other way round.  Its weak learner cannot have been closed under
-    # negation: h errs with rho / (1 + rho) on the next weights, so that -h errs with 1 / (1 + rho).
+    # The paper prints the opposite.  Its weak learner cannot have been closed under negation: h
+    # errs with rho / (1 + rho) on the next weights, so that -h errs with 1 / (1 + rho).
     X, y = chi_square(2000, np.random.default_rng(0))
     adaboost = AR(n_estimators=200).fit(X, y)
     assert adaboost.history_["cost"].max() < 0.5
@@ -368,8 +368,8 @@ def test_on_the_chi_square_example_adaboost_learns_and_ar_boost_takes_turns():
 
 
 def test_adaboost_mh_is_adaboost_of_rows_and_labels():
-    # With the label as a feature more, whose values the others' bins are crossed with, it is
-    # AdaBoost of two classes over bins.
+    # With the label as one more feature, crossed with the others' bins, the algorithm is AdaBoost
+    # of two classes over bins.
     X, y = make_rows(3, n=150, d=3, n_values=6)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))  # no bin is tied
     kind = {"n_estimators": 10, "weak_learner": "table", "rows_per_bin": None}

@@ -26,8 +26,8 @@ def letter():
 @pytest.mark.parametrize("trace", TRACES, ids=TRACE_IDS)
 def test_the_classifier_makes_the_errors_of_the_traces(letter, trace):
     (X, y), (X_test, y_test) = letter[trace["data"].removeprefix("LETTER.")]
-    told = {name: trace[name] for name in ("loss", "gain", "response", "step")}
-    model = pb.ProperBoostClassifier(**AS_PUBLISHED | told).fit(X, y)
+    settings = {name: trace[name] for name in ("loss", "gain", "response", "step")}
+    model = pb.ProperBoostClassifier(**AS_PUBLISHED | settings).fit(X, y)
     errors = int((model.margins(X_test, y_test) <= 0).sum())  # a raw prediction of 0 is an error
     assert abs(errors - trace["test_errors"]) <= max(3, 0.005 * trace["test_errors"])
     loss = log_loss(y_test, np.clip(model.predict_proba(X_test)[:, 1], 1e-12, 1 - 1e-12))

@@ -11,7 +11,7 @@ RESPONSES = ("real", "exact")
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_rows_far_on_the_wrong_side_lose_their_weight(response):
-    """Weights are -phi'(v), which is small where v is far below 0: Figure 1 of the paper."""
+    """Weights are -phi'(v), which is small where v is far below 0 (Figure 1 of the paper)."""
     X, y = np.repeat([[0.0], [1.0]], 100, axis=0), np.repeat([0, 1], 100)
     y[[0, -1]] = 1, 0
     model = pb.SavageBoost(response=response, n_estimators=20).fit(X, y)
@@ -93,7 +93,7 @@ def test_alpha_ends_are_the_logistic_and_the_exponential_model(binary, alpha, tw
 
 
 def test_alphas_and_gains_are_searched_together(binary):
-    """Each cell of the grid is the model on its own, and the best of all is taken."""
+    """Each cell of the grid equals a separate fit, and the best of all is taken."""
     X, y = binary
     y = np.where(np.arange(len(y)) % 4 == 0, 1 - y, y)
     alphas, gains, cv = [0.0, 0.25, 0.5], [0.5, 2.0], StratifiedKFold(3)

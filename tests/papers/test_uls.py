@@ -16,7 +16,7 @@ PHIS = ("entropy", "matsushita", "mu")
 
 
 def gain_of(phi, mu):
-    """Return what tells `ULS` of the mu of ``phi="mu"``."""
+    """Return the parameters that set the mu of ``phi="mu"`` in `ULS`."""
     return {"gain": (1 - mu) / 2} if phi == "mu" else {}
 
 
@@ -24,13 +24,13 @@ def loss_of(model):
     return get_loss(model.loss, model.gain)
 
 
-# -- what Theorem 2 says --------------------------------------------------------------------------
+# -- Theorem 2 ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", SOLVED)
 @pytest.mark.parametrize("weak_learner", ["stump", "rule"])
 @pytest.mark.parametrize("phi", PHIS)
-def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
+def test_the_surrogate_falls_as_fast_as_in_theorem_2(phi, weak_learner, step):
     X, y, _ = noisy(4)
     y = sides(y)
     m = len(y)
@@ -41,8 +41,8 @@ def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
     ).fit(X, y)
     # F_phi is the loss over b_phi, 1 at margin 0: a sum over rows that starts at m.
     surrogate = np.concatenate([[m], m / b * model.history_["risk"]])
-    own = function.surrogate(y * model.decision_function(X)).sum()
-    assert surrogate[-1] == pytest.approx(own, rel=1e-5)
+    expected = function.surrogate(y * model.decision_function(X)).sum()
+    assert surrogate[-1] == pytest.approx(expected, rel=1e-5)
     assert np.all(surrogate >= 0.0)
 
     H = features_of(model, X)
@@ -55,7 +55,7 @@ def test_the_surrogate_falls_as_fast_as_theorem_2_says(phi, weak_learner, step):
         edge = np.abs((w * y) @ chosen / w.sum())
         gamma = abs(np.mean((w * y) @ chosen / w.sum()))  # eq. 42
         size = np.sqrt(np.max(np.sum(chosen**2, axis=0)))
-        # Eq. 45 with eq. 44: for every feature chosen; the newest says most.
+        # Eq. 45 with eq. 44 holds for every chosen feature; the newest one's bound is the tightest.
         bounds.append(function.least_curvature / 2 * (edge[-1] * w.sum() / size) ** 2 / b)
         # Eq. 46 and 47.
         assert bounds[-1] >= function.least_fall(gamma, w.sum(), size)
@@ -198,7 +198,7 @@ def test_matsushita_is_the_cost_of_the_real_response():
 
 
 def test_rules_by_impurity_do_not_stand_still_on_plateaus():
-    """With unbalanced classes no literal lowers the error; the impurity still falls."""
+    """No literal lowers the error of unbalanced classes, but the impurity still falls."""
     rng = np.random.default_rng(8)
     X = rng.integers(0, 4, (500, 3)).astype(float)
     y = rng.random(500) < np.where((X[:, 0] > 1) & (X[:, 1] > 1), 0.45, 0.05)

@@ -1,4 +1,4 @@
-"""Parameters out of range or of another type: the error says which, and what is allowed."""
+"""Parameters out of range or of another type: the error names them and the allowed values."""
 
 import numpy as np
 import pytest

@@ -94,7 +94,7 @@ def test_values_become_the_objects_that_they_stand_for(value, changes, expected)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-def test_set_params_is_the_one_that_knows_objects(cls):
+def test_set_params_is_that_of_component_support(cls):
     assert cls.set_params is ComponentSupport.set_params
 
 

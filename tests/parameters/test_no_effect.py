@@ -1,6 +1,6 @@
 """No parameter is without effect: another value makes another model, or is refused by name.
 
-Two reasons are left: the data lack what a parameter is about, or it is about running.
+There are two exceptions: the data lack the parameter's subject, or it affects running only.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ OTHERS = {
     "categorical_features": [[4]],
     "class_weight": ["balanced"],
 }
-"""Values of the classifier's parameters that are not the defaults."""
+"""Values of the classifier's parameters other than the defaults."""
 
 FIELDS = {
     "max_cells": [2, None],
@@ -55,7 +55,7 @@ FIELDS = {
     "n_draws": [3],
     "max_conditions": [1],
 }
-"""Values of the learners' fields that are not the defaults."""
+"""Values of the learners' fields other than the defaults."""
 
 NO_SUCH_DATA = {
     "multiclass": "there are two classes",
@@ -171,7 +171,7 @@ def test_fields_of_other_objects_have_an_effect(name, objects):
     assert len({values.tobytes() for values in raw}) == len(objects)
 
 
-def test_bags_keep_their_tables_unless_told():
+def test_bags_keep_their_tables_by_default():
     model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=pb.Bags(4, tables=False))
     with pytest.raises(ValueError, match="tables"):
         model.fit(X, TWO).predict_interval(X)

@@ -1,4 +1,4 @@
-"""Other libraries' words: what messages say to write exists, and the page says the same."""
+"""Other libraries' words: the code that messages advise exists, and the page agrees."""
 
 import ast
 import inspect
@@ -23,14 +23,14 @@ from properboost.parameters.words import (
     advise,
 )
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "parameters.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/parameters.md"
 BLOCK = re.compile(r"(<!-- words: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 NONE = "no counterpart"
 TREE_OR_RULE = "pb.Tree({0}=...) or pb.Rule({0}=...)"
 
-# The twenty most used keywords of each, by its documentation, and a part of the answer; "same" is a
-# word that is a parameter here, too.
+# The twenty most used keywords of each library, by its documentation, and a part of the answer;
+# "same" marks a word that is a parameter here, too.
 PEERS = {
     "LightGBM": {
         "num_leaves": "weak_learner=pb.Tree(max_leaf_nodes=...)",
@@ -178,8 +178,8 @@ def test_words_are_answered(library, word, part):
 
 
 def test_the_constructor_answers():
-    said = "ProperBoostClassifier has no parameter 'num_leaves': LightGBM's and CatBoost's num_"
-    with pytest.raises(TypeError, match=re.escape(said)):
+    message = "ProperBoostClassifier has no parameter 'num_leaves': LightGBM's and CatBoost's num_"
+    with pytest.raises(TypeError, match=re.escape(message)):
         pb.ProperBoostClassifier(num_leaves=31)
     with pytest.raises(TypeError, match=re.escape("max_leaf_nodes=... here")):
         pb.Tree(num_leaves=31)
@@ -209,7 +209,7 @@ def test_words_of_several_libraries():
 
 
 def list_code():
-    """Every piece of code of the table: advice, and what notes have in backticks."""
+    """Return every piece of code of the table: the advice, and the notes' words in backticks."""
     for word in WORDS:
         yield from filter(None, (word.advice, *re.findall(r"`([^`]+)`", word.note)))
     yield from MOVED.values()
@@ -235,7 +235,7 @@ def check_code(code):
 
 @pytest.mark.parametrize("code", sorted({code for code in list_code() if "=" in code}))
 def test_code_is_right(code):
-    if code == "validation_fraction=...":  # beside the object that has it
+    if code == "validation_fraction=...":  # next to the object that has it
         assert "validation_fraction" in FIELDS["EarlyStopping"]
         return
     check_code(code)
@@ -260,7 +260,7 @@ def test_objects_are_those_that_parameters_may_be():
 
 
 def list_homes():
-    """Every field with the parameters and the classes that have it."""
+    """Return every field with the parameters and the classes that have it."""
     homes = {}
     for parameter, classes in OBJECTS.items():
         for cls in classes:
@@ -314,7 +314,7 @@ def test_names_that_are_misspelt():
 # -- other classes ---------------------------------------------------------------------------------
 
 
-def test_a_search_is_told_of_its_space():
+def test_advice_for_a_search_names_its_space():
     assert advise("learning_rate", SEARCH) == 'write space={"learning_rate": [...]}'
     assert advise("max_depth", SEARCH) == (
         'write space={"weak_learner": pb.Tree(max_depth=...)} or '
@@ -330,15 +330,15 @@ def test_a_search_is_told_of_its_space():
     assert advise("od_wait", SEARCH) == "CatBoost's od_wait is n_iter_no_change=... here"
 
 
-def test_a_search_is_told_of_what_it_has_instead():
+def test_advice_for_a_search_names_its_counterparts():
     searched = [name for name in CLASSIFIER if name not in SEARCH and name not in IN_SEARCHES]
     for name in searched:
         assert advise(name, SEARCH) == f'write space={{"{name}": [...]}}'
-    assert "cv=... says which rows" in advise("validation_fraction", SEARCH)
+    assert "cv=... chooses the held-out rows" in advise("validation_fraction", SEARCH)
     assert "cv=..." in advise("eval_set", SEARCH)
     assert "calibrate=..." in advise("temperature", SEARCH)
-    for said in IN_SEARCHES.values():
-        assert set(re.findall(r"(\w+)=\.\.\.", said)) <= SEARCH.keys()
+    for advice in IN_SEARCHES.values():
+        assert set(re.findall(r"(\w+)=\.\.\.", advice)) <= SEARCH.keys()
 
 
 def test_nested_names_of_a_constructor():
@@ -387,14 +387,14 @@ def test_misspelt_words_of_other_libraries(word):
 
 
 def test_estimators_of_estimators():
-    made = "a search makes its classifiers itself"
+    made = "a search creates its classifiers"
     assert advise("estimator", SEARCH) == advise("base_estimator", SEARCH) == made
     assert advise("estimator", list_parameters(pb.ARBoostClassifier)) == "write weak_learner=..."
     assert advise("estimator", list_parameters(pb.UDTClassifier)) == ""
     assert advise("callbacks", SEARCH) == IN_SEARCHES["callbacks"]
 
 
-def test_nothing_is_said_twice():
+def test_nothing_is_reported_twice():
     with pytest.raises(TypeError, match=r"no parameter 'early_stopping': cv=\.\.\."):
         pb.ProperBoostClassifierCV(early_stopping=1)
 
@@ -414,7 +414,7 @@ def test_flat_fields_of_other_estimators():
         assert advise("drop_rate", known) == advise("eval_set", known) == ""
 
 
-def test_objects_are_told_whose_a_field_is():
+def test_errors_of_objects_name_the_owner_of_a_field():
     assert advise("max_cells", FIELDS["Tree"]) == "max_cells is a field of pb.Table"
     assert advise("max_depth", FIELDS["Stump"]) == "max_depth is a field of pb.Tree"
     assert advise("gain", FIELDS["Table"]) == "gain is a parameter of the classifier"
@@ -429,7 +429,7 @@ def test_objects_are_told_whose_a_field_is():
 
 
 def draw_table(library):
-    """The page's table of a library: a row for words of one answer."""
+    """Return the page's table of a library: a row for the words of one answer."""
     lines = ["| word | here |", "|---|---|"]
     words = [word for word in WORDS if word.library == library]
     for (advice, note), same in groupby(words, key=lambda word: (word.advice, word.note)):
@@ -450,7 +450,7 @@ def test_the_page_is_written_from_the_table():
 
 
 def list_members():
-    """The names of ours in the page's table of fitted models."""
+    """Return this package's names in the page's table of fitted models."""
     text = PAGE.read_text("utf-8").partition("## Predicting and reading")[2]
     cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     return re.findall(r"`([^`]+)`", " ".join(cells))

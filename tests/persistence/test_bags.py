@@ -1,4 +1,4 @@
-"""Files of models with bags: what comes back is as sure as what went in, or is refused."""
+"""Files of models with bags: standard errors survive the round trip, or files are refused."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ import properboost as pb
 from helpers.documents import change
 from helpers.models import LEARNERS, assert_same, same_bits, same_model
 from properboost.models.bag_tables import BagTables
-from properboost.models.standard_errors import TableSpread
+from properboost.models.standard_errors import TableErrors
 from properboost.parameters.declare import read_parameter
 
 
@@ -39,8 +39,8 @@ def round_trip(model, tmp_path):
 
 
 def assert_as_sure(one, other, X):
-    """Two models with the same bags, or the same standard errors, bit for bit."""
-    a, b = one.ensemble_.spread, other.ensemble_.spread
+    """Assert that two models have the same bags or standard errors, bit for bit."""
+    a, b = one.ensemble_.standard_errors, other.ensemble_.standard_errors
     assert type(a) is type(b)
     assert a.n_bags == b.n_bags
     for m in range(len(one.ensemble_.models)):
@@ -48,12 +48,12 @@ def assert_as_sure(one, other, X):
         np.testing.assert_array_equal(one.ensemble_.p_values[m], other.ensemble_.p_values[m])
     np.testing.assert_array_equal(one.importance_errors_, other.importance_errors_)
     if isinstance(a, BagTables):
-        for own, theirs in zip(a.bags, b.bags, strict=True):
-            assert own.intercepts == theirs.intercepts
-            assert all(map(same_bits, own.models, theirs.models))
+        for ours, theirs in zip(a.bags, b.bags, strict=True):
+            assert ours.intercepts == theirs.intercepts
+            assert all(map(same_bits, ours.models, theirs.models))
         np.testing.assert_array_equal(one.predict_interval(X), other.predict_interval(X))
-    found = [model.contributions(X, model.classes_[-1]) for model in (one, other)]
-    np.testing.assert_array_equal(*(each.standard_errors for each in found))
+    contributions = [model.contributions(X, model.classes_[-1]) for model in (one, other)]
+    np.testing.assert_array_equal(*(contribution.standard_errors for contribution in contributions))
 
 
 @pytest.mark.parametrize("rows", [two_classes, three_classes])
@@ -65,7 +65,7 @@ def test_every_model_comes_back(learner, rows, tmp_path):
     assert_same(model, loaded, X)
     assert loaded.n_iter_ == model.n_iter_
     if read_parameter(model, "weak_learner").is_grown:
-        assert not hasattr(loaded.ensemble_, "spread")
+        assert not hasattr(loaded.ensemble_, "standard_errors")
     else:
         assert_as_sure(model, loaded, X)
 
@@ -89,7 +89,7 @@ def test_bags_and_standard_errors_come_back(settings, rows, tmp_path):
     loaded = round_trip(model, tmp_path)
     assert_same(model, loaded, X)
     whole = read_parameter(model, "outer_bags").tables
-    assert isinstance(loaded.ensemble_.spread, BagTables if whole else TableSpread)
+    assert isinstance(loaded.ensemble_.standard_errors, BagTables if whole else TableErrors)
     assert_as_sure(model, loaded, X)
     again = loaded.fit(X, y)
     assert same_model(again, model)
@@ -132,10 +132,10 @@ def test_searches_come_back(tmp_path):
     assert loaded.get_params() == search.get_params()
     assert_as_sure(search, loaded, X)
     assert_as_sure(search.best_estimator_, loaded.best_estimator_, X)
-    assert loaded.best_estimator_.ensemble_.spread is loaded.ensemble_.spread
+    assert loaded.best_estimator_.ensemble_.standard_errors is loaded.ensemble_.standard_errors
 
 
-def test_a_model_without_bags_tells_a_parameter_more(tmp_path):
+def test_a_model_without_bags_writes_one_parameter_more(tmp_path):
     model = fit(two_classes, outer_bags=0)
     model.save_model(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
@@ -144,14 +144,14 @@ def test_a_model_without_bags_tells_a_parameter_more(tmp_path):
     del document["parameters"]["outer_bags"]
     (tmp_path / "old.json").write_text(json.dumps(document))
     loaded = pb.load_model(tmp_path / "old.json")
-    assert (loaded.outer_bags, loaded.ensemble_.spread) == (0, None)
+    assert (loaded.outer_bags, loaded.ensemble_.standard_errors) == (0, None)
     assert_same(model, loaded, two_classes()[0])
 
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory):
     path = tmp_path_factory.mktemp("bags") / "model.json"
-    found = {}
+    contents = {}
     for name, settings in {
         "bags": {"calibration": pb.Calibration(intercept="share"), "interactions": 1},
         "errors": {"outer_bags__tables": False},
@@ -159,10 +159,10 @@ def documents(tmp_path_factory):
         "tree": {"weak_learner": "tree"},
     }.items():
         fit(two_classes, **settings).save_model(path)
-        found[name] = json.loads(path.read_text())
+        contents[name] = json.loads(path.read_text())
     fit(three_classes).save_model(path)
-    found["classes"] = json.loads(path.read_text())
-    return found
+    contents["classes"] = json.loads(path.read_text())
+    return contents
 
 
 def load(document, tmp_path):
@@ -193,7 +193,7 @@ ROUNDS = (*BAG, "models", 0)
         ("bags", (*ROUNDS, "tables", 0), [0.0], r"tables\[0\] must have \d+ entries; it has 1"),
         ("bags", (*ROUNDS, "tables", 0, 0), None, r"tables\[0\] must hold numbers"),
         ("bags", (*ROUNDS, "tables", 0, 0), -2e300, r"bags\[1\] must not add up to raw"),
-        ("bags", ERRORS, {}, "standard_errors must not stand beside bags"),
+        ("bags", ERRORS, {}, "standard_errors must not be combined with bags"),
         ("bags", ("parameters", "outer_bags"), 3, "outer_bags must be between 4 and 64, or 0"),
         (
             "bags", ("parameters", "outer_bags"), {"Bags": {"n_bags": 4, "tables": 1}},

@@ -1,4 +1,4 @@
-"""What a file may cost: it cannot ask for much more than it holds, nor hold anything twice."""
+"""Bounds of files: none needs much more memory than its size, or has a key twice."""
 
 import copy
 import json
@@ -37,16 +37,19 @@ def load(document, tmp_path):
     return pb.load_model(path)
 
 
-@pytest.mark.parametrize("given", [[1.5], [None], [True], ["ab"], [[0]], [[0, 1, 2]], [[0, 1.5]],
-                                   [[0, True]], [[None, 1]], [[[0], 1]], [{}]])  # fmt: skip
-def test_interactions_are_pairs(given, document, rows, tmp_path):
+@pytest.mark.parametrize(
+    "interactions",
+    [[1.5], [None], [True], ["ab"], [[0]], [[0, 1, 2]], [[0, 1.5]], [[0, True]], [[None, 1]],
+     [[[0], 1]], [{}]],
+)  # fmt: skip
+def test_interactions_are_pairs(interactions, document, rows, tmp_path):
     message = r"interactions\[0\] must be two features, by name or position; got"
     changed = copy.deepcopy(document)
-    changed["parameters"]["interactions"] = given
+    changed["parameters"]["interactions"] = interactions
     with pytest.raises(ValueError, match=rf"model\.json: parameters has a value .*{message}"):
         load(changed, tmp_path)
     with pytest.raises(TypeError, match=message):
-        pb.ProperBoostClassifier(interactions=given).fit(*rows)
+        pb.ProperBoostClassifier(interactions=interactions).fit(*rows)
 
 
 @pytest.mark.parametrize("depth", [65, 1000, 100_000])
@@ -69,17 +72,17 @@ def test_what_is_there_twice_is_refused(document, tmp_path):
         twice = re.sub(rf'("{key}": )', r"\1null, \1", text, count=1)
         with pytest.raises(ValueError, match=rf"model\.json: .*key '{key}' twice"):
             load(twice, tmp_path)
-    for name, given in {
+    for name, value in {
         "class_weight": [[0, 1.0], [1, 2.0], [0, 1.0]],
         "monotonic_cst": {"of": [[0, 1], [0, 1]]},
     }.items():
         changed = copy.deepcopy(document)
-        changed["parameters"][name] = given
+        changed["parameters"][name] = value
         with pytest.raises(ValueError, match=rf"{name}.* than those before"):
             load(changed, tmp_path)
 
 
-def test_labels_cannot_ask_for_much_memory(document, tmp_path):
+def test_labels_cannot_claim_much_memory(document, tmp_path):
     labels = ["a" * 1_000_000, *(f"b{k:06}" for k in range(1000))]
     changed = {**document, "classes": {"dtype": "str", "labels": labels}}
     with pytest.raises(ValueError, match="no more than 16777216 characters"):
@@ -95,7 +98,7 @@ def test_more_labels_than_files_may_hold_are_not_saved(rows, tmp_path):
 
 
 def ask_for_many(document, n_classes, n_features):
-    """Return a file of many classes and features, all rounds being of the first class."""
+    """Return a file of many classes and features, all of whose rounds are of the first class."""
     idle = {"feature": [], "score": [], "step": [], "risk": [], "tables": [], "trees": None}
     n, bins = n_features, {"kind": "numeric", "edges": [0], "weights": [1, 1, 0]}
     busy = {"feature": [*range(n)], "score": [0] * n, "step": [1] * n, "risk": [0] * n,
@@ -126,7 +129,7 @@ print(peak() - before)
 """
 
 
-# A process has one peak, so each file is refused by a child of its own.
+# A process has one peak of memory, so a child of its own refuses each file.
 REFUSED = f"""{PEAK}
 import os
 for path in sys.argv[1:]:

@@ -1,4 +1,4 @@
-"""Compact files: the same predictions from less, and what is gone is refused by name."""
+"""Compact files: the same predictions from fewer fields; errors name the missing ones."""
 
 import copy
 import json
@@ -129,7 +129,7 @@ def test_trees_explain_the_same(rows, tmp_path):
 
 
 HISTORY = "history_ is not available: the model was saved compact"
-ROUNDS = "what each round adds is not available: the model was saved compact"
+ROUNDS = "the part of each round is not available: the model was saved compact"
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "udt"])
@@ -205,17 +205,17 @@ def test_compact_must_be_true_or_false(rows, tmp_path):
         fit("udt", rows, several=False).save_model(tmp_path / "m.json", compact=1)
 
 
-def test_files_say_whether_they_are_compact(rows, tmp_path):
+def test_files_record_whether_they_are_compact(rows, tmp_path):
     for name in ("tables", "udt", "rados", "search"):
         model = fit(name, rows, several=False)
         full = document_of(model, tmp_path)
         assert full["compact"] is False
-        with pytest.raises(ValueError, match=r"is of a full model, other than 'compact' says"):
+        with pytest.raises(ValueError, match=r"is of a full model, against its field 'compact'"):
             load_document({**full, "compact": True}, tmp_path)
         loaded = round_trip(model, tmp_path / "m.json", compact=True)
         compact = document_of(loaded, tmp_path)
         assert compact["compact"] is True
-        with pytest.raises(ValueError, match=r"is of a compact model, other than 'compact' says"):
+        with pytest.raises(ValueError, match=r"is of a compact model, against its field 'compact'"):
             load_document({**compact, "compact": False}, tmp_path)
         del compact["compact"]
         with pytest.raises(ValueError, match="lacks the field 'compact'"):

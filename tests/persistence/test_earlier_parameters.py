@@ -1,4 +1,4 @@
-"""Flat parameters of earlier files, read into objects; what had no effect is left out."""
+"""Flat parameters of earlier files, read into objects; values without effect are left out."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Saved models: what comes back predicts bit for bit what went in; anything else is refused."""
+"""Saved models: loaded ones predict the same bit for bit; any other file is refused."""
 
 import copy
 import json
@@ -141,21 +141,23 @@ def test_every_parameter_comes_back(table, tmp_path, settings):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "directions",
     [[1, 0, -1], (0, 0, 1), np.array([1, 0, 0]), {0: 1, "infinite": -1}, {np.int64(2): -1}, {}],
     ids=str,
 )
-def test_directions_come_back(table, tmp_path, given):
+def test_directions_come_back(table, tmp_path, directions):
     X, y = table[0], table[1] == "low"
-    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2, monotonic_cst=given)
+    model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2, monotonic_cst=directions)
     loaded = round_trip(model.fit(X, y), tmp_path)
-    assert loaded.monotonic_cst == (given if isinstance(given, dict) else list(given))
+    assert loaded.monotonic_cst == (
+        directions if isinstance(directions, dict) else list(directions)
+    )
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(loaded.fit(X, y).decision_function(X), model.decision_function(X))
 
 
 def test_a_class_without_rounds_comes_back(tmp_path):
-    """Beside classes with trees: half of the rows of every kind are of class a."""
+    """Half of the rows of every kind are of class a, which therefore has no trees."""
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
     y = np.array(["a", "b"] * 10 + ["a", "c"] * 10)
     settings = {"weak_learner": "tree", "n_estimators": 2, "multiclass": "one_vs_rest"}
@@ -308,7 +310,7 @@ def flatten(document):
     return old
 
 
-def test_files_of_version_1_know_greedy_selection_only(document, model, table, tmp_path):
+def test_files_of_version_1_have_greedy_selection_only(document, model, table, tmp_path):
     old = flatten(document)
     old["format_version"] = 1
     del old["compact"], old["temperature"]
@@ -325,7 +327,7 @@ def test_files_of_version_1_know_greedy_selection_only(document, model, table, t
         load_text(json.dumps({**old, "selection": "greedy"}), tmp_path)
 
 
-def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
+def test_files_of_version_2_have_no_trees(document, model, table, tmp_path):
     old = flatten(document)
     old["format_version"] = 2
     del old["compact"], old["temperature"]
@@ -341,7 +343,7 @@ def test_files_of_version_2_know_no_trees(document, model, table, tmp_path):
         load_text(json.dumps(old), tmp_path)
 
 
-def test_parameters_that_the_file_does_not_know_have_their_defaults(document, tmp_path):
+def test_parameters_that_the_file_lacks_have_their_defaults(document, tmp_path):
     changed = copy.deepcopy(document)
     del changed["parameters"]["prior"]
     del changed["parameters"]["weak_learner"]["Table"]["smoothing"]
@@ -585,20 +587,20 @@ def test_numbers_too_large_for_a_float_are_refused(document, tmp_path):
         load_text(text, tmp_path)
 
 
-def test_a_small_file_cannot_ask_for_much_memory(document, tmp_path):
+def test_a_small_file_cannot_claim_much_memory(document, tmp_path):
     changed = copy.deepcopy(document)
     changed["features"] = changed["features"][:1] * 20_000
     changed["feature_names"] = None
     changed["classes"]["labels"] = [f"{k:06}" for k in range(20_000)]
-    with pytest.raises(ValueError, match="asks for more than"):
+    with pytest.raises(ValueError, match="needs more than"):
         load_text(json.dumps(changed), tmp_path)
 
 
-@pytest.mark.parametrize("of", ["document", "tree_document"])
+@pytest.mark.parametrize("fixture", ["document", "tree_document"])
 @settings(QUICK, max_examples=150)
 @given(data=st.data())
-def test_any_change_gives_a_model_or_a_value_error(of, table, tmp_path, request, data):
-    document = request.getfixturevalue(of)
+def test_any_change_gives_a_model_or_a_value_error(fixture, table, tmp_path, request, data):
+    document = request.getfixturevalue(fixture)
     place = data.draw(st.sampled_from(list(places(document))[1:]))
     changed = change(document, place, data.draw(JSON))
     try:

@@ -1,4 +1,4 @@
-"""gzip by suffix: what is packed is read, and what would burst is refused before it does."""
+"""gzip by suffix: packed files are read, and those that unpack to too much are refused early."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ def model():
 
 
 def unpack(data, size=1000):
-    file = gzipped.Unpacked(io.BytesIO(data))
+    file = gzipped.UnpackedFile(io.BytesIO(data))
     pieces = []
     while piece := file.read(size):
         assert len(piece) <= size
@@ -94,7 +94,7 @@ def test_what_is_wrong_is_refused(change, message, model, tmp_path):
 
 @pytest.mark.parametrize("filling", [b" ", b"[],", b"1,"])
 def test_a_bomb_is_refused_before_memory_is_taken(filling, tmp_path, monkeypatch):
-    """Eight megabytes in eight kilobytes; what is read is little more than what is allowed."""
+    """Eight megabytes in eight kilobytes: little more than the allowed size is read."""
     monkeypatch.setattr(gzipped, "MOST_MORE", 2**16)
     path = tmp_path / "bomb.json.gz"
     path.write_bytes(gzip.compress(b'{"format":[' + filling * (2**23 // len(filling))))
@@ -122,7 +122,7 @@ def test_what_would_be_refused_is_not_written(model, tmp_path, monkeypatch):
 
 
 def test_what_is_written_can_be_read_piece_by_piece(monkeypatch):
-    """Also where the beginning shrinks far more than the rest does."""
+    """The bound holds where the beginning shrinks far more than the rest, too."""
     monkeypatch.setattr(gzipped, "MOST_MORE", 100_000)
     rng = np.random.default_rng(0)
     n_written = 0

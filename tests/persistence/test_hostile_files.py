@@ -1,4 +1,4 @@
-"""Files of every kind that somebody has tampered with: refused by field, or models like any."""
+"""Tampered files of every kind: errors name the field, or the model works like any other."""
 
 import copy
 import json
@@ -59,14 +59,14 @@ def rows():
 @pytest.fixture(scope="module")
 def documents(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("kinds") / "model.json"
-    found = {}
+    contents = {}
     for name, model in MODELS.items():
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             model.fit(*rows).save_model(path)
-        found[name] = json.loads(path.read_text())
+        contents[name] = json.loads(path.read_text())
         model.save_model(path, compact=True)
-        found[f"{name}{COMPACT}"] = json.loads(path.read_text())
-    return found
+        contents[f"{name}{COMPACT}"] = json.loads(path.read_text())
+    return contents
 
 
 def load(document, tmp_path):
@@ -253,7 +253,7 @@ def test_fields_of_searches_for_rho_are_checked(place, value, message, documents
         load(change(documents["rhos"], place, value), tmp_path)
 
 
-def test_a_small_file_cannot_ask_for_many_candidates(documents, tmp_path):
+def test_a_small_file_cannot_claim_many_candidates(documents, tmp_path):
     changed = copy.deepcopy(documents["gains"])
     for name in ("gain", "prior", "learning_rate", "weak_learner__smoothing"):
         values = [0.01 + k / 9999 for k in range(999)]

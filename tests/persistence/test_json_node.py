@@ -47,7 +47,7 @@ def test_errors_name_the_file_and_the_place(read, message):
 
 def test_real_numbers_survive_json():
     values = np.array([0.1, -0.0, np.inf, -np.inf, np.nan, 5e-324])
-    kept = json.loads(json.dumps(write_reals(values), allow_nan=False))
-    read = [Node(value, "model.json").real() for value in kept]
+    written = json.loads(json.dumps(write_reals(values), allow_nan=False))
+    read = [Node(value, "model.json").real() for value in written]
     np.testing.assert_array_equal(np.array(read).view(np.int64), values.view(np.int64))
     assert type(plain(np.float32(0.5))) is float

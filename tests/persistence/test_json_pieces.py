@@ -1,4 +1,4 @@
-"""JSON in pieces: the same as in one go, whatever is cut where; and what is refused on the way."""
+"""JSON in pieces: the same values and refusals as in one go, wherever the text is cut."""
 
 import io
 import json
@@ -41,9 +41,9 @@ def test_what_is_read_in_pieces_is_what_json_reads(document, n, blanks, ascii_on
     text = json.dumps(document, indent=1 if blanks else None, ensure_ascii=ascii_only)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_reader, "_AT_ONCE", n)
-        found = read(text)
-    assert found == document
-    assert repr(found) == repr(json.loads(text))  # and in the same order
+        actual = read(text)
+    assert actual == document
+    assert repr(actual) == repr(json.loads(text))  # and in the same order
 
 
 @given(
@@ -67,11 +67,11 @@ def test_what_json_refuses_is_refused_in_pieces(document, n, place, put):
                 read(changed)
             return
         try:
-            found = read(changed)
+            actual = read(changed)
         except ValueError as error:
             assert "twice" in str(error)  # noqa: PT017  # which json lets pass
         else:
-            assert repr(found) == repr(expected)
+            assert repr(actual) == repr(expected)
 
 
 @given(document=OBJECTS, n=st.integers(1, 30))
@@ -175,7 +175,7 @@ def test_what_is_endless_is_refused_at_once():
 
 @given(st.lists(st.text(st.sampled_from("a\\\ud83d\ude00\U0001f600\ud800"), max_size=4)))
 def test_a_text_that_would_be_read_as_another_is_not_written(texts):
-    """Both halves of a pair, side by side, have the escapes of the whole character."""
+    """Both halves of a surrogate pair together have the escapes of the whole character."""
     joined = [text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
               for text in texts]  # fmt: skip
     if joined == texts:

@@ -1,4 +1,4 @@
-"""Files of older formats: they load as the class they did then and predict the same."""
+"""Files of older formats load as the same class as then, and predict the same."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ FORMATS = sorted(int(path.name.removeprefix("format_")) for path in FOLDER.glob(
 
 
 def find(name):
-    """Return the path of a model file, which is kept compressed if it is long."""
+    """Return the path of a model file, which is compressed if it is long."""
     path = FOLDER / f"{name}.json"
     return path if path.exists() else path.with_suffix(".json.gz")
 
@@ -57,7 +57,7 @@ def test_they_predict_what_they_did(name):
     assert type(model).__name__ == expected["class"]
     np.testing.assert_array_equal(model.predict(rows), expected["predict"])
     np.testing.assert_array_equal(model.decision_function(rows), expected["decision_function"])
-    # The exponentials of links were a C library's once, whose last bit depends on the processor.
+    # A C library once computed the links' exponentials; their last bit depends on the processor.
     np.testing.assert_array_almost_equal_nulp(
         model.predict_proba(rows), np.array(expected["predict_proba"]), nulp=4
     )
@@ -77,7 +77,7 @@ def test_they_can_be_saved_anew(name, compact, tmp_path):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("format_4", "format_7"))])
-def test_older_ones_do_not_know_the_range_of_their_training_rows(name):
+def test_older_ones_lack_the_range_of_their_training_rows(name):
     expected = read_expected(name)
     model, rows = pb.load_model(find(name)), read_rows(expected["rows"])
     drift, scorer = model.count_drift(rows), model.compile()

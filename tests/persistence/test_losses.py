@@ -1,4 +1,4 @@
-"""Losses of one's own in files: their tables, and hostile ones."""
+"""Custom losses in files: their tables, and hostile ones."""
 
 import json
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import properboost as pb
+from helpers.custom_losses import BAD, custom_losses, drawn, fit, make_rows
 from helpers.models import assert_same
-from helpers.own_losses import BAD, drawn, fit, make_rows, own_losses
 from properboost import _core
 from properboost.losses import LossTable, Savage, from_functions, from_pdf
 
@@ -20,8 +20,8 @@ def rows():
     return make_rows()
 
 
-@pytest.mark.parametrize("loss", [*own_losses()], ids=repr)
-def test_models_of_own_losses_are_saved(loss, rows, tmp_path):
+@pytest.mark.parametrize("loss", [*custom_losses()], ids=repr)
+def test_models_of_custom_losses_are_saved(loss, rows, tmp_path):
     model = fit(loss, rows, n_estimators=5)
     path = tmp_path / "model.json"
     model.save_model(path)
@@ -63,7 +63,7 @@ def test_models_of_own_losses_are_saved(loss, rows, tmp_path):
         (lambda loss: loss.update(name="a\0"), "name must be a printable string"),
         (lambda loss: loss.update(name=3), r"loss\.name must be a string"),
         (lambda loss: loss.update(gain=0.0), "gain must be above 0"),
-        (lambda loss: loss.update(parameters={"beta": 0.1}), "nothing but alpha beside a table"),
+        (lambda loss: loss.update(parameters={"beta": 0.1}), "only alpha with a table"),
         (lambda loss: loss.update(parameters={"alpha": -0.1}), "alpha must be at least 0"),
         (lambda loss: loss.update(parameters={"alpha": "1"}), "alpha must be a finite number"),
     ],

@@ -74,7 +74,7 @@ def test_a_pickle_of_an_earlier_version_is_refused_in_one_sentence(estimator, la
 def test_votes_of_an_earlier_version_predict_as_before():
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = pb.ARBoostClassifier(n_estimators=3, weak_learner="table").fit(X, X[:, 0] > 0.0)
-    model.weak_learner = "histogram"  # as it was called
+    model.weak_learner = "histogram"  # its name then
     assert declared(type(model)).keys() <= vars(model).keys()
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

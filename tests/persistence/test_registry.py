@@ -1,4 +1,4 @@
-"""The kinds of estimators that files know: by name, and what becomes of classes of one's own."""
+"""The kinds of estimators in files: by name, and custom classes."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ def round_trip(model, tmp_path):
 
 @pytest.fixture
 def kinds(monkeypatch):
-    """The registry, which is put back after the test."""
+    """Yield the registry, and restore it after the test."""
     known = dict(registry._KINDS)
     monkeypatch.setattr(registry, "_KINDS", known)
     monkeypatch.setattr(registry, "KINDS", known)
@@ -49,7 +49,7 @@ def test_every_public_estimator_is_registered():
 @pytest.mark.parametrize(
     "name", ["UDTClassifier", "ProperBoostClassifierCV", "ARBoostClassifierCV"]
 )
-def test_older_files_do_not_know_newer_kinds(name, tmp_path):
+def test_older_files_have_no_newer_kinds(name, tmp_path):
     round_trip(pb.UDTClassifier().fit(X, Y), tmp_path)
     document = json.loads((tmp_path / "model.json").read_text())
     document |= {"estimator": name, "format_version": 4}
@@ -59,7 +59,7 @@ def test_older_files_do_not_know_newer_kinds(name, tmp_path):
 
 
 class Stubborn(pb.ProperBoostClassifier):
-    """A class of one's own with a parameter of its own."""
+    """A custom class with an additional parameter."""
 
     def __init__(self, loss="glog", *, gain=1.0, n_estimators=3, stubbornness=0.5):
         super().__init__(loss, gain=gain, n_estimators=n_estimators)
@@ -97,8 +97,8 @@ def test_a_registered_class_is_saved_as_itself(tmp_path, kinds):
         pass
 
     model = Stubborn(gain=2.0, stubbornness=0.7).fit(X, Y)
-    for own in (model, Derived(gain=2.0, stubbornness=0.7).fit(X, Y)):
-        loaded = round_trip(own, tmp_path)
+    for estimator in (model, Derived(gain=2.0, stubbornness=0.7).fit(X, Y)):
+        loaded = round_trip(estimator, tmp_path)
         assert type(loaded) is Stubborn
         assert loaded.get_params() == model.get_params()
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
@@ -115,8 +115,10 @@ class OfNoKind(TableClassifier):
         return True
 
 
-def test_a_class_that_files_do_not_know_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="model must be of a class that files know; got a OfNoKind"):
+def test_an_unregistered_class_is_refused(tmp_path):
+    with pytest.raises(
+        TypeError, match="model must be of a class that can be saved; got a OfNoKind"
+    ):
         OfNoKind().save_model(tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""The JSON schema: files of every kind are what it says, and it knows no less than they hold."""
+"""The JSON schema: files of every kind conform to it, and it covers all their fields."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ def validator():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_files_are_what_it_says(path, validator):
+def test_files_conform_to_it(path, validator):
     document = read(path)
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     assert error is None, f"{error.json_path}: {error.message[:300]}"
@@ -44,7 +44,7 @@ def test_files_are_of_every_kind():
 
 
 def put(document, place, value):
-    """Return a document with another value at a place; the rest is shared."""
+    """Return a document with another value at a place, sharing the rest."""
     if not place:
         return value
     changed = document.copy()
@@ -62,11 +62,11 @@ BY_NAME = (
     "interaction_results",
     "compared",
 )
-"""Objects whose keys are data, or whose values are anybody's."""
+"""Objects whose keys are data, or whose values may be anything."""
 
 
 def walk(path, keep):
-    """Yield the places in a file, of lists the first entry only, whose value is one to keep."""
+    """Yield the places of a file whose values `keep` selects; of lists the first entry only."""
     document = read(path)
     for place in places(document):
         if any(key != 0 for key in place if isinstance(key, int)):
@@ -103,7 +103,7 @@ def test_it_allows_no_other_fields_and_needs_most(path, validator):
 
 @pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
 def test_a_value_of_another_type_is_refused(path, validator):
-    """Where it says what type there is: parameters and results are left to loading."""
+    """The schema refuses wrong types; loading checks parameters and results."""
     for document, place, _ in walk(path, lambda value: not isinstance(value, dict)):
         assert not validator.is_valid(put(document, place, {"another": []})), place
 
@@ -111,6 +111,6 @@ def test_a_value_of_another_type_is_refused(path, validator):
 def test_parameters_are_those_of_the_estimators():
     schema = model_schema()
     for name, kind in KINDS.items():
-        own = schema["$defs"][f"parameters of {name}"]
-        assert own["properties"].keys() == kind.estimator().get_params(deep=False).keys()
-        assert all(entry["description"] for entry in own["properties"].values())
+        definition = schema["$defs"][f"parameters of {name}"]
+        assert definition["properties"].keys() == kind.estimator().get_params(deep=False).keys()
+        assert all(entry["description"] for entry in definition["properties"].values())

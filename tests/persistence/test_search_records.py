@@ -1,4 +1,4 @@
-"""Records of searches in files, which somebody may have tampered with."""
+"""Records of searches in files, including tampered ones."""
 
 import json
 

@@ -24,12 +24,12 @@ ALPHAS = [losses.get_loss("alpha", alpha=alpha) for alpha in (0.1, 0.3)]
 
 
 def find_attributes(model):
-    """The public attributes that the fit has set."""
+    """Return the public attributes that the fit has set."""
     return {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
 
 
 def same_column(a, b):
-    """Whether two columns of results hold the same, and mask the same."""
+    """Return whether two columns of results have the same values and the same mask."""
     assert type(a) is type(b)
     if isinstance(a, list):
         return a == b
@@ -40,13 +40,13 @@ def same_column(a, b):
 
 
 def assert_same_search(a, b, X):
-    """Two searches that may only differ in where they are kept."""
+    """Assert that a loaded search equals the saved one."""
     assert type(a) is type(b)
     assert find_attributes(a) == find_attributes(b)
     for name in ("cv_results_", "interaction_results_"):
-        found, expected = getattr(a, name, {}), getattr(b, name, {})
-        assert list(found) == list(expected)
-        assert all(same_column(found[key], expected[key]) for key in expected)
+        actual, expected = getattr(a, name, {}), getattr(b, name, {})
+        assert list(actual) == list(expected)
+        assert all(same_column(actual[key], expected[key]) for key in expected)
     scalars = ("gain_", "n_estimators_", "rho_", "best_params_", "best_index_", "best_score_")
     for name in scalars:
         assert getattr(a, name, None) == getattr(b, name, None)
@@ -156,7 +156,7 @@ def test_scores_that_are_not_known_stay_so(mixed, tmp_path):
         {"gain": [1.0], "n_estimators": 8}, cv=3, scoring="roc_auc", effort=None
     )
     search.fit(X, y)
-    assert np.isnan(search.validation_curves_[:, :, 6]).all()  # which nobody looked at
+    assert np.isnan(search.validation_curves_[:, :, 6]).all()  # which no candidate reached
     assert_same_search(round_trip(search, tmp_path), search, X)
 
 
@@ -218,7 +218,7 @@ def accuracy(model, X, y):
     return model.score(X, y)
 
 
-class Splitter:
+class ReplacedSplitter:
     def split(self, X, y=None, groups=None):
         half = len(X) // 2
         yield np.arange(half), np.arange(half, len(X))
@@ -235,7 +235,7 @@ class Splitter:
             "cv",
             "StratifiedKFold(n_splits=3, random_state=1, shuffle=True)",
         ),
-        ({"cv": Splitter()}, "cv", f"<{__name__}.Splitter object>"),
+        ({"cv": ReplacedSplitter()}, "cv", f"<{__name__}.ReplacedSplitter object>"),
         ({"cv": [(np.arange(200), np.arange(200, 400))]}, "cv", "a list of 1 splits"),
         ({"scoring": accuracy}, "scoring", f"{__name__}.accuracy"),
         (
@@ -288,7 +288,7 @@ def test_long_lists_with_one_value_are_no_candidates(tmp_path):
     assert_same_search(round_trip(search.fit(X, X[:, 0] > 0), tmp_path), search, X)
 
 
-def test_more_candidates_than_files_may_ask_for_are_not_saved(mixed, tmp_path):
+def test_more_candidates_than_files_may_have_are_not_saved(mixed, tmp_path):
     X, y, _ = mixed
     search = clone(SEARCHES["defaults"]).fit(X, y)
     for space in (

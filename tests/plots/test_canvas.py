@@ -1,4 +1,4 @@
-"""What plots share: axes, and words that do not overlap."""
+"""Shared parts of plots: axes, and words that do not overlap."""
 
 import sys
 from types import SimpleNamespace
@@ -53,7 +53,7 @@ def test_missing_matplotlib_is_named(clf, monkeypatch):
 @pytest.mark.parametrize("which", ["x", "y"])
 @pytest.mark.parametrize("n_words", [1, 5, 40, 300])
 def test_words_do_not_overlap(ax, which, n_words):
-    """As drawn, on axes that nothing else takes room from."""
+    """Words do not overlap as drawn, on axes that share their room with nothing."""
     words = [f"{k} to {k + 1}" for k in range(n_words)]
     ax.set(xlim=(-0.5, n_words - 0.5), ylim=(-0.5, n_words - 0.5))
     set_words(ax, which, words)
@@ -82,7 +82,7 @@ def test_classes_have_styles_of_their_own():
 
 @pytest.fixture(scope="module")
 def hostile():
-    """Models of two and of three classes, every name of which would be a formula, or a command."""
+    """Return models of two and of three classes, all of whose names are formulas or commands."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
@@ -114,7 +114,7 @@ def test_names_are_drawn_as_they_are(hostile, draw):
     make, places = PLOTS[draw]
     words = read_words(make(*hostile).figure)
     for place in places:
-        # The legend has a space before an underscore, by which it would leave the entry out.
+        # The legend puts a space before an underscore, because matplotlib hides such entries.
         assert any(SEEN[place] in word for word in words), (SEEN[place], words)
 
 

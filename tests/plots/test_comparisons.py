@@ -23,7 +23,7 @@ def test_critical_differences(ax):
     bars = [line.get_xdata() for line in ax.lines if len(set(line.get_ydata())) == 1]
     assert any(np.allclose(np.sort(bar)[[0, -1]], np.sort(ranks[:2])) for bar in bars)
     assert "40 data sets" in ax.get_title()
-    # The other way round the last is the best.
+    # In reverse order the last is the best.
     (first, *_) = average_ranks(scores, greater_is_better=True)
     other = plots.plot_critical_differences(scores, ["one", "two", "far"], greater_is_better=True)
     marks = [c.get_offsets()[0, 0] for c in other.collections if len(c.get_offsets()) == 1]

@@ -1,4 +1,4 @@
-"""Plots of what changes by rounds, rows or regularisation."""
+"""Plots of curves by rounds, rows or regularisation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Plots of losses: they are drawn as they are."""
+"""Plots of losses show the losses' values."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_losses_are_drawn_as_they_are(n_panels):
     axes[0].figure.draw_without_rendering()
 
 
-def test_legends_tell_losses_from_each_other(ax):
+def test_legends_distinguish_losses(ax):
     (ax,) = plots.plot_loss([losses.GLog(), losses.LeastSquares()], ["loss"], [ax])
     assert names_of(ax) == ["glog", "least squares"]
     (ax,) = plots.plot_loss([losses.GLog(), losses.GLog(2.0)], ["loss"])

@@ -1,4 +1,4 @@
-"""Plots of pairs: what is drawn are the numbers of the model."""
+"""Plots of pairs show the numbers of the model."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_a_pair_is_a_field_a_cell(ax, scale):
         assert words[-1] == "missing"
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("feature 0", "feature 2")
     assert ax.get_title() == "feature 0 and feature 2"
-    (bar,) = [own for own in ax.figure.axes if own is not ax]
+    (bar,) = [axes for axes in ax.figure.axes if axes is not ax]
     assert bar.get_ylabel() == function.axis_label
     with pytest.raises(ValueError, match="no look-up table for 1 and 2"):
         plots.plot_pair_function(model, 1, 2)
@@ -49,8 +49,8 @@ def test_of_several_classes_a_pair_has_the_one_it_moves_most(ax):
     y = np.digitize(X[:, 2] + np.nan_to_num(X[:, 0]) * (X[:, 2] > 0), [-0.5, 0.5])
     model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2)]).fit(X, y)
     functions = [model.pair_function(0, 2, k, "log_odds") for k in range(3)]
-    sizes = [np.sum(own.weights * np.abs(own.values)) for own in functions]
+    sizes = [np.sum(function.weights * np.abs(function.values)) for function in functions]
     plots.plot_pair_function(model, 0, 2, ax=ax)
     drawn = np.ma.filled(ax.images[0].get_array(), np.nan)
-    held = functions[0].weights > 0
-    np.testing.assert_array_equal(drawn[held], functions[np.argmax(sizes)].values[held])
+    filled = functions[0].weights > 0
+    np.testing.assert_array_equal(drawn[filled], functions[np.argmax(sizes)].values[filled])

@@ -1,4 +1,4 @@
-"""Plots of predictions beside labels."""
+"""Plots of predictions with labels."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Plots of shape functions: what is drawn are the numbers of the model."""
+"""Plots of shape functions show the numbers of the model."""
 
 import matplotlib as mpl
 import numpy as np
@@ -22,7 +22,7 @@ def test_numeric_line_is_the_shape_function(clf, ax, scale):
     assert ax.get_ylabel() == shape.axis_label
 
 
-def test_log_odds_are_drawn_unless_something_else_is_asked_for(clf, ax):
+def test_log_odds_are_drawn_by_default(clf, ax):
     plots.plot_shape_function(clf, 0, ax=ax)
     assert ax.get_ylabel() == "added to the log-odds of True"
     _, y = steps_of(ax)
@@ -47,7 +47,7 @@ def test_density_has_the_shape_of_the_training_rows(clf, ax):
     share = heights * np.diff(edges)
     np.testing.assert_allclose(share / share.sum(), weights / weights.sum())
     assert heights.max() == pytest.approx(0.15)
-    # It is drawn in parts of the height of the axes, and must not become data.
+    # Its units are shares of the axes' height, so it must not count as data.
     low, high = ax.get_ylim()
     values = clf.shape_function(0, scale="log_odds").values
     assert high - low < 1.3 * (values.max() - min(values.min(), 0.0))
@@ -105,7 +105,7 @@ def test_error_bars_of_categories_are_their_intervals(bagged, ax, scale):
         np.testing.assert_allclose(ends, expected[name])
 
 
-def test_titles_say_what_is_within_noise(bagged):
+def test_titles_mark_effects_within_noise(bagged):
     note = "\nwithin noise (p = "
     for feature in range(3):
         shape = bagged.shape_function(feature)
@@ -122,11 +122,11 @@ def test_titles_say_what_is_within_noise(bagged):
 
 
 def test_intervals_can_be_left_out(bagged):
-    found = bagged.contributions(table()[0][:3])
+    contributions = bagged.contributions(table()[0][:3])
     drawn = [
         plots.plot_shape_function(bagged, 0, confidence_level=None),
         plots.plot_shape_function(bagged, 1, confidence_level=None),
-        plots.plot_contributions(found, confidence_level=None),
+        plots.plot_contributions(contributions, confidence_level=None),
         plots.plot_pair_function(bagged, 0, 2, confidence_level=None),
     ]
     for ax in drawn:
@@ -209,7 +209,7 @@ def test_several_classes_have_a_line_each(three_classes, ax):
     moved = {
         label: three_classes.shape_function(2, label, "log_odds") for label in ("low", "mid", "top")
     }
-    sizes = {name: own.weights @ np.abs(own.values) for name, own in moved.items()}
+    sizes = {name: shape.weights @ np.abs(shape.values) for name, shape in moved.items()}
     assert names_of(few) == sorted(sorted(sizes, key=lambda name: -sizes[name])[:2])
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks run by hand, so what they import is looked for here."""
+"""Benchmarks run by hand, so their imports are checked here."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The page on calibration tells what was measured, and the measures are right."""
+"""The page on calibration agrees with the measurements, and the measures are right."""
 
 import importlib.util
 from pathlib import Path
@@ -18,7 +18,7 @@ SPEC.loader.exec_module(writer)
 
 
 def draw(n_rows, slope):
-    """True probabilities that a forecast has `slope` times too little confidence in, and labels."""
+    """Draw forecasts whose log-odds are too small by the factor `slope`, and labels."""
     rng = np.random.default_rng(0)
     log_odds = rng.normal(0.0, 1.5, n_rows)
     y = (rng.random(n_rows) < expit(log_odds)).astype(int)
@@ -42,11 +42,11 @@ def test_every_record_counts_its_rows():
 @pytest.mark.parametrize("slope", [0.6, 1.0, 1.5])
 def test_slopes_are_found(slope):
     p, y = draw(20_000, slope)
-    found = fit_slope(p, y)
-    assert abs(found["slope"] - slope) < 4 * found["slope_error"] < 0.1
-    assert abs(found["intercept"]) < 4 * found["intercept_error"] < 0.1
+    estimate = fit_slope(p, y)
+    assert abs(estimate["slope"] - slope) < 4 * estimate["slope_error"] < 0.1
+    assert abs(estimate["intercept"]) < 4 * estimate["intercept_error"] < 0.1
     errors = [fit_slope(p[k::20], y[k::20])["slope"] for k in range(20)]  # of twenty parts
-    assert np.std(errors, ddof=1) / np.sqrt(20) == pytest.approx(found["slope_error"], rel=0.5)
+    assert np.std(errors, ddof=1) / np.sqrt(20) == pytest.approx(estimate["slope_error"], rel=0.5)
 
 
 def test_calibrated_bins_are_missed_as_often_as_chance_has_it():

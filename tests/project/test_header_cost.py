@@ -1,4 +1,4 @@
-"""tools/header_cost.py: what a build took, and what its headers cost, from ninja's notes."""
+"""tools/header_cost.py: the time of a build and the cost of its headers, from ninja's notes."""
 
 import importlib
 import sys

@@ -24,8 +24,8 @@ def write(root, files):
 
 
 def test_the_package_has_no_circles_and_few_floors():
-    found = check(ROOT)
-    assert found.returncode == 0, found.stdout + found.stderr
+    completed = check(ROOT)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 TOP = "import properboost.data.frames\n"
@@ -41,7 +41,7 @@ TOP = "import properboost.data.frames\n"
         ("def read():\n    from properboost.fit import run\n", "circle of modules"),
         ("if TYPE_CHECKING:\n    import properboost.fit\n", "circle of modules"),
         ("from ..fit import run\n", "circle of modules"),
-        # A module of a folder that imports another one, and the other way round.
+        # Modules of two folders import each other's.
         ("from properboost.losses.link import f\n", "circle of folders: properboost.data, "),
     ],
 )
@@ -59,16 +59,16 @@ def test_circles_are_seen(tmp_path, frames, complaint):
             "losses/table.py": "from properboost.data.table import f\n",
         },
     )
-    found = check(tmp_path)
-    assert (complaint or "") in found.stderr
-    assert found.returncode == (1 if complaint else 0), found.stderr
+    completed = check(tmp_path)
+    assert (complaint or "") in completed.stderr
+    assert completed.returncode == (1 if complaint else 0), completed.stderr
 
 
 @pytest.mark.parametrize("n", [10, 11])
 def test_floors_are_counted(tmp_path, n):
     chain = {f"m{k}.py": f"from properboost.m{k + 1} import x\n" for k in range(n - 1)}
     write(tmp_path, {**chain, f"m{n - 1}.py": "", "__init__.py": ""})
-    found = check(tmp_path)
-    assert f"{n} floors: properboost.m0 -> properboost.m1 -> " in found.stdout
-    assert found.returncode == (n > 10)
-    assert ("has 11 modules" in found.stderr) == (n > 10)
+    completed = check(tmp_path)
+    assert f"{n} floors: properboost.m0 -> properboost.m1 -> " in completed.stdout
+    assert completed.returncode == (n > 10)
+    assert ("has 11 modules" in completed.stderr) == (n > 10)

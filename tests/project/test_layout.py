@@ -1,4 +1,4 @@
-"""Tests lie where one looks for them: a module's bear its name, and no test module is imported."""
+"""A module's tests bear its name, and no test module is imported."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 PACKAGE = TESTS.parent / "python/properboost"
 
-# Each item of a paper, and what it measures, has the tests of all items.
+# Each item of a paper, with its measurements, has the tests of all items.
 PAPERS = sorted(
     path.relative_to(PACKAGE).as_posix()
     for path in (PACKAGE / "reproduce").glob("*/*.py")
@@ -14,7 +14,7 @@ PAPERS = sorted(
     and not (TESTS / path.relative_to(PACKAGE)).with_name(f"test_{path.name}").exists()
 )
 
-# Modules without tests that bear their name, by the tests they have.
+# Modules without a test module of their name, by the test modules that cover them.
 ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
@@ -25,17 +25,17 @@ ELSEWHERE = {
     "estimators/test_arboost.py": ["models/damped_ensemble.py"],
     "estimators/test_editing.py": ["models/edits.py", "persistence/edits.py"],
     "estimators/test_merging.py": ["models/merging.py"],
-    "dask/test_classifier.py": ["dask/looking.py", "dask/rows.py", "dask/table.py"],
-    "dask/test_fleet.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
+    "dask/test_classifier.py": ["dask/cluster_rows.py", "dask/partition_scan.py", "dask/table.py"],
+    "dask/test_shards.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
     "data/test_frames.py": ["data/libraries.py", "data/table.py"],
     "test_scoring.py": ["data/lending.py"],
-    "batches/test_quantized_table.py": ["batches/making.py"],
+    "batches/test_quantized_table.py": ["batches/quantize.py"],
     "estimators/test_parameters.py": [
         "estimators/properboost_parameters.py", "parameters/boosting.py", "parameters/declare.py",
         "parameters/kinds.py", "parameters/rows.py", "parameters/voting.py",
     ],
     "parameters/test_components.py": ["parameters/learners.py", "parameters/stages.py"],
-    "inspection/test_html.py": ["inspection/drawn.py"],
+    "inspection/test_html.py": ["inspection/plot_data.py"],
     "model_selection/test_cross_validation.py": [
         "model_selection/boosted_together.py", "model_selection/split_rows.py",
     ],
@@ -55,7 +55,7 @@ ELSEWHERE = {
         "persistence/json_reader.py", "persistence/json_writer.py", "persistence/pairs.py",
         "persistence/parameters.py",
     ],
-    "persistence/test_bags.py": ["persistence/spreads.py"],
+    "persistence/test_bags.py": ["persistence/standard_errors.py"],
     "persistence/test_hostile_files.py": ["estimators/udt_file.py", "persistence/trees.py"],
     "cli/test_csv_table.py": ["cli/csv_lines.py", "cli/text_file.py"],
     "cli/test_commands.py": ["cli/reproduce.py", "cli/shared_arguments.py"],
@@ -86,7 +86,7 @@ def list_modules(folder):
 
 
 def list_imports(path):
-    """Every part of every name that a module imports, from where and what."""
+    """Return every part of every name that a module imports, and of the names imported from."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names]
@@ -96,18 +96,18 @@ def list_imports(path):
 
 def test_no_test_module_is_imported():
     tests = {path.stem for path in TESTS.rglob("test_*.py")}
-    found = {path: tests.intersection(list_imports(path)) for path in list_modules(TESTS)}
-    assert {path: imported for path, imported in found.items() if imported} == {}
+    imports = {path: tests.intersection(list_imports(path)) for path in list_modules(TESTS)}
+    assert {path: imported for path, imported in imports.items() if imported} == {}
 
 
 def test_every_module_has_tests():
-    """A module has its own, or it is listed; what is listed has none of its own, and exists."""
+    """Every module either has a test module of its name or is listed; listed tests exist."""
     elsewhere = [name for names in ELSEWHERE.values() for name in names]
     without = []
     for path in list_modules(PACKAGE):
         name = path.relative_to(PACKAGE)
-        own = TESTS / name.parent / f"test_{name.stem.removeprefix('_')}.py"
-        if not own.exists():
+        test_path = TESTS / name.parent / f"test_{name.stem.removeprefix('_')}.py"
+        if not test_path.exists():
             without.append(name.as_posix())
     assert sorted(elsewhere) == sorted(without)
     assert [name for name in ELSEWHERE if not (TESTS / name).exists()] == []

@@ -1,4 +1,4 @@
-"""tools/mutate: what is mutated, what is left as it is, and what becomes of a lot."""
+"""tools/mutate: the mutations, the places it leaves out, and the results of a lot."""
 
 import importlib
 import json
@@ -17,7 +17,7 @@ TOOL = ROOT / "tools/mutate"
 
 @pytest.fixture(scope="module")
 def tool():
-    """The modules of the tool, which import each other by their plain names."""
+    """Return the modules of the tool, which import each other by their plain names."""
     names = ["edits", "python_edits", "cpp_edits", "lot", "sandbox"]
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TOOL))
@@ -27,16 +27,16 @@ def tool():
 
 
 def mutate(tool, language, source):
-    """Return what each line may become, by the line."""
+    """Return the mutations of each line, by line."""
     text = textwrap.dedent(source).encode()
-    found = {}
+    mutations = {}
     for edit in tool[f"{language}_edits"].list_edits("a", text):
-        found.setdefault(edit.before.strip(), set()).add(edit.after.strip())
-    return found
+        mutations.setdefault(edit.before.strip(), set()).add(edit.after.strip())
+    return mutations
 
 
 def test_mutations_of_python(tool):
-    found = mutate(
+    mutations = mutate(
         tool,
         "python",
         '''
@@ -57,7 +57,7 @@ def test_mutations_of_python(tool):
             return -a
         ''',
     )
-    assert found == {
+    assert mutations == {
         'def f(a: "int | None", b=3):': {
             'def f(a: "int | None", b=4):', 'def f(a: "int | None", b=2):'
         },
@@ -77,7 +77,7 @@ def test_mutations_of_python(tool):
 
 
 def test_mutations_of_cpp(tool):
-    found = mutate(
+    mutations = mutate(
         tool,
         "cpp",
         """
@@ -94,7 +94,7 @@ def test_mutations_of_cpp(tool):
         }
         """,
     )
-    assert found == {
+    assert mutations == {
         "T total = 0.5;": {"T total = 0.55;", "T total = 0.45;"},
         "for (std::size_t i = 0; i < x.size(); ++i) total += x[i];": {
             "for (std::size_t i = 1; i < x.size(); ++i) total += x[i];",
@@ -136,9 +136,9 @@ def test_every_mutation_can_be_made_where_it_was_drawn_and_below_new_lines(tool,
 
 def test_a_lot_is_the_same_for_the_same_seed(tool):
     draw = tool["lot"].draw
-    one, same, other = (draw(ROOT, "python", ["losses"], seed, 5) for seed in (1, 1, 2))
-    assert one == same != other
-    assert len({(edit.path, edit.line, edit.column) for edit in one}) == len(one) == 15
+    first, same, other = (draw(ROOT, "python", ["losses"], seed, 5) for seed in (1, 1, 2))
+    assert first == same != other
+    assert len({(edit.path, edit.line, edit.column) for edit in first}) == len(first) == 15
 
 
 def test_nearest_tests_come_first_and_digests_last(tool):
@@ -220,8 +220,10 @@ def test_a_lot_is_tried_and_gone_on_with(tmp_path):
     results = read(out / "python-1/results.jsonl")
     assert [result["number"] for result in results] == [0, 1, 2, 3, 4]
     lot = read(out / "python-1/lot.jsonl")
-    unnoticed = [own for own, end in zip(lot, results, strict=True) if end["result"] != "noticed"]
-    assert all(own["text"] in (">=",) for own in unnoticed), shown
+    unnoticed = [
+        mutation for mutation, end in zip(lot, results, strict=True) if end["result"] != "noticed"
+    ]
+    assert all(mutation["text"] in (">=",) for mutation in unnoticed), shown
     named = [end["by"] for end in results if end["result"] == "noticed"]
     assert len(named) >= 4
     assert all(by.startswith("tests/losses/test_sums.py::test_") for by in named)

@@ -1,4 +1,4 @@
-"""The papers' pages tell what was found, no more and no less."""
+"""The papers' pages have all the results, and no others."""
 
 import importlib.util
 import re
@@ -24,21 +24,21 @@ def test_every_item_has_its_place_on_the_page_of_its_paper():
     for paper in PAPERS:
         page = (ROOT / f"docs/papers/{paper}.md").read_text("utf-8")
         places = [name for _, name, _ in writer.BLOCK.findall(page)]
-        own = [name for name in ITEMS if name.startswith(f"{paper}/")]
-        assert sorted(name for name in places if "/" in name) == sorted(own)
+        expected = [name for name in ITEMS if name.startswith(f"{paper}/")]
+        assert sorted(name for name in places if "/" in name) == sorted(expected)
         assert paper in places
 
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_results_are_of_the_numbers_that_are_published(name):
-    """An item that was changed has to be run again."""
+    """A changed item must run again."""
     report = writer.read(name)
     item = ITEMS[name]
     assert report is not None, f"properboost reproduce {name}"
-    kept = {reading["reading"]: reading for reading in report["readings"]}
-    assert list(kept) == [reading.name for reading in item.readings]
-    for one in kept[item.readings[0].name]["numbers"]:
-        assert one["published"] == item.published[one["row"], one["column"]].text
+    recorded = {reading["reading"]: reading for reading in report["readings"]}
+    assert list(recorded) == [reading.name for reading in item.readings]
+    for number in recorded[item.readings[0].name]["numbers"]:
+        assert number["published"] == item.published[number["row"], number["column"]].text
     assert (report["title"], report["protocol"]) == (item.title, item.protocol)
 
 
@@ -82,9 +82,9 @@ def test_readings_are_side_by_side_and_added_up(monkeypatch):
 
 
 def test_a_near_mean_has_a_mark_where_the_rule_does_not_pass_it():
-    one = {"published": "2867", "low": 2866.5, "high": 2867.5, "ours": 2851.0, "spread": None}
-    assert writer.show(one | {"verdict": "not reproduced"}) == "2851 (2867) **no** ≈"
-    assert writer.show(one | {"verdict": "within 10%"}) == "2851 (2867) ~"
-    assert writer.show(one | {"verdict": "order only", "ours": 20.0}) == "20 (2867) (order)"
+    number = {"published": "2867", "low": 2866.5, "high": 2867.5, "ours": 2851.0, "spread": None}
+    assert writer.show(number | {"verdict": "not reproduced"}) == "2851 (2867) **no** ≈"
+    assert writer.show(number | {"verdict": "within 10%"}) == "2851 (2867) ~"
+    assert writer.show(number | {"verdict": "order only", "ours": 20.0}) == "20 (2867) (order)"
     claim = {"published": "more", "low": 1.0, "high": None, "ours": 2.0, "spread": 0.5}
     assert writer.show(claim | {"verdict": "order only"}) == "2 ± 0.5 (more) (order)"

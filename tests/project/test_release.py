@@ -1,4 +1,4 @@
-"""The release: what speaks against one is found, and the workflow follows the list."""
+"""The release: obstacles to one are found, and the workflow follows the list."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def test_a_tag_that_may_be_released(tmp_path):
         ("v0.3.0", {"CHANGELOG.md": "## [0.3.0] - Unreleased\n"}, "no date for [0.3.0]"),
     ],
 )
-def test_what_speaks_against_a_release(tmp_path, tag, changed, message):
+def test_obstacles_to_a_release(tmp_path, tag, changed, message):
     status, errors = check(tmp_path, tag, **changed)
     assert status == 1
     assert message in errors
@@ -47,7 +47,7 @@ def test_what_speaks_against_a_release(tmp_path, tag, changed, message):
 def test_the_workflow_follows_the_list():
     workflow = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
     jobs = re.findall(r"^  (\w+):$", workflow[workflow.index("jobs:") :], re.MULTILINE)
-    page = (ROOT / "docs/releasing.md").read_text("utf-8")
+    page = (ROOT / "docs/design/releasing.md").read_text("utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == jobs
     needed = set(re.findall(r"needs: \[(.*)\]", workflow)[-1].split(", "))
     assert needed == set(jobs) - {"tag", "publish"}

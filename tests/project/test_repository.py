@@ -1,4 +1,4 @@
-"""What must agree between files that no compiler or type checker reads together."""
+"""Agreement between files that no compiler or type checker reads together."""
 
 import importlib.metadata
 import re
@@ -14,7 +14,7 @@ from properboost import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Each axis: the folder of its choices, and the names the engine knows.
+# Each axis: the folder of its choices, and the engine's names.
 AXES = {
     "losses": _core.loss_names,
     "learners": _core.weak_learner_names,
@@ -113,13 +113,13 @@ def test_package_data_is_installed():
     assert typed | {"properboost/native_losses.pxd"} <= installed
 
 
-def test_continuous_integration_runs_what_the_readme_says():
+def test_continuous_integration_runs_the_commands_of_the_readme():
     assert "make test" in read("README.md")
     assert re.search(r"^make test$", read(".ci/run"), re.MULTILINE)
 
 
 def test_the_package_itself_imports_no_table_or_plot_library():
-    # scikit-learn may import pandas; what counts is what our own modules ask for.
+    # scikit-learn may import pandas, so only the imports of this package's modules count.
     code = """
 import builtins
 real = builtins.__import__

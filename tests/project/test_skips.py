@@ -1,4 +1,4 @@
-"""Where every package of the tests is installed, a test that skips for a missing one fails."""
+"""A test that skips for a missing package fails where all the tests' packages are installed."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ FILL = """
 
 
 def run(folder, *, filled, whole="", **environment):
-    """Run tests that skip, as if in an environment that has been filled; return what is printed."""
+    """Run tests that skip, as if all packages were installed; return the output."""
     if filled:
         (folder / "properboost").mkdir()
         (folder / "properboost" / "group-test").touch()

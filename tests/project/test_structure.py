@@ -1,4 +1,4 @@
-"""tools/structure.py: its figures of a small tree are those that one counts by hand."""
+"""tools/structure.py: its figures of a small tree agree with counts by hand."""
 
 import subprocess
 import sys
@@ -61,7 +61,7 @@ EXPECTED = {
 
 
 def read_figures(source):
-    """Return the figures that are printed, by what they are."""
+    """Return the printed figures, by name."""
     done = subprocess.run(
         [sys.executable, ROOT / "tools/structure.py", "--source", source],
         capture_output=True, text=True, timeout=300, check=True,

@@ -1,4 +1,4 @@
-"""The page on trends tells what was measured."""
+"""The page on trends agrees with the measurements."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""Shared by the tests of rados."""
+"""Fixtures of the tests of rados."""
 
 import pytest
 from sklearn.datasets import load_breast_cancer

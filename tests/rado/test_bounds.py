@@ -1,4 +1,4 @@
-"""What Theorems 9 to 11 promise of the rado loss; fits that meet their conditions keep it."""
+"""The bounds of Theorems 9 to 11 on the rado loss: fits that meet the conditions meet them."""
 
 import math
 
@@ -22,7 +22,7 @@ def weak_edge(history):
     return float(np.abs(history["edge"]).min())
 
 
-def fit_with_its_own_edge(fit):
+def fit_with_least_edge(fit):
     """Fit with a setting that depends on the least edge of the fit; lower it until it is met."""
     edge = 0.5
     while True:
@@ -55,7 +55,7 @@ def test_lasso_and_largest_coefficient(seed, name):
         omega = rado.lasso_omega(rados, edge, a)
         return _core.boost_rados(rados, [(name, omega, None)], rounds)
 
-    history, edge = fit_with_its_own_edge(fit)
+    history, edge = fit_with_least_edge(fit)
     theta, at_norm = np.zeros(rados.shape[1]), 0
     for k, step in zip(history["feature"], history["step"], strict=True):
         before = np.abs(theta).max()
@@ -68,7 +68,7 @@ def test_lasso_and_largest_coefficient(seed, name):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_slope(seed):
-    """Rados are large: of small ones no q is large enough."""
+    """Rados are large here, because no q is large enough for small ones."""
     _, rados = problem(seed)
     rados *= 1000.0 / np.abs(rados).max(axis=0).min()
     rounds, d = 8, rados.shape[1]
@@ -77,7 +77,7 @@ def test_slope(seed):
     def fit(_):
         return _core.boost_rados(rados, [("slope", 1.0, rado.slope_coefficients(q, d))], rounds)
 
-    history, edge = fit_with_its_own_edge(fit)
+    history, edge = fit_with_least_edge(fit)
     theta = np.zeros(d)
     np.add.at(theta, history["feature"], history["step"])
     assert rado.slope_q(rados, edge, theta) <= q
@@ -107,7 +107,7 @@ def test_edges_that_the_paper_names():
 
 @given(a=st.floats(0.06, 0.1999))
 def test_a_round_is_good_up_to_the_largest_edge(a):
-    """The last step of the theorem's proof: what a round's edge saves pays for the ridge."""
+    """The last step of the theorem's proof: a round's fall of the loss exceeds the ridge's rise."""
     most = rado.ridge_edge(a)
     r = most * np.linspace(0.01, 1.0, 100)
     excess = np.log1p(-(r**2)) + a * (4.0 * np.arctanh(r) ** 2 + r**2)

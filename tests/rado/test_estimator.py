@@ -26,7 +26,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_loss_is_the_product_of_the_normalisers(cancer):
-    """prod Z_t, and the loss of theta itself (section 4)."""
+    """prod Z_t equals the loss of theta (section 4)."""
     X, y = cancer
     model = RadoBoostClassifier(
         {"lasso": 2.0, "linf": 3.0}, 1.0, n_estimators=60, n_rados=50, fit_intercept=False
@@ -57,7 +57,7 @@ def test_scale_of_features_cannot_matter_without_a_regulariser(cancer):
 # -- the estimator --------------------------------------------------------------------------------
 
 
-def test_blobs_are_told_apart():
+def test_blobs_are_separated():
     X, y = make_blobs(n_samples=300, centers=2, random_state=3)
     for regularizer in (None, *_core.regularizer_names(), "elasticnet"):
         model = RadoBoostClassifier(regularizer, n_estimators=100)
@@ -116,7 +116,7 @@ def test_the_best_classifier_is_kept(cancer):
     assert not none.coef_.any()
 
 
-def test_no_column_says_anything():
+def test_no_column_is_informative():
     model = RadoBoostClassifier(n_estimators=5, fit_intercept=False)
     model.fit(np.zeros((10, 2)), [0, 1] * 5)
     assert model.n_iter_ == 0
@@ -125,7 +125,7 @@ def test_no_column_says_anything():
 
 
 def test_one_rado_is_enough(cancer):
-    """All of one rado's edges are 1: they are cut off, so that steps are finite."""
+    """All edges of one rado are 1, and cutting them off keeps steps finite."""
     X, y = cancer
     model = RadoBoostClassifier(None, n_rados=1, n_estimators=5).fit(X, y)
     assert np.all(np.isfinite(model.coef_))
@@ -150,7 +150,7 @@ def test_rados_of_sizes_whose_squares_are_not_numbers_are_refused(regularizer, s
         model.fit(X, y)
     with pytest.raises(ValueError, match=message):
         model.fit_rados(rados)
-    # Nor may those who do not check get numbers that are not finite.
+    # Callers that do not check get finite numbers, too.
     factors = {} if regularizer is None else {"lasso": 1.0, "ridge": 1.0}
     terms = [(name, factor, None) for name, factor in factors.items()]
     history = _core.boost_rados(rados.values, terms, 5)

@@ -1,4 +1,4 @@
-"""Models of rados in files: what comes back predicts the same, anything else is refused."""
+"""Models of rados in files: loaded ones predict the same, any other file is refused."""
 
 import copy
 import json

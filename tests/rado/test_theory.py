@@ -12,7 +12,7 @@ PAIRS = sorted(rado.LOSS_PAIRS)
 
 @st.composite
 def problems(draw):
-    """Edge vectors and a classifier; some scores are large, some 0."""
+    """Draw edge vectors and a classifier; some scores are large, some 0."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     m, d = draw(st.integers(1, 10)), draw(st.integers(1, 5))
     edges = random.normal(size=(m, d)) * draw(st.sampled_from([0.1, 1.0, 5.0]))
@@ -21,7 +21,7 @@ def problems(draw):
 
 
 def definition(name, z):
-    """The losses over rows as Table 1 writes them."""
+    """Return the losses over rows in Table 1's form."""
     return {
         "logistic": np.log(1.0 + np.exp(z)).sum(),
         "square": ((1.0 + z) ** 2).sum(),
@@ -72,7 +72,7 @@ def test_made_rados_are_among_them():
 
 
 def test_boosting_all_rados_is_logistic_regression():
-    """Over all rados the loss of Omega-R.AdaBoost is the logistic loss, but for m log 2."""
+    """Over all rados the loss of Omega-R.AdaBoost is the logistic loss, except for m log 2."""
     random = np.random.default_rng(1)
     edges = random.normal(size=(9, 3)) + 0.2
     model = RadoBoostClassifier("lasso", 0.7, n_estimators=30).fit_rados(rado.all_rados(edges))
@@ -149,7 +149,7 @@ def test_generators_are_proportionate(name, drawn, mu_e):
         rado.subset_matrix(m) @ q, pair.example_weights(z, mu_e), rtol=1e-9, atol=1e-9
     )
 
-    # Theorem 6 and eq. 14: minus the game's value is a_e times the loss, but for a constant.
+    # Theorem 6 and eq. 14: minus the game's value is a_e times the loss, except for a constant.
     def left(z, value):
         share = pair.rado_share(mu_e)
         return -value - share * pair.example_loss([1.0], z[:, None], mu_e)
@@ -161,7 +161,7 @@ def test_generators_are_proportionate(name, drawn, mu_e):
 @pytest.mark.parametrize("name", PAIRS)
 @given(margins(), st.floats(0.5, 3.0))
 def test_the_adversary_plays_best(name, drawn, mu):
-    """Eqs. 3 and 4: no other weights make less of the games."""
+    """No other weights have a lower value of the games (eqs. 3 and 4)."""
     random, z = drawn
     pair, m = rado.LOSS_PAIRS[name], len(z)
     p, q = pair.example_weights(z, mu), pair.rado_weights(z, mu)
@@ -180,9 +180,11 @@ def test_the_adversary_plays_best(name, drawn, mu):
 def test_generators_of_rows_are_symmetrised(name, m):
     """Definition 3 and Lemma 4."""
     pair, p = rado.LOSS_PAIRS[name], np.arange(-8, 17) / 8.0
-    own = pair.example_generator(p, m)
-    np.testing.assert_array_equal(own, pair.rado_generator(p, m) + pair.rado_generator(1.0 - p, m))
-    np.testing.assert_array_equal(own, own[::-1])
+    values = pair.example_generator(p, m)
+    np.testing.assert_array_equal(
+        values, pair.rado_generator(p, m) + pair.rado_generator(1.0 - p, m)
+    )
+    np.testing.assert_array_equal(values, values[::-1])
     assert isinstance(pair.rado_generator(0.5, m), float)
 
 

@@ -1,4 +1,4 @@
-"""What a reader is warned of, and what not."""
+"""Cautions of the report: which appear, and which do not."""
 
 import numpy as np
 import pandas as pd
@@ -23,52 +23,52 @@ def make_rows(n, seed):
     return rows, (rows["size"] + rng.logistic(size=n) > 0.0).astype(int)
 
 
-HIDDEN = "Errors by who a person is are not all shown"
+HIDDEN = "Not all errors by who a person is are shown"
 
 
 def cautions(model, X, y, groups=None):
     options = ReportOptions(groups=groups, max_features=9, max_pairs=9, max_rows=0)
-    found = collect(model, X, y, options)
-    return {caution.title: caution.text for caution in found.cautions}, found
+    content = collect(model, X, y, options)
+    return {caution.title: caution.text for caution in content.cautions}, content
 
 
 def test_a_calm_model_on_rows_like_its_own():
     model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
-    told, _ = cautions(model, *make_rows(1000, 1))
+    texts, _ = cautions(model, *make_rows(1000, 1))
     assert not {
         "Too sure of itself",
         "Hardly better than no model",
         "Hardly any test rows of a class",
-    } & {*told}
-    assert "Values with few training rows" not in told
+    } & {*texts}
+    assert "Values with few training rows" not in texts
 
 
-def test_drift_is_told_by_feature():
+def test_drift_is_reported_by_feature():
     model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
     X, y = make_rows(200, 1)
     X["age"] = X["age"].astype(float)
     X.loc[:24, "age"] = 99.0
     X.loc[25, "age"] = np.nan
     X.loc[:2, "town"] = "Kiel"
-    told, found = cautions(model, X, y)
-    assert "town (3 rows)" in told["Categories that training did not have"]
-    assert "age (25 rows)" in told["Numbers beyond those of training"]
-    assert "age (1 row)" in told["Missing values that training did not have"]
-    assert "13%" in told["These rows are from elsewhere"]
+    texts, content = cautions(model, X, y)
+    assert "town (3 rows)" in texts["Categories that training did not have"]
+    assert "age (25 rows)" in texts["Numbers beyond those of training"]
+    assert "age (1 row)" in texts["Missing values that training did not have"]
+    assert "13%" in texts["These rows are from elsewhere"]
     counts = model.count_drift(X)
-    own = next(one for one in found.drift if one.feature == "age")
-    assert own.above == counts["above"][1] == 25.0
+    age_drift = next(drift for drift in content.drift if drift.feature == "age")
+    assert age_drift.above == counts["above"][1] == 25.0
 
 
 def test_an_overconfident_model_is_found_out():
     model = pb.ProperBoostClassifier(n_estimators=50, gain=0.5, selection="cyclic")
     model.fit(*make_rows(200, 0))
-    told, found = cautions(model, *make_rows(1000, 1))
-    assert "calibration slope is" in told["Too sure of itself"]
-    assert found.evaluation.reliability.slope.high < 1.0
+    texts, content = cautions(model, *make_rows(1000, 1))
+    assert "calibration slope is" in texts["Too sure of itself"]
+    assert content.evaluation.reliability.slope.high < 1.0
     fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
-    told, _ = cautions(fine, *make_rows(100, 1))
-    assert "size" in told["Values with few training rows"]
+    texts, _ = cautions(fine, *make_rows(100, 1))
+    assert "size" in texts["Values with few training rows"]
 
 
 def test_a_model_of_nothing_is_found_out():
@@ -76,18 +76,18 @@ def test_a_model_of_nothing_is_found_out():
     X, y = make_rows(200, 0)
     model = pb.ProperBoostClassifier(n_estimators=20, outer_bags=8).fit(X, rng.permutation(y))
     X, y = make_rows(60, 1)
-    told, _ = cautions(model, X, rng.permutation(y))
-    assert "Hardly better than no model" in told
-    assert "Hardly any test rows of a class" in told
-    assert "Effects that may be chance" in told
+    texts, _ = cautions(model, X, rng.permutation(y))
+    assert "Hardly better than no model" in texts
+    assert "Hardly any test rows of a class" in texts
+    assert "Effects that may be chance" in texts
 
 
-def test_rows_without_labels_are_told():
+def test_rows_without_labels_are_reported():
     model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
-    told, found = cautions(model, make_rows(100, 1)[0], None)
-    assert "No answers to check" in told
-    assert found.evaluation is None
-    assert found.simpler is None
+    texts, content = cautions(model, make_rows(100, 1)[0], None)
+    assert "No answers to check" in texts
+    assert content.evaluation is None
+    assert content.simpler is None
 
 
 def test_what_the_law_may_protect_is_named():
@@ -95,39 +95,39 @@ def test_what_the_law_may_protect_is_named():
     rows["Sex"] = pd.Categorical(np.where(y == 1, "f", "m"))
     rows["idle_race"] = 1.0
     model = pb.ProperBoostClassifier(n_estimators=20).fit(rows, y)
-    told, found = cautions(model, rows, y)
-    assert HIDDEN not in told
-    text = told["It uses what the law may protect"]
+    texts, content = cautions(model, rows, y)
+    assert HIDDEN not in texts
+    text = texts["It uses what the law may protect"]
     assert "“Sex”" in text
     assert "idle_race" not in text  # which the model does not use
     assert "Does it treat groups alike?" in text
-    assert "“Sex”" in told["It does not treat all groups alike"]
-    told, found = cautions(model, rows, y, groups=[])
-    assert not found.groupings
-    assert "alike" not in told["It uses what the law may protect"]
-    assert "It does not treat all groups alike" not in told
-    assert "The model uses “Sex”, and" in told[HIDDEN]
-    told, _ = cautions(
+    assert "“Sex”" in texts["It does not treat all groups alike"]
+    texts, content = cautions(model, rows, y, groups=[])
+    assert not content.groupings
+    assert "alike" not in texts["It uses what the law may protect"]
+    assert "It does not treat all groups alike" not in texts
+    assert "The model uses “Sex”, and" in texts[HIDDEN]
+    texts, _ = cautions(
         pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y
     )
-    assert "It uses what the law may protect" not in told
+    assert "It uses what the law may protect" not in texts
 
 
 def test_protected_features_that_are_not_compared_are_named():
     rows, y = make_rows(600, 0)
     rng = np.random.default_rng(0)
-    for name in ("age", "Sex", "race"):  # each says something that the others do not
+    for name in ("age", "Sex", "race"):  # each adds information to the others
         rows[name] = np.where(rng.random(600) < 0.7, y, 1 - y) + 0.0
     rows = rows.astype(dict.fromkeys(("Sex", "race"), "category"))
     model = pb.ProperBoostClassifier(n_estimators=30).fit(rows, y)
     used = {name for name, share in zip(rows, model.feature_importances_, strict=True) if share}
     assert used >= {"age", "Sex", "race"}
-    told, _ = cautions(model, rows, y)
-    assert HIDDEN not in told  # by default all of them are compared
-    told, _ = cautions(model, rows, y, groups=["Sex", "town"])
-    assert "The model uses “age” and “race”, and this page does not show" in told[HIDDEN]
-    assert "--groups" in told[HIDDEN]
-    told, _ = cautions(model, rows, y, groups={"region": rows["town"].to_numpy()})
-    assert "“age”, “Sex” and “race”" in told[HIDDEN]
-    told, _ = cautions(model, rows, y, groups=["Sex", "age", "race"])
-    assert HIDDEN not in told
+    texts, _ = cautions(model, rows, y)
+    assert HIDDEN not in texts  # by default all of them are compared
+    texts, _ = cautions(model, rows, y, groups=["Sex", "town"])
+    assert "The model uses “age” and “race”, and this page does not show" in texts[HIDDEN]
+    assert "--groups" in texts[HIDDEN]
+    texts, _ = cautions(model, rows, y, groups={"region": rows["town"].to_numpy()})
+    assert "“age”, “Sex” and “race”" in texts[HIDDEN]
+    texts, _ = cautions(model, rows, y, groups=["Sex", "age", "race"])
+    assert HIDDEN not in texts

@@ -1,4 +1,4 @@
-"""Charts: what is drawn is what was given, and can be read out."""
+"""Charts show their data, and a screen reader can read them."""
 
 import re
 from xml.etree import ElementTree
@@ -30,11 +30,11 @@ WORDS = st.text(
         st.sampled_from("\x00\x0b\x1b\ufffe\ud83d\ude00\U0001f600\u0301\u200b\u202e\n<&$\\"),
     )
 )
-"""Any text at all, and often one that hurts."""
+"""Any text, and often a harmful one."""
 
 
 def read(drawn):
-    """Return the root of a chart and the texts that are read out, in their order."""
+    """Return the root of a chart and the texts of its marks, in their order."""
     root = ElementTree.fromstring(drawn)
     assert root.attrib["role"] == "img"
     assert root.attrib["tabindex"] == "0"
@@ -71,7 +71,7 @@ def test_notes_have_a_heading():
     assert "training rows" in words_of(root)
 
 
-def test_a_waterfall_goes_on_where_it_was_and_says_probabilities():
+def test_a_waterfall_continues_and_prints_probabilities():
     at = [-2.0, 1.0, 0.5]
     bars = [
         Bar("up", at[1], "first", 0.5, 1.5, "+3", at[0]),
@@ -141,8 +141,8 @@ def test_grids_have_the_cells_with_rows():
     values, weights = np.array([[1.0, -2.0], [0.5, 0.0]]), np.array([[1.0, 2.0], [0.0, 3.0]])
     levels = (["low", HOSTILE], ["left", "right"])
     texts = [["a", "b"], ["c", HOSTILE]]
-    root, told = read(draw_grid(values, weights, levels, ("up", "across"), texts, "pair"))
-    assert told == ["a", "b", HOSTILE]
+    root, tooltips = read(draw_grid(values, weights, levels, ("up", "across"), texts, "pair"))
+    assert tooltips == ["a", "b", HOSTILE]
     cells = [e for e in root.iter() if "data-t" in e.attrib]
     assert [e.attrib["fill"] for e in cells] == ["var(--for)", "var(--against)", "var(--for)"]
     shown = [float(e.attrib["opacity"]) for e in cells]
@@ -170,7 +170,7 @@ def test_charts_are_the_same_every_time():
 
 
 def draw_all(a, b):
-    """Return charts of every kind that have two texts wherever there are any."""
+    """Return charts of every kind, with these two texts wherever a chart has texts."""
     cells = np.array([[1.0, -2.0], [3.0, 4.0]])
     return [
         draw_bars([Bar(a, 1.0, a, note=b), Bar(b, 2.0, b, note=a)], a, b, note=b),
@@ -203,9 +203,9 @@ def draw_all(a, b):
 )
 def test_texts_are_drawn_as_they_are_or_spelled(text, seen):
     for drawn in draw_all(text, "b"):
-        root, told = read(drawn)
+        root, tooltips = read(drawn)
         texts = [word.rstrip("\u200b") for word in words_of(root)]
-        assert seen in told
+        assert seen in tooltips
         assert seen in texts or not seen
         assert root.attrib["aria-label"] in (seen, "b")
 
@@ -220,11 +220,11 @@ def test_no_text_ends_the_process(first, second):
 @pytest.mark.parametrize("text", ["W" * 20_000, "\U0001f600" * 20_000, "e" + "\u0301" * 20_000])
 def test_long_texts_are_cut_before_they_are_drawn(text):
     for drawn in draw_all(text, f"{text}: 7 rows"):
-        root, told = read(drawn)
+        root, tooltips = read(drawn)
         assert len(drawn) < 60_000
-        assert max(map(len, words_of(root))) <= 101  # and what tells two of them apart
-        assert all(len(one) <= 600 and "\u2026" in one for one in told)
-        assert any(one.endswith("7 rows") for one in told) or len(told) == 1
+        assert max(map(len, words_of(root))) <= 101  # and a mark that distinguishes two
+        assert all(len(tooltip) <= 600 and "\u2026" in tooltip for tooltip in tooltips)
+        assert any(tooltip.endswith("7 rows") for tooltip in tooltips) or len(tooltips) == 1
 
 
 def test_names_that_are_equal_once_drawn_have_lines_of_their_own():
@@ -236,8 +236,10 @@ def test_names_that_are_equal_once_drawn_have_lines_of_their_own():
         "\U0001f600" * 90,
         "\U0001f601" * 90,
     ]
-    root, told = read(draw_bars([Bar(name, 1.0, str(k)) for k, name in enumerate(names)], "t", "l"))
-    assert told == [*"012345"]
+    root, tooltips = read(
+        draw_bars([Bar(name, 1.0, str(k)) for k, name in enumerate(names)], "t", "l")
+    )
+    assert tooltips == [*"012345"]
     places = {e.attrib["d"] for e in root.iter() if "data-t" in e.attrib}
     assert len(places) == 6
 
@@ -247,7 +249,7 @@ def test_names_that_are_equal_once_drawn_have_lines_of_their_own():
 def test_no_number_ends_the_process(numbers):
     a, b, c, d = numbers
     with np.errstate(all="ignore"):
-        drawn = [
+        charts = [
             draw_bars([Bar("x", a, "t", b, c), Bar("y", d, "t")], "t", "l", percent=True),
             draw_waterfall(
                 [Bar("x", a, "t", b, c, origin=d), Bar("y", d, "t", origin=a)], "t", "l"
@@ -262,5 +264,5 @@ def test_no_number_ends_the_process(numbers):
                 [["t"] * 2] * 2, "l",
             ),
         ]  # fmt: skip
-    for own in drawn:
-        read(own)
+    for chart in charts:
+        read(chart)

@@ -1,4 +1,4 @@
-"""What would have turned a row: each change is checked by predicting it."""
+"""Counterfactuals: changes of one value that turn a row, each checked by a prediction."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 import properboost as pb
 from properboost.inspection.words import describe
 from properboost.report import counterfactuals
-from properboost.report.content import Grouping, TellingRow
+from properboost.report.content import ExplainedRow, Grouping
 from properboost.report.counterfactuals import add_counterfactuals, add_flip_rates
 from properboost.report.effects import list_terms
 
@@ -26,16 +26,16 @@ def table():
 
 
 def tell(model, X, numbers, kind="refused"):
-    """Rows as told before their changes are known."""
+    """Return explained rows with their counterfactuals."""
     labels = model.predict(X)
     rows = [
-        TellingRow(kind, n, None, labels[n - 1], None, 0.5, None, 0.5, (), True) for n in numbers
+        ExplainedRow(kind, n, None, labels[n - 1], None, 0.5, None, 0.5, (), True) for n in numbers
     ]
     return add_counterfactuals(model, X, rows, list_terms(model))
 
 
 def parse(words, values):
-    """The numbers that words name, among values."""
+    """Return the numbers among values that words name."""
     low, between, high = words.partition(" to ")
     if between:
         return values[(values >= float(low)) & (values <= float(high))]
@@ -66,25 +66,25 @@ def test_what_is_named_turns_the_row_and_nothing_nearer_does(table, model, n_cla
     model = model.fit(X, np.digitize(z, [0.0, 2.0][: n_classes - 1]))
     changed = set()
     for row in tell(model, X, range(1, 31)):
-        own = X.iloc[[row.number - 1]]
-        told = [*row.counterfactuals.offered, *row.counterfactuals.protected]
+        original = X.iloc[[row.number - 1]]
+        changes = [*row.counterfactuals.offered, *row.counterfactuals.protected]
         for name in X:
-            copies = pd.concat([own] * len(X), ignore_index=True)
+            copies = pd.concat([original] * len(X), ignore_index=True)
             copies[name] = X[name].to_numpy() if name in ("hours", "size") else X[name].array
             into = model.predict(copies)
             there = X[name].notna().to_numpy() & (into != row.predicted)
-            (change, *_) = [one for one in told if one.name == name] or [None]
+            (change, *_) = [offer for offer in changes if offer.name == name] or [None]
             if change is None:
-                assert not there.any() or own[name].isna().item()
+                assert not there.any() or original[name].isna().item()
                 continue
             changed.add(name)
             if name in ("town", "sex"):
                 named = change.values.replace(" or ", ", ").split(", ")
                 turning = {*X[name][there & (into == model.classes_[change.to])]}
                 assert {*named} == turning
-                assert change.present == own[name].item()
+                assert change.present == original[name].item()
                 continue
-            value = own[name].item()
+            value = original[name].item()
             values, first = np.unique(X[name].dropna(), return_index=True)
             after = dict(zip(values.tolist(), into[X[name].notna()][first].tolist(), strict=True))
             named = parse(change.values, values)
@@ -92,7 +92,7 @@ def test_what_is_named_turns_the_row_and_nothing_nearer_does(table, model, n_cla
             nearest = named[np.abs(named - value).argmin()]
             between = values[(values > min(nearest, value)) & (values < max(nearest, value))]
             assert {after[v] for v in between.tolist()} <= {row.predicted}
-            # On the other side nothing turns it within as many rows.
+            # On the other side no value turns it within as many rows.
             turning = np.array([v for v in values.tolist() if after[v] != row.predicted])
             column = np.sort(X[name].dropna())
             mid = [np.searchsorted(column, turning, side) for side in ("left", "right")]
@@ -120,7 +120,7 @@ def test_the_smallest_come_first_and_the_protected_apart(table, monkeypatch):
     ]
     for row, other in zip(subsets, rows, strict=True):
         assert row.counterfactuals.more == tuple(
-            one.name for one in other.counterfactuals.offered[1:]
+            later.name for later in other.counterfactuals.offered[1:]
         )
     assert any(row.counterfactuals.more for row in subsets)
 
@@ -157,8 +157,8 @@ def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     predict = model.predict
     model.predict = lambda rows: tried.append(getattr(rows, "n_rows", 0)) or predict(rows)
     row = int(np.argmin(np.abs(X[:, 0] + 0.5)))
-    (told,) = tell(model, X, [row + 1])
-    (change,) = told.counterfactuals.offered
+    (description,) = tell(model, X, [row + 1])
+    (change,) = description.counterfactuals.offered
     values = np.sort(X[:, 0])
     copies = np.stack([values, np.full(len(X), X[row, 1])], axis=1)
     nearest = values[predict(copies)].min()
@@ -166,7 +166,7 @@ def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     assert tried[-1] <= 1 + 2 * (2 * 32 + 1)
 
 
-def test_rows_that_nothing_turns_and_rows_that_nobody_asks_of(table):
+def test_rows_that_nothing_turns_and_rows_that_are_not_requested(table):
     X, z = table
     model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
     sure = int(model.predict_proba(X)[:, 1].argmax())
@@ -200,7 +200,7 @@ def group(name, is_used=True):
 
 
 def count(model, X, name, values):
-    """Return the share of the rows that any of these values turns."""
+    """Return the share of rows that any of these values turns."""
     before = model.predict(X)
     others = [X.assign(**{name: value}).astype(X.dtypes) for value in values]
     return np.any([model.predict(other) != before for other in others], axis=0).mean()
@@ -208,8 +208,8 @@ def count(model, X, name, values):
 
 def test_rows_are_predicted_with_every_other_value(fitted):
     model, X = fitted
-    asked = [group("age"), group("sex"), group("size", is_used=False), group("sex and age")]
-    age, sex, size, both = add_flip_rates(model, X, asked, len(X))
+    groupings = [group("age"), group("sex"), group("size", is_used=False), group("sex and age")]
+    age, sex, size, both = add_flip_rates(model, X, groupings, len(X))
     assert sex.flip_rate == count(model, X, "sex", ["f", "m", "x"])
     assert 0.05 < sex.flip_rate < 0.95
     ages = np.unique(np.quantile(X["age"], np.arange(0.05, 1.0, 0.1), method="nearest"))
@@ -222,14 +222,14 @@ def test_of_many_rows_some_are_taken_and_of_many_values_the_most_frequent(fitted
     model, X = fitted
     monkeypatch.setattr(counterfactuals, "MOST_FLIP_ROWS", 50)
     monkeypatch.setattr(counterfactuals, "MOST_FLIP_VALUES", 2)
-    (found,) = add_flip_rates(model, X, [group("sex")], len(X))
-    some = X.iloc[np.linspace(0, 399, 50).astype(int)]
-    assert found.flip_rate == count(model, some, "sex", X["sex"].value_counts().index[:2])
+    (grouping,) = add_flip_rates(model, X, [group("sex")], len(X))
+    sample = X.iloc[np.linspace(0, 399, 50).astype(int)]
+    assert grouping.flip_rate == count(model, sample, "sex", X["sex"].value_counts().index[:2])
 
 
 def test_one_value_turns_nothing(fitted):
     model, X = fitted
-    (found,) = add_flip_rates(
+    (grouping,) = add_flip_rates(
         model, X[X["sex"] == "m"], [group("sex")], int((X["sex"] == "m").sum())
     )
-    assert found.flip_rate is None
+    assert grouping.flip_rate is None

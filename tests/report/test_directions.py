@@ -1,4 +1,4 @@
-"""Sentences on the direction of a shape function are about what its curve does."""
+"""Sentences on the direction of a shape function agree with its curve."""
 
 import re
 from dataclasses import replace
@@ -13,12 +13,12 @@ from properboost.report.effects import list_effects, list_terms
 
 
 def tell(function_of_x, noise=0.3, n=6000):
-    """Fit a model to labels that depend on the first of two numbers; return what is said of it."""
+    """Fit labels that depend on the first of two numbers; return the sentence on its direction."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(n, 2)).round(1)
     y = (function_of_x(X[:, 0]) + noise * rng.logistic(size=n) > 0.0).astype(int)
     model = pb.ProperBoostClassifier().fit(X, y)
-    (term,) = (own for own in list_terms(model) if own.place == 0)
+    (term,) = (candidate for candidate in list_terms(model) if candidate.place == 0)
     (effect,) = list_effects(model, [term], 1, "ill")
     return describe_direction(effect.log_odds)
 
@@ -30,23 +30,23 @@ def tell(function_of_x, noise=0.3, n=6000):
         (lambda x: -x, "the higher the value, the less probable “ill”"),
         (lambda x: 1.0 - x**2, "“ill” is most probable around “"),
         (lambda x: x**2 - 1.0, "“ill” is least probable around “"),
-        (lambda x: np.sin(6.0 * x), "no one direction"),
+        (lambda x: np.sin(6.0 * x), "no single direction"),
         (lambda x: x + 1.3 * np.sin(6.0 * x), "By and large, the higher the value, the more"),
     ],
 )
-def test_a_sentence_says_what_the_labels_do(function_of_x, words):
-    said = tell(function_of_x)
-    assert words.lower() in said.lower()
-    assert said.endswith(".")
+def test_a_sentence_agrees_with_the_labels(function_of_x, words):
+    sentence = tell(function_of_x)
+    assert words.lower() in sentence.lower()
+    assert sentence.endswith(".")
 
 
 def test_a_turn_is_where_the_curve_turns():
-    said = tell(lambda x: 1.0 - 2.0 * np.abs(x - 0.5))
-    low, high = map(float, said.split("“")[2].split("”")[0].split(" to "))
+    sentence = tell(lambda x: 1.0 - 2.0 * np.abs(x - 0.5))
+    low, high = map(float, sentence.split("“")[2].split("”")[0].split(" to "))
     assert low - 0.3 <= 0.5 <= high + 0.3
 
 
-def test_a_fall_beyond_a_clear_direction_is_told():
+def test_a_fall_beyond_a_clear_direction_is_described():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 40, size=(4000, 1))
     model = pb.ProperBoostClassifier().fit(X, rng.random(4000) < 0.2 + X[:, 0] / 60.0)
@@ -79,15 +79,15 @@ def test_rough_steps_are_those_of_the_curve(n_steps):
     cuts = np.sort(rng.choice(np.arange(2, 39), n_steps - 1, replace=False))
     level = 3.0 * (-1.0) ** np.arange(n_steps) + rng.normal(size=n_steps)
     values = level[np.searchsorted(cuts, np.arange(40), side="right")]
-    said = describe_direction(replace(shape, values=values + 0.01 * rng.normal(size=40)))
-    if n_steps < 4:  # it rises or falls but once
-        assert "rough" not in said
+    sentence = describe_direction(replace(shape, values=values + 0.01 * rng.normal(size=40)))
+    if n_steps < 4:  # it rises or falls only once
+        assert "rough" not in sentence
         return
     ends = [f"{cut - 0.5:g}" for cut in cuts]
     names = [f"<= {ends[0]}", *map(" to ".join, pairwise(ends)), f"> {ends[-1]}"]
     for name, value in zip(names, level, strict=True):
-        (found,) = re.findall(rf"([+−][\d.]+) at “{name}”", said)
-        assert abs(float(found.replace("−", "-")) - value) < 0.02
+        (printed,) = re.findall(rf"([+−][\d.]+) at “{name}”", sentence)
+        assert abs(float(printed.replace("−", "-")) - value) < 0.02
 
 
 def test_categories_and_what_does_nothing():

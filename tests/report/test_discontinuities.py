@@ -1,4 +1,4 @@
-"""Ranges of the same points are one; jumps that few rows cannot support are told."""
+"""Ranges of equal points are merged; jumps that too few rows support are reported."""
 
 from dataclasses import replace
 
@@ -26,10 +26,10 @@ def test_smooth_features_of_many_rows_are_none(max_cells):
     model = pb.ProperBoostClassifier(weak_learner=pb.Table(max_cells=max_cells)).fit(
         X, (z > 0.0).astype(int)
     )
-    told, effects = tell(model)
-    assert told == []
+    cautions, effects = tell(model)
+    assert cautions == []
     ups = [np.ptp(effect.log_odds.values) for effect in effects]
-    assert max(ups) > 4.0  # which is far more than a jump that would be told
+    assert max(ups) > 4.0  # which is far more than a reported jump
 
 
 def test_a_step_that_many_rows_support_is_none():
@@ -37,27 +37,27 @@ def test_a_step_that_many_rows_support_is_none():
     X = rng.uniform(-1.0, 1.0, size=(20_000, 1))
     z = np.where(X[:, 0] > 0.0, 2.5, -2.5) + rng.logistic(size=20_000)
     model = pb.ProperBoostClassifier(max_bins=20).fit(X, (z > 0.0).astype(int))
-    told, (effect,) = tell(model)
+    cautions, (effect,) = tell(model)
     assert np.abs(np.diff(effect.log_odds.values)).max() > 4.0
-    assert told == []
+    assert cautions == []
 
 
-def test_a_spike_of_few_rows_is_told(monkeypatch):
+def test_a_spike_of_few_rows_is_reported(monkeypatch):
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.integers(0, 10, 10_000), np.full(25, 20), rng.integers(30, 40, 10_000)])
     y = (rng.random(len(x)) < 0.3).astype(int)
     y[x == 20] = 1
     X = np.stack([x, rng.normal(size=len(x))], axis=1)
     model = pb.ProperBoostClassifier().fit(X, y)
-    (told,), effects = tell(model)
+    (caution,), effects = tell(model)
     (shape,) = (effect.log_odds for effect in effects if effect.term.place == 0)
     k = int(shape.values.argmax())
     assert shape.weights[k] == 25.0
-    assert len(told.lines) == 2
+    assert len(caution.lines) == 2
     sides = sorted(
         ((shape.values[k] - shape.values[j], min(j, k)) for j in (k - 1, k + 1)), reverse=True
     )
-    for line, (_, first) in zip(told.lines, sides, strict=True):
+    for line, (_, first) in zip(caution.lines, sides, strict=True):
         assert line.startswith("feature 0: ")
         assert f"{signed(shape.values[k])} at “{shape.labels[k]}” (25 rows)" in line
         other = first + 1 if first == k else first
@@ -67,9 +67,9 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
         at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
         assert at == sorted(at)
     monkeypatch.setattr(discontinuities, "MOST_LINES", 1)
-    (told,), _ = tell(model)
-    assert told.lines[1:] == ("and 1 smaller jump of feature 0",)
-    # Where the spike is drawn back to what its rows can say, there is nothing to beware of.
+    (caution,), _ = tell(model)
+    assert caution.lines[1:] == ("and 1 smaller jump of feature 0",)
+    # A spike that is shrunk to the evidence of its rows needs no caution.
     restrained = pb.ProperBoostClassifier(
         weak_learner=pb.Table(max_cells=None), rows_per_bin=1
     ).fit(X, y)
@@ -78,9 +78,9 @@ def test_a_spike_of_few_rows_is_told(monkeypatch):
 
 
 def test_how_many_times_the_odds_are_is_rounded():
-    assert discontinuities._say_times(12.81) == "about 370,000 times as high"
-    assert discontinuities._say_times(-2.2) == "about 9 times as low"
-    assert discontinuities._say_times(50.0) == "more than 1,000,000,000 times as high"
+    assert discontinuities._format_times(12.81) == "about 370,000 times as high"
+    assert discontinuities._format_times(-2.2) == "about 9 times as low"
+    assert discontinuities._format_times(50.0) == "more than 1,000,000,000 times as high"
 
 
 pandas = pytest.importorskip("pandas")
@@ -101,11 +101,11 @@ def test_neighbours_of_the_same_points_are_put_together(model):
         values=np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0]),
         weights=np.array([3.0, 4.0, 9.0, 20.0, 0.0, 1.0]),
     )
-    found = list_plateaus(shape)
-    assert [(own.first, own.last) for own in found] == [(0, 1), (2, 2), (3, 5)]
-    assert [own.value for own in found] == [1.0, 2.0, 1.0]
-    assert [own.rows for own in found] == [7.0, 9.0, 21.0]
-    assert [own.label for own in found] == ["<= 1.5", "1.5 to 2.5", "> 2.5"]
+    plateaus = list_plateaus(shape)
+    assert [(plateau.first, plateau.last) for plateau in plateaus] == [(0, 1), (2, 2), (3, 5)]
+    assert [plateau.value for plateau in plateaus] == [1.0, 2.0, 1.0]
+    assert [plateau.rows for plateau in plateaus] == [7.0, 9.0, 21.0]
+    assert [plateau.label for plateau in plateaus] == ["<= 1.5", "1.5 to 2.5", "> 2.5"]
     assert count_few(shape, 10) == (2, 3)
 
 
@@ -115,10 +115,10 @@ def test_ranges_without_rows_divide_nothing_and_categories_are_apart(model):
         values=np.array([1.0, 7.0, 1.0, 8.0, 3.0, 9.0]),
         weights=np.array([3.0, 0.0, 4.0, 0.0, 9.0, 0.0]),
     )
-    assert [(own.first, own.last, own.rows) for own in list_plateaus(shape)] == [
+    assert [(plateau.first, plateau.last, plateau.rows) for plateau in list_plateaus(shape)] == [
         (0, 2, 7.0),
         (4, 4, 9.0),
     ]
     kind = replace(model.shape_function("kind"), values=np.ones(2), weights=np.array([5.0, 50.0]))
-    assert [own.label for own in list_plateaus(kind)] == ["a", "b"]
+    assert [plateau.label for plateau in list_plateaus(kind)] == ["a", "b"]
     assert count_few(kind, 10) == (1, 2)

@@ -1,4 +1,4 @@
-"""Importances, shape functions, and what few of them would score."""
+"""Importances, shape functions, and the terms of models."""
 
 import numpy as np
 import pytest
@@ -61,4 +61,4 @@ def test_several_classes_and_trees(fitted):
     assert [term.importance for term in list_terms(trees)] == sorted(
         trees.feature_importances_, reverse=True
     )
-    assert list_terms(trees._compacted()) == []  # which does not know them
+    assert list_terms(trees._compacted()) == []  # which has no importances

@@ -1,10 +1,10 @@
-"""Ways to a probability, drawn."""
+"""Pictures of the steps to a probability."""
 
 from itertools import pairwise
 
 import pytest
 
-from properboost.report.content import TellingRow, WaterfallStep
+from properboost.report.content import ExplainedRow, WaterfallStep
 from properboost.report.figures import draw_row, shows_points
 
 pytest.importorskip("vl_convert")
@@ -12,11 +12,11 @@ pytest.importorskip("vl_convert")
 
 def make_row(*path):
     steps = [WaterfallStep(f"x{k}", 1.0, *ends) for k, ends in enumerate(pairwise(path))]
-    return TellingRow("right", 1, 0, 0, 1, path[-1], None, path[0], tuple(steps), True)
+    return ExplainedRow("right", 1, 0, 0, 1, path[-1], None, path[0], tuple(steps), True)
 
 
 @pytest.mark.parametrize(
-    ("after", "told"),
+    ("after", "shown"),
     [
         (0.3, "30.0%"),
         (0.0011, "0.1%"),
@@ -27,12 +27,12 @@ def make_row(*path):
         (1.0, "100.0%"),
     ],
 )
-def test_steps_near_0_and_100_percent_tell_points(after, told):
+def test_steps_near_0_and_100_percent_show_points(after, shown):
     row = make_row(0.5, 0.6, after)
     drawn = draw_row(row, "so")
     assert "\u2192 60.0%" in drawn
-    assert f"\u2192 {told}" in drawn
-    assert shows_points(row) == ("%" not in told)
+    assert f"\u2192 {shown}" in drawn
+    assert shows_points(row) == ("%" not in shown)
 
 
 def test_titles_name_short_classes():

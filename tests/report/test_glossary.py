@@ -1,4 +1,4 @@
-"""Which words a text needs explained."""
+"""Words of a text that need an explanation."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is said of groups agrees with the numbers that are printed of them."""
+"""Sentences on groups agree with the printed numbers."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_the_two_that_are_farthest_apart_and_of_enough_rows_are_named():
     assert text.endswith(
         "“a”.  More extreme, but of too few rows to rule out chance: “few” (80.0% of 10)."
     )
-    # Rows enough, but not apart from any.
+    # Rows enough, but no difference from any other group.
     assert find([groups[0], make_group("d", 40, 9)]) == []
     assert find([groups[0], make_group("few", 10, 8)]) == []
 
@@ -46,14 +46,16 @@ def test_small_groups_put_together_are_not_named():
 
 
 @pytest.mark.parametrize(
-    ("predicted", "told"), [(0.56, None), (0.5604, None), (0.57, "high"), (0.41, "low")]
+    ("predicted", "direction"), [(0.56, None), (0.5604, None), (0.57, "high"), (0.41, "low")]
 )
-def test_probabilities_are_wrong_where_the_printed_interval_does_not_hold_them(predicted, told):
-    found = find([make_group("a", 100, 50, predicted)], "Its prob")
-    assert len(found) == (told is not None)
-    if told is not None:
-        assert f"too {told} on average for the group “a”" in found[0]
-        assert "(90% interval: 44.0% to 56.0%)" in found[0]
+def test_probabilities_are_wrong_where_the_printed_interval_does_not_hold_them(
+    predicted, direction
+):
+    findings = find([make_group("a", 100, 50, predicted)], "Its prob")
+    assert len(findings) == (direction is not None)
+    if direction is not None:
+        assert f"too {direction} on average for the group “a”" in findings[0]
+        assert "(90% interval: 44.0% to 56.0%)" in findings[0]
 
 
 def test_differences_are_those_of_printed_numbers():

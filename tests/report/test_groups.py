@@ -1,4 +1,4 @@
-"""How groups are made, and what is said of them."""
+"""Groups, their numbers, and the sentences on them."""
 
 import numpy as np
 import pandas as pd
@@ -28,11 +28,11 @@ def model():
 def judge(model, X, y, groups=None, weight=None, positive=1):
     probability = model.predict_proba(X)
     columns, how = choose_groups(model, X, groups, list_terms(model))
-    found = evaluate_groups(
+    groupings = evaluate_groups(
         columns, probability, probability.argmax(axis=1), y, weight,
         positive=positive, label="yes", confidence_level=0.9,
     )  # fmt: skip
-    return {own.name: own for own in found}, how
+    return {grouping.name: grouping for grouping in groupings}, how
 
 
 def test_numbers_become_ranges_of_as_many_rows():
@@ -67,12 +67,12 @@ def test_small_categories_are_put_together():
 def test_numbers_are_those_of_the_confusion_matrix(model, weighted):
     X, y = make_rows(800, 1)
     weight = np.random.default_rng(0).integers(1, 4, 800) * 1.0 if weighted else None
-    found, _ = judge(model, X, y, ["sex"], weight)
+    groupings, _ = judge(model, X, y, ["sex"], weight)
     p, predicted = model.predict_proba(X)[:, 1], model.predict(X)
-    for group in found["sex"].groups:
+    for group in groupings["sex"].groups:
         mine = (X["sex"] == group.name).to_numpy()
-        own = None if weight is None else weight[mine]
-        (tn, fp), (fn, tp) = confusion_matrix(y[mine], predicted[mine], sample_weight=own)
+        group_weight = None if weight is None else weight[mine]
+        (tn, fp), (fn, tp) = confusion_matrix(y[mine], predicted[mine], sample_weight=group_weight)
         total = tn + fp + fn + tp
         assert group.weight == total
         for share, expected in (
@@ -84,66 +84,66 @@ def test_numbers_are_those_of_the_confusion_matrix(model, weighted):
         ):
             assert share.value == pytest.approx(expected)
             assert share.low < share.value < share.high
-        assert group.predicted == pytest.approx(np.average(p[mine], weights=own))
+        assert group.predicted == pytest.approx(np.average(p[mine], weights=group_weight))
 
 
-def test_differences_are_told_if_chance_does_not_explain_them(model):
+def test_differences_are_reported_if_chance_does_not_explain_them(model):
     X, y = make_rows(3000, 1)
     coin = np.random.default_rng(2).choice(["head", "tail"], 3000)
-    found, _ = judge(model, X, y, {"sex": X["sex"], "coin": coin})
-    first = found["sex"].findings[0]
+    groupings, _ = judge(model, X, y, {"sex": X["sex"], "coin": coin})
+    first = groupings["sex"].findings[0]
     assert first.startswith("It calls “yes”")
     assert first.index("“m”") < first.index("“f”")
-    assert not found["coin"].findings
-    # Probabilities of half the rows are made wrong.
+    assert not groupings["coin"].findings
+    # The probabilities of half the rows are wrong.
     odd = np.arange(3000) % 2 == 0
-    found, _ = judge(model, X, np.where(odd, 0, y), {"half": np.where(odd, "odd", "even")})
-    told = [text for text in found["half"].findings if text.startswith("Its probabilities")]
-    assert len(told) == 1
-    assert "too high on average for the group “odd”" in told[0]
+    groupings, _ = judge(model, X, np.where(odd, 0, y), {"half": np.where(odd, "odd", "even")})
+    findings = [text for text in groupings["half"].findings if text.startswith("Its probabilities")]
+    assert len(findings) == 1
+    assert "too high on average for the group “odd”" in findings[0]
 
 
 def test_names_that_suggest_a_person_are_the_default(model):
     X, y = make_rows(300, 1)
-    found, how = judge(model, X, y)
-    assert {*found} == {"sex", "age"}
+    groupings, how = judge(model, X, y)
+    assert {*groupings} == {"sex", "age"}
     assert "suggest" in how
     assert "together" not in how
     plain = X.rename(columns={"sex": "kind", "age": "weight"})
     other = pb.ProperBoostClassifier(n_estimators=10).fit(plain, y)
-    found, how = judge(other, plain, y)
-    assert {*found} == {"kind", "colour"}
+    groupings, how = judge(other, plain, y)
+    assert {*groupings} == {"kind", "colour"}
     assert "at most 10 categories" in how
     assert judge(model, X, y, [])[0] == {}
 
 
-def test_two_features_that_say_who_a_person_is_are_also_taken_together():
+def test_two_personal_features_are_also_taken_together():
     X, y = make_rows(400)
     X = X.rename(columns={"colour": "race"}).assign(
         religion=pd.Categorical(["a", *"bcde" * 99, *"bcd"])
     )
     X.loc[0, "race"] = None
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
-    found, how = judge(model, X, y)
+    groupings, how = judge(model, X, y)
     assert how.endswith(", and by two of them together.")
-    assert {*found} == {"sex", "age", "race", "religion", "sex and race"}
-    for group in found["sex and race"].groups:
+    assert {*groupings} == {"sex", "age", "race", "religion", "sex and race"}
+    for group in groupings["sex and race"].groups:
         mine = X["race"].isna()
         if group.name != "missing":
             sex, race = group.name.split(", ")
             mine = (X["sex"] == sex) & (X["race"] == race)
         assert group.weight == mine.sum()
-    assert len(found["sex and race"].groups) == 7
+    assert len(groupings["sex and race"].groups) == 7
 
 
 def test_other_columns_may_be_given(model):
     X, y = make_rows(300, 1)
     regions = np.where(np.arange(300) % 2, "north", "south")
     for groups in ({"region": regions, "sex": X["sex"]}, X[["sex"]].assign(region=regions)):
-        found, _ = judge(model, X, y, groups)
-        assert not found["region"].is_used
-        assert found["sex"].is_used
-        assert [group.weight for group in found["region"].groups] == [150, 150]
+        groupings, _ = judge(model, X, y, groups)
+        assert not groupings["region"].is_used
+        assert groupings["sex"].is_used
+        assert [group.weight for group in groupings["region"].groups] == [150, 150]
     unlabelled, _ = judge(model, X, None, {"region": regions})
     group = unlabelled["region"].groups[0]
     assert group.missed is None
@@ -155,9 +155,9 @@ def test_groups_of_several_classes_are_about_one():
     X, y = make_rows(600)
     y = y + (X["size"] > 1.0).to_numpy()
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
-    found, _ = judge(model, X, y, ["sex"], positive=2)
+    groupings, _ = judge(model, X, y, ["sex"], positive=2)
     predicted = model.predict(X)
-    for group in found["sex"].groups:
+    for group in groupings["sex"].groups:
         mine = (X["sex"] == group.name).to_numpy()
         assert group.observed.value == pytest.approx(np.mean(y[mine] == 2))
         assert group.called.value == pytest.approx(np.mean(predicted[mine] == 2))

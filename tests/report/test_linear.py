@@ -1,4 +1,4 @@
-"""A logistic regression, as scikit-learn's own pipeline makes it."""
+"""The logistic regression agrees with a pipeline of scikit-learn."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import properboost as pb
-from properboost.report.feature_subsets import TrainingRows
+from properboost.report.feature_subsets import TrainingSet
 from properboost.report.linear import score_linear
 
 TOWNS = ["Ulm", "Bonn", "Kiel"]
@@ -34,27 +34,27 @@ def test_it_scores_as_a_pipeline_does(n_classes, weighted):
     weight = np.random.default_rng(0).random(400) if weighted else None
     counts = np.random.default_rng(1).random(200) if weighted else None
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
-    told = score_linear(model, rows, labels, counts, TrainingRows(X, y, weight))
+    scores = score_linear(model, rows, labels, counts, TrainingSet(X, y, weight))
     encode = make_column_transformer(
         (StandardScaler(), ["a", "b"]), (OneHotEncoder(handle_unknown="ignore"), ["town"])
     )
     pipeline = make_pipeline(encode, LogisticRegression(max_iter=1000))
     pipeline.fit(X, y, logisticregression__sample_weight=weight)
     p = pipeline.predict_proba(rows)
-    assert told.log_loss == pytest.approx(log_loss(labels, p, sample_weight=counts), rel=1e-3)
+    assert scores.log_loss == pytest.approx(log_loss(labels, p, sample_weight=counts), rel=1e-3)
     wrong = np.average(p.argmax(axis=1) != labels, weights=counts)
-    assert told.error == pytest.approx(wrong, abs=0.01)
-    assert told.n_called == n_classes
+    assert scores.error == pytest.approx(wrong, abs=0.01)
+    assert scores.n_called == n_classes
 
 
 def test_missing_and_constant_numbers():
     X, y = make_rows(300, 0, 2)
     X = X.drop(columns="town").assign(same=7.0, never=np.nan)
-    X.loc[y == 1, "b"] = np.nan  # so that missing says all
+    X.loc[y == 1, "b"] = np.nan  # so that missing values give the class
     X.loc[:20, "b"] = 1.0
-    told = score_linear(
-        pb.ProperBoostClassifier(n_estimators=3).fit(X, y), X, y, None, TrainingRows(X, y)
+    scores = score_linear(
+        pb.ProperBoostClassifier(n_estimators=3).fit(X, y), X, y, None, TrainingSet(X, y)
     )
     blind = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
     expected = log_loss(y, blind.fit(X[["a", "b"]], y).predict_proba(X[["a", "b"]]))
-    assert told.log_loss < 0.5 * expected
+    assert scores.log_loss < 0.5 * expected

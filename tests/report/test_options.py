@@ -1,4 +1,4 @@
-"""The options of a page: declared once, checked when they are made, and those of the function."""
+"""The options of a page: declared once, checked when created, and the same as the function's."""
 
 import dataclasses
 import inspect
@@ -33,9 +33,9 @@ def test_numbers_are_plain():
 
 
 def test_every_option_is_documented():
-    told = inspect.getdoc(ReportOptions)
+    docstring = inspect.getdoc(ReportOptions)
     for field in dataclasses.fields(ReportOptions):
-        assert field.name in told.partition("Parameters")[2].partition("Raises")[0], field.name
+        assert field.name in docstring.partition("Parameters")[2].partition("Raises")[0], field.name
 
 
 def test_options_are_those_of_the_function(tmp_path, monkeypatch):
@@ -49,14 +49,14 @@ def test_options_are_those_of_the_function(tmp_path, monkeypatch):
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
 
-    def write(**given):
-        pb.report.write_report(model, X, y, tmp_path / "page.html", **given)
+    def write(**settings):
+        pb.report.write_report(model, X, y, tmp_path / "page.html", **settings)
         return (tmp_path / "page.html").read_text("utf-8")
 
     options = ReportOptions(**little, title="First", purpose="To try it")
     page = write(options=options)
     assert page == write(**little, title="First", purpose="To try it")
-    # An argument takes the place of a field.
+    # An argument overrides a field.
     assert write(options=options, title="Second") == page.replace("First", "Second")
     assert options.title == "First"
     with pytest.raises(TypeError, match="unexpected keyword argument 'group'"):

@@ -1,4 +1,4 @@
-"""Every parameter, every loss and all that is told of a model has a sentence."""
+"""Every parameter, every loss and every printed fact of a model has a sentence."""
 
 import numpy as np
 import pytest
@@ -25,9 +25,9 @@ def test_every_parameter_is_described(estimator):
     names = [*declared(estimator)]
     assert {*names} == {*estimator().get_params(deep=False)}
     for name in names:
-        told = describe_parameter(name, "7")
-        assert told.endswith("."), name
-        assert len(told) < 160, name
+        description = describe_parameter(name, "7")
+        assert description.endswith("."), name
+        assert len(description) < 160, name
 
 
 def test_every_field_of_an_object_is_described():
@@ -50,11 +50,11 @@ def test_an_object_is_described_with_its_fields():
 
 
 def test_losses_are_described():
-    told = [describe_parameter("loss", repr(name)) for name in LOSSES]
-    for name, text in zip(LOSSES, told, strict=True):
+    descriptions = [describe_parameter("loss", repr(name)) for name in LOSSES]
+    for name, text in zip(LOSSES, descriptions, strict=True):
         assert text == describe_parameter("loss", name)
         assert text.count(".") == 2
-    assert len({*told}) >= len(LOSSES) - 1  # two of them are for wrong labels
+    assert len({*descriptions}) >= len(LOSSES) - 1  # two of them are for wrong labels
     assert describe_parameter("loss", "my own").count(".") == 1
     assert describe_parameter("candles", "7") == ""
 
@@ -80,7 +80,7 @@ def test_what_is_inside_is_described(model, n_classes):
     facts = describe_model(model, is_additive=is_additive(model), class_names=None)
     assert facts.lines
     for name, text in facts.lines:
-        told = describe_family(text) if name == "family" else describe_inside(name, text)
-        assert told, name
+        description = describe_family(text) if name == "family" else describe_inside(name, text)
+        assert description, name
     for name, text in facts.parameters:
         assert describe_parameter(name, text), name

@@ -1,4 +1,4 @@
-"""Shares, how often their intervals hold the truth, and their log-odds."""
+"""Proportions, the coverage of their intervals, and their log-odds."""
 
 import numpy as np
 import pytest
@@ -22,19 +22,19 @@ def test_shares_of_weighted_rows():
     assert everything.low == pytest.approx(10 / (10 + 1.6448536**2))  # Wilson's, of no misses
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say():
+def test_intervals_have_their_nominal_coverage():
     rng = np.random.default_rng(0)
-    ones, held = np.ones(60), 0
+    ones, hits = np.ones(60), 0
     n = 400
     for _ in range(n):
         share = estimate_proportion(rng.random(60) < 0.3, ones, 0.9)
-        held += share.low < 0.3 < share.high
+        hits += share.low < 0.3 < share.high
     # Four standard errors of 400 draws are 0.06.
-    assert held / n == pytest.approx(0.9, abs=0.06)
+    assert hits / n == pytest.approx(0.9, abs=0.06)
 
 
 def test_log_odds_are_finite():
-    found = find_log_odds(np.array([0.0, 0.25, 0.5, 1.0]))
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found[1:3], [-np.log(3.0), 0.0])
+    log_odds = find_log_odds(np.array([0.0, 0.25, 0.5, 1.0]))
+    assert np.isfinite(log_odds).all()
+    np.testing.assert_allclose(log_odds[1:3], [-np.log(3.0), 0.0])
     assert float(find_log_odds(0.75)) == pytest.approx(np.log(3.0))

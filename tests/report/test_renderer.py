@@ -1,4 +1,4 @@
-"""The renderer: what would end the process, or hang it, is an error."""
+"""The renderer raises errors where it would otherwise end or hang the process."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("vl_convert")
 
 from properboost.report import renderer
-from properboost.report.renderer import draw_spec, make_drawable, make_told
+from properboost.report.renderer import draw_spec, make_drawable, shorten_middle
 
 SPEC = {"mark": "point", "data": {"values": [{"k": "a"}]}, "encoding": {"x": {"field": "k"}}}
 
@@ -24,7 +24,7 @@ def test_texts_that_differ_are_drawn_as_texts_that_differ():
     assert seen[:2] == [r"\x0b"] * 2
     assert seen[2] == seen[3] == "x" * 99 + "\u2026"
     assert seen[4:] == ["a", "a", "constructor"]
-    assert [row["t"] for row in spec["data"]["values"]] == [make_told(name) for name in names]
+    assert [row["t"] for row in spec["data"]["values"]] == [shorten_middle(name) for name in names]
 
 
 def test_what_vega_computes_is_left_alone():
@@ -40,22 +40,22 @@ def test_characters_beyond_16_bits_are_replaced_where_vega_stumbles():
 
 
 def test_long_texts_keep_both_ends():
-    text = make_told("a" * 900 + "\x0b: 7 rows")
+    text = shorten_middle("a" * 900 + "\x0b: 7 rows")
     assert text.startswith("aaa")
     assert text.endswith(r"\x0b: 7 rows")
     assert "\u2026" in text
-    assert make_told("short") == "short"
+    assert shorten_middle("short") == "short"
 
 
-def test_a_forked_process_is_told_so(monkeypatch):
-    """It would wait for ever: threads of the engine are not copied."""
+def test_a_forked_process_gets_an_error(monkeypatch):
+    """A forked child would wait for ever, because the engine's threads are not copied."""
     monkeypatch.setattr(renderer, "_started_in", [os.getpid() + 1])
     with pytest.raises(RuntimeError, match=r"forked .* start processes by 'spawn' or 'forkserver'"):
         draw_spec(SPEC)
 
 
 def test_little_address_space_is_an_error(monkeypatch):
-    """The engine would end the process."""
+    """Otherwise the engine would end the process."""
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(renderer.sys, "platform", "linux")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (2**34, 2**34))

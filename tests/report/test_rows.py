@@ -1,4 +1,4 @@
-"""The most telling rows, and what is said of them."""
+"""The most telling rows, and their descriptions."""
 
 import importlib.util
 
@@ -21,7 +21,7 @@ def test_the_most_telling_rows_are_chosen():
     chosen = choose_rows(probability, predicted, codes, 2)
     assert {kind: rows.tolist() for kind, rows in chosen.items()} == {
         "right": [4, 0],
-        "wrong": [2, 1],  # one of each class; row 6 tells no more than row 2
+        "wrong": [2, 1],  # one of each class; row 6 adds nothing to row 2
         "refused": [5, 1],
         "granted": [3, 0],
     }
@@ -74,8 +74,8 @@ def test_steps_lead_to_the_probability(table, n_classes, learner):
     names = [f"{name} = " for name in X]
     for row in rows:
         assert row.is_right == (row.kind == "right") or row.kind in narrow
-        assert row.spoken_for == (1 if n_classes == 2 else row.predicted)
-        assert row.probability == probability[row.number - 1, row.spoken_for]
+        assert row.class_label == (1 if n_classes == 2 else row.predicted)
+        assert row.probability == probability[row.number - 1, row.class_label]
         ends = [row.average, *(step.after for step in row.steps)]
         assert ends[-1] == pytest.approx(row.probability, rel=1e-9)
         for step, before, after in zip(row.steps, ends, ends[1:], strict=False):
@@ -104,16 +104,16 @@ def test_small_steps_are_put_together_and_named(table, monkeypatch):
     assert pairs.name.endswith("of less weight")
     assert "pair" in pairs.name
     n = int(features.name.split()[0])
-    told = [part for part in features.parts if "of less than 0.005 points each" not in part]
-    tiny = sum(int(part.split()[0]) for part in features.parts if part not in told)
-    assert len(told) + tiny == n
-    added = [float(part.rpartition(": ")[2].replace("−", "-")) for part in told]
+    named_parts = [part for part in features.parts if "of less than 0.005 points each" not in part]
+    tiny = sum(int(part.split()[0]) for part in features.parts if part not in named_parts)
+    assert len(named_parts) + tiny == n
+    added = [float(part.rpartition(": ")[2].replace("−", "-")) for part in named_parts]
     assert (np.diff(np.abs(added)) <= 0.0).all()
     assert sum(added) == pytest.approx(features.added, abs=0.005 * n + 1e-9)
     assert row.steps[-1].after == pytest.approx(row.probability, rel=1e-9)
 
 
-def test_models_of_too_many_trees_say_so(table, monkeypatch):
+def test_models_of_too_many_trees_warn(table, monkeypatch):
     X, y = table
     monkeypatch.setattr(properboost.report.rows, "MOST_TREES", 4)
     model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree").fit(X, y > 1)
@@ -121,10 +121,10 @@ def test_models_of_too_many_trees_say_so(table, monkeypatch):
         describe(model, X, None)
 
 
-def test_models_that_cannot_say_why(table):
+def test_models_without_explanations(table):
     X, y = table
     model = pb.UDTClassifier().fit(X, y > 1)
-    with pytest.raises(ValueError, match="a UDTClassifier does not say what each feature adds"):
+    with pytest.raises(ValueError, match="a UDTClassifier has no contributions of single features"):
         describe(model, X, (y > 1).astype(int))
 
 

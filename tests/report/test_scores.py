@@ -1,4 +1,4 @@
-"""Scores, calibration and reliability beside scikit-learn's, and what their intervals hold."""
+"""Scores, calibration and reliability agree with scikit-learn, and intervals have coverage."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def few_draws(monkeypatch):
 
 
 def two_classes(n, seed, slope=1.0, shift=0.0):
-    """Probabilities, of which the log-odds times the slope, plus the shift, are true."""
+    """Draw probabilities; the true log-odds are theirs times the slope, plus the shift."""
     rng = np.random.default_rng(seed)
     z = 1.5 * rng.normal(size=n).round(2)
     codes = (rng.random(n) < 1.0 / (1.0 + np.exp(-slope * z - shift))).astype(np.intp)
@@ -30,28 +30,30 @@ def test_scores_are_scikit_learns(weighted):
     probability, codes, z = two_classes(400, 0, slope=0.6)
     weight = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
     predicted = probability.argmax(axis=1)
-    found = evaluate(probability, codes, predicted, weight)
-    given = {"sample_weight": weight}
+    evaluation = evaluate(probability, codes, predicted, weight)
+    weighting = {"sample_weight": weight}
     expected = {
         "error": np.average(predicted != codes, weights=weight),
-        "log_loss": log_loss(codes, probability, **given),
-        "brier": brier_score_loss(codes, probability[:, 1], **given),
-        "auc": roc_auc_score(codes, probability[:, 1], **given),
+        "log_loss": log_loss(codes, probability, **weighting),
+        "brier": brier_score_loss(codes, probability[:, 1], **weighting),
+        "auc": roc_auc_score(codes, probability[:, 1], **weighting),
     }
     for name, value in expected.items():
-        score = found.scores[name]
+        score = evaluation.scores[name]
         assert score.model.value == pytest.approx(value, rel=1e-12)
         assert score.model.low < value < score.model.high
     share = np.average(codes, weights=weight)
     constant = np.tile([1.0 - share, share], (400, 1))
-    loss = found.scores["log_loss"]
-    assert loss.constant == pytest.approx(log_loss(codes, constant, **given), rel=1e-12)
+    loss = evaluation.scores["log_loss"]
+    assert loss.constant == pytest.approx(log_loss(codes, constant, **weighting), rel=1e-12)
     assert loss.saving.value == pytest.approx(loss.constant - loss.model.value, rel=1e-12)
-    assert found.scores["auc"].saving.value == pytest.approx(expected["auc"] - 0.5, rel=1e-12)
-    np.testing.assert_array_equal(found.confusion, confusion_matrix(codes, predicted, **given))
+    assert evaluation.scores["auc"].saving.value == pytest.approx(expected["auc"] - 0.5, rel=1e-12)
+    np.testing.assert_array_equal(
+        evaluation.confusion, confusion_matrix(codes, predicted, **weighting)
+    )
 
     fit = LogisticRegression(C=np.inf, tol=1e-10).fit(z[:, None], codes, sample_weight=weight)
-    reliability = found.reliability
+    reliability = evaluation.reliability
     assert reliability.slope.value == pytest.approx(fit.coef_[0, 0], rel=1e-4)
     assert reliability.intercept.value == pytest.approx(fit.intercept_[0], abs=1e-4)
     assert reliability.slope.is_off(1.0)  # the truth is 0.6
@@ -63,76 +65,76 @@ def test_scores_of_several_classes():
     probability = rng.dirichlet(np.ones(4), 300)
     codes = np.array([rng.choice(4, p=p) for p in probability])
     predicted = probability.argmax(axis=1)
-    found = evaluate(probability, codes, predicted)
-    assert found.scores["log_loss"].model.value == pytest.approx(log_loss(codes, probability))
+    evaluation = evaluate(probability, codes, predicted)
+    assert evaluation.scores["log_loss"].model.value == pytest.approx(log_loss(codes, probability))
     auc = roc_auc_score(codes, probability, multi_class="ovr")
-    assert found.scores["auc"].model.value == pytest.approx(auc)
+    assert evaluation.scores["auc"].model.value == pytest.approx(auc)
     brier = np.mean(np.sum((probability - np.eye(4)[codes]) ** 2, axis=1))
-    assert found.scores["brier"].model.value == pytest.approx(brier)
-    assert found.reliability.intercept is None
-    assert not found.reliability.slope.is_off(1.0)
-    assert found.reliability.observed == pytest.approx(np.mean(predicted == codes))
-    np.testing.assert_array_equal(found.confusion, confusion_matrix(codes, predicted))
+    assert evaluation.scores["brier"].model.value == pytest.approx(brier)
+    assert evaluation.reliability.intercept is None
+    assert not evaluation.reliability.slope.is_off(1.0)
+    assert evaluation.reliability.observed == pytest.approx(np.mean(predicted == codes))
+    np.testing.assert_array_equal(evaluation.confusion, confusion_matrix(codes, predicted))
     # Where all log-odds are doubled, half the slope is right.
     doubled = probability**2 / np.sum(probability**2, axis=1, keepdims=True)
     half = evaluate(doubled, codes, predicted).reliability.slope
-    assert half.value == pytest.approx(found.reliability.slope.value / 2.0, rel=1e-6)
+    assert half.value == pytest.approx(evaluation.reliability.slope.value / 2.0, rel=1e-6)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch):
+def test_intervals_have_about_their_nominal_coverage(monkeypatch):
     monkeypatch.setattr(scores, "MOST_RESAMPLES", 39)
     monkeypatch.setattr(scores, "FEWEST_RESAMPLES", 39)
-    truth, held = 0.0, 0
+    truth, hits = 0.0, 0
     for seed in range(25):
         probability, codes, _ = two_classes(150, seed)
         bias = evaluate(probability, codes, codes, confidence_level=0.8).reliability.bias
-        held += bias.low <= truth <= bias.high
-    # Beyond these, one such test in 10,000 would fail of itself.
+        hits += bias.low <= truth <= bias.high
+    # With these limits, one such test in 10,000 fails at random.
     low, high = stats.binom.ppf([5e-5, 1.0 - 5e-5], 25, 0.8)
-    assert low <= held <= high
+    assert low <= hits <= high
 
 
 def test_reliability_is_by_tenths():
     probability, codes, _ = two_classes(300, 3)
-    found = evaluate(probability, codes, codes)
-    bins, p = found.reliability.bins, probability[:, 1]
-    assert sum(own.weight for own in bins) == 300
-    for own in bins:
-        rows = (p >= own.low) & ((p < own.high) | (own.high == 1.0))
-        assert own.weight == rows.sum()
-        assert own.predicted == pytest.approx(p[rows].mean())
-        assert own.observed.value == pytest.approx(codes[rows].mean())
+    evaluation = evaluate(probability, codes, codes)
+    bins, p = evaluation.reliability.bins, probability[:, 1]
+    assert sum(tenth.weight for tenth in bins) == 300
+    for tenth in bins:
+        rows = (p >= tenth.low) & ((p < tenth.high) | (tenth.high == 1.0))
+        assert tenth.weight == rows.sum()
+        assert tenth.predicted == pytest.approx(p[rows].mean())
+        assert tenth.observed.value == pytest.approx(codes[rows].mean())
         test = stats.binomtest(int(codes[rows].sum()), int(rows.sum()))
         wilson = test.proportion_ci(0.9, "wilson")
-        assert (own.observed.low, own.observed.high) == pytest.approx((wilson.low, wilson.high))
+        assert (tenth.observed.low, tenth.observed.high) == pytest.approx((wilson.low, wilson.high))
 
 
-def test_limits_say_what_they_cost():
+def test_limits_have_their_costs():
     probability, codes, _ = two_classes(300, 5)
     weight = np.arange(1.0, 301.0)
     p = probability[:, 1]
-    found = evaluate(probability, codes, (p > 0.5).astype(int), weight).limits
-    assert [own.at for own in found] == pytest.approx(np.arange(1, 10) / 10)
-    for own in found:
-        called = (p > own.at).astype(int)
+    limits = evaluate(probability, codes, (p > 0.5).astype(int), weight).limits
+    assert [limit.at for limit in limits] == pytest.approx(np.arange(1, 10) / 10)
+    for limit in limits:
+        called = (p > limit.at).astype(int)
         (right, false), (missed, hit) = confusion_matrix(codes, called, sample_weight=weight)
-        assert own.called == pytest.approx((false + hit) / weight.sum())
-        assert own.missed == pytest.approx(missed / (missed + hit))
-        assert own.false_alarms == pytest.approx(false / (right + false))
-        assert own.wrong == pytest.approx((false + missed) / weight.sum())
+        assert limit.called == pytest.approx((false + hit) / weight.sum())
+        assert limit.missed == pytest.approx(missed / (missed + hit))
+        assert limit.false_alarms == pytest.approx(false / (right + false))
+        assert limit.wrong == pytest.approx((false + missed) / weight.sum())
     at_half = evaluate(probability, codes, np.ones(300, dtype=int)).limits[4]
     assert (at_half.called, at_half.missed) == (1.0, 0.0)  # what was predicted counts
     assert np.isnan(evaluate(probability, np.ones(300, dtype=int), codes).limits[0].false_alarms)
     assert evaluate(np.full((6, 3), 1 / 3), np.arange(6) % 3, np.zeros(6, dtype=int)).limits == ()
 
 
-def test_what_cannot_be_known_is_not_told():
-    # Probabilities that tell the classes apart have no calibration, and one row has no interval.
+def test_unknowable_scores_are_left_out():
+    # Probabilities that separate the classes have no calibration, and one row has no interval.
     codes = np.array([0, 0, 1, 1])
     apart = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
-    found = evaluate(apart, codes, codes)
-    assert not found.reliability.slope.is_known
-    assert found.scores["auc"].model.value == 1.0
+    evaluation = evaluate(apart, codes, codes)
+    assert not evaluation.reliability.slope.is_known
+    assert evaluation.scores["auc"].model.value == 1.0
     assert not evaluate(apart[:1], codes[:1], codes[:1]).scores["log_loss"].model.is_known
     assert np.isnan(evaluate(apart[:2], codes[:2], codes[:2]).scores["auc"].model.value)
 
@@ -151,7 +153,9 @@ def test_what_was_missed_and_kept_is_by_class():
     probability = np.full((6, 3), 0.1)
     probability[np.arange(6), predicted] = 0.8
     weight = np.array([1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
-    found = evaluate(probability, codes, predicted, weight)
-    assert [own.value for own in found.missed] == pytest.approx([0.75, 0.5, 1.0])
-    assert [own.value for own in found.precision[:2]] == pytest.approx([1.0 / 3.0, 2.0 / 6.0])
-    assert not found.precision[2].is_known  # nothing was called so
+    evaluation = evaluate(probability, codes, predicted, weight)
+    assert [estimate.value for estimate in evaluation.missed] == pytest.approx([0.75, 0.5, 1.0])
+    assert [estimate.value for estimate in evaluation.precision[:2]] == pytest.approx(
+        [1.0 / 3.0, 2.0 / 6.0]
+    )
+    assert not evaluation.precision[2].is_known  # nothing was called so

@@ -1,4 +1,4 @@
-"""The comparison that a search made, and the price of a simpler model."""
+"""The comparison of a search's candidates, and the cost of a simpler model."""
 
 import math
 from dataclasses import replace
@@ -32,14 +32,16 @@ def table():
 @pytest.mark.filterwarnings("ignore:the chosen gain")
 def test_families(table):
     search = pb.ProperBoostClassifierCV(effort=2, cv=2, max_estimators=20).fit(*table)
-    found, results = read_search(search), search.family_results_
-    assert found.by_family
-    assert found.n_candidates == sum(one.candidates for one in found.rivals)
-    assert found.n_dropped == results["dropped"].sum()
-    assert found.n_splits == search.n_splits_ == 2
-    assert found.best_score == search.best_score_
-    assert [one.score for one in found.rivals] == sorted(results["mean_test_score"], reverse=True)
-    assert [one.name for one in found.rivals if one.is_chosen] == [search.family_]
+    summary, results = read_search(search), search.family_results_
+    assert summary.by_family
+    assert summary.n_candidates == sum(rival.candidates for rival in summary.rivals)
+    assert summary.n_dropped == results["dropped"].sum()
+    assert summary.n_splits == search.n_splits_ == 2
+    assert summary.best_score == search.best_score_
+    assert [rival.score for rival in summary.rivals] == sorted(
+        results["mean_test_score"], reverse=True
+    )
+    assert [rival.name for rival in summary.rivals if rival.is_chosen] == [search.family_]
     names = [str(name) for name in results["family"]]
     before = names[: names.index(search.family_)] if search.family_ != "pairs" else names[:-1]
     simpler = [
@@ -47,38 +49,38 @@ def test_families(table):
         for name in before
         if is_additive_family(name) or not is_additive_family(search.family_)
     ]
-    assert [one.name for one in found.simpler if one.name != "pairs"] == simpler
-    assert dict(found.chosen)["n_estimators"] == str(search.n_estimators_)
-    assert all(one.has_seconds for one in found.rivals)
+    assert [rival.name for rival in summary.simpler if rival.name != "pairs"] == simpler
+    assert dict(summary.chosen)["n_estimators"] == str(search.n_estimators_)
+    assert all(rival.has_seconds for rival in summary.rivals)
 
     alone = read_search(search.best_estimator_)
-    untimed = [replace(one, seconds=0.0) for one in found.rivals]
-    assert not any(one.has_seconds for one in alone.rivals)
-    assert [replace(one, seconds=0.0) for one in alone.rivals] == untimed
-    assert [one.name for one in alone.simpler] == [one.name for one in found.simpler]
+    untimed = [replace(rival, seconds=0.0) for rival in summary.rivals]
+    assert not any(rival.has_seconds for rival in alone.rivals)
+    assert [replace(rival, seconds=0.0) for rival in alone.rivals] == untimed
+    assert [rival.name for rival in alone.simpler] == [rival.name for rival in summary.simpler]
     others = (alone.by_family, alone.n_candidates, alone.n_dropped, alone.chosen, alone.scoring)
-    assert others == (True, found.n_candidates, found.n_dropped, found.chosen, "neg_log_loss")
+    assert others == (True, summary.n_candidates, summary.n_dropped, summary.chosen, "neg_log_loss")
 
 
 @pytest.mark.filterwarnings("ignore:the chosen gain")
 def test_candidates_where_no_families_are_compared(table):
     gains = [0.5, 1.0, 2.0]
     search = pb.ProperBoostClassifierCV({"gain": gains}, effort=None, cv=3, max_estimators=10)
-    found = read_search(search.fit(*table))
-    assert not found.by_family
-    assert found.simpler == ()
-    assert {one.name for one in found.rivals} >= {f"gain {gain:g}" for gain in gains} or all(
-        "gain" in one.name for one in found.rivals
+    summary = read_search(search.fit(*table))
+    assert not summary.by_family
+    assert summary.simpler == ()
+    assert {rival.name for rival in summary.rivals} >= {f"gain {gain:g}" for gain in gains} or all(
+        "gain" in rival.name for rival in summary.rivals
     )
-    best = next(one for one in found.rivals if one.is_chosen)
-    assert best.behind == 0.0 <= min(one.behind for one in found.rivals)
+    best = next(rival for rival in summary.rivals if rival.is_chosen)
+    assert best.behind == 0.0 <= min(rival.behind for rival in summary.rivals)
 
 
-def test_a_model_alone_knows_of_no_search(table):
+def test_a_model_alone_has_no_search(table):
     assert read_search(pb.ProperBoostClassifier(n_estimators=3).fit(*table)) is None
 
 
-def test_names_tell_which_families_are_sums_of_functions():
+def test_names_of_families_that_are_sums_of_functions():
     assert {family.name: is_additive_family(family.name) for family in FAMILIES} == {
         family.name: family.additive for family in FAMILIES
     }
@@ -96,10 +98,10 @@ def test_all_families_are_described():
 def test_log_loss_is_a_probability():
     assert describe_score("neg_log_loss", math.log(0.75)) == "75.00%"
     text = describe_cost("neg_log_loss", math.log(0.75), math.log(0.75 / 0.74), None)
-    assert "would be 74.00% in place of 75.00%" in text
+    assert "would be 74.00% instead of 75.00%" in text
     assert "no model" not in text
     behind = 0.25 * 0.2
-    assert "That is 20.0% of what the model gains" in describe_cost(
+    assert "That is 20.0% of the model's advantage" in describe_cost(
         "neg_log_loss", -1.0, behind, 0.25
     )
     assert "no model" not in describe_cost("neg_log_loss", -1.0, 0.5, 0.25)  # worse than none
@@ -139,7 +141,7 @@ def make_subsets(*sizes, fitted=True):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "fitted", "linear", "told"),
+    ("sizes", "fitted", "linear", "sentence"),
     [
         (
             (1, 2, 3, 5, 8, 12, 13), True, 0.152,
@@ -148,8 +150,10 @@ def make_subsets(*sizes, fitted=True):
         ),
         (
             (1, 2), False, None,
-            ("If it heard its most important feature, a, alone, it would be wrong in 14.0% of the "
-            "rows instead of 13.0%."),
+            (
+                "With its most important feature, a, alone, it would be wrong in 14.0% of the "
+                "rows instead of 13.0%."
+            ),
         ),
         (
             (1,), True, 0.152,
@@ -160,13 +164,13 @@ def make_subsets(*sizes, fitted=True):
         ((), False, None, ""),
     ],
 )  # fmt: skip
-def test_what_half_of_the_features_score(sizes, fitted, linear, told):
+def test_what_half_of_the_features_score(sizes, fitted, linear, sentence):
     regression = None if linear is None else ModelScores(linear, 0.4, 2)
     subsets = tuple(make_subsets(*sizes, fitted=fitted))
-    assert describe_simpler(SimplerModels(WHOLE, subsets, regression)) == told
+    assert describe_simpler(SimplerModels(WHOLE, subsets, regression)) == sentence
 
 
-def test_trees_without_training_rows_say_nothing():
+def test_trees_without_training_rows_have_no_sentence():
     subsets = tuple(SubsetScores(size, ("a",), None, None) for size in (1, 4))
     assert describe_simpler(SimplerModels(WHOLE, subsets)) == ""
     assert describe_simpler(None) == ""
@@ -174,8 +178,8 @@ def test_trees_without_training_rows_say_nothing():
 
 def test_what_leaving_out_costs_or_how_to_learn_that():
     models = SimplerModels(WHOLE, (), unprotected=ModelScores(0.14, 0.3, 2))
-    told = describe_unprotected(["age", "sex"], 3, models)
-    assert told == (
+    sentence = describe_unprotected(["age", "sex"], 3, models)
+    assert sentence == (
         "Fitted again without “age” and “sex”, the model would be wrong in 14.0% of the rows "
         "instead of 13.0%; the log loss would be 0.3000 instead of 0.2844."
     )

@@ -1,4 +1,4 @@
-"""Numbers, lists, and the names of classes and features, as a reader sees them."""
+"""Numbers, lists, and the names of classes and features in the report's wording."""
 
 import re
 
@@ -29,7 +29,7 @@ from properboost.report.wording import (
         (float("nan"), "unknown"),
     ],
 )  # fmt: skip
-def test_percent_says_nothing_is_certain_that_is_not(share, shown):
+def test_percent_rounds_nothing_uncertain_to_certainty(share, shown):
     assert percent(share) == shown
 
 
@@ -66,38 +66,38 @@ def test_names():
 
 
 @pytest.mark.parametrize(
-    ("labels", "given", "unnamed"),
+    ("labels", "class_names", "unnamed"),
     [
-        ([0, 1], None, "what 0 and 1 stand for"),
-        ([0, 1], {1: "ill"}, "what 0 stands for"),
+        ([0, 1], None, "the meaning of 0 and 1"),
+        ([0, 1], {1: "ill"}, "the meaning of 0"),
         ([0, 1], {1: "ill", 0: "well"}, ""),
-        ([False, True], None, "what False and True stand for"),
-        (["0.5", "1.5", "old"], None, "what 0.5 and 1.5 stand for"),
-        (["no", "yes"], None, "what no and yes stand for"),
+        ([False, True], None, "the meaning of False and True"),
+        (["0.5", "1.5", "old"], None, "the meaning of 0.5 and 1.5"),
+        (["no", "yes"], None, "the meaning of no and yes"),
         (["no", "ill"], None, ""),
         (["A", "B"], {}, ""),
-        (list(range(9)), None, "what 0, 1, 2, 3, 4, 5 and 3 more stand for"),
+        (list(range(9)), None, "the meaning of 0, 1, 2, 3, 4, 5 and 3 more"),
     ],
 )
-def test_labels_that_say_nothing(labels, given, unnamed):
-    names = read_class_names(given, labels)
-    assert names == tuple((given or {}).get(label, str(label)) for label in labels)
+def test_uninformative_labels(labels, class_names, unnamed):
+    names = read_class_names(class_names, labels)
+    assert names == tuple((class_names or {}).get(label, str(label)) for label in labels)
     assert find_unnamed(labels, names) == unnamed
 
 
 @pytest.mark.parametrize(
-    ("given", "complaint"),
+    ("class_names", "complaint"),
     [
         ({2: "ill"}, "class_names: the labels must be among [0, 1]; got 2"),
         ({"1": "ill"}, "class_names: the labels must be among [0, 1]; got '1'"),
         ({1: " "}, "class_names[1] must be a text that is not empty; got ' '"),
         ({1: 1}, "class_names[1] must be a text that is not empty; got 1"),
-        ({1: "0"}, "class_names must tell the classes apart; got '0' for two"),
+        ({1: "0"}, "class_names must be different for each class; got '0' for two"),
     ],
 )
-def test_what_names_are_not(given, complaint):
+def test_what_names_are_not(class_names, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
-        read_class_names(given, [0, 1])
+        read_class_names(class_names, [0, 1])
     with pytest.raises(TypeError, match="class_names must be a mapping"):
         read_class_names(["ill"], [0, 1])
 
@@ -106,28 +106,28 @@ FEATURES = ("age", "fnlwgt")
 
 
 @pytest.mark.parametrize(
-    ("given", "undescribed"),
+    ("descriptions", "undescribed"),
     [
-        (None, "what the columns hold"),
-        ({}, "what the columns hold"),
-        ({"age": " in years ", "other": "is no feature"}, "what “fnlwgt” holds"),
+        (None, "the meaning of the columns"),
+        ({}, "the meaning of the columns"),
+        ({"age": " in years ", "other": "is no feature"}, "the meaning of “fnlwgt”"),
         ({"age": "in years", "fnlwgt": "people of whom the row is one"}, ""),
     ],
 )
-def test_texts_are_of_features(given, undescribed):
-    found = read_feature_descriptions(given, FEATURES)
-    assert list(found) == [name for name in FEATURES if name in (given or {})]
-    assert found.get("age", "in years") == "in years"
-    assert find_undescribed(found, FEATURES) == undescribed
+def test_texts_are_of_features(descriptions, undescribed):
+    texts = read_feature_descriptions(descriptions, FEATURES)
+    assert list(texts) == [name for name in FEATURES if name in (descriptions or {})]
+    assert texts.get("age", "in years") == "in years"
+    assert find_undescribed(texts, FEATURES) == undescribed
 
 
 def test_several_may_be_undescribed():
-    assert find_undescribed({"a": "x"}, list("abcd")) == "what “b”, “c” and “d” hold"
+    assert find_undescribed({"a": "x"}, list("abcd")) == "the meaning of “b”, “c” and “d”"
     assert find_undescribed({}, ()) == ""
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "complaint"),
+    ("descriptions", "error", "complaint"),
     [
         (["age"], TypeError, "feature_descriptions must be a mapping from names to texts"),
         ({"age": 1}, TypeError, "feature_descriptions['age'] must be a text; got 1"),
@@ -139,9 +139,9 @@ def test_several_may_be_undescribed():
         ({"age": " "}, ValueError, "must describe some of the features"),
     ],
 )
-def test_what_descriptions_are_not(given, error, complaint):
+def test_what_descriptions_are_not(descriptions, error, complaint):
     with pytest.raises(error, match=re.escape(complaint)):
-        read_feature_descriptions(given, FEATURES)
+        read_feature_descriptions(descriptions, FEATURES)
 
 
 def test_names_are_read_by_words():

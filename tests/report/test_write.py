@@ -51,8 +51,8 @@ def make_rows(n, seed):
     return X, np.where(raw + rng.logistic(size=n) > 0.0, LABEL, "no")
 
 
-def write(path, model, X, y, **given):
-    pb.report.write_report(model, X, y, path, **given)
+def write(path, model, X, y, **settings):
+    pb.report.write_report(model, X, y, path, **settings)
     text = path.read_text("utf-8")
     check_is_closed(text)
     return text, Page(text)
@@ -92,16 +92,16 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
         "town (3 rows)",
     ):
         assert value in page.text, value
-    told = [attributes["data-t"] for _, attributes in page.elements if "data-t" in attributes]
-    assert any(f"town = {TOWN}: " in one for one in told)
+    tooltips = [attributes["data-t"] for _, attributes in page.elements if "data-t" in attributes]
+    assert any(f"town = {TOWN}: " in tooltip for tooltip in tooltips)
     age = model.shape_function("age", scale="probability")
     for label, value in zip(age.labels, age.values, strict=True):
-        assert any(label in one and percent(value) in one for one in told), label
+        assert any(label in tooltip and percent(value) in tooltip for tooltip in tooltips), label
     assert f"Missing ({age.missing_weight:,.0f} training rows)" in page.text
     town = model.shape_function("town", scale="log_odds")
     bonn = f"{town.values[town.labels.index('Bonn')]:+.2f}".replace("-", "−")
-    assert any("Bonn" in one and f"{bonn} log-odds" in one for one in told)
-    assert sum(f"town: {TOWN[:5]}" in one for one in told) >= 2  # on both scales
+    assert any("Bonn" in tooltip and f"{bonn} log-odds" in tooltip for tooltip in tooltips)
+    assert sum(f"town: {TOWN[:5]}" in tooltip for tooltip in tooltips) >= 2  # on both scales
     # reliability, importances, ages, on two scales three features and a pair; then eight rows
     assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
@@ -109,7 +109,7 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     assert page.text.count("would have turned it:") + page.text.count("No single value") == 6
     assert "By who the person is, alone:" in page.text
     assert len(text) < 400_000
-    # Whatever a script reads, it reads as text.
+    # Scripts insert values as text only.
     assert "innerHTML" not in text
 
 
@@ -125,7 +125,7 @@ def test_differences_of_scores_are_those_of_printed_numbers(model):
         ("auc", "AUC", ("92.6%", "50.0%", "42.6")),
         ("log_loss", "log loss", ("0.2844", "0.5575", "0.2731")),  # 0.2731
     ):
-        (row,) = (own for own in properboost.report.page._SCORES if own[0] == name)
+        (row,) = (entry for entry in properboost.report.page._SCORES if entry[0] == name)
         shown = properboost.report.page._show_score(scored, *row)
         saving = shown.show_difference(shown.saving.value)
         assert (shown.words, (shown.show(shown.model.value), shown.constant, saving)) == (
@@ -140,18 +140,18 @@ def test_every_value_is_in_a_table(monkeypatch):
     X = pd.DataFrame({"letter": letters, "size": np.arange(len(letters)) % 40})
     y = (np.random.default_rng(0).random(len(X)) < 0.2 + 0.02 * (letters > "letter 2")).astype(int)
     model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["letter"]).fit(X, y)
-    found = collect_all(model, X, y)
-    for drawn in draw_figures(found).effects:
+    content = collect_all(model, X, y)
+    for drawn in draw_figures(content).effects:
         shape = model.shape_function(drawn.title, 1, scale="log_odds")
-        told = {name: (points, rows) for name, points, _, rows in drawn.values}
-        assert told == {
+        listed = {name: (points, rows) for name, points, _, rows in drawn.values}
+        assert listed == {
             label: (signed(value), f"{rows:,.0f}")
             for label, value, rows in zip(shape.labels, shape.values, shape.weights, strict=True)
         }
         drew = f"Not drawn, but in the table: {len(shape.labels) - 20} rarer categories."
         assert (drew in drawn.notes) == (drawn.title == "letter")
     monkeypatch.setattr(properboost.report.figures, "MOST_LISTED", 20)
-    for drawn in draw_figures(found).effects:
+    for drawn in draw_figures(content).effects:
         left = len(model.shape_function(drawn.title).labels) - 20
         assert len(drawn.values) == 20
         assert f"{left} values are not in the table." in drawn.notes
@@ -174,21 +174,21 @@ def test_tenths_that_miss_are_counted(model, tmp_path, right):
     y = model.classes_[(drawn < (probability if right else 0.5 * probability)).astype(int)]
     _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_pairs=0, max_rows=0)
     options = ReportOptions(groups=(), max_features=1, max_pairs=0, max_rows=0)
-    found = collect(model, X, y, options)
-    bins = found.evaluation.reliability.bins
+    content = collect(model, X, y, options)
+    bins = content.evaluation.reliability.bins
     missed = [
-        f"{own.low:.0%} to {own.high:.0%} "
-        f"(too {'high' if own.observed.high < own.predicted else 'low'})"
-        for own in bins
-        if not own.observed.low <= own.predicted <= own.observed.high
+        f"{tenth.low:.0%} to {tenth.high:.0%} "
+        f"(too {'high' if tenth.observed.high < tenth.predicted else 'low'})"
+        for tenth in bins
+        if not tenth.observed.low <= tenth.predicted <= tenth.observed.high
     ]
     assert (len(missed) > 3) != right
-    told = (
+    sentence = (
         f"in {len(missed)} of {len(bins)} tenths with test rows: {list_words(missed, 10)}."
         if missed
         else ""
     )
-    assert told in page.text
+    assert sentence in page.text
     assert ("tenths with test rows" in page.text) == bool(missed)
 
 
@@ -213,7 +213,7 @@ def test_trees_of_several_classes(tmp_path):
     assert "hardly decided" in page.text
     assert "depend on the steps before" in page.text
     assert "really “third”" not in page.text
-    assert not page.find("input")  # which there are no effects for
+    assert not page.find("input")  # the model has no effects to draw
 
 
 def test_many_classes_name_the_most_frequent_mistakes(tmp_path):
@@ -240,7 +240,7 @@ def test_pages_of_wide_tables_are_bounded(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:the chosen gain")
-def test_a_search_and_edits_are_told(tmp_path):
+def test_a_search_and_edits_are_described(tmp_path):
     X, y = make_rows(200, 0)
     search = pb.ProperBoostClassifierCV(
         {"gain": [1.0, 2.0, 4.0]}, effort=None, cv=2, max_estimators=5
@@ -261,7 +261,7 @@ def test_a_search_and_edits_are_told(tmp_path):
     assert "Changed by hand" in page.text
 
 
-def test_the_record_of_a_search_is_told_and_what_is_chance(model, tmp_path):
+def test_the_record_of_a_search_and_effects_by_chance_are_described(model, tmp_path):
     X, y = make_rows(60, 1)
     chosen = copy.copy(model)
     chosen.search_ = {
@@ -280,7 +280,7 @@ def test_the_record_of_a_search_is_told_and_what_is_chance(model, tmp_path):
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", chosen, X, y, **little)
     text = " ".join(page.text.split())
-    assert "9 candidates were compared, of 3 families of models; 2 were given up early" in text
+    assert "9 candidates were compared, of 3 families of models; 2 were stopped early" in text
     assert f"The simplest, “tables{NAME}”, would cost 0.1 of log loss" in text
     assert "is more than chance explains: it is 5.0 times its standard error" in text
     assert "may be chance: it is 1.2 times its standard error" in text
@@ -288,17 +288,17 @@ def test_the_record_of_a_search_is_told_and_what_is_chance(model, tmp_path):
     assert "seconds" not in text
 
 
-def test_what_was_missed_is_said_in_words(model, tmp_path):
+def test_missed_rows_are_described_in_words(model, tmp_path):
     X, y = make_rows(300, 1)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_pairs=0, max_rows=1)
     second = model.classes_[1]
     called, really = model.predict(X) == second, y == second
-    missed, kept = percent(np.mean(~called[really])), percent(np.mean(really[called]))
+    missed, precision = percent(np.mean(~called[really])), percent(np.mean(really[called]))
     assert f"Of those that really were “{second}” it missed {missed}" in page.text
-    assert f"Of those it called “{second}”, {kept}" in page.text
+    assert f"Of those it called “{second}”, {precision}" in page.text
     assert f"really {second}" in page.text
     assert f"called {second}" in page.text
-    assert "What if the limit were another one?" in page.text
+    assert "What would another limit change?" in page.text
     assert percent(np.mean(model.predict_proba(X)[really, 1] <= 0.3)) in page.text
     assert "limits" in page.ids
     baseline = model.contributions(X[:1], scale="log_odds").baseline
@@ -306,19 +306,19 @@ def test_what_was_missed_is_said_in_words(model, tmp_path):
     start = f"The average row has {percent(average)}, which is {signed(baseline)} points"
     assert start in page.text
     assert "It lacked" in page.text
-    assert "Values that it does not know" in page.text
+    assert "New and missing values" in page.text
     assert "values were missing of “age”" in page.text
 
 
-def test_what_only_people_know_is_stated_or_not(model, tmp_path):
+def test_facts_from_people_are_stated_or_missing(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert page.text.count("not stated") == 5
     lacking = (
-        "Not stated: what the model is for; who fitted it, when and on which rows; where the rows "
-        "of this page are from; the date of the report; what the columns hold. Ask the person who "
-        "handed you this page."
+        "Not stated: the purpose of the model; who fitted it, when and on which rows; the source "
+        "of the rows of this page; the date of the report; the meaning of the columns. Ask the "
+        "person who handed you this page."
     )
     assert lacking in page.text
     stated = {
@@ -336,20 +336,20 @@ def test_classes_have_names_where_they_are_spoken_of(tmp_path):
     y = (y == LABEL).astype(int)
     model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, y)
     text, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
-    assert "“0”, “1”. What 0 and 1 stand for was not stated" in page.text
+    assert "“0”, “1”. The meaning of 0 and 1 was not stated" in page.text
     assert (
-        "What 0 and 1 stand for was not stated, and this page" in page.text.partition("Beware")[2]
+        "The meaning of 0 and 1 was not stated, and this page" in page.text.partition("Cautions")[2]
     )
-    assert "; what 0 and 1 stand for; what the columns hold. Ask the person" in page.text
+    assert "; the meaning of 0 and 1; the meaning of the columns. Ask the person" in page.text
     names = {0: "well", 1: f"ill {LABEL}"}
     named, page = write(tmp_path / "r.html", model, X, y, max_rows=1, class_names=names)
-    assert "1 stand for" not in page.text
+    assert "meaning of 0 and 1" not in page.text
     assert f"“well” (0 in the rows), “ill {LABEL}” (1 in the rows)" in page.text
     assert f"Of those that really were “ill {LABEL}” it missed" in page.text
     assert f"really ill {LABEL}" in page.text
-    told = " ".join(a["data-t"] for _, a in page.elements if "data-t" in a)
-    assert f"of those that really were ill {LABEL}, missed" in told
-    # Nowhere is the label left where the name belongs.
+    tooltips = " ".join(a["data-t"] for _, a in page.elements if "data-t" in a)
+    assert f"of those that really were ill {LABEL}, missed" in tooltips
+    # No label is left in the place of a name.
     assert "“1”" in text
     assert not re.search(r"“[01]”|(really|called|probability of|log-odds of) [01]\b", page.text)
     assert not re.search(r"(probability of|log-odds of|were) [01]\b", named)
@@ -358,30 +358,30 @@ def test_classes_have_names_where_they_are_spoken_of(tmp_path):
 def test_features_are_described_where_they_are_shown(model, tmp_path):
     X, y = make_rows(60, 1)
     name = model.feature_names_in_[0]
-    given = {name: f"a {LABEL}", "street": "no feature"}
+    descriptions = {name: f"a {LABEL}", "street": "no feature"}
     _, page = write(tmp_path / "r.html", model, X, y, max_rows=0, groups=[name])
-    assert "; what the columns hold. Ask" in page.text
+    assert "; the meaning of the columns. Ask" in page.text
     _, page = write(
         tmp_path / "r.html",
-        model, X, y, max_rows=0, groups=[name], feature_descriptions=given,
+        model, X, y, max_rows=0, groups=[name], feature_descriptions=descriptions,
     )  # fmt: skip
     assert page.text.count(f"a {LABEL}") == 3  # by groups, in the table and beside its picture
-    assert f"what “{model.feature_names_in_[1]}”" in page.text.partition("Purpose")[0]
+    assert f"the meaning of “{model.feature_names_in_[1]}”" in page.text.partition("Purpose")[0]
     assert "no feature" not in page.text
 
 
-def test_what_another_value_of_a_group_would_do_is_said(model, tmp_path):
+def test_the_effect_of_another_value_of_a_group_is_described(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0}
     _, page = write(tmp_path / "r.html", model, X, y, **little, groups=["age"])
-    assert "of the rows the answer hangs on age alone: " in page.text
+    assert "of the rows the answer depends on age alone: " in page.text
 
 
 def test_rows_of_other_times_are_a_caution(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
-    assert "where and when they are from was not stated" in page.text
+    assert "whose source and date were not stated" in page.text
     _, page = write(tmp_path / "r.html", model, X, y, **little, data_source="the census of 1994")
     assert "These numbers are of the test rows: the census of 1994." in page.text
 
@@ -411,8 +411,8 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
     ]
     monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
     options = ReportOptions(groups=(), max_features=0, max_pairs=9, max_rows=0)
-    found = collect(model, X, y, options)
-    assert [own.term for own in found.pairs] == [terms[1], terms[0], terms[2]]
+    content = collect(model, X, y, options)
+    assert [effect.term for effect in content.pairs] == [terms[1], terms[0], terms[2]]
 
 
 def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
@@ -422,7 +422,7 @@ def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
     codes = np.searchsorted(model.classes_, y)
     subsets = score_subsets(model, list_terms(model), X, codes, None, is_additive=True)
-    same = sum(one.silenced.n_called == 1 for one in subsets)
+    same = sum(subset.silenced.n_called == 1 for subset in subsets)
     assert page.text.count("the same of every row") == same > 0
 
 
@@ -440,8 +440,10 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     assert "--train train.csv" not in page.text
     assert "fitted again: wrong" in page.text
     assert "all, in a logistic regression" in page.text
-    kept = rows.drop(columns="age")
-    without = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(kept, labels)
+    without_age = rows.drop(columns="age")
+    without = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(
+        without_age, labels
+    )
     wrong = percent(np.mean(without.predict(X.drop(columns="age")) != y))
     assert page.text.count(f"without “age”, the model would be wrong in {wrong} of") == 2
     first = X.columns[[int(model.feature_importances_.argmax())]]
@@ -456,7 +458,7 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
 def test_wrong_arguments_are_named(model, tmp_path):
     X, y = make_rows(30, 1)
     path = tmp_path / "r.html"
-    for given, complaint in (
+    for arguments, complaint in (
         ({"class_": "maybe"}, "class_ must be one of"),
         ({"class_names": {"maybe": "perhaps"}}, "class_names: the labels must be among"),
         ({"feature_descriptions": {"street": "a"}}, "feature_descriptions must describe some"),
@@ -469,7 +471,7 @@ def test_wrong_arguments_are_named(model, tmp_path):
         ({"groups": ["town", "street"]}, "groups: the name 'street' is unknown"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            pb.report.write_report(model, X, y, path, **given)
+            pb.report.write_report(model, X, y, path, **arguments)
     with pytest.raises(ValueError, match="X_train needs y"):
         pb.report.write_report(model, X, None, path, X_train=X, y_train=y)
     with pytest.raises(ValueError, match="labels among"):

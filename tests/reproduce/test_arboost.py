@@ -1,4 +1,4 @@
-"""The arithmetic of AR-Boost's experiments, beside a few lines of numpy."""
+"""The arithmetic of AR-Boost's experiments, compared with a few lines of numpy."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ def test_stumps_of_one_direction_are_the_best_of_all_cuts():
     side, F = np.where(y, 1, -1), np.zeros(60)
     for t in range(5):
         w = np.exp(-side * F)
-        says = [np.where(X[:, j] <= cut, 1, -1) for j in range(10) for cut in X[:, j]]
-        errors = [np.sum(w[h != side]) / w.sum() for h in says]
+        stumps = [np.where(X[:, j] <= cut, 1, -1) for j in range(10) for cut in X[:, j]]
+        errors = [np.sum(w[h != side]) / w.sum() for h in stumps]
         best = int(np.argmin(errors))
-        F = F + 0.5 * np.log((1 - errors[best]) / errors[best]) * says[best]
+        F = F + 0.5 * np.log((1 - errors[best]) / errors[best]) * stumps[best]
         assert curves["error"][t] == pytest.approx(errors[best])
         assert curves["train"][t] == np.mean((F > 0) != y)
 
@@ -36,11 +36,11 @@ def test_a_limit_makes_adaboost_stall_on_the_ball():
         impurity, left, right = stump.tree_.impurity
         share = stump.tree_.weighted_n_node_samples[1:] / stump.tree_.weighted_n_node_samples[0]
         enough = impurity - share @ [left, right] >= 0.03 * impurity
-        says = np.where(stump.predict(X), 1, -1) if enough else np.sign(w @ side) * np.ones(2000)
-        found = np.sum(w[says != side])
-        assert error == pytest.approx(found, abs=1e-6)
-        if found < 0.5 - 1e-9:
-            F = F + 0.5 * np.log((1 - found) / found) * says
+        votes = np.where(stump.predict(X), 1, -1) if enough else np.sign(w @ side) * np.ones(2000)
+        expected = np.sum(w[votes != side])
+        assert error == pytest.approx(expected, abs=1e-6)
+        if expected < 0.5 - 1e-9:
+            F = F + 0.5 * np.log((1 - expected) / expected) * votes
     assert ours["error"][-1] == 0.5
 
 
@@ -53,6 +53,6 @@ def test_a_parameter_is_found_on_the_rows_for_training():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     y = (X[:, 0] > 0).astype(int)
-    found = tune((make_votes(n_estimators=3), {"learning_rate": [0.1, 1.0]}), X, y, seed=0)
-    assert set(found.cv_results_) > {"split0_test_score", "split4_test_score"}
+    search = tune((make_votes(n_estimators=3), {"learning_rate": [0.1, 1.0]}), X, y, seed=0)
+    assert set(search.cv_results_) > {"split0_test_score", "split4_test_score"}
     assert tune((make_votes(n_estimators=3), {}), X, y, seed=0).n_iter_ <= 3

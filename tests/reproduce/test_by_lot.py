@@ -9,8 +9,8 @@ A second lot is of single numbers: ``random.seed(20261129)`` and ``random.sample
 errors" of Table 3, "GLaplace, haberman, cross-entropy" of Table 4 and "GLaplacian, errors saved,
 DIV1" of Table 7.
 
-What is recomputed is one repetition of one part, from the data and the formulas on: binning,
-weights, weak learners, steps, and what is counted.  Data sets and draws are the experiments' own.
+The tests recompute one repetition of one part, from the data and the formulas on: binning, weights,
+weak learners, steps and counts.  Data sets and draws are those of the experiments.
 """
 
 from itertools import pairwise
@@ -35,14 +35,14 @@ TIE = 1e-7
 
 
 class Histograms:
-    """The bins of features that have few values each: one for each value, and one for missing."""
+    """Bins of features that have few values each: one for each value, and one for missing ones."""
 
     def __init__(self, X, categorical):
         self.categorical = categorical
         self.values = [np.unique(column[~np.isnan(column)]) for column in X.T]
 
     def find(self, X):
-        """Return the number of each cell's bin; between two values, that of the nearer one."""
+        """Return the bin of each cell; between two values, that of the nearer one."""
         codes = np.empty(X.shape, dtype=int)
         for j, values in enumerate(self.values):
             if self.categorical[j]:
@@ -56,7 +56,7 @@ class Histograms:
 
 
 def divide_evenly(X, train, categorical, n_bins):
-    """Return the table with numbers of bins that divide the training rows' ranges evenly."""
+    """Return the table as numbers of bins, which divide the training rows' ranges evenly."""
     low, high = np.nanmin(X[train], axis=0), np.nanmax(X[train], axis=0)
     width = np.where(high > low, high - low, 1.0) / n_bins
     return np.where(categorical, X, np.clip(np.floor((X - low) / width), 0, n_bins - 1))
@@ -97,19 +97,19 @@ def boost(train, y, tests, loss, gain=1.0, kind="real", guarded=False, n_rounds=
     for _ in range(n_rounds):
         w = weigh(loss, side * raw / gain)
         w_total = w.sum()
-        found = []
+        candidates = []
         for j in range(n_features):
             plus = np.bincount(train[:, j], w * (y == 1), n_bins)
             minus = np.bincount(train[:, j], w * (y == 0), n_bins)
             if kind == "sign":
-                found.append((-np.abs(plus - minus).sum(), np.sign(plus - minus)))
+                candidates.append((-np.abs(plus - minus).sum(), np.sign(plus - minus)))
             elif kind == "newton":
                 p = expit(raw)
                 curvature = np.bincount(train[:, j], p * (1.0 - p), n_bins)
                 curvature[curvature == 0.0] = 1.0
                 most = np.log(2 * n - 1)  # the log-odds of half a row against the others
                 values = np.clip((plus - minus) / curvature, -most, most)
-                found.append((-((plus - minus) ** 2 / curvature).sum(), values))
+                candidates.append((-((plus - minus) ** 2 / curvature).sum(), values))
             else:
                 filled = np.count_nonzero(np.bincount(train[:, j]))
                 if kind == "conditional":  # each class has half of the weight
@@ -118,10 +118,10 @@ def boost(train, y, tests, loss, gain=1.0, kind="real", guarded=False, n_rounds=
                     shares = np.array([plus, minus]) / w_total
                 shares += 1.0 / (n * filled)
                 cost = np.sqrt(plus * minus).sum()
-                found.append((cost, 0.5 * np.log(shares[0] / shares[1])))
-        costs = np.array([cost for cost, _ in found])
+                candidates.append((cost, 0.5 * np.log(shares[0] / shares[1])))
+        costs = np.array([cost for cost, _ in candidates])
         j = int(np.argmax(costs <= costs.min() + TIE * np.abs(costs.min())))
-        table = found[j][1]
+        table = candidates[j][1]
         g = table[train[:, j]]
         if (w * side * g).sum() <= 0.0:
             break  # the risk does not fall along it
@@ -162,7 +162,7 @@ SAVAGE_METHODS = {
 
 
 def contaminate(y, share, seed):
-    """Yield the folds, and the labels to train on: a share of them, drawn by fold, is flipped."""
+    """Yield the folds and the labels for training; in each fold a random share is flipped."""
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
     for k, (train, test) in enumerate(splitter.split(np.zeros((len(y), 1)), y)):
         order = np.random.default_rng([seed, k]).permutation(len(train))
@@ -203,7 +203,7 @@ LOSSES = {"GLog": "glog", "GBoost": "gboost", "GGauss": "ggauss", "GLaplace": "g
 
 
 def cross_entropy(p):
-    """Return that of an even distribution over ten bins relative to where probabilities are."""
+    """Return the cross-entropy of the even distribution over ten bins relative to that of p."""
     counts = np.bincount(np.minimum((10.0 * p).astype(int), 9), minlength=10) + 1.0
     return -np.mean(np.log2(counts / counts.sum()))
 
@@ -228,20 +228,20 @@ def test_boostlr_table4(reading, kind):
         train = np.concatenate([folds[k] for k in range(5) if k not in (test, validation)])
         X = divide_evenly(table.X, train, table.categorical, 16)
         bins = Histograms(X[train], table.categorical)
-        held = folds[test], folds[validation]
-        codes = [bins.find(X[rows]) for rows in held]
+        held_out = folds[test], folds[validation]
+        codes = [bins.find(X[rows]) for rows in held_out]
         for method, (loss, gains) in methods.items():
             for gain in gains:
                 raws = boost(bins.find(X[train]), table.y[train], codes, loss, gain, kind)
-                pairs = list(zip(raws, held, strict=True))
-                found = {
+                pairs = list(zip(raws, held_out, strict=True))
+                measures = {
                     "errors": [np.sum((raw > 0.0) != table.y[rows]) for raw, rows in pairs],
                     "cross-entropy": [
                         cross_entropy(find_probability(loss, r / gain)) for r in raws
                     ],
                 }
                 place = 0 if method == "AdaBoost" else ten_sets.GAINS.index(gain)
-                for measured, numbers in found.items():
+                for measured, numbers in measures.items():
                     theirs = record[method][measured][pair][place]
                     assert theirs == pytest.approx(numbers, abs=1e-5), (method, gain, pair)
                     if method == "GLog":
@@ -261,11 +261,11 @@ def yield_pairs(name, seed):
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
     folds = [fold for _, fold in splitter.split(table.X, table.y)]
     for pair in range(5):
-        held = folds[pair], folds[(pair + 1) % 5]
-        train = np.setdiff1d(np.arange(len(table.y)), np.concatenate(held))
+        held_out = folds[pair], folds[(pair + 1) % 5]
+        train = np.setdiff1d(np.arange(len(table.y)), np.concatenate(held_out))
         X = divide_evenly(table.X, train, table.categorical, 16)
         bins = Histograms(X[train], table.categorical)
-        yield bins.find(X[train]), table.y[train], [(bins.find(X[k]), table.y[k]) for k in held]
+        yield bins.find(X[train]), table.y[train], [(bins.find(X[k]), table.y[k]) for k in held_out]
 
 
 def test_boostlr_table3_logitboost_on_wpbc():
@@ -276,23 +276,25 @@ def test_boostlr_table3_logitboost_on_wpbc():
         (raw,) = boost(train, y, [codes], "glog", 1.0, "conditional")
         wrong.append(np.sum((raw > 0.0) != labels))
     record = ten_sets.TEN_SETS.measure(Piece(name, seed, CONDITIONAL))
-    found = item.tabulate({name: record}, CONDITIONAL)
-    assert found["LogitBoost", "wpbc, errors"] == pytest.approx(np.mean(wrong))
+    cells = item.tabulate({name: record}, CONDITIONAL)
+    assert cells["LogitBoost", "wpbc, errors"] == pytest.approx(np.mean(wrong))
 
 
 def test_boostlr_table4_glaplace_on_haberman():
     item, name, seed = load_item("boostlr/table4"), "haberman", SEED
     skip_without(name)
     entropies = []
-    for train, y, held in yield_pairs(name, seed):
+    for train, y, held_out in yield_pairs(name, seed):
         by_gain = []
         for gain in ten_sets.GAINS[:17]:
-            raws = boost(train, y, [codes for codes, _ in held], "glaplacian", gain, "conditional")
+            raws = boost(
+                train, y, [codes for codes, _ in held_out], "glaplacian", gain, "conditional"
+            )
             by_gain.append([cross_entropy(find_probability("glaplacian", r / gain)) for r in raws])
         entropies.append(min(by_gain, key=lambda pair: pair[1])[0])  # the validation fold chooses
     record = ten_sets.TEN_SETS.measure(Piece(name, seed, CONDITIONAL))
-    found = item.tabulate({name: record}, CONDITIONAL)
-    assert found["GLaplace", "haberman, cross-entropy"] == pytest.approx(
+    cells = item.tabulate({name: record}, CONDITIONAL)
+    assert cells["GLaplace", "haberman, cross-entropy"] == pytest.approx(
         np.mean(entropies), abs=1e-5
     )
 
@@ -320,9 +322,9 @@ def test_boostlr_table7_glaplacian_on_all_rows():
     gain = large_sets.GAINS[int(np.argmin(wrong))]
     saved = count(train, test, "exponential", 1.0) - count(train, test, "glaplacian", gain)
     record = item.experiment.measure(Piece("DIV1", seed, CONDITIONAL))
-    found = item.tabulate({"DIV1": record}, CONDITIONAL)
-    assert found["GLaplacian, gain", "DIV1"] == gain
-    assert found["GLaplacian, errors saved", "DIV1"] == saved
+    cells = item.tabulate({"DIV1": record}, CONDITIONAL)
+    assert cells["GLaplacian, gain", "DIV1"] == gain
+    assert cells["GLaplacian, errors saved", "DIV1"] == saved
 
 
 def find_cuts(X, n_bins=255):
@@ -335,7 +337,7 @@ def find_cuts(X, n_bins=255):
 def ar_boost(X, y, X_test, y_test, rho, least_decrease, n_rounds):
     """Boost scikit-learn's stumps by Algorithm 1; return (e, alpha, errors) of each round.
 
-    A stump that saves less than a share of the impurity says the heavier class.
+    A stump that saves less than a share of the impurity predicts the heavier class.
     """
     cuts = find_cuts(X)
     tables = [

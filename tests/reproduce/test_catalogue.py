@@ -1,4 +1,4 @@
-"""The catalogue finds the items by the names of their files."""
+"""The catalogue finds items by the names of their files."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_an_item_comes_once():
     assert set(find_items(["arboost/fig4", "arboost"])) == set(find_items(["arboost"]))
 
 
-def test_unknown_names_are_told_apart():
+def test_unknown_names_have_errors_of_their_own():
     with pytest.raises(ValueError, match="there is no paper 'boost': boostlr, savage"):
         find_items(["boost"])
     with pytest.raises(ValueError, match=r"arboost has no item 'fig99': .*fig4"):

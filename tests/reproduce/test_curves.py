@@ -1,4 +1,4 @@
-"""What the items of curves work out, against numbers worked out by hand."""
+"""The numbers of items with curves, against numbers computed by hand."""
 
 import math
 
@@ -13,11 +13,11 @@ from properboost.reproduce.savage import fig1, table3
 
 def test_exact_numbers_leave_rounding_only():
     for number in (0.0, -0.5, 1e6):
-        one = exactly(number)
-        assert one.distance(number) == 0.0
-        assert one.distance(number + 0.5e-6 * max(1.0, abs(number))) == 0.0
-        assert one.distance(number + 2e-6 * max(1.0, abs(number))) > 0.0
-        assert one.text == f"{number:g}"
+        published = exactly(number)
+        assert published.distance(number) == 0.0
+        assert published.distance(number + 0.5e-6 * max(1.0, abs(number))) == 0.0
+        assert published.distance(number + 2e-6 * max(1.0, abs(number))) > 0.0
+        assert published.text == f"{number:g}"
     assert exactly(0.0, "equal").text == "equal"
 
 

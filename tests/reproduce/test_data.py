@@ -17,7 +17,7 @@ def forget():
 
 @pytest.fixture
 def no_data(tmp_path, monkeypatch):
-    """No folder, no cache, and no network."""
+    """Remove the folder, the cache and the network."""
     monkeypatch.delenv("PROPERBOOST_DATA", raising=False)
     monkeypatch.setenv("PROPERBOOST_CACHE", str(tmp_path))
     monkeypatch.setattr("properboost.datasets._locate._download", lambda url: refuse(url))

@@ -12,12 +12,12 @@ from properboost.reproduce.report import judge_item
 
 ITEMS = find_items()
 EVERY = pytest.mark.parametrize("name", ITEMS)
-SHORT = [name for name, one in ITEMS.items() if one.experiment.seconds <= 1.0]
+SHORT = [name for name, item in ITEMS.items() if item.experiment.seconds <= 1.0]
 """Items of which a repetition takes no longer than a test may."""
 
 
 @EVERY
-def test_an_item_says_what_it_does(name):
+def test_an_item_describes_itself(name):
     item = ITEMS[name]
     for text in (item.title, item.units, item.protocol):
         assert text == text.strip()
@@ -30,7 +30,7 @@ def test_an_item_says_what_it_does(name):
 
 
 @EVERY
-def test_an_experiment_knows_its_parts(name):
+def test_an_experiment_lists_its_parts(name):
     experiment = ITEMS[name].experiment
     assert experiment.parts
     assert set(experiment.quick_parts or ()) <= set(experiment.parts)
@@ -46,10 +46,10 @@ def test_experiments_have_names_of_their_own():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of what papers' settings lead to
+@pytest.mark.filterwarnings("ignore::UserWarning")  # about the papers' settings
 @pytest.mark.parametrize("name", SHORT)
 def test_short_items_are_computed(name):
-    """Every published number has one of ours, where the data are here."""
+    """Every published number has a reproduced one, where the data are available."""
     item, reading = ITEMS[name], ITEMS[name].readings[0]
     parts = item.experiment.parts
     here = [part for part, sets in parts.items() if not find_missing(sets)]
@@ -57,4 +57,4 @@ def test_short_items_are_computed(name):
     assert json.loads(json.dumps(seed)) == seed
     outcome = judge_item(item, reading, [seed], 0.0)
     if len(here) == len(parts):
-        assert [one.place for one in outcome.judged] == list(item.published)
+        assert [judgement.place for judgement in outcome.judgements] == list(item.published)

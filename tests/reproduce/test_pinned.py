@@ -1,8 +1,8 @@
-"""The settings of the papers' items do not move with the library's defaults.
+"""The settings of the papers' items do not change with the library's defaults.
 
-``kept_fits.json`` has what their estimators predicted when it was written.  A parameter that gets
-another spelling, or a value that does, is spelt anew in ``pinned_*.py``, and the fits stay as they
-are.  ``python tests/reproduce/test_pinned.py`` adds those that the file lacks.
+``kept_fits.json`` has the predictions of their estimators from the time of writing.  Where a
+parameter or a value gets another name, ``pinned_*.py`` follows, and the fits stay the same.
+``python tests/reproduce/test_pinned.py`` adds the fits that the file lacks.
 """
 
 import ast
@@ -36,7 +36,7 @@ EVERY_FIT = (
 )
 
 FREE = {"n_jobs", "verbose"}
-"""Parameters on which no result depends."""
+"""Parameters without effect on results."""
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -69,7 +69,7 @@ def make_rows():
 
 
 def fit_one(name):
-    """Return an eighth of the raw predictions of a pinned estimator, or scores of a search."""
+    """Return an eighth of a pinned estimator's raw predictions, or a search's scores."""
     X, y = make_rows()
     reading, comma, loss = name.rpartition(", ")
     if comma:
@@ -92,7 +92,7 @@ def test_fits_stay_as_they_are(name):
 
 
 if __name__ == "__main__":
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    every = {name: kept.get(name) or fit_one(name) for name in EVERY_FIT}
+    recorded = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    every = {name: recorded.get(name) or fit_one(name) for name in EVERY_FIT}
     lines = (f" {json.dumps(name)}: {json.dumps(values)}" for name, values in every.items())
     KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

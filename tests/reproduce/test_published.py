@@ -1,4 +1,4 @@
-"""Published numbers: what their digits leave open."""
+"""Published numbers, and the ranges that their digits leave open."""
 
 import math
 

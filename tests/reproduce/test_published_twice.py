@@ -1,8 +1,8 @@
 """The papers' numbers were entered twice, and both entries agree.
 
-``published_again`` was written from the papers' text without a look at the items.  Names of rows
-and columns are its own, and so is how a table is divided: what is compared are all numbers, and
-which of them stand side by side.
+``published_again`` was written from the papers' text without a look at the items.  It names rows
+and columns and divides tables independently; the tests compare all numbers, and which of them
+are neighbours in a row.
 """
 
 import itertools
@@ -29,7 +29,7 @@ def read_lines(name):
 
 
 def find_runs(lines):
-    """Return the numbers of each row, without gaps: what stands side by side in the paper."""
+    """Return the numbers of each row without gaps, which are neighbours in the paper."""
     for line in lines:
         _, *entries = (entry.strip() for entry in line.split("|"))
         for full, group in itertools.groupby(entries, bool):
@@ -45,8 +45,8 @@ def test_tables_agree(name):
     assert sorted(itertools.chain(*runs)) == sorted(numbers)
     order = sorted if name in OTHER_ORDER else list
     for run in runs:
-        found = (numbers[k : k + len(run)] for k in range(len(numbers) - len(run) + 1))
-        assert any(order(row) == order(run) for row in found), f"no row reads {run}"
+        windows = (numbers[k : k + len(run)] for k in range(len(numbers) - len(run) + 1))
+        assert any(order(row) == order(run) for row in windows), f"no row reads {run}"
 
 
 def stands_for(published, value):
@@ -65,7 +65,7 @@ def test_claims_are_published_by_an_item(line):
     assert any(stands_for(p, v) for i in items for p in i.published.values() for v in values)
 
 
-# What a table says of its own numbers shows whether they were copied rightly.
+# A table's summary of its numbers shows whether these were copied correctly.
 
 
 def read_block(name, block, rows):

@@ -1,4 +1,4 @@
-"""Running items: resumption, readings, what lacks, and what is written."""
+"""Runs of items: resumption, readings, missing data, and written files."""
 
 import json
 
@@ -47,24 +47,24 @@ def toy(monkeypatch):
     monkeypatch.setattr(run.data, "find_missing", lambda names: dict.fromkeys(names, "it sank"))
 
 
-def test_reports_are_said_and_written(tmp_path, capsys):
+def test_reports_are_printed_and_written(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    found = run.reproduce(output_dir=tmp_path)["arboost/fig1"]
-    said = capsys.readouterr().out
-    assert "arboost, Figure 1: a toy" in said
-    assert "Data sets that could not be had: atlantis" in said
-    assert said.endswith("Could not be had: atlantis: it sank.\n")
-    assert "Left out: the moon: too far" in said
-    assert "2 published numbers: 2 within rounding; 2 of 2 means within 10%." in said
-    assert "3 repetitions" in said
+    report = run.reproduce(output_dir=tmp_path)["arboost/fig1"]
+    output = capsys.readouterr().out
+    assert "arboost, Figure 1: a toy" in output
+    assert "Missing data sets: atlantis" in output
+    assert output.endswith("Missing: atlantis: it sank.\n")
+    assert "Left out: the moon: too far" in output
+    assert "2 published numbers: 2 within rounding; 2 of 2 means within 10%." in output
+    assert "3 repetitions" in output
     assert (tmp_path / "arboost/fig1.png").exists()
-    assert json.loads((tmp_path / "arboost/fig1.json").read_text()) == found
-    (reading,) = found["readings"]
-    assert [(one["row"], one["ours"], one["spread"]) for one in reading["numbers"]] == [
+    assert json.loads((tmp_path / "arboost/fig1.json").read_text()) == report
+    (reading,) = report["readings"]
+    assert [(number["row"], number["ours"], number["spread"]) for number in reading["numbers"]] == [
         ("a", 11.0, 1.0), ("bb", 21.0, 1.0),
     ]  # fmt: skip
-    assert found["data"] == {}
-    assert set(found["versions"]) == {"properboost", "numpy", "scikit-learn", "python"}
+    assert report["data"] == {}
+    assert set(report["versions"]) == {"properboost", "numpy", "scikit-learn", "python"}
 
 
 def test_a_run_goes_on_where_it_was(tmp_path):
@@ -122,10 +122,10 @@ def test_readings_may_have_their_own_number_of_seeds_and_first_seed(tmp_path, mo
     same = items.Reading("same", "The same runs.", measured_as="loose")
     item = items.Item(**{**vars(ITEM), "readings": (ITEM.readings[0], loose, same)})
     monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})
-    found = run.reproduce(output_dir=tmp_path, readings=True, say=str)["arboost/fig1"]
+    report = run.reproduce(output_dir=tmp_path, readings=True, say=str)["arboost/fig1"]
     assert {p.seed for p in CALLS if p.reading == "strict"} == {0, 1, 2}
     assert {p.seed for p in CALLS if p.reading == "loose"} == {70, 71}
-    assert [reading["seeds"] for reading in found["readings"]] == [3, 2, 2]
+    assert [reading["seeds"] for reading in report["readings"]] == [3, 2, 2]
     run.reproduce(output_dir=tmp_path, readings=True, seeds=4, say=str)
     assert {p.seed for p in CALLS if p.reading == "loose"} == {70, 71, 72, 73}
 
@@ -145,12 +145,12 @@ def test_records_of_data_that_have_gone_do_not_count(tmp_path, monkeypatch):
     run.reproduce(output_dir=tmp_path, seeds=1, say=str)
     monkeypatch.setattr(run.data, "find_missing", lambda names: dict.fromkeys(names, "it sank"))
     monkeypatch.setattr(run.data, "hash_table", lambda name: pytest.fail("it sank"))
-    found = run.reproduce(output_dir=tmp_path, seeds=1, say=str)["arboost/fig1"]
-    assert [one["row"] for one in found["readings"][0]["numbers"]] == ["a", "bb"]
+    report = run.reproduce(output_dir=tmp_path, seeds=1, say=str)["arboost/fig1"]
+    assert [number["row"] for number in report["readings"][0]["numbers"]] == ["a", "bb"]
     assert len(CALLS) == 3
 
 
-def test_items_without_data_are_told(tmp_path, monkeypatch, capsys):
+def test_items_without_data_are_listed(tmp_path, monkeypatch, capsys):
     far = items.Experiment("far", {"far": ("atlantis",)}, measure, 1.0)
     item = items.Item(**{**vars(ITEM), "experiment": far})
     monkeypatch.setattr(run, "find_items", lambda names: {"arboost/fig1": item})

@@ -1,4 +1,4 @@
-"""The rule: what a published number and ours must have in common for each verdict."""
+"""The rule of the verdicts on a published number and a reproduced one."""
 
 import math
 
@@ -15,8 +15,8 @@ AT = ("row", "column")
 
 
 def judge_one(published, values, **options):
-    (judged,) = judge({AT: published}, {AT: values}, "none", **options)
-    return judged
+    (judgements,) = judge({AT: published}, {AT: values}, "none", **options)
+    return judgements
 
 
 def test_within_rounding_is_about_the_mean():
@@ -25,14 +25,14 @@ def test_within_rounding_is_about_the_mean():
     assert judge_one(read_off(4.0, 6.0), [5.5, 6.1]).verdict is Verdict.ROUNDING
 
 
-def test_within_10_percent_asks_for_both_the_interval_and_the_share():
+def test_within_10_percent_needs_both_the_interval_and_the_share():
     near = judge_one(printed("20.0"), [20.0, 21.0, 22.0])
     assert near.verdict is Verdict.NEAR
     assert (near.mean, near.spread, near.n) == (21.0, 1.0, 3)
     assert near.difference == pytest.approx(1.0)
-    # So near, and yet no repetition of ours would be there.
+    # Near, but outside the range of repetitions.
     assert judge_one(printed("20.0"), [21.0, 21.01, 21.02]).verdict is Verdict.NOT
-    # A wide spread covers it, and does not pass.
+    # A wide spread covers it, but is too wide to pass.
     assert judge_one(printed("20.0"), [0.0, 25.0, 50.0]).verdict is Verdict.NOT
 
 
@@ -43,7 +43,7 @@ def test_a_mean_is_near_whatever_the_spread():
     assert judge_one(printed("20.0"), [22.1]).mean_near is False
     assert judge_one(printed("20.0"), [17.9]).mean_near is False
     assert judge_one(printed("-20.0"), [-21.9]).mean_near is True
-    # What a range or the digits leave open is no distance.
+    # Within a printed range or its rounding the distance is 0.
     assert judge_one(read_off(4.0, 6.0), [6.4]).mean_near is True
     assert judge_one(printed("0.0"), [0.04]).mean_near is True
     assert judge_one(printed("0.0"), [0.06]).mean_near is False
@@ -54,9 +54,9 @@ def test_a_mean_is_near_whatever_the_spread():
 
 @given(st.lists(st.floats(15.0, 25.0), min_size=2, max_size=8), st.floats(15.0, 25.0))
 def test_what_the_rule_passes_has_a_near_mean(values, middle):
-    judged = judge_one(printed(f"{middle:.1f}"), values)
-    if judged.verdict in (Verdict.ROUNDING, Verdict.NEAR):
-        assert judged.mean_near
+    judgement = judge_one(printed(f"{middle:.1f}"), values)
+    if judgement.verdict in (Verdict.ROUNDING, Verdict.NEAR):
+        assert judgement.mean_near
 
 
 @given(st.lists(st.floats(18.0, 22.0), min_size=2, max_size=8), st.floats(15.0, 25.0))
@@ -64,9 +64,9 @@ def test_the_interval_is_that_of_one_more_repetition(values, middle):
     spread = np.std(values, ddof=1)
     reach = stats.t.ppf(0.975, len(values) - 1) * spread * math.sqrt(1.0 + 1.0 / len(values))
     distance = abs(np.mean(values) - middle)
-    found = judge_one(read_off(middle - 1e-9, middle + 1e-9), values).verdict
+    verdict = judge_one(read_off(middle - 1e-9, middle + 1e-9), values).verdict
     if abs(distance - min(reach, 0.1 * middle)) > 1e-6 and distance > 1e-6:
-        assert (found is Verdict.NEAR) == (distance <= min(reach, 0.1 * middle))
+        assert (verdict is Verdict.NEAR) == (distance <= min(reach, 0.1 * middle))
 
 
 def test_one_repetition_has_no_interval():
@@ -89,12 +89,12 @@ def test_claims_need_a_sure_mean():
 
 def judge_row(published, ours, compared="rows"):
     at = [("row", str(k)) if compared == "rows" else (str(k), "column") for k in range(len(ours))]
-    judged = judge(
+    judgements = judge(
         dict(zip(at, map(printed, published), strict=True)),
         {place: [value, value] for place, value in zip(at, ours, strict=True)},
         compared,
     )
-    return [one.verdict for one in judged]
+    return [judgement.verdict for judgement in judgements]
 
 
 @pytest.mark.parametrize("compared", ["rows", "columns"])
@@ -102,7 +102,7 @@ def test_order_is_that_of_the_numbers_that_the_paper_compares(compared):
     order, no = Verdict.ORDER, Verdict.NOT
     assert judge_row(["1", "2", "3"], [11, 12, 13], compared) == [order, order, order]
     assert judge_row(["1", "2", "3"], [11, 13, 12], compared) == [order, no, no]
-    # Where the paper has the same number twice it says nothing about these two.
+    # Two equal published numbers have no order.
     assert judge_row(["1", "2", "2"], [11, 13, 12], compared) == [order, order, order]
     assert judge_row(["2", "2"], [12, 13], compared) == [no, no]
 
@@ -110,15 +110,15 @@ def test_order_is_that_of_the_numbers_that_the_paper_compares(compared):
 def test_order_is_not_looked_for_where_nothing_is_compared():
     published = {("a", "x"): printed("1"), ("a", "y"): printed("2"), ("b", "x"): printed("3")}
     ours = {place: [10.0 * number.middle] * 2 for place, number in published.items()}
-    assert {one.verdict for one in judge(published, ours, "none")} == {Verdict.NOT}
-    # In its column b is the largest; in its row it stands alone.
+    assert {judgement.verdict for judgement in judge(published, ours, "none")} == {Verdict.NOT}
+    # b is the largest of its column, and the only one of its row.
     assert judge(published, ours, "rows")[2].verdict is Verdict.NOT
     assert judge(published, ours, "columns")[2].verdict is Verdict.ORDER
 
 
 def test_what_was_not_computed_is_left_out():
     published = {("a", "x"): printed("1"), ("a", "y"): printed("2")}
-    judged = judge(published, {("a", "y"): [2.0]}, "rows")
-    assert [one.place for one in judged] == [("a", "y")]
-    assert count(judged)[Verdict.ROUNDING] == 1
-    assert sum(count(judged).values()) == 1
+    judgements = judge(published, {("a", "y"): [2.0]}, "rows")
+    assert [judgement.place for judgement in judgements] == [("a", "y")]
+    assert count(judgements)[Verdict.ROUNDING] == 1
+    assert sum(count(judgements).values()) == 1

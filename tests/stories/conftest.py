@@ -1,4 +1,4 @@
-"""Data of the stories: nothing else, so that a story shows all that its user types."""
+"""Data of the stories, and nothing else, so that a story shows all that its user types."""
 
 import pandas as pd
 import pytest

@@ -18,7 +18,7 @@ from properboost.__main__ import main
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch, customers):
-    """A folder with the customers of last month, and those of this month, in files."""
+    """Change to a folder with files of last month's and this month's customers."""
     monkeypatch.chdir(tmp_path)
     X, y = customers
     table = X.assign(customer=range(len(y)), left=y)
@@ -89,7 +89,7 @@ def test_a_numeric_target_of_many_values_is_refused(capsys):
     assert not Path("model.json").exists()
 
 
-def test_letters_are_classes_without_being_asked(capsys):
+def test_letters_are_classes_by_default(capsys):
     X, y = pb.datasets.load_letter(subset="train", return_X_y=True, as_frame=True)
     X.assign(letter=[chr(ord("A") + k) for k in y])[:1500].to_csv("letters.csv", index=False)
     fit = "fit letters.csv --target letter --effort none --n-estimators 3 --test-size 0"
@@ -117,9 +117,9 @@ def test_what_is_in_this_file(capsys):
     main("fit last.csv --target left --drop customer --effort none".split())
     capsys.readouterr()
     assert main("inspect model.json".split()) == 0
-    told = capsys.readouterr().out
-    assert "ProperBoostClassifier" in told
-    assert "town" in told
+    output = capsys.readouterr().out
+    assert "ProperBoostClassifier" in output
+    assert "town" in output
     assert main("inspect model.json --json".split()) == 0
     assert json.loads(capsys.readouterr().out)
 
@@ -140,11 +140,11 @@ def test_rows_come_through_a_pipe(monkeypatch, capsys):
 
 def test_what_is_wrong_is_one_line_on_stderr(capsys):
     assert main("fit last.csv --target lefft --effort none".split()) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("properboost: error: ")
-    assert "lefft" in told.err
-    assert told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("properboost: error: ")
+    assert "lefft" in output.err
+    assert output.err.count("\n") == 1
 
 
 def test_a_file_that_is_not_there(capsys):
@@ -175,7 +175,7 @@ def test_a_new_category_is_noted(capsys):
 
 
 def test_every_option_of_fit_is_in_the_documents(capsys):
-    page = Path(__file__).resolve().parents[2] / "docs" / "command_line.md"
+    page = Path(__file__).resolve().parents[2] / "docs/reference/command_line.md"
     with pytest.raises(SystemExit, match="0"):
         main("fit --help".split())
     options = {word.strip("[],.:|()") for word in capsys.readouterr().out.split()}

@@ -122,13 +122,13 @@ def test_importance_by_permutation(cancer):
     X, y = cancer
     X = X.iloc[:, -10:]
     model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
-    found = permutation_importance(model, X, y, n_repeats=2, random_state=0)
-    assert X.columns[found.importances_mean.argmax()].startswith("worst")
+    importance = permutation_importance(model, X, y, n_repeats=2, random_state=0)
+    assert X.columns[importance.importances_mean.argmax()].startswith("worst")
 
 
 def test_features_are_eliminated_one_after_the_other(cancer):
-    found = RFECV(pb.ProperBoostClassifier(n_estimators=5), step=10, cv=2).fit(*cancer)
-    assert 1 <= found.n_features_ <= 30
+    selector = RFECV(pb.ProperBoostClassifier(n_estimators=5), step=10, cv=2).fit(*cancer)
+    assert 1 <= selector.n_features_ <= 30
 
 
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
@@ -194,7 +194,7 @@ def test_pb_and_tab_show_what_is_public():
         assert dir(module) == sorted(module.__all__), module.__name__
 
 
-def test_my_editor_knows_the_names_of_losses_and_weak_learners():
+def test_my_editor_completes_the_names_of_losses_and_weak_learners():
     shown = inspect.signature(pb.ProperBoostClassifier).parameters
     names = typing.get_args(typing.get_args(shown["loss"].annotation)[0])
     assert {"glog", "savage", "exponential"} <= set(names)

@@ -19,9 +19,11 @@ def no_pictures_left():
 def test_a_prediction_is_a_sum_that_i_can_check(cancer):
     X, y = cancer
     model = pb.ProperBoostClassifier().fit(X, y)
-    found = model.contributions(X)
+    contributions = model.contributions(X)
     np.testing.assert_allclose(
-        found.baseline + found.values.sum(axis=1), model.decision_function(X), atol=1e-9
+        contributions.baseline + contributions.values.sum(axis=1),
+        model.decision_function(X),
+        atol=1e-9,
     )
 
 
@@ -94,9 +96,11 @@ def test_trees_are_explained_by_shapley_values(cancer):
     pytest.importorskip("shap")
     X, y = cancer
     model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=10).fit(X, y)
-    found = model.contributions(X[:20])
+    contributions = model.contributions(X[:20])
     np.testing.assert_allclose(
-        found.baseline + found.values.sum(axis=1), model.decision_function(X[:20]), atol=1e-9
+        contributions.baseline + contributions.values.sum(axis=1),
+        model.decision_function(X[:20]),
+        atol=1e-9,
     )
 
 
@@ -108,8 +112,8 @@ def test_one_tree_in_words(cancer):
 def test_one_class_of_several_is_explained(iris):
     X, y = iris
     model = pb.ProperBoostClassifier().fit(X, y)
-    found = model.contributions(X, class_=2)
-    assert found.class_label == 2
+    contributions = model.contributions(X, class_=2)
+    assert contributions.class_label == 2
     assert model.shape_function(2, class_=2)(6.0) > model.shape_function(2, class_=0)(6.0)
 
 

@@ -56,7 +56,7 @@ def test_a_compact_file_has_no_rounds_and_explains_all_the_same(cancer, tmp_path
         list(small.staged_predict_proba(X))
 
 
-def test_a_compact_model_does_not_go_on_and_says_so(cancer, tmp_path):
+def test_a_compact_model_refuses_to_go_on(cancer, tmp_path):
     X, y = cancer
     pb.ProperBoostClassifier(n_estimators=5).fit(X, y).save_model(tmp_path / "m", compact=True)
     model = pb.load_model(tmp_path / "m").set_params(warm_start=True, n_estimators=10)

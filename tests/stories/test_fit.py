@@ -1,10 +1,9 @@
 """An analyst fits a table and asks for probabilities.
 
-This folder tells, story by story, what users do and what they expect of it.  It has no stories yet
-of explanations in log-odds or probabilities, with the rows' values beside them; of plots of several
-classes without a class; of bins that hold a least number of rows; of `shap.Explanation`,
-`shap.TreeExplainer` and a report page; of models as ONNX, SQL and treelite; of editing and merging
-models; and of the README on a package index.
+Each story of this folder shows what a user does and expects.  These stories are still missing:
+explanations in log-odds or probabilities with the rows' values; plots of several classes without a
+class; bins with a least number of rows; `shap.Explanation`, `shap.TreeExplainer` and a report page;
+models as ONNX, SQL and treelite; editing and merging of models; the README on a package index.
 """
 
 import numpy as np
@@ -178,7 +177,7 @@ def test_a_plain_fit_is_not_overconfident(halves):
     X, y, X_test, y_test = halves
     log_odds = logit(pb.ProperBoostClassifier().fit(X, y).predict_proba(X_test)[:, [1]])
     slope = LogisticRegression(C=np.inf).fit(log_odds, y_test).coef_.item()
-    assert slope > 1.0  # below 1 were too sure
+    assert slope > 1.0  # below 1 would be overconfident
 
 
 def test_a_plain_fit_beats_logistic_regression_over_small_sets(small_sets):

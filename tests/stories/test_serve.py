@@ -73,8 +73,8 @@ def test_many_threads_share_one_scorer(customers):
     scorer = model.compile()
     rows = X.astype(object).where(X.notna(), None).to_dict("records")
     with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(scorer, rows)]
-    np.testing.assert_array_equal(found, model.predict_proba(X))
+        probabilities = [*pool.map(scorer, rows)]
+    np.testing.assert_array_equal(probabilities, model.predict_proba(X))
 
 
 def test_i_serve_a_search(cancer):

@@ -71,7 +71,7 @@ def test_i_have_no_rows_to_spare_and_let_it_hold_some_out(cancer):
     assert model.n_iter_ == 1 + scores.argmax()
     waited = max(20, model.n_iter_ / 2)  # without improvement, "auto"
     assert len(scores) == model.n_iter_ + np.ceil(waited) < 500
-    # A tenth of the rows is scored: one of them more or less is no log loss of the others.
+    # The fit held out a tenth of the rows; a fit to all of them has the lower log loss.
     whole = pb.ProperBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
     assert log_loss(y, whole.predict_proba(X)) < log_loss(y, model.predict_proba(X))
 
@@ -182,22 +182,22 @@ def test_i_log_a_score_after_every_round(cancer):
 
 
 class StopAfterThree:
-    """A callback of one's own: it ends the fit by returning True."""
+    """A custom callback that ends the fit by returning True."""
 
     n_seen = 0
 
     def setup(self, estimator, context):
-        """Nothing to prepare."""
+        """Prepare nothing."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Nothing to do at the beginning of a round."""
+        """Do nothing at the beginning of a round."""
 
     def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
         self.n_seen += 1
         return self.n_seen >= 3
 
     def teardown(self, estimator, context):
-        """Nothing to tidy up."""
+        """Clean up nothing."""
 
 
 class Alarm(StopAfterThree):
@@ -260,10 +260,12 @@ def test_todays_rows_reach_further_and_get_bins_of_their_own(letters):
     model.set_params(n_estimators=40).fit(today, y[2000:])
     np.testing.assert_allclose([*model.staged_decision_function(X[:2000])][29], old, atol=1e-9)
     assert max(model.shape_function(0).edges) > most[0]
-    # With yesterday's bins what is beyond their ends is like what is there.
-    kept = pb.ProperBoostClassifier(n_estimators=30, warm_start=True).fit(X[:2000], y[:2000])
-    kept.set_params(n_estimators=40).fit(today, y[2000:])
-    for grown, differ in ((model, True), (kept, False)):
+    # With the old bins, values beyond their ends count as the values at the ends.
+    with_old_bins = pb.ProperBoostClassifier(n_estimators=30, warm_start=True).fit(
+        X[:2000], y[:2000]
+    )
+    with_old_bins.set_params(n_estimators=40).fit(today, y[2000:])
+    for grown, differ in ((model, True), (with_old_bins, False)):
         raw, at_the_ends = map(grown.decision_function, (today, np.minimum(today, most)))
         assert (raw != at_the_ends).any() == differ
 

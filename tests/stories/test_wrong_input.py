@@ -1,4 +1,4 @@
-"""Somebody types something wrong and reads one sentence that says what."""
+"""Somebody types something wrong and reads one sentence that names the mistake."""
 
 import numpy as np
 import pandas as pd
@@ -150,7 +150,7 @@ def test_class_weight_has_a_label_that_is_none(cancer):
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ({"loss": "glogg"}, "loss must be one of 'glog', .*; got 'glogg'"),
         ({"learning_rate": 0}, "learning_rate must be above 0, or None; got 0"),
@@ -179,8 +179,8 @@ def test_class_weight_has_a_label_that_is_none(cancer):
     ],
     ids=str,
 )
-def test_a_parameter_is_wrong(typed, told, cancer):
-    with pytest.raises((TypeError, ValueError), match=told):
+def test_a_parameter_is_wrong(typed, message, cancer):
+    with pytest.raises((TypeError, ValueError), match=message):
         pb.ProperBoostClassifier(**typed).fit(*cancer)
 
 
@@ -199,13 +199,13 @@ def test_several_classes_cannot_be_monotone(iris):
         pb.ProperBoostClassifier(monotonic_cst=[1, 0, 0, 0]).fit(*iris)
 
 
-def test_a_loss_without_a_joint_form_is_asked_for_one(iris):
+def test_a_loss_without_a_joint_form_is_refused(iris):
     with pytest.raises(ValueError, match="multiclass must not be 'softmax' with loss='savage'"):
         pb.ProperBoostClassifier("savage", multiclass="softmax").fit(*iris)
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ({"space": {"gain": []}}, "an empty list of 'gain'"),
         ({"cv": 1}, "cv must be at least 2, or a splitter or an iterable of splits; got 1"),
@@ -215,8 +215,8 @@ def test_a_loss_without_a_joint_form_is_asked_for_one(iris):
     ],
     ids=str,
 )
-def test_a_parameter_of_the_search_is_wrong(typed, told, cancer):
-    with pytest.raises((TypeError, ValueError), match=told):
+def test_a_parameter_of_the_search_is_wrong(typed, message, cancer):
+    with pytest.raises((TypeError, ValueError), match=message):
         pb.ProperBoostClassifierCV(**typed).fit(*cancer)
 
 
@@ -224,7 +224,7 @@ def test_a_parameter_of_the_search_is_wrong(typed, told, cancer):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"X_val": [[1.0] * 30]}, "X_val must be given with y_val only"),
         ({"y_val": [0, 1]}, "y_val must be given with X_val only"),
@@ -235,14 +235,14 @@ def test_a_parameter_of_the_search_is_wrong(typed, told, cancer):
     ],
     ids=lambda value: ", ".join(value) if isinstance(value, dict) else "",
 )
-def test_something_beside_the_rows_is_wrong(given, told, cancer):
+def test_something_beside_the_rows_is_wrong(arguments, message, cancer):
     X, y = cancer
-    with pytest.raises((TypeError, ValueError), match=told):
-        pb.ProperBoostClassifier().fit(X.to_numpy(), y, **given)
+    with pytest.raises((TypeError, ValueError), match=message):
+        pb.ProperBoostClassifier().fit(X.to_numpy(), y, **arguments)
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"n_estimators": 2}, "n_estimators must be at least the 5 estimators of the model"),
         ({"loss": "savage"}, "loss and gain must stay GLog"),
@@ -251,10 +251,10 @@ def test_something_beside_the_rows_is_wrong(given, told, cancer):
     ],
     ids=str,
 )
-def test_what_cannot_go_on_says_why(changed, told, cancer):
+def test_the_error_names_what_cannot_go_on(changed, message, cancer):
     X, y = cancer
     model = pb.ProperBoostClassifier(n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         model.set_params(**{"n_estimators": 10, **changed}).fit(X, y)
 
 

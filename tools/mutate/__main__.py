@@ -1,15 +1,15 @@
-"""Mutation testing: whether the tests notice that a line of the sources is wrong.
+"""Mutation testing: whether the tests notice a wrong line of the sources.
 
     python tools/mutate python --count 100 --seed 1
     python tools/mutate cpp --count 40 --seed 1
 
-Mutations are drawn by a seeded lot over folders, made one at a time in a copy of the working tree,
-and tried by the test files that reach the line, nearest first.  What becomes of them stands in
-out/mutate, so that the same command goes on where another was ended.  --again tries those again
-that nothing had noticed, by the tests as they are now.  Mutations that no test can notice are told
-apart by hand in tools/mutate/equivalent.txt.
+A seed draws mutations of the folders at random.  Each is made alone in a copy of the working tree
+and tried by the test files that reach the line, nearest first.  Results are in out/mutate, so that
+the same command continues where an earlier one ended.  --again retries mutations that nothing had
+noticed, with the present tests.  tools/mutate/equivalent.txt lists by hand the mutations that no
+test can notice.
 
-It needs what the tests need; for Python also the package coverage, and for C++ cmake and ninja.
+It needs the requirements of the tests; for Python also coverage, and for C++ cmake and ninja.
 """
 
 import argparse
@@ -28,7 +28,7 @@ EQUIVALENT = Path(__file__).resolve().parent / "equivalent.txt"
 
 
 def main() -> int:
-    """Do what the command line asks for; return the exit status."""
+    """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -47,25 +47,25 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutate",
                         help="folder of the copy and builds")  # fmt: skip
     parser.add_argument("--out", type=Path, default=ROOT / "out/mutate", help="folder of results")
-    given = parser.parse_args()
+    options = parser.parse_args()
 
-    language = given.language
-    count = given.count or {"python": 100, "cpp": 40}[language]
-    lot = Lot(given.out / f"{language}-{given.seed}")
+    language = options.language
+    count = options.count or {"python": 100, "cpp": 40}[language]
+    lot = Lot(options.out / f"{language}-{options.seed}")
     if not lot.edits:
-        lot.begin(draw(ROOT, language, given.folders or FOLDERS[language], given.seed, count))
-    if not given.report:
-        sandbox = Sandbox(ROOT, given.work, language)
+        lot.begin(draw(ROOT, language, options.folders or FOLDERS[language], options.seed, count))
+    if not options.report:
+        sandbox = Sandbox(ROOT, options.work, language)
         sandbox.fill()
         if language == "cpp":
             sandbox.configure()
-        elif given.measure or not sandbox.measured.is_file():
-            sandbox.measure(given.tests)
+        elif options.measure or not sandbox.measured.is_file():
+            sandbox.measure(options.tests)
         measured = sandbox.measured.is_file()
         reach = Reach.load(sandbox.measured) if measured else Reach({}, [], {})
-        trials = Trials(lot, sandbox, reach, given.seconds)
-        if given.only or given.again:
-            chosen = given.only or lot.list_unnoticed(count, read_equivalent(EQUIVALENT))
+        trials = Trials(lot, sandbox, reach, options.seconds)
+        if options.only or options.again:
+            chosen = options.only or lot.list_unnoticed(count, read_equivalent(EQUIVALENT))
             for number in chosen:
                 trials.make(number)
         else:
@@ -74,13 +74,13 @@ def main() -> int:
 
 
 class Trials:
-    """Makes mutations one at a time, runs what reaches them, and keeps what became of them."""
+    """Trials of mutations, one at a time: the edit, the tests that reach it, and the result."""
 
     def __init__(self, lot: Lot, sandbox: Sandbox, reach: Reach, most: float) -> None:
         self.lot, self.sandbox, self.reach, self.most = lot, sandbox, reach, most
 
     def go_on(self, count: int) -> None:
-        """Try what was not tried, until so many count: C++ that does not compile counts not."""
+        """Try the lot until `count` mutations count, without C++ that does not compile."""
         for number in range(len(self.lot.edits)):
             if len(self.lot.list_counted(count)) == count:
                 return
@@ -94,59 +94,59 @@ class Trials:
         source, times = path.read_bytes(), path.stat()
         mutated = edit.apply(source)
         if mutated is None:
-            self._keep(number, {"result": "gone"})
+            self._store(number, {"result": "gone"})
             return
         tests = self._choose_tests(edit)
         if not tests:
-            self._keep(number, {"result": "not reached"})
+            self._store(number, {"result": "not reached"})
             return
         try:
             path.write_bytes(mutated)
             _forget_compiled(path)
             if edit.path.startswith("cpp") and not self.sandbox.make():
-                self._keep(number, {"result": "not built"})
+                self._store(number, {"result": "not built"})
                 return
             expected = sum(self.reach.seconds.get(test, USUAL) for test in tests)
-            found = self.sandbox.run(tests, self.reach.failing, 60.0 + 3.0 * expected)
+            outcome = self.sandbox.run(tests, self.reach.failing, 60.0 + 3.0 * expected)
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
             _forget_compiled(path)
             if edit.path.startswith("cpp"):
                 self.sandbox.go_back()
-        result = "noticed" if found["by"] else "not noticed"
-        self._keep(number, {"result": result, "tests": len(tests), **found})
+        result = "noticed" if outcome["by"] else "not noticed"
+        self._store(number, {"result": result, "tests": len(tests), **outcome})
 
     def _choose_tests(self, edit: Edit) -> list[str]:
-        """Return the test files that may notice it: the nearest, and what there is time for."""
+        """Return the test files that may notice an edit: the nearest, and more as time permits."""
         is_engine = edit.path.startswith("cpp")
         reaching = self.sandbox.list_tests(edit.path) if is_engine else self.reach.find(edit)
         chosen: list[str] = []
         total = 0.0
         for test in order_tests(edit.path, reaching, self.reach.seconds):
-            own = self.reach.seconds.get(test, USUAL)
+            seconds = self.reach.seconds.get(test, USUAL)
             if not chosen:
                 chosen.append(test)
-            elif total + own <= self.most or test.startswith(LAST):
+            elif total + seconds <= self.most or test.startswith(LAST):
                 chosen.append(test)
-                total += own
+                total += seconds
         return chosen
 
-    def _keep(self, number: int, found: dict[str, Any]) -> None:
-        self.lot.add({"number": number, **found})
-        print(f"{number}: {found['result']} {found.get('by') or ''}", flush=True)
-        if found["result"] != "noticed":
+    def _store(self, number: int, outcome: dict[str, Any]) -> None:
+        self.lot.add({"number": number, **outcome})
+        print(f"{number}: {outcome['result']} {outcome.get('by') or ''}", flush=True)
+        if outcome["result"] != "noticed":
             print(self.lot.edits[number].show(), flush=True)
 
 
 def _forget_compiled(path: Path) -> None:
-    """Remove what Python compiled: a source of the same size and second would look the same."""
+    """Remove compiled Python, which is reused for a source of the same size and second."""
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
         compiled.unlink()
 
 
 def report(lot: Lot, count: int) -> int:
-    """Print what became of the lot; return 0 if all of it was tried."""
+    """Print the results of the lot; return 0 if all of it was tried."""
     equivalent = read_equivalent(EQUIVALENT)
     counted = lot.list_counted(count)
     rows: dict[str, Counter[str]] = defaultdict(Counter)
@@ -173,8 +173,8 @@ def report(lot: Lot, count: int) -> int:
     for number in left:
         edit = lot.edits[number]
         why = equivalent.get(edit.key)
-        found = lot.trials[number][-1]["result"]
-        print(f"\n{number}: {'equivalent' if why else found}\n{edit.show()}")
+        outcome = lot.trials[number][-1]["result"]
+        print(f"\n{number}: {'equivalent' if why else outcome}\n{edit.show()}")
         if why:
             print(why)
     return int(len(counted) < count)

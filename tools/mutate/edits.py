@@ -1,4 +1,4 @@
-"""An edit: one place of a source file, and what a mutation puts there."""
+"""An edit: one place of a source file, and the mutation's text for it."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ __all__ = ["Edit"]
 
 @dataclass(frozen=True, order=True)
 class Edit:
-    """What stands at a place of a file, and what it becomes."""
+    """A place of a file with its text before and after."""
 
     path: str
     line: int
     column: int
-    """Bytes of `before` that come before the place."""
+    """The bytes of `before` in front of the place."""
     length: int
-    """Bytes of the place."""
+    """The number of bytes of the place."""
     text: str
     rule: str
     before: str
-    """The whole lines that the place is in."""
+    """The whole lines of the place."""
 
     @classmethod
     def at(cls, path: str, source: bytes, start: int, end: int, text: str, rule: str) -> "Edit":
@@ -31,7 +31,7 @@ class Edit:
 
     @property
     def after(self) -> str:
-        """The lines as they become."""
+        """The lines after the edit."""
         lines = self.before.encode()
         return (
             lines[: self.column] + self.text.encode() + lines[self.column + self.length :]
@@ -39,14 +39,14 @@ class Edit:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from other edits, also where lines were added above it."""
+        """A key that identifies the edit, also after lines were added above it."""
         return self.path, self.before.strip(), self.after.strip()
 
     def apply(self, source: bytes) -> bytes | None:
-        """Return the source with the edit made.
+        """Return the source after the edit.
 
-        The source may have changed elsewhere.  None if the lines are no longer there, or if they
-        are there more than once and not where they were.
+        The source may have changed elsewhere.  None if the lines are gone, or if they have moved
+        and occur more than once.
         """
         lines = self.before.encode()
         first = 0
@@ -59,8 +59,8 @@ class Edit:
         return source[:first] + self.after.encode() + source[first + len(lines) :]
 
     def show(self) -> str:
-        """Return it as a difference of lines."""
+        """Return the edit as a difference of lines."""
         head = f"{self.path}:{self.line} ({self.rule})"
-        lost = [f"- {line.strip()}" for line in self.before.splitlines()]
+        old = [f"- {line.strip()}" for line in self.before.splitlines()]
         new = [f"+ {line.strip()}" for line in self.after.splitlines()]
-        return "\n".join([head, *lost, *new])
+        return "\n".join([head, *old, *new])

@@ -1,4 +1,4 @@
-"""A lot: mutations in the order in which a seed draws them, and what became of them."""
+"""A lot: mutations in the order in which a seed draws them, and the results of their trials."""
 
 import json
 import random
@@ -17,7 +17,7 @@ FOLDERS = {
     "python": ("losses", "engine", "models", "fitting", "model_selection", "data", "export"),
     "cpp": ("losses", "margins", "planning", "rounds", "data"),
 }
-"""The folders that are drawn over unless others are named; the engine has no others of these."""
+"""The default folders of mutations."""
 
 ROOTS = {
     "python": (("python/properboost", ".py"),),
@@ -25,18 +25,20 @@ ROOTS = {
 }
 
 DRAWN = 3
-"""A lot holds so many times the mutations that are wanted: C++ that does not compile is passed
-over."""
+"""The size of a lot, as a multiple of the wanted mutations.
+
+C++ that does not compile is skipped.
+"""
 
 UNCOUNTED = ("not built", "gone")
-"""What became of a mutation that was not tried."""
+"""The results of mutations without a trial."""
 
 Record: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str, str, str]
 
 
 def list_sources(root: Path, language: str, folders: Iterable[str]) -> list[Path]:
-    """Return the files of the folders."""
+    """Return the source files of these folders."""
     return sorted(
         path
         for top, suffix in ROOTS[language]
@@ -46,7 +48,7 @@ def list_sources(root: Path, language: str, folders: Iterable[str]) -> list[Path
 
 
 def draw(root: Path, language: str, folders: Iterable[str], seed: int, count: int) -> list[Edit]:
-    """Return mutations of the folders' files, each of another place, in the order of the lot."""
+    """Draw mutations of the folders' files at random, each of another place, in the lot's order."""
     list_edits = {"python": python_edits, "cpp": cpp_edits}[language].list_edits
     places: dict[tuple[str, int, int, int], list[Edit]] = {}
     for path in list_sources(root, language, folders):
@@ -60,10 +62,10 @@ def draw(root: Path, language: str, folders: Iterable[str], seed: int, count: in
 
 
 def read_equivalent(path: Path) -> dict[Key, str]:
-    """Return why no test can notice some mutations, by `Edit.key`.
+    """Return the mutations that no test can notice, by `Edit.key`, with the reasons.
 
-    Each has four lines in the file: the source, ``- `` and the line as it is, ``+ `` and what it
-    becomes, and the reason.  Blank lines stand between them.
+    Each has four lines in the file: the source, ``- `` and the line before, ``+ `` and the line
+    after, and the reason.  Blank lines separate them.
     """
     reasons = {}
     for entry in path.read_text(encoding="utf-8").split("\n\n"):
@@ -81,7 +83,7 @@ def read_equivalent(path: Path) -> dict[Key, str]:
 
 
 class Lot:
-    """A lot in a folder of files: a later session goes on with the same one.
+    """A lot in a folder of files, with which later runs continue.
 
     ``lot.jsonl`` has the mutations.  ``results.jsonl`` has a line for each trial; of the trials of
     one mutation the first and the last count.
@@ -98,25 +100,25 @@ class Lot:
                 self.trials.setdefault(record["number"], []).append(record)
 
     def begin(self, edits: Sequence[Edit]) -> None:
-        """Keep what was drawn."""
+        """Store the drawn mutations."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(asdict(edit)) + "\n" for edit in edits)
         (self.folder / "lot.jsonl").write_text(text, encoding="utf-8")
         self.edits = list(edits)
 
     def add(self, record: Record) -> None:
-        """Keep what became of a trial."""
+        """Store the result of a trial."""
         self.trials.setdefault(record["number"], []).append(record)
         with (self.folder / "results.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
     def list_counted(self, count: int) -> list[int]:
-        """Return the numbers of the first mutations that were tried."""
+        """Return the numbers of the first mutations with a trial."""
         tried = [n for n in sorted(self.trials) if self.trials[n][-1]["result"] not in UNCOUNTED]
         return tried[:count]
 
     def list_unnoticed(self, count: int, equivalent: Container[Key]) -> list[int]:
-        """Return the numbers of those that no test noticed and that a test could notice."""
+        """Return the numbers of mutations that no test noticed although one could."""
         return [
             number
             for number in self.list_counted(count)

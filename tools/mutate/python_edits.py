@@ -1,4 +1,4 @@
-"""The mutations that a Python file allows."""
+"""Mutations of a Python file."""
 
 import ast
 
@@ -36,7 +36,7 @@ ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
 SKIPPED = (
     ast.Import, ast.ImportFrom, ast.Assert, ast.JoinedStr, ast.Global, ast.Nonlocal,
 )  # fmt: skip
-"""What does nothing, or only words messages."""
+"""Nodes without an effect, or with messages only."""
 
 NAMES = ("TypeVar", "TypeAlias", "ParamSpec")
 
@@ -74,12 +74,12 @@ class _Finder(ast.NodeVisitor):
         return self.source[self.start_of(node) : self.end_of(node)].decode()
 
     def find(self, token: str, start: int, end: int) -> int:
-        """Return where a token is between two operands; brackets and comments may be, too."""
+        """Return the place of a token between two operands, among brackets; -1 behind a comment."""
         at = self.source.find(token.encode(), start, end)
         comment = self.source.find(b"#", start, end)
         return at if comment < 0 or at < comment else -1
 
-    # -- what is left as it is --------------------------------------------------------------------
+    # -- nodes without mutations ------------------------------------------------------------------
 
     def generic_visit(self, node: ast.AST) -> None:
         if isinstance(node, SKIPPED) or self.is_for_types(node):
@@ -101,7 +101,7 @@ class _Finder(ast.NodeVisitor):
             return called in NAMES or ast.unparse(node.targets[0]) == "__all__"
         return False
 
-    # -- what is mutated --------------------------------------------------------------------------
+    # -- mutations --------------------------------------------------------------------------------
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
@@ -131,8 +131,8 @@ class _Finder(ast.NodeVisitor):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        for one, other in zip(node.values, node.values[1:], strict=False):
-            at = self.find(old, self.end_of(one), self.start_of(other))
+        for left, right in zip(node.values, node.values[1:], strict=False):
+            at = self.find(old, self.end_of(left), self.start_of(right))
             if at >= 0:
                 self.add(at, at + len(old), new, "and, or")
         self.generic_visit(node)

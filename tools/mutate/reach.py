@@ -1,6 +1,6 @@
-"""A pytest plugin: which test file reaches which line, how long it takes, and what fails in it.
+"""A pytest plugin: the lines that each test file reaches, its seconds, and its failures.
 
-The run must be under ``coverage run``.  What is imported while tests are collected has no file.
+The run must be under ``coverage run``.  Lines of imports during collection have no test file.
 """
 
 import json
@@ -18,7 +18,7 @@ failing: list[str] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests of a file come one after the other."""
+    """Sort the tests so that those of a file run one after the other."""
     items.sort(key=_name_file)
 
 
@@ -28,7 +28,7 @@ def _name_file(item: pytest.Item) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Count what runs as reached by the test's file."""
+    """Record the lines that a test reaches for its file."""
     measured = coverage.Coverage.current()
     assert measured is not None
     name = _name_file(item)
@@ -41,12 +41,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Keep which tests fail as it is."""
+    """Record the tests that fail without a mutation."""
     if report.failed:
         failing.append(report.nodeid)
 
 
 def pytest_sessionfinish() -> None:
-    """Write what was learnt to the file that MUTATE_REACH names."""
-    found = {"seconds": dict(seconds), "failing": failing}
-    Path(os.environ["MUTATE_REACH"]).write_text(json.dumps(found), encoding="utf-8")
+    """Write the record to the file that MUTATE_REACH names."""
+    record = {"seconds": dict(seconds), "failing": failing}
+    Path(os.environ["MUTATE_REACH"]).write_text(json.dumps(record), encoding="utf-8")

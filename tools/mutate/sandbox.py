@@ -1,4 +1,4 @@
-"""A copy of the working tree in which mutations are made, built and tried."""
+"""A copy of the working tree, in which to make, build and try mutations."""
 
 import json
 import os
@@ -33,31 +33,30 @@ NEAREST = {
     "python/model_selection": ["tests/model_selection", "tests/persistence"],
     "python/export": ["tests/export", "tests/cli"],
 }
-"""Where the tests of a source's folder are, nearest first.
+"""The folders and files of tests of a source's folder, nearest first.
 
-All other tests that reach a line of Python follow, as these are measured; the engine has these
-alone.
+All other tests that reach a line of Python follow, by measurements; the engine has these only.
 """
 
 USUAL = 10.0
-"""What a test file takes that was not measured, in seconds."""
+"""The assumed seconds of a test file without a measurement."""
 
 LAST = "tests/bits"
-"""Digests of whole models notice every change of bits: what only they notice has no other test."""
+"""Digests of models, which notice every change of bits: a last resort after all other tests."""
 
 ADDRESSES = 24 * 2**30
 """Address space of a trial, in bytes: a mutated size must not fill the machine."""
 
 PATIENCE = 20.0
-"""How many times as long as its processor's time a trial may take: other work may be done, too."""
+"""The most time of a trial, as a multiple of its processor time, on a busy machine."""
 
-OWN_TESTS = "tests/project"
-"""Tests of the repository read its files and not its behaviour."""
+REPOSITORY_TESTS = "tests/project"
+"""Tests of the repository, which read its files and not its behaviour."""
 
 
 @dataclass
 class Reach:
-    """What one run of the tests in coverage says of them."""
+    """The seconds, failures and reach of tests, from one run in coverage."""
 
     seconds: dict[str, float]
     failing: list[str] = field(default_factory=list)
@@ -66,16 +65,16 @@ class Reach:
 
     @classmethod
     def load(cls, path: Path) -> "Reach":
-        """Read what a run has written."""
-        found = json.loads(path.read_text(encoding="utf-8"))
+        """Read the file of a run."""
+        record = json.loads(path.read_text(encoding="utf-8"))
         files = {
             source: {int(line): tests for line, tests in lines.items()}
-            for source, lines in found["files"].items()
+            for source, lines in record["files"].items()
         }
-        return cls(found["seconds"], found["failing"], files)
+        return cls(record["seconds"], record["failing"], files)
 
     def find(self, edit: Edit) -> list[str]:
-        """Return the test files that reach an edit's lines; of what an import does, any line."""
+        """Return the test files that reach an edit's lines; for imports, those of any line."""
         lines = self.files.get(edit.path, {})
         rows = range(edit.line, edit.line + edit.before.count("\n") + 1)
         tests = {test for row in rows for test in lines.get(row, ()) if test}
@@ -85,7 +84,7 @@ class Reach:
 
 
 def list_nearest(path: str) -> list[str]:
-    """Return the folders and files of tests that are nearest to a source."""
+    """Return the folders and files of tests nearest to a source."""
     language, folder = Path(path).parts[0], Path(path).parts[-2]
     return NEAREST.get(f"{language}/{folder}", NEAREST.get(language, []))
 
@@ -95,7 +94,7 @@ def _is_in(test: str, top: str) -> bool:
 
 
 def order_tests(path: str, tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
-    """Return test files, nearest to a source first, then those that take least."""
+    """Sort test files, nearest to a source first, then by their time."""
     near = list_nearest(path)
 
     def distance(test: str) -> tuple[int, int, float]:
@@ -107,7 +106,7 @@ def order_tests(path: str, tests: Iterable[str], seconds: Mapping[str, float]) -
 
 
 class Sandbox:
-    """A copy of the tree at `work`; what is made there never touches the tree itself."""
+    """A copy of the tree at `work`; work there never touches the tree itself."""
 
     def __init__(self, root: Path, work: Path, language: str) -> None:
         self.root, self.language = root, language
@@ -120,7 +119,7 @@ class Sandbox:
     # -- the copy ---------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Copy every file that git knows or would add; of compiled modules those of the package."""
+        """Copy every file that git tracks or would add, and the package's compiled modules."""
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=self.root, capture_output=True, check=True).stdout
         names = {name.decode() for name in listed.split(b"\0") if name}
@@ -128,8 +127,8 @@ class Sandbox:
         names |= {path.relative_to(self.root).as_posix() for path in modules}
         if self.tree.is_dir():
             for path in [path for path in self.tree.rglob("*") if path.is_file()]:
-                own = path.relative_to(self.tree).as_posix()
-                if own not in names and "__pycache__" not in path.parts and path.suffix != ".so":
+                name = path.relative_to(self.tree).as_posix()
+                if name not in names and "__pycache__" not in path.parts and path.suffix != ".so":
                     path.unlink()
         for name in sorted(names):
             source, copy = self.root / name, self.tree / name
@@ -144,7 +143,7 @@ class Sandbox:
     # -- the engine -------------------------------------------------------------------------------
 
     def configure(self) -> None:
-        """Build the engine as it is, and keep the build to go back to."""
+        """Build the engine without a mutation, and store the build for `go_back`."""
         folder = [sys.executable, "-m", "pybind11", "--cmakedir"]
         pybind = subprocess.run(folder, capture_output=True, text=True, check=True).stdout.strip()
         command = [
@@ -159,7 +158,7 @@ class Sandbox:
         shutil.copytree(self.build, self.pristine, copy_function=shutil.copy2)
 
     def make(self) -> bool:
-        """Build the engine and put it beside the package; return whether it compiles."""
+        """Build the engine and copy it into the package; return whether it compiles."""
         command = ["ninja", "-C", str(self.build)]
         if subprocess.run(command, capture_output=True).returncode:
             return False
@@ -168,19 +167,19 @@ class Sandbox:
         return True
 
     def go_back(self) -> None:
-        """Have the build that was kept, so that what a mutation compiled is not compiled again."""
+        """Restore the stored build, so that a mutation's objects need no second compilation."""
         names = {path.relative_to(self.pristine) for path in self.pristine.rglob("*")}
         for name in names:
-            kept, used = self.pristine / name, self.build / name
-            if kept.is_dir():
+            stored, used = self.pristine / name, self.build / name
+            if stored.is_dir():
                 continue
-            if not used.is_file() or used.stat().st_mtime_ns != kept.stat().st_mtime_ns:
-                shutil.copy2(kept, used)
+            if not used.is_file() or used.stat().st_mtime_ns != stored.stat().st_mtime_ns:
+                shutil.copy2(stored, used)
         for module in self.build.glob("*.so"):
             shutil.copy(module, self.tree / "python/properboost")
 
     def list_tests(self, path: str) -> list[str]:
-        """Return the test files that are nearest to a source of the engine, and the digests."""
+        """Return the test files nearest to a source of the engine, and the digests."""
         tests = sorted(
             test.relative_to(self.tree).as_posix()
             for test in (self.tree / "tests").rglob("test_*.py")
@@ -191,16 +190,16 @@ class Sandbox:
 
     # -- the tests --------------------------------------------------------------------------------
 
-    def environment(self, **own: str) -> dict[str, str]:
+    def environment(self, **variables: str) -> dict[str, str]:
         """Return the environment of tests that import the copy."""
         paths = [str(self.tree / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
         paths = [path for path in paths if Path(path) != self.root / "python"]
         programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        known = {"PYTHONPATH": os.pathsep.join(paths), "PATH": programs, "OMP_NUM_THREADS": "1"}
-        return os.environ | known | own
+        shared = {"PYTHONPATH": os.pathsep.join(paths), "PATH": programs, "OMP_NUM_THREADS": "1"}
+        return os.environ | shared | variables
 
     def measure(self, tests: Sequence[str]) -> None:
-        """Run the tests once in coverage, and write what each test file reaches."""
+        """Run the tests once in coverage, and write the reach of each test file."""
         here = Path(__file__).resolve().parent
         settings = self.work / "coverage.rc"
         data = self.work / "coverage.data"
@@ -208,33 +207,34 @@ class Sandbox:
             f"[run]\nsource_pkgs = properboost\ndata_file = {data}\n"
             "disable_warnings = module-not-imported, no-data-collected\n"
         )
-        known = self.environment()
-        paths = os.pathsep.join([known["PYTHONPATH"], str(here)])
+        environment = self.environment()
+        paths = os.pathsep.join([environment["PYTHONPATH"], str(here)])
         subprocess.run(
             [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q",
              "-p", "reach", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header",
-             "--ignore", OWN_TESTS, *tests],
+             "--ignore", REPOSITORY_TESTS, *tests],
             cwd=self.tree,
-            env=known | {"PYTHONPATH": paths, "MUTATE_REACH": str(self.work / "run.json")},
+            env=environment | {"PYTHONPATH": paths, "MUTATE_REACH": str(self.work / "run.json")},
         )  # fmt: skip
         from coverage import CoverageData
 
-        found = CoverageData(str(data))
-        found.read()
+        coverage_data = CoverageData(str(data))
+        coverage_data.read()
         files: dict[str, dict[int, list[str]]] = {}
-        for name in found.measured_files():
+        for name in coverage_data.measured_files():
             source = Path(name).relative_to(self.tree).as_posix()
             files[source] = {
-                line: sorted(contexts) for line, contexts in found.contexts_by_lineno(name).items()
+                line: sorted(contexts)
+                for line, contexts in coverage_data.contexts_by_lineno(name).items()
             }
         run = json.loads((self.work / "run.json").read_text())
         self.measured.write_text(json.dumps(run | {"files": files}))
 
     def run(self, tests: Sequence[str], failing: Sequence[str], seconds: float) -> dict[str, Any]:
-        """Run test files until the first failure; return what noticed something, if any.
+        """Run test files until the first failure; return the test that noticed something, if any.
 
-        What takes more than so many `seconds` of a processor has noticed it, as what ends the
-        process.  A busy machine is given more time.
+        A run of more than `seconds` of a processor counts as noticed, and so does one that ends the
+        process.  A busy machine gets more time.
         """
         listed = self.work / "tests.txt"
         listed.write_text("\n".join(tests))

@@ -1,4 +1,4 @@
-"""Columns that the names of folders hold, as in ``region=north/rows.parquet``."""
+"""Columns from the names of folders, as in ``region=north/rows.parquet``."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -18,10 +18,10 @@ _LEAST, _LARGEST = -(2**31), 2**31 - 1
 
 @dataclass(frozen=True)
 class PartitionKeys:
-    """What the folders of some files say of their rows: a value of each key.
+    """The values of keys in the folders of files, one value per key and file.
 
-    A key is a column of integers if all its values are integers of 32 bits, and otherwise one of
-    categories, as pyarrow finds the types of keys.
+    A key is a column of integers if all its values fit 32 bits; otherwise it holds categories.
+    pyarrow types keys in the same way.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PartitionKeys:
                     f"{paths[0]} {[*known[0]]}"
                 )
         names = known[0] if known else {}
-        return cls(tuple(paths), {name: tuple(own[name] for own in known) for name in names})
+        return cls(tuple(paths), {name: tuple(keys[name] for keys in known) for name in names})
 
     def add_to(self, schema: Any) -> Any:
         """Return a schema with the keys that it lacks."""
@@ -117,7 +117,7 @@ class PartitionKeys:
         if kind == arrow.int32():
             return arrow.repeat(arrow.scalar(None if text is None else int(text), kind), n_rows)
         # All batches have the same categories, in the same order, whatever is read first.
-        categories = sorted({own for own in self.values[name] if own is not None})
+        categories = sorted({value for value in self.values[name] if value is not None})
         place = arrow.scalar(None if text is None else categories.index(text), arrow.int32())
         return arrow.DictionaryArray.from_arrays(
             arrow.repeat(place, n_rows), arrow.array(categories, arrow.string())
@@ -133,24 +133,24 @@ def _text_type(arrow: Any) -> Any:
 
 
 def _read_folders(path: str, folders: Sequence[str]) -> dict[str, str | None]:
-    """Return the keys of the folders in which a file is, in their order."""
-    found: dict[str, str | None] = {}
+    """Return the keys of a file's folders, in their order."""
+    keys: dict[str, str | None] = {}
     for folder in folders:
         key, equals, value = folder.partition("=")
         if not equals or not key:
             continue
         try:
-            name, text = (unquote_to_bytes(own).decode("utf-8") for own in (key, value))
+            name, text = (unquote_to_bytes(part).decode("utf-8") for part in (key, value))
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: the folder {folder!r} must name a text of UTF-8") from error
-        if name in found:
+        if name in keys:
             raise ValueError(f"{path}: its folders give the column {name!r} twice")
-        found[name] = None if value == _MISSING else text
-    return found
+        keys[name] = None if value == _MISSING else text
+    return keys
 
 
 def _compare(path: str, name: str, column: Any, text: str | None) -> None:
-    """Refuse a column that is not what the folder says."""
+    """Refuse a column that differs from the folder's value."""
     arrow = _import_arrow()
     compute = import_extra("pyarrow.compute", "reading Parquet files needs", "arrow")
     kind = column.type
@@ -169,6 +169,6 @@ def _compare(path: str, name: str, column: Any, text: str | None) -> None:
             same = column.null_count == 0 and bool(compute.all(equal, min_count=0).as_py())
     if not same:
         raise ValueError(
-            f"{path}: the column {name!r} must hold what the folder says, "
+            f"{path}: the column {name!r} must hold the value in the name of its folder, "
             f"{'nothing' if text is None else repr(text)}"
         )

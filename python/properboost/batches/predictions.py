@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from properboost.batches.sources import open_source
 from properboost.data.labels import find_classes
 from properboost.data.libraries import is_a
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import log_losses, square_errors
 
@@ -31,15 +31,14 @@ def predict(
     model : estimator
         A fitted classifier of this package, or another with such methods.
     source : object
-        Where rows come from, as `QuantizedTable.from_batches` takes it; or what can be read once,
-        as an iterator of tables or a RecordBatchReader.  Columns that the model does not know are
-        left out, if it was fitted to columns with names.
+        Where rows come from, as `QuantizedTable.from_batches` takes it; or a source that can be
+        read once, as an iterator of tables or a RecordBatchReader.  If the model was fitted to
+        columns with names, other columns are left out.
     method : str, default="predict_proba"
-        What is asked of the model: "predict", "predict_proba", "predict_log_proba",
-        "decision_function", "predict_interval", "contributions" or any other of its methods that
-        takes rows.
+        The method of the model: "predict", "predict_proba", "predict_log_proba",
+        "decision_function", "predict_interval", "contributions" or any other that takes rows.
     **arguments
-        What the method takes besides rows, as ``scale="log_odds"``.
+        The method's other arguments, as ``scale="log_odds"``.
 
     Yields
     ------
@@ -59,15 +58,15 @@ def predict(
     >>> rows = pd.DataFrame({"x": range(90), "y": [0, 0, 1] * 30})
     >>> model = pb.ProperBoostClassifier().fit(rows[["x"]], rows["y"])
     >>> batches = (rows[begin : begin + 40] for begin in range(0, 90, 40))
-    >>> [own.shape for own in pb.batches.predict(model, batches)]
+    >>> [part.shape for part in pb.batches.predict(model, batches)]
     [(40, 2), (40, 2), (10, 2)]
     """
-    ask = getattr(model, method, None)
-    if not callable(ask):
+    call = getattr(model, method, None)
+    if not callable(call):
         raise ValueError(f"method must be one of {type(model).__name__}'s; got {method!r}")
     names = _find_names(model)
     return (
-        ask(_take(table, names), **arguments)
+        call(_take(table, names), **arguments)
         for table in open_source(source, names, once=True)()
         if table.n_rows > 0
     )
@@ -85,7 +84,7 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
     label : str
         The column of the labels, all among the model's classes.
     weight : str, optional
-        The column that says how often each row counts.
+        The column of the rows' weights.
 
     Returns
     -------
@@ -125,8 +124,8 @@ def evaluate(model: Any, source: Any, label: str, weight: str | None = None) -> 
     return scores.summarize()
 
 
-def _read_weights(table: Table, j: int, codes: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Return the weights of a batch, which may all be 0: other batches have rows that count."""
+def _read_weights(table: InputTable, j: int, codes: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """Return the weights of a batch; all may be 0, because rows of other batches count."""
     values = np.array(table.numeric(j), dtype=np.float64)
     return read_weights(values, codes) if values.any() else values
 
@@ -149,8 +148,8 @@ class _Scores:
         self._n_rows += len(codes)
         losses = log_losses(probability, codes)
         hits = probability.argmax(axis=1) == codes
-        each = np.stack([np.ones(len(codes)), losses, square_errors(probability, codes), hits])
-        self._sums += each.sum(axis=1) if weight is None else each @ weight
+        measures = np.stack([np.ones(len(codes)), losses, square_errors(probability, codes), hits])
+        self._sums += measures.sum(axis=1) if weight is None else measures @ weight
         if probability.shape[1] == 2:
             self._ranked.append((codes == 1, probability[:, 1].copy(), weight))
 
@@ -166,12 +165,12 @@ class _Scores:
 
 
 def _find_roc_auc(ranked: Sequence[Ranked]) -> float:
-    positive = np.concatenate([own for own, _, _ in ranked])
-    score = np.concatenate([own for _, own, _ in ranked])
+    positive = np.concatenate([labels for labels, _, _ in ranked])
+    score = np.concatenate([scores for _, scores, _ in ranked])
     weight = None
-    if any(own is not None for _, _, own in ranked):
-        given = [(np.ones(len(own)) if weights is None else weights) for own, _, weights in ranked]
-        weight = np.concatenate(given)
+    if any(part is not None for _, _, part in ranked):
+        weights = [np.ones(len(labels)) if part is None else part for labels, _, part in ranked]
+        weight = np.concatenate(weights)
     counted = positive if weight is None else positive[weight > 0.0]
     if counted.all() or not counted.any():
         return math.nan
@@ -191,7 +190,7 @@ def _refuse_lacking(names: Sequence[str], known: list[str]) -> None:
         raise ValueError(f"source has no column {lacking[0]!r}; it has {known}")
 
 
-def _take(table: Table, names: list[str] | None) -> Any:
+def _take(table: InputTable, names: list[str] | None) -> Any:
     """Return the rows of a batch as their library has them: these columns, in this order."""
     known, source = list(table.names or ()), table.source
     if names is None:
@@ -201,5 +200,5 @@ def _take(table: Table, names: list[str] | None) -> Any:
         return source if known == names else source.select(names)
     if source.columns.tolist() == names:
         return source
-    # A table takes names that are no strings for strings.
+    # The table's names are strings even where the frame's are not.
     return source.iloc[:, [known.index(name) for name in names]].set_axis(names, axis=1)

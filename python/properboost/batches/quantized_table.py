@@ -1,4 +1,4 @@
-"""Rows as codes: a table of one byte a cell, made of batches, never of floats at once."""
+"""Rows as codes: a table of one byte per cell, made batch by batch without a table of floats."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from properboost.batches import table_file
 from properboost.batches.coded_rows import CodedRows, check_codes
-from properboost.batches.making import Batches, cut, cut_as
+from properboost.batches.quantize import Batches, cut, cut_as
 from properboost.batches.spool import spooled
 from properboost.data.binning import (
     MAX_CATEGORIES,
@@ -25,7 +25,7 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
 from properboost.data.labels import Rows, SortedRows, count_rows
 from properboost.data.names import ColumnNames, read_names
-from properboost.data.table import CategoricalColumn, CodedLabels, Column, Table
+from properboost.data.table import CategoricalColumn, CodedLabels, Column, InputTable
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.protocols import RowSource, TrainingRows, describe_rows
 from properboost.parameters import checks
@@ -41,10 +41,9 @@ __all__ = ["QuantizedTable", "open_labelled", "open_rows", "open_training"]
 class QuantizedTable(CodedTable, RowSource):
     """Training rows as codes, one byte a cell, with their labels and weights.
 
-    It is made by `from_batches`, and taken by the ``fit`` of `ProperBoostClassifier` and
-    `ProperBoostClassifierCV` in the place of X, y and sample_weight.  Features are cut into bins
-    once, for any number of fits.  Models of the same bins predict its rows, and take it as
-    validation rows (`X_val`).
+    `from_batches` makes it.  The ``fit`` of `ProperBoostClassifier` and `ProperBoostClassifierCV`
+    takes it in place of X, y and sample_weight.  Features are cut into bins once, for any number
+    of fits.  Models of the same bins predict its rows, and take it as validation rows (`X_val`).
 
     See Also
     --------
@@ -81,8 +80,8 @@ class QuantizedTable(CodedTable, RowSource):
         """Read rows twice, batch by batch, and keep their codes.
 
         The first reading finds classes, categories, the total of the weights and the sample of rows
-        that bins are found on; the second one makes the codes.  Numbers are held of one batch and
-        of the sample only.
+        that bins are found on; the second one makes the codes.  Memory holds numbers of one batch
+        and of the sample only.
 
         Parameters
         ----------
@@ -95,12 +94,12 @@ class QuantizedTable(CodedTable, RowSource):
         label : str
             The column of the labels: integers, booleans or strings.
         weight : str, optional
-            The column that says how often each row counts, finite and at least 0.
+            The column of weights: how often each row counts, finite and at least 0.
         features : sequence of str, optional
             The columns to learn from; the default is all others.
         categorical_features : "from_dtype", None, list of int or str, or mask
-            Which features are categorical, as an estimator's parameter says it.  Positions are
-            those among the features.
+            Which features are categorical, as in an estimator's parameter.  Positions are those
+            among the features.
         max_bins : int, default=255
             The most bins of a feature, in [2, 255], not counting missing values.
         rows_per_bin : float, None or "auto", default="auto"
@@ -117,7 +116,7 @@ class QuantizedTable(CodedTable, RowSource):
         spool : bool, str or path, default=False
             Accept a source that can be read once only, as an iterator or a RecordBatchReader, and
             keep its batches meanwhile in a nameless file: in this folder, or with True in that for
-            temporary files.  The system removes it when the reading ends, in whatever way.
+            temporary files.  The system removes it when the reading ends, whatever ends it.
         n_jobs : int, optional
             Threads.  None and -1 use every CPU this process may use, or ``OMP_NUM_THREADS`` if set.
         random_state : int, RandomState or None, default=None
@@ -131,9 +130,9 @@ class QuantizedTable(CodedTable, RowSource):
         ------
         ValueError, TypeError
             If an argument is not as described, batches have different columns, or the source gives
-            other rows when it is read again; the message says which.
+            other rows when it is read again; the message has the cause.
         ImportError
-            If a package is missing that reads the source; the message says what to install.
+            If a package that reads the source is missing; the message has the install command.
 
         Notes
         -----
@@ -153,7 +152,7 @@ class QuantizedTable(CodedTable, RowSource):
         QuantizedTable: 90 rows, 1 feature, 2 classes
         >>> model = pb.ProperBoostClassifier().fit(table)
         """
-        given = {
+        bin_options = {
             "categorical_features": (categorical_features, "from_dtype"),
             "max_bins": (max_bins, 255),
             "rows_per_bin": (rows_per_bin, "auto"),
@@ -178,7 +177,9 @@ class QuantizedTable(CodedTable, RowSource):
         if bins_of is not None:
             if not _is_quantized(bins_of):
                 raise TypeError(f"bins_of must be a QuantizedTable; got a {type(bins_of).__name__}")
-            others = [name for name, (own, default) in given.items() if own is not default]
+            others = [
+                name for name, (value, default) in bin_options.items() if value is not default
+            ]
             if others:
                 raise ValueError(f"{others[0]} must not be given with bins_of, which has its own")
             known = bins_of._rows
@@ -193,7 +194,7 @@ class QuantizedTable(CodedTable, RowSource):
                 return cls(cut_as(batches, known, checks.count_threads(options.n_jobs)))
             return cls(cut(batches, options, class_weight, normalize_weights, bin_means))
 
-    # -- keeping ----------------------------------------------------------------------------------
+    # -- files ------------------------------------------------------------------------------------
 
     def save(self, path: AnyPath) -> None:
         """Write the table to a file, for `open`.
@@ -257,7 +258,7 @@ class QuantizedTable(CodedTable, RowSource):
         checks.boolean("mmap", mmap)
         return cls(table_file.read(path, mapped=mmap))
 
-    # -- what it is -------------------------------------------------------------------------------
+    # -- description ------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         kinds = (
@@ -289,7 +290,7 @@ class QuantizedTable(CodedTable, RowSource):
     @property
     def n_bins(self) -> NDArray[np.int64]:
         """The number of bins of each feature, not counting those of missing and unseen values."""
-        return np.array([own.n_bins for own in self._rows.binning.features], dtype=np.int64)
+        return np.array([bins.n_bins for bins in self._rows.binning.features], dtype=np.int64)
 
     @property
     def bins(self) -> list[NDArray[np.float64] | list[Any]]:
@@ -298,8 +299,8 @@ class QuantizedTable(CodedTable, RowSource):
         Bin ``k`` holds the values with ``k`` edges below them.
         """
         return [
-            own.edges.copy() if isinstance(own, NumericBins) else list(own.categories)
-            for own in self._rows.binning.features
+            bins.edges.copy() if isinstance(bins, NumericBins) else list(bins.categories)
+            for bins in self._rows.binning.features
         ]
 
     @property
@@ -311,13 +312,13 @@ class QuantizedTable(CodedTable, RowSource):
     def nbytes(self) -> int:
         """The bytes that codes, labels and weights take."""
         weight = self._rows.weight
-        held = self._rows.codes.nbytes + self._rows.labels.codes.nbytes
-        return held + (0 if weight is None else weight.nbytes)
+        n_bytes = self._rows.codes.nbytes + self._rows.labels.codes.nbytes
+        return n_bytes + (0 if weight is None else weight.nbytes)
 
-    # -- what a fit takes -------------------------------------------------------------------------
+    # -- rows for a fit ---------------------------------------------------------------------------
 
     def set_features(self, model: Any, *, reset: bool) -> None:
-        """Set the features of a model, or check that they are these."""
+        """Set a model's features to those of this table, or check that they agree."""
         if reset:
             model._set_features(self.n_features, self.column_names)
         elif self.column_names not in (None, read_names(model)):
@@ -343,7 +344,7 @@ class QuantizedTable(CodedTable, RowSource):
         return self._rows.binning
 
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
-        """Return how the features are cut, if these options cut them so."""
+        """Return the bins, and refuse options that would give others."""
         return self._find_binning(options, rows, means=False)
 
     def encode(
@@ -352,11 +353,11 @@ class QuantizedTable(CodedTable, RowSource):
         rows: Rows,
         order: SortedRows,
         *,
-        wants_means: bool = False,
+        with_means: bool = False,
         binning: Binning | None = None,
     ) -> TrainingRows:
-        """Return the rows in that `order`; without bags or splits codes are not copied."""
-        described = self._describe(options, rows, order, wants_means, binning)
+        """Return the rows in that `order`; only bags and splits copy the codes."""
+        described = self._describe(options, rows, order, with_means, binning)
         codes = self._take_codes(order)
         return LocalRows(**described, codes=codes)
 
@@ -365,18 +366,18 @@ class QuantizedTable(CodedTable, RowSource):
         options: BinningOptions,
         rows: Rows,
         order: SortedRows,
-        wants_means: bool,
+        with_means: bool,
         binning: Binning | None,
     ) -> dict[str, Any]:
-        """Return the fields of training rows but their codes; check the bins that are given."""
-        cut = self._find_binning(options, rows, means=wants_means)
+        """Return the fields of training rows except their codes; check `binning`."""
+        cut = self._find_binning(options, rows, means=with_means)
         if binning is not None:
             self.check_bins(binning.features, "the model that warm_start goes on from")
         described = describe_rows(options, rows, order)
         return {**described, "binning": binning or cut, "names": self.names}
 
     def _find_binning(self, options: BinningOptions, rows: Rows, *, means: bool) -> Binning:
-        """Return the bins, with `means` or without, if they are as a fit wants them."""
+        """Return the bins, with `means` or without; refuse options that would give others."""
         coded = self._rows
         categorical = [j for j in range(self.n_features) if self.declares_categorical(j)]
         has_numeric = len(categorical) < self.n_features
@@ -407,14 +408,14 @@ class QuantizedTable(CodedTable, RowSource):
         return coded.binning
 
     def read_codes(self) -> NDArray[np.uint8]:
-        """Return the codes (n_features, n_rows) of the rows that count, which are not copied."""
+        """Return the codes (n_features, n_rows) of the rows that count, without a copy."""
         self._rows = check_codes(self._rows)
         return self._rows.codes
 
     def _take_codes(self, order: SortedRows) -> NDArray[np.uint8]:
-        """Return codes in an order, which is a copy unless it is theirs."""
+        """Return codes in an order; any other than theirs takes a copy."""
         codes = self.read_codes()
-        # Weights may be too small to count beside those that a fit scales.
+        # A fit's scaling may bring small weights to 0, so that their rows no longer count.
         if not order.has_parts and order.segments[-1] == codes.shape[1]:
             return codes
         return codes.take(self._find_places()[order.order], axis=1)
@@ -431,7 +432,7 @@ class QuantizedTable(CodedTable, RowSource):
         )
 
     def restore(self) -> RestoredTable:
-        """Return the rows as values that have these codes, to predict from."""
+        """Return the rows as values with the same codes, to predict from."""
         if self._rows.codes.shape[1] < self.n_rows:
             raise ValueError(
                 "X: a QuantizedTable with rows of weight 0, which have no codes, cannot be "
@@ -446,14 +447,14 @@ class QuantizedTable(CodedTable, RowSource):
         binning: Binning,
         n_threads: int,  # noqa: ARG002
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the places of the rows that count, and their codes, if the bins are these."""
+        """Return the places and codes of the rows that count; refuse other bins."""
         self.check_bins(binning.features, "the rows to learn from (bins_of)")
         weight = self.weight
         counted = np.arange(self.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
         return counted, self.read_codes().take(self._find_places()[counted], axis=1)
 
     def _find_places(self) -> NDArray[np.int64]:
-        """Return where the codes of each row are, of those that count."""
+        """Return the position of each row's codes among the rows that count."""
         return count_rows(self.labels, self.weight).find_places()
 
     def declares_categorical(self, j: int) -> bool:
@@ -472,7 +473,7 @@ class QuantizedTable(CodedTable, RowSource):
         """Refuse: there are only codes."""
         self._refuse(j)
 
-    def rows(self, start: int, stop: int) -> Table:  # noqa: ARG002
+    def rows(self, start: int, stop: int) -> InputTable:  # noqa: ARG002
         """Refuse: there are only codes."""
         self._refuse(0)
 
@@ -481,7 +482,7 @@ class QuantizedTable(CodedTable, RowSource):
 
 
 def open_rows(model: BaseEstimator, X: Any, *, reset: bool) -> RowSource:
-    """Open a table whose rows become codes, or have them already."""
+    """Open a table whose rows become codes or are codes already."""
     if not _is_quantized(X):
         return TableSource(open_table(model, X, reset=reset))
     X.set_features(model, reset=reset)
@@ -499,15 +500,15 @@ def open_training(
 def open_labelled(
     X: Any, y: Any, sample_weight: Any, names: tuple[str, str]
 ) -> tuple[Any, Any, Any]:
-    """Return rows with their labels and weights, which a quantized table has itself."""
+    """Return rows with their labels and weights; a quantized table brings both."""
     if not _is_quantized(X):
         return X, y, sample_weight
-    for name, given in zip(names, (y, sample_weight), strict=True):
-        if given is not None:
+    for name, argument in zip(names, (y, sample_weight), strict=True):
+        if argument is not None:
             raise ValueError(f"{name} must not be given with a QuantizedTable, which has its own")
     return X, X.labels, X.weight
 
 
 def _is_quantized(X: Any) -> TypeGuard[QuantizedTable]:
-    """Whether an argument is a quantized table, and no table of values."""
+    """Whether an argument is a quantized table rather than a table of values."""
     return isinstance(X, QuantizedTable)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from properboost.batches.partition_keys import PartitionKeys
 from properboost.data.frames import open_frame
 from properboost.data.libraries import is_a
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.extras import import_extra
 
 __all__ = ["BATCH_ROWS", "BUFFER_BYTES", "comes_once", "open_source"]
@@ -18,7 +18,7 @@ BATCH_ROWS = 2**16
 """Rows that files and lazy frames are read by."""
 
 BUFFER_BYTES = 2**18
-"""What is read of each column of a file at a time."""
+"""Bytes that are read of each column of a file at a time."""
 
 ALLOWED = (
     "Parquet paths, a pyarrow Dataset, a polars LazyFrame, a pandas, polars or Arrow table or a "
@@ -27,15 +27,15 @@ ALLOWED = (
 )
 
 Begin: TypeAlias = Callable[[], Iterable[Any]]
-"""Begins to read the batches of a source from its first row."""
+"""A function that reads the batches of a source from its first row."""
 
 
 def open_source(
     source: Any, columns: list[str] | None, *, once: bool = False
-) -> Callable[[], Iterator[Table]]:
-    """Return what begins to read a source, each time from its first row, or `once`.
+) -> Callable[[], Iterator[InputTable]]:
+    """Return a function that reads a source from its first row, at each call or `once`.
 
-    `columns` are those that are wanted, in any order and among others; None is all.
+    Batches have at least these `columns`, in any order; None is all.
     """
     if once and comes_once(source):
         scanned = is_a(source, "pyarrow.dataset", "Scanner")
@@ -48,7 +48,7 @@ def open_source(
             return _tables(begin)
     if callable(source):
         return _tables(_calls(source))
-    # What sources hold is not shown: it may be rows.
+    # The message shows types only: the contents of a source may be rows.
     entries = _list_entries(source)
     kinds = " and ".join(sorted({type(entry).__name__ for entry in entries}))
     of = f"{type(source).__name__} of " if entries is source else ""
@@ -64,7 +64,7 @@ def comes_once(source: Any) -> bool:
     )
 
 
-# Each of the following returns what begins to read sources of one kind, and None of the others.
+# Each of these returns a function that reads sources of one kind, and None for other kinds.
 
 
 def _open_paths(source: Any, columns: list[str] | None) -> Begin | None:
@@ -103,14 +103,14 @@ def _open_stream(source: Any, _: list[str] | None) -> Begin | None:
 
 
 def _list_entries(source: Any) -> Sequence[Any]:
-    """Return the entries of a list that has any; anything else is an entry itself."""
+    """Return the entries of a list that is not empty; anything else is one entry."""
     return source if isinstance(source, list | tuple) and len(source) else [source]
 
 
 def _open_files(paths: list[str], columns: list[str] | None) -> Begin:
-    """Return what reads Parquet files one after the other, those of a folder by their names.
+    """Return a function that reads Parquet files one by one, those of a folder by name.
 
-    Columns that the names of folders hold come after the others.
+    Columns from the names of folders come last.
     """
     arrow = import_extra("pyarrow", "reading Parquet files needs", "arrow")
     parquet = import_extra("pyarrow.parquet", "reading Parquet files needs", "arrow")
@@ -119,8 +119,8 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Begin:
     for path in paths:
         try:
             opened.append(datasets.dataset(path, format="parquet"))
-        except FileNotFoundError as error:  # which shows control characters as they are
-            raise FileNotFoundError(f"source must be there; there is no {path!r}") from error
+        except FileNotFoundError as error:  # its message has control characters unescaped
+            raise FileNotFoundError(f"source must exist; there is no {path!r}") from error
     files = [(path, dataset.filesystem) for dataset in opened for path in dataset.files]
     keys = PartitionKeys.find([path for path, _ in files], _find_root(paths, opened))
     marks: dict[str, tuple[int, int]] = {}
@@ -137,24 +137,24 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Begin:
                 for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
                     yield keys.complete(batch, number, columns) if keys.values else batch
                 del file
-        arrow.default_memory_pool().release_unused()  # which Arrow would keep for another reading
+        arrow.default_memory_pool().release_unused()  # Arrow would keep it for another reading
 
     return read
 
 
 def _find_root(paths: list[str], datasets: list[Any]) -> Path:
-    """Return the folder below which names are keys: the one given, or what several have above."""
+    """Return the folder below which names are keys: the path itself, or the common parent."""
     filesystems = import_extra("pyarrow.fs", "reading Parquet files needs", "arrow")
     roots = []
     for path, dataset in zip(paths, datasets, strict=True):
-        own = filesystems.FileSystem.from_uri(path)[1] if "://" in path else path
-        root = Path(own).parent if dataset.files == [own] else Path(own)
+        location = filesystems.FileSystem.from_uri(path)[1] if "://" in path else path
+        root = Path(location).parent if dataset.files == [location] else Path(location)
         roots.append(root.absolute())
     return Path(os.path.commonpath(roots))
 
 
 def _read_in_little_memory(source: Any) -> dict[str, Any]:
-    """Return how a pyarrow Dataset is read without many batches ahead."""
+    """Return options by which a pyarrow Dataset reads few batches ahead."""
     options: dict[str, Any] = {
         "batch_size": BATCH_ROWS,
         "batch_readahead": 1,
@@ -169,7 +169,7 @@ def _read_in_little_memory(source: Any) -> dict[str, Any]:
 
 
 def _calls(function: Callable[[], Any]) -> Begin:
-    """Return the same, but refuse a function that returns one iterator again and again."""
+    """Wrap a function, and refuse it if it returns the same iterator twice."""
     earlier: list[Any] = []
 
     def begin() -> Iterable[Any]:
@@ -187,10 +187,10 @@ def _calls(function: Callable[[], Any]) -> Begin:
     return begin
 
 
-def _tables(begin: Begin) -> Callable[[], Iterator[Table]]:
-    """Return what opens the batches that `begin` gives."""
+def _tables(begin: Begin) -> Callable[[], Iterator[InputTable]]:
+    """Return a function that opens the batches of `begin` as tables."""
 
-    def read() -> Iterator[Table]:
+    def read() -> Iterator[InputTable]:
         for batch in begin():
             table = open_frame(batch)
             if table is None:

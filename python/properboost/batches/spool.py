@@ -1,4 +1,4 @@
-"""A spool: batches that come once, kept in a nameless file so that they can be read again."""
+"""A spool: a nameless file of batches that come once, so that they can be read again."""
 
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def spooled(source: Any, spool: bool | str | PathLike[str]) -> Iterator[Any]:
         yield source
         return
     folder = None if spool is True else fspath(spool)
-    # The system has no name for it, so nothing is left whatever ends this process.
+    # The file has no name, so nothing is left whatever ends this process.
     with tempfile.TemporaryFile(dir=folder, prefix="properboost-") as file:
         try:
             kinds = [_write(batch, file) for batch in _batches(source)]

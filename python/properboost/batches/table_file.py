@@ -6,8 +6,8 @@
 In format 1 the codes of a class are in the order of its rows; they are put into memory in another.
 
 Numbers are little-endian, of one byte where a code is one.  The header has the size and the CRC-32
-of every part.  Nothing in a file is ever executed, and all of it is checked, except what
-`CodedRows` says of mapped codes.
+of every part.  Nothing in a file is ever executed, and all of it is checked, except
+mapped codes (see `CodedRows`).
 """
 
 import hashlib
@@ -91,8 +91,8 @@ def _make(rows: CodedRows) -> Iterator[bytes | memoryview]:
     for part in parts:
         yield bytes(-at % ALIGNMENT)
         at += -at % ALIGNMENT + part.nbytes
-        for some in part if part.ndim == 2 else [part]:
-            yield from cut_bytes(some)
+        for vector in part if part.ndim == 2 else [part]:
+            yield from cut_bytes(vector)
 
 
 def _digest(begin: bytes, header: bytes) -> bytes:
@@ -108,7 +108,7 @@ def read(path: AnyPath, *, mapped: bool) -> CodedRows:
     with Path(file).open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         version, header = _read_header(file, stream, size)
-        parts = _Parts(file, stream, _START.size + len(header), size, mapped)
+        parts = _FileParts(file, stream, _START.size + len(header), size, mapped)
         try:
             document = read_json(BytesIO(header))
         except ValueError as error:
@@ -118,7 +118,7 @@ def read(path: AnyPath, *, mapped: bool) -> CodedRows:
 
 
 def _sort_again(rows: CodedRows) -> CodedRows:
-    """Return rows of format 1 with codes in the order of today's."""
+    """Return rows of format 1 with their codes in the order of the current format."""
     all_rows = count_rows(rows.labels, rows.weight)
     counted = len(all_rows.classes) > all_rows.codes
     before = np.flatnonzero(counted)[np.argsort(all_rows.codes[counted], kind="stable")]
@@ -146,7 +146,7 @@ def _read_header(file: str, stream: IO[bytes], size: int) -> tuple[int, bytes]:
     return version, header
 
 
-class _Parts:
+class _FileParts:
     """The parts of a file, one after the other."""
 
     def __init__(self, file: str, stream: IO[bytes], at: int, size: int, mapped: bool) -> None:
@@ -156,7 +156,7 @@ class _Parts:
         self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if mapped else None
 
     def take(self, kind: str, count: int) -> NDArray[Any]:
-        """Return the next part: so many numbers of a kind."""
+        """Return the next part: `count` numbers of a kind."""
         begin = self._at + -self._at % ALIGNMENT
         dtype = np.dtype(kind)
         self._at = begin + count * dtype.itemsize
@@ -168,18 +168,18 @@ class _Parts:
         else:
             values = np.empty(count, dtype)
             self._stream.seek(begin)
-            for some in cut_bytes(values):
-                if self._stream.readinto(some) < len(some):  # type: ignore[attr-defined]
+            for block in cut_bytes(values):
+                if self._stream.readinto(block) < len(block):  # type: ignore[attr-defined]
                     refuse_file(self.file, "is cut off: it has become shorter")
         return values if dtype.isnative else values.astype(dtype.newbyteorder("="))
 
     def end(self) -> None:
-        """Refuse what comes after the last part."""
+        """Refuse bytes after the last part."""
         if self._at != self._size:
             refuse_file(self.file, f"must have {self._at} bytes; it has {self._size}")
 
 
-def _build(node: Node, parts: _Parts) -> CodedRows:
+def _build(node: Node, parts: _FileParts) -> CodedRows:
     fields = node.fields(
         "library_version", "rows", "classes", "labels", "weights", "names",
         "categorical_from_dtype", "features", "max_numeric", "max_categories", "codes",
@@ -204,11 +204,11 @@ def _build(node: Node, parts: _Parts) -> CodedRows:
         of_labels["checksum"].fail(f"is of labels that are not below {len(values)}")
     weight, n_counted = None, n_rows
     if fields["weights"].value is not None:
-        own = fields["weights"].fields("checksum")["checksum"]
+        checksum = fields["weights"].fields("checksum")["checksum"]
         weight = parts.take("<f8", n_rows)
-        _check_sum(own, weight)
+        _check_sum(checksum, weight)
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
-            own.fail("is of weights that are not finite or below 0")
+            checksum.fail("is of weights that are not finite or below 0")
         n_counted = int(np.count_nonzero(weight))
     of_codes = fields["codes"].fields("rows", "checksums")
     if of_codes["rows"].integer(1, n_rows) != n_counted:
@@ -235,11 +235,11 @@ def _check_bins(node: Node, binning: Binning, max_numeric: int, max_categories: 
     for entry, bins in zip(node.entries(), binning.features, strict=True):
         numeric = isinstance(bins, NumericBins)
         if bins.n_bins > (max_numeric if numeric else max_categories):
-            entry.fail("must not have more bins than max_numeric or max_categories says")
+            entry.fail("must not have more bins than max_numeric or max_categories")
         if isinstance(bins, NumericBins) and (bins.means is not None) != binning.has_means:
             entry.fail("must have means if another numeric feature has, and only then")
 
 
 def _check_sum(node: Node, values: NDArray[Any]) -> None:
     if find_checksum(values) != node.integer(0, 2**32 - 1):
-        node.fail("is not that of what the file holds: it is damaged")
+        node.fail("is not that of the contents: the file is damaged")

@@ -30,7 +30,7 @@ __all__ = [
 PARQUET = ".parquet"
 SUFFIXES = (PARQUET, ".arrow", ".feather")
 
-_FILE, _OLD_FEATHER = b"ARROW1", b"FEA1"  # what files begin with; others are streams
+_FILE, _OLD_FEATHER = b"ARROW1", b"FEA1"  # the first bytes of files; others are streams
 _INDEX = re.compile(r"__index_level_[0-9]+__")
 _AT_ONCE = 2**22  # bytes of a file that are written together
 
@@ -41,7 +41,7 @@ def is_arrow(file: str) -> bool:
 
 
 def import_pyarrow() -> Any:
-    """Return pyarrow, or say how to get it."""
+    """Return pyarrow, or raise an error with advice on installing it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -62,8 +62,8 @@ def read_arrow(
     """Read a file: numbers as numbers, and strings and the columns `text` as strings.
 
     Booleans are 0 and 1, except in the column of `labels`.  With `categories`, dictionaries and
-    what pandas wrote as categories are text, whatever they hold.  Columns that are not needed are
-    there, but empty; an index without a name, which pandas wrote, is not.
+    pandas' categories are text, whatever they hold.  Unneeded columns are present but empty;
+    pandas' index without a name is absent.
     """
     with name_errors(file):
         table = _read(file)
@@ -89,7 +89,7 @@ def name_errors(file: str) -> Iterator[None]:
 
 
 def find_names(schema: Any, file: str) -> list[str]:
-    """Return the columns of a file, without an index that pandas wrote."""
+    """Return the columns of a file, without pandas' index."""
     names = [name for name in schema.names if not _INDEX.fullmatch(name)]
     check_header(names, file)
     return names
@@ -103,7 +103,7 @@ def make_frame(
     columns: Mapping[str, bool],
     labels: str | None,
 ) -> "DataFrame":
-    """Return rows of a file as `read_arrow` does: these columns, empty if they are not needed."""
+    """Return rows of a file as `read_arrow` does: these columns, empty if unneeded."""
     pyarrow, pandas = import_pyarrow(), import_pandas()
     made = {}
     for name, needed in columns.items():
@@ -135,7 +135,7 @@ def _read(file: str) -> Any:
 
 
 def find_categories(schema: Any) -> list[str]:
-    """Return the dictionaries, and what pandas wrote as categories: Parquet keeps those of text."""
+    """Return dictionaries and pandas' categories: Parquet keeps those of text."""
     known = (schema.pandas_metadata or {}).get("columns", [])
     of_pandas = [entry["field_name"] for entry in known if entry["pandas_type"] == "categorical"]
     is_dictionary = import_pyarrow().types.is_dictionary
@@ -178,7 +178,7 @@ def _as_it_is(pyarrow: Any, column: Any, file: str, name: str, *, is_label: bool
 
 
 def _as_text(pyarrow: Any, column: Any, file: str, name: str) -> "Series[Any]":
-    """Return a column as the text that its values would be in a CSV file; 1.0 is 1."""
+    """Return a column as the text of its values in a CSV file; 1.0 is 1."""
     plain = _as_it_is(pyarrow, column, file, name, is_label=True)
     known = {value: _write(value) for value in plain.dropna().unique().tolist()}
     texts: Series[Any] = plain.map(known).astype(_find_text_type())
@@ -186,7 +186,7 @@ def _as_text(pyarrow: Any, column: Any, file: str, name: str) -> "Series[Any]":
 
 
 def _find_text_type() -> Any:
-    """Return the type of text whose missing values are NaN; pandas 2.2 has none."""
+    """Return the type of text whose missing values are NaN, which pandas 2.2 lacks."""
     try:
         return import_pandas().StringDtype(na_value=np.nan)
     except TypeError:
@@ -198,7 +198,7 @@ def _write(value: Any) -> str:
 
 
 def make_arrow(frames: Iterable["DataFrame"], file: str) -> Iterator[memoryview]:
-    """Yield the pieces of a Parquet or Arrow file, as its suffix says, of rows in turn."""
+    """Yield the pieces of a file of rows in turn: Parquet or Arrow, by its suffix."""
     pyarrow = import_pyarrow()
     from pyarrow import ipc, parquet
 
@@ -217,7 +217,7 @@ def make_arrow(frames: Iterable["DataFrame"], file: str) -> Iterator[memoryview]
 
 
 class _Sink:
-    """A file for pyarrow that gives away what was written to it."""
+    """A file for pyarrow whose written bytes can be taken out."""
 
     closed = False
 
@@ -235,8 +235,8 @@ class _Sink:
         pass
 
     def take(self) -> Iterator[memoryview]:
-        """Return what was written since it was last asked, cut to pieces."""
+        """Return the bytes written since the last call, cut into pieces."""
         pieces, self._pieces = self._pieces, []
         for piece in pieces:
-            own = memoryview(piece)
-            yield from (own[b : b + _AT_ONCE] for b in range(0, len(own), _AT_ONCE))
+            buffer = memoryview(piece)
+            yield from (buffer[b : b + _AT_ONCE] for b in range(0, len(buffer), _AT_ONCE))

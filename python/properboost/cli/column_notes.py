@@ -1,4 +1,4 @@
-"""What columns of text may be meant for: numbers in another spelling, dates, names of rows."""
+"""Notes on columns of text that may be numbers in another spelling, dates or names of rows."""
 
 import re
 import shlex
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["advise_numbers", "name_options", "note_text"]
 
 _MOST_SEEN = 200
-"""Different texts of a column that are looked at to see what they may be."""
+"""The most different texts of a column that are examined."""
 
-_MOST_OWN = 20
-"""Dates, or texts of one row each, that a column may have without a note."""
+_MOST_UNIQUE = 20
+"""The most dates, or texts of one row each, of a column without a note."""
 
 _MARKS = (
     (".", None), (",", None), (".", ","), (".", " "), (".", "'"), (".", "_"),
     (",", "."), (",", " "), (",", "'"),
 )  # fmt: skip
-"""What stands before decimals, and between thousands, where people write numbers."""
+"""The marks before decimals, and between thousands, in the usual spellings of numbers."""
 
 _AROUND = re.compile(
     r"[\s(+-]*(?P<before>[^\d\s.,'’()+-]*)(?P<gap>[\s(+-]*)\d(?:[\d.,'’_\s]*\d)?[.,]?"
@@ -48,9 +48,9 @@ Test = Callable[[str], Any]
 
 
 def note_text(column: "Series[Any]", spelling: Spelling | None, note: Note) -> None:
-    """Note what is more likely a slip than categories: numbers, or texts that no other row has.
+    """Note columns that are more likely a slip than categories: numbers, or unique texts.
 
-    `spelling` is how numbers are spelled in the file; None is a file whose numbers are no text.
+    `spelling` is that of numbers in the file; None is a file whose numbers are not text.
     """
     texts = _Texts(column)
     begin = f"column {column.name!r} is categorical"
@@ -58,38 +58,40 @@ def note_text(column: "Series[Any]", spelling: Spelling | None, note: Note) -> N
         note(f"{begin}, although {look}")
     elif (mixture := _find_mixture(texts, spelling)) is not None:
         note(f"{begin}, {mixture}")
-    elif texts.n_different > _MOST_OWN:
+    elif texts.n_different > _MOST_UNIQUE:
         end = "others will have no effect; --drop leaves the column out"
         if texts.are_mostly(_DATE.fullmatch):
             row, cell = texts.first(_DATE.fullmatch)
             note(f"{begin}, with {texts.n_different:,} dates such as {cell!r} in row {row}: {end}")
-        elif 2 * texts.n_own > texts.n_cells:
+        elif 2 * texts.n_unique > texts.n_cells:
             row, cell = texts.first(lambda _: True)
             note(
-                f"{begin}, although most cells hold what no other cell holds ({texts.n_own:,} of "
-                f"{texts.n_cells:,}, such as {cell!r} in row {row}): {end}"
+                f"{begin}, although most cells are different from all others ({texts.n_unique:,} "
+                f"of {texts.n_cells:,}, such as {cell!r} in row {row}): {end}"
             )
 
 
 def advise_numbers(column: "Series[Any]", spelling: Spelling | None) -> str:
-    """Return what reads a column as numbers, after a semicolon; nothing where that is not known."""
+    """Return the options that read a column as numbers, after a semicolon; or nothing."""
     if spelling is None:
         return ""
     texts = _Texts(column)
-    found = _find_spellings(texts, spelling)
-    if found:
-        return f"; {_offer(texts, found, spelling)[1]}"
+    spellings = _find_spellings(texts, spelling)
+    if spellings:
+        return f"; {_offer(texts, spellings, spelling)[1]}"
     units = _find_units(texts, spelling)
     return f"; {units}" if units is not None else ""
 
 
 def _look_like_numbers(texts: "_Texts", spelling: Spelling | None) -> str | None:
-    """Return words on texts most of which are numbers in another spelling."""
-    found = _find_spellings(texts, spelling or PLAIN)
-    if found:
-        n_read = texts.count(found[0].read)
-        (row, cell), offer = _offer(texts, found, spelling or PLAIN)
-    elif spelling is None and texts.n_different > _MOST_OWN and texts.are_mostly(_FRACTION.match):
+    """Return words on texts that are mostly numbers in another spelling."""
+    spellings = _find_spellings(texts, spelling or PLAIN)
+    if spellings:
+        n_read = texts.count(spellings[0].read)
+        (row, cell), offer = _offer(texts, spellings, spelling or PLAIN)
+    elif (
+        spelling is None and texts.n_different > _MOST_UNIQUE and texts.are_mostly(_FRACTION.match)
+    ):
         n_read = texts.count(PLAIN.read)
         row, cell = texts.first(_FRACTION.match)
     else:
@@ -116,7 +118,7 @@ def _find_mixture(texts: "_Texts", spelling: Spelling | None) -> str | None:
 
 
 def _find_units(texts: "_Texts", spelling: Spelling) -> str | None:
-    """Return words on numbers that have different units, or of which some have none."""
+    """Return words on numbers with different units, or with and without one."""
     first: dict[str, str] = {}
     for text in texts.different:
         number = spelling.read(text)
@@ -125,11 +127,11 @@ def _find_units(texts: "_Texts", spelling: Spelling) -> str | None:
         first.setdefault(number.unit, text)
     if len(first) < 2:
         return None
-    one, other = list(first.values())[:2]
-    rows = [texts.first(cell.__eq__)[0] for cell in (one, other)]
+    left, right = list(first.values())[:2]
+    rows = [texts.first(cell.__eq__)[0] for cell in (left, right)]
     return (
-        f"row {rows[0]} holds {one!r} and row {rows[1]} {other!r}: all must have the same unit, or "
-        "none"
+        f"row {rows[0]} holds {left!r} and row {rows[1]} {right!r}: all must have the same unit, "
+        "or none"
     )
 
 
@@ -137,9 +139,9 @@ def _find_units(texts: "_Texts", spelling: Spelling) -> str | None:
 
 
 def _find_spellings(texts: "_Texts", known: Spelling) -> list[Spelling]:
-    """Return the simplest spellings that read most cells, if they read most, and more than known.
+    """Return the simplest spellings that read more than half of the cells, and more than before.
 
-    There are several where a cell, such as 1,234, can be read in two ways.
+    There are several where a cell, such as 1,234, has two readings.
     """
     sample = texts.sample()
     if not sample.are_mostly(_has_digit):
@@ -159,12 +161,12 @@ def _has_digit(text: str) -> bool:
 
 def _list_spellings(sample: list[str]) -> set[Spelling]:
     """Return the spellings that texts may have."""
-    units = _guess_units(sample)
+    likely = _guess_units(sample)
     brackets = [False, True] if any("(" in text for text in sample) else [False]
     return {
-        Spelling(decimal, thousands, own, inside)
+        Spelling(decimal, thousands, suffixes, inside)
         for decimal, thousands in _MARKS
-        for own in {(), units}
+        for suffixes in {(), likely}
         for inside in brackets
     }
 
@@ -179,7 +181,7 @@ def _find_simplest(spellings: list[Spelling]) -> list[Spelling]:
 
 def _guess_units(sample: list[str]) -> tuple[str, ...]:
     """Return the most frequent text around numbers that may be a unit."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for text in sample:
         around = _AROUND.fullmatch(text)
         if around is None:
@@ -188,15 +190,17 @@ def _guess_units(sample: list[str]) -> tuple[str, ...]:
             signs = any(c in "%‰" or unicodedata.category(c) == "Sc" for c in unit)
             word = gap.strip(" (") == "" != gap and unit.isalpha() and len(unit) <= _LONGEST_WORD
             if signs or word:
-                found[unit] += 1
-    return tuple(unit for unit, _ in found.most_common(1))
+                counts[unit] += 1
+    return tuple(unit for unit, _ in counts.most_common(1))
 
 
-def _offer(texts: "_Texts", found: list[Spelling], known: Spelling) -> tuple[tuple[int, str], str]:
-    """Return a cell with its row, and what options read it as which number."""
-    row, cell = texts.first(lambda text: known.read(text) is None and found[0].read(text))
+def _offer(
+    texts: "_Texts", spellings: list[Spelling], known: Spelling
+) -> tuple[tuple[int, str], str]:
+    """Return a cell with its row, and the options that read it, with the numbers."""
+    row, cell = texts.first(lambda text: known.read(text) is None and spellings[0].read(text))
     offers = []
-    for spelling in found:
+    for spelling in spellings:
         number = spelling.read(cell)
         if number is not None:
             offers.append(f"{name_options(spelling, known)} reads that as {number.text}")
@@ -204,7 +208,7 @@ def _offer(texts: "_Texts", found: list[Spelling], known: Spelling) -> tuple[tup
 
 
 def name_options(spelling: Spelling, known: Spelling = PLAIN) -> str:
-    """Return the options that stand for a spelling where another one is known."""
+    """Return the options for a spelling that differ from the known one."""
     words = []
     for name in spelling.names:
         value = getattr(spelling, name)
@@ -222,7 +226,7 @@ def name_options(spelling: Spelling, known: Spelling = PLAIN) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Texts, and how many cells have each."""
+    """Texts, with the number of cells of each."""
 
     texts: list[str]
     counts: NDArray[np.int64]
@@ -242,21 +246,21 @@ class _Sample:
 
 
 class _Texts:
-    """The different texts of a column, in the order they come in, and how many cells have each."""
+    """The different texts of a column in their order, with the number of cells of each."""
 
     def __init__(self, column: "Series[Any]") -> None:
-        codes, found = import_pandas().factorize(column)
+        codes, different = import_pandas().factorize(column)
         self.column = column
-        self.different = [str(text) for text in found]
+        self.different = [str(text) for text in different]
         self._codes: NDArray[np.int64] = codes
-        self._counts = np.bincount(codes[codes >= 0], minlength=len(found))
+        self._counts = np.bincount(codes[codes >= 0], minlength=len(different))
         self._whole = _Sample(self.different, self._counts)
         self.n_cells = self._whole.n_cells
-        self.n_different = len(found)
-        self.n_own = int(np.count_nonzero(self._counts == 1))
+        self.n_different = len(different)
+        self.n_unique = int(np.count_nonzero(self._counts == 1))
 
     def sample(self) -> _Sample:
-        """Return some of the texts, from everywhere."""
+        """Return some of the texts, spread over the column."""
         places = np.linspace(0, self.n_different - 1, min(self.n_different, _MOST_SEEN))
         drawn = places.astype(np.intp)
         return _Sample([self.different[k] for k in drawn], self._counts[drawn])
@@ -270,7 +274,7 @@ class _Texts:
         return self._whole.count(test)
 
     def count_numbers(self, spelling: Spelling) -> int:
-        """Return how many cells are numbers."""
+        """Return the number of cells that are numbers."""
         if spelling != PLAIN:
             return self.count(spelling.read)
         pandas = import_pandas()
@@ -278,7 +282,7 @@ class _Texts:
         return int(self._counts[numbers.notna().to_numpy()].sum())
 
     def first(self, test: Test) -> tuple[int, str]:
-        """Return the first cell that is such, after its row, which is counted from 1."""
+        """Return the row, counted from 1, and the text of the first such cell."""
         k = next(k for k, text in enumerate(self.different) if test(text))
         row = int(np.flatnonzero(self._codes == k)[0])
         return int(self.column.index[row]) + 1, self.different[k]

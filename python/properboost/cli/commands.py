@@ -1,4 +1,4 @@
-"""``properboost COMMAND ...``: finds the command, and tells in one line what went wrong."""
+"""``properboost COMMAND ...``: the choice of the command, and errors in one line."""
 
 import argparse
 import importlib
@@ -23,16 +23,16 @@ class Module(Protocol):
     EPILOG: str
 
     def add_options(self, parser: argparse.ArgumentParser, /) -> None:
-        """Add what the command takes."""
+        """Add the arguments of the command."""
 
     def run(self, arguments: argparse.Namespace, parser: argparse.ArgumentParser, /) -> None:
-        """Do what the arguments say; the parser tells of arguments that do not go together."""
+        """Run the command; the parser reports incompatible arguments."""
 
 
 class Command(NamedTuple):
-    """A command; `usage` is what must be given, `name` that of its module.
+    """A command: `name` is that of its module, `usage` lists the required arguments.
 
-    The module is imported for the command that runs, as most need models, and some need more.
+    Only the module of the running command is imported, as most need models, and some need more.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Command(NamedTuple):
 
 
 def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> int:
-    """Run the command that the arguments name, or tell what is wrong; returns the exit status."""
+    """Run the command in the arguments, or report an error; return the exit status."""
     argv = sys.argv[1:] if argv is None else argv
     parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
     arguments = parser.parse_args(argv)
     if sys.stdout is None and getattr(arguments, "output", "-") == "-":
-        return _complain("there is no stdout that could take what this command writes")
+        return _complain("there is no stdout to write the output to")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
@@ -83,7 +83,7 @@ def _one_line(message: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line; the usage would be a screen of options."""
+    """A parser with errors in one line, as the usage would be a screen of options."""
 
     def error(self, message: str) -> NoReturn:
         tell(f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)")
@@ -93,7 +93,7 @@ class _Parser(argparse.ArgumentParser):
 def make_parsers(
     commands: Mapping[str, Command], wanted: Iterable[str] | None = None
 ) -> tuple[_Parser, dict[str, _Parser]]:
-    """Return the parser and those of the commands; None wants the options of all of them."""
+    """Return the parser and those of the commands; with None, all of them have their options."""
     parser = _Parser(
         prog="properboost",
         description="Boosted look-up tables under proper margin losses.",

@@ -1,6 +1,6 @@
-"""Lines of CSV files: whether each has a cell for every column.
+"""RowLines of CSV files: the check that each has a cell for every column.
 
-pandas fills lines that are too short and leaves out blank ones, and neither would be seen.
+pandas fills short lines and leaves out blank ones, both without notice.
 """
 
 import csv
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from properboost.cli.text_file import FileError, TextFile
 
-__all__ = ["Header", "Lines", "find_header", "look_at_lines"]
+__all__ = ["Header", "RowLines", "count_lines", "find_header"]
 
-_LONGEST = 2**31 - 1  # characters of a cell: what the module csv can be told everywhere
+_LONGEST = 2**31 - 1  # characters of a cell: the largest limit that the module csv takes everywhere
 
 
 class Header(NamedTuple):
     """The header of a file.
 
-    `names` are those of the columns, `blank` counts the lines before it, `lines` those that it
-    takes, and `n_cells` the cells of the first row below it, 0 if there is none.
+    `names` are those of the columns, `blank` counts the lines above it, `lines` its own lines, and
+    `n_cells` the cells of the first row below it, 0 without one.
     """
 
     names: list[str]
@@ -29,11 +29,11 @@ class Header(NamedTuple):
     n_cells: int
 
 
-class Lines(NamedTuple):
+class RowLines(NamedTuple):
     """The rows below a header.
 
-    `n_rows` counts them.  `blank` are the numbers of the lines without a cell, and `last` that of
-    the last other one; the first line of the file is 1.
+    `n_rows` is their number.  `blank` are the numbers of lines without a cell, and `last` that of
+    the last other line; the first line of the file is 1.
     """
 
     n_rows: int
@@ -58,11 +58,11 @@ def find_header(file: TextFile, sep: str) -> Header:
     return Header(names, n_blank, n_lines, 0)
 
 
-def look_at_lines(file: TextFile, sep: str, header: Header) -> Lines:
-    """Count the rows; a line that has more or fewer cells than there are columns is refused.
+def count_lines(file: TextFile, sep: str, header: Header) -> RowLines:
+    """Count the rows; refuse a line with more or fewer cells than there are columns.
 
-    A separator may end every line below the header.  A blank line is a row of one column, and none
-    of several.
+    A separator may end every line below the header.  A blank line is a row in a file of one column,
+    and none in others.
     """
     n_columns = len(header.names)
     expected, n_rows, blank = 0, 0, []
@@ -92,25 +92,27 @@ def look_at_lines(file: TextFile, sep: str, header: Header) -> Lines:
             if expected == 0:
                 expected = n_columns + (n_cells == n_columns + 1 and ends_empty)
             if n_cells != expected or (expected > n_columns and not ends_empty):
-                raise FileError(f"{file.name}: {_tell(begin, n_cells, expected, n_columns)}")
+                raise FileError(
+                    f"{file.name}: {_describe_line(begin, n_cells, expected, n_columns)}"
+                )
             n_rows, last = n_rows + 1, at
-    return Lines(n_rows, blank, last)
+    return RowLines(n_rows, blank, last)
 
 
-def _tell(line: int, n_cells: int, expected: int, n_columns: int) -> str:
-    """Return what is wrong with a line."""
-    own = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
+def _describe_line(line: int, n_cells: int, expected: int, n_columns: int) -> str:
+    """Return the error about a line."""
+    cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
     if expected > n_columns and n_cells != expected:
         other = f"lines before it {expected:,}, of which the last is empty"
     else:
         other = f"the header {n_columns:,}"
-    hint = "; --sep says what separates cells" if n_columns == 1 else ""
-    return f"line {line:,} has {own}, and {other}{hint}"
+    hint = "; --sep sets the separator of cells" if n_columns == 1 else ""
+    return f"line {line:,} has {cells}, and {other}{hint}"
 
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let cells be as long as they are."""
+    """Lift the limit on the length of cells."""
     before = csv.field_size_limit(_LONGEST)
     try:
         yield

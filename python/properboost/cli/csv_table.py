@@ -1,4 +1,4 @@
-"""Reading CSV files for the command line: cells as numbers or as the text they are."""
+"""CSV files for the command line, read as numbers or as text."""
 
 import csv
 import io
@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from properboost.cli.csv_lines import Header, Lines, find_header, look_at_lines
-from properboost.cli.text_file import Counts, FileError, TextFile, import_pandas, name_source
+from properboost.cli.csv_lines import Header, RowLines, count_lines, find_header
+from properboost.cli.text_file import (
+    CharacterCounts,
+    FileError,
+    TextFile,
+    import_pandas,
+    name_source,
+)
 from properboost.data.spelling import PLAIN, Spelling
 
 if TYPE_CHECKING:
@@ -35,23 +41,23 @@ __all__ = [
 MISSING = ("NA", "NaN", "nan", "null")
 
 Note: TypeAlias = Callable[[str], None]
-"""Tells the user about something that is not an error."""
+"""Function that shows the user a note that is not an error."""
 
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """How CSV files are written.
+    """The format of CSV files.
 
     Attributes
     ----------
     sep : str
-        What separates the cells.
+        The separator of cells.
     na : sequence of str
         Cells that are missing besides empty ones.
     encoding : str or None
-        What the text is written in; None is UTF-8, or what the file's mark says.
+        The encoding of the text; None is that of the file's byte-order mark, or UTF-8.
     spelling : Spelling
-        How numbers are spelled.
+        The spelling of numbers.
     """
 
     sep: str = ","
@@ -64,7 +70,7 @@ def read_csv(file: str, text: Collection[str], form: CsvFormat, note: Note) -> "
     """Read a CSV file: numbers as numbers, everything else and the columns `text` as strings.
 
     `file` is a path or "-" for the standard input.  There is a row for each line below the header,
-    in their order; of files of several columns, blank lines are none, which is noted.
+    in their order.  In files of several columns, blank lines are no rows, and are noted.
     """
     name = name_source(file)
     with _name_errors(name):
@@ -80,7 +86,7 @@ def read_csv(file: str, text: Collection[str], form: CsvFormat, note: Note) -> "
 
 @contextmanager
 def _name_errors(name: str) -> Iterator[None]:
-    """Have errors name the file: those of the system, and those of what reads cells."""
+    """Have errors name the file: those of the system, and those of the parser."""
     try:
         yield
     except OSError as error:
@@ -92,26 +98,26 @@ def _name_errors(name: str) -> Iterator[None]:
 def _read_rows(
     content: TextFile,
     header: Header,
-    counts: Counts,
+    counts: CharacterCounts,
     text: Collection[str],
     form: CsvFormat,
     note: Note,
 ) -> "DataFrame":
-    """Read the rows, and see to it that there is one for each line."""
+    """Read the rows, and check that there is one for each line."""
     errors, several = import_pandas().errors, len(header.names) > 1
     before = range(1, header.blank + 1)
-    # What pandas skips of files whose lines end with a carriage return alone is not what it should.
+    # pandas skips the wrong lines of files whose lines end with a carriage return alone.
     readable = content.without(before) if before else content
     frame, lines = None, None
     try:
         frame = _read_cells(readable, header.names, text, form)
     except (errors.ParserError, errors.ParserWarning):
-        lines = look_at_lines(content, form.sep, header)  # which says what line is wrong
+        lines = count_lines(content, form.sep, header)  # its error names the line
         if not (lines.blank and several):
             raise
     n_rows = counts.lines - header.blank - header.lines
     if frame is not None and (len(frame) != n_rows or _may_lack_cells(frame, header, counts)):
-        lines = look_at_lines(content, form.sep, header)
+        lines = count_lines(content, form.sep, header)
     if lines is not None:
         n_rows = lines.n_rows
         _note_blank(content.name, lines, several=several, note=note)
@@ -120,19 +126,19 @@ def _read_rows(
             frame = _read_cells(readable, header.names, text, form)
     if frame is None or len(frame) != n_rows:
         n_read = 0 if frame is None else len(frame)
-        raise FileError(f"{content.name}: {n_read:,} rows were read where there are {n_rows:,}")
+        raise FileError(f"{content.name}: {n_read:,} rows were read, but there are {n_rows:,}")
     if form.spelling == PLAIN:
         _note_points(readable, frame, form, note)
     return frame
 
 
 def _note_points(content: TextFile, frame: "DataFrame", form: CsvFormat, note: Note) -> None:
-    """Note numbers whose points stand between thousands more likely than before decimals.
+    """Note numbers whose points are more likely marks of thousands than of decimals.
 
-    Programs write 1.234 and 950 with as many decimals, or 1.25 without its zeros: where all
+    Programs write 1.234 and 950 with as many decimals, or 1.25 without its zeros.  So where all
     decimals are three, and some numbers have none, 1.234 is more than 950.
     """
-    likely = [str(name) for name, own in frame.items() if _may_have_thousands(own)]
+    likely = [str(name) for name, column in frame.items() if _may_have_thousands(column)]
     if not likely:
         return
     texts = _parse(content, sep=form.sep, encoding=content.encoding, dtype=str, usecols=likely)
@@ -155,7 +161,7 @@ def _may_have_thousands(column: "Series[Any]") -> bool:
     """Whether numbers are all below 1000 and of three decimals at most, or whole, and some are."""
     if column.dtype.kind != "f":
         return False
-    for values in (column.iloc[:1000], column):  # the first ones say enough of most columns
+    for values in (column.iloc[:1000], column):  # the first ones decide for most columns
         numbers = np.abs(values.dropna().to_numpy())
         if np.any(numbers >= 1e3):
             return False
@@ -167,11 +173,11 @@ def _may_have_thousands(column: "Series[Any]") -> bool:
     return 0 < len(fractions) < len(numbers)
 
 
-def _may_lack_cells(frame: "DataFrame", header: Header, counts: Counts) -> bool:
+def _may_lack_cells(frame: "DataFrame", header: Header, counts: CharacterCounts) -> bool:
     """Whether there may be lines with fewer cells than columns, or blank ones.
 
-    pandas fills what a line lacks from its end on, and refuses lines that are too long.  So there
-    are none if all lines together have the separators that they need, none of which is in quotes.
+    pandas fills the missing end of a line, and refuses lines that are too long.  So there are none
+    if all lines together have the separators that they need, none of them in quotes.
     """
     n_columns = len(header.names)
     if header.n_cells > n_columns:
@@ -182,8 +188,8 @@ def _may_lack_cells(frame: "DataFrame", header: Header, counts: Counts) -> bool:
     return n_columns == 1 or quotes > 0 or separators < (n_columns - 1) * counts.lines
 
 
-def _note_blank(name: str, lines: Lines, *, several: bool, note: Note) -> None:
-    """Note blank lines, except those at the end that are no rows."""
+def _note_blank(name: str, lines: RowLines, *, several: bool, note: Note) -> None:
+    """Note blank lines, except trailing ones that are no rows."""
     blank = [line for line in lines.blank if line < lines.last or not several]
     if blank:
         what = "are left out" if several else "are rows whose value is missing"
@@ -225,13 +231,13 @@ def _find_truths(frame: "DataFrame", names: Iterable[str]) -> list[str]:
 def _respell_all(
     frame: "DataFrame", names: Iterable[str], spelling: Spelling
 ) -> dict[str, "Series[Any]"]:
-    """Return those columns that are numbers in a spelling, as if they were spelled as usual."""
+    """Return the columns of numbers in a spelling, respelled as usual."""
     respelled = {name: _respell(frame[name], spelling) for name in names}
     return {name: column for name, column in respelled.items() if column is not None}
 
 
 def _read_large(column: "Series[Any]") -> "Series[Any] | None":
-    """Return a column of text as numbers if all are: pandas leaves integers beyond 64 bits so."""
+    """Return a text column as numbers if all are: pandas leaves integers beyond 64 bits as text."""
     if is_numeric(column):
         return None
     numbers = import_pandas().to_numeric(column, errors="coerce")
@@ -251,9 +257,9 @@ def _parse(content: TextFile, **settings: Any) -> Any:
 
 
 def _respell(column: "Series[Any]", spelling: Spelling) -> "Series[Any] | None":
-    """Return a column of numbers as if they were spelled as usual, or None if they are none.
+    """Return a column of numbers, respelled as usual; None if they are not numbers.
 
-    Cells that have a unit and others that have another or none are not of one kind of number.
+    Cells with different units, or with and without one, are not one kind of number.
     """
     plain, units = {}, set()
     for cell in column.dropna().unique().tolist():
@@ -272,7 +278,7 @@ def _respell(column: "Series[Any]", spelling: Spelling) -> "Series[Any] | None":
 
 
 def check_header(names: Sequence[str], file: str) -> None:
-    """Complain of names that are empty, or there more than once."""
+    """Refuse names that are empty or repeated."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise FileError(f"{file}: the header has {list_names(twice)} more than once")
@@ -281,7 +287,7 @@ def check_header(names: Sequence[str], file: str) -> None:
 
 
 def require(frame: "DataFrame", names: Iterable[str]) -> None:
-    """Complain of columns that are not there."""
+    """Refuse a frame that lacks columns."""
     missing = [name for name in dict.fromkeys(names) if name not in frame.columns]
     if missing:
         columns = "column" if len(missing) == 1 else "columns"
@@ -290,7 +296,7 @@ def require(frame: "DataFrame", names: Iterable[str]) -> None:
 
 
 def list_names(names: Sequence[Any], most: int = 10) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(name) for name in names[:most]) + more
 
@@ -303,7 +309,7 @@ def is_numeric(column: "Series[Any]") -> bool:
 def first_text(column: "Series[Any]", spelling: Spelling = PLAIN) -> tuple[int, str]:
     """Return the first cell that is not a number: its row, counted from 1, and the cell.
 
-    Where all are numbers that are written as text it is the first of these.
+    Where all are numbers as text, it is the first of these.
     """
     there = column.notna()
     if spelling == PLAIN:

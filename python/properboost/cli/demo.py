@@ -1,7 +1,7 @@
-"""``properboost demo``: tuned gains against the classical losses, beside the published errors.
+"""``properboost demo``: tuned gains against the classical losses and the published errors.
 
 It is Table 6 of the BoostLR paper [1]_ with one difference that matters: the gain of each loss is
-chosen by cross-validation on the training rows, and what hindsight would have chosen is called so.
+chosen by cross-validation on the training rows.  The choice of hindsight is labelled as such.
 
 References
 ----------
@@ -94,7 +94,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fit on all training rows, and what it makes of the test rows."""
+    """One fit on all training rows, with its results on the test rows."""
 
     model: Model
     seconds: float
@@ -111,15 +111,15 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """All trials on one problem: of the tuned losses one a gain, of the others one."""
+class ProblemTrials:
+    """All trials on one problem: one for each gain of the tuned losses, and one for each other."""
 
     problem: Problem
     tuned: dict[str, list[Trial]]
     fixed: dict[str, Trial]
     search: Trial
     family: str
-    """What the search chose."""
+    """The family that the search chose."""
 
     def chosen(self, method: str) -> Trial:
         """Return the trial of least cross-validated log loss."""
@@ -136,7 +136,7 @@ class Outcome:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is tried, and where the picture goes."""
+    """Add the trials, and the place of the picture."""
     shown = " ".join(f"{gain:g}" for gain in GAINS)
     parser.add_argument(
         "--output-dir",
@@ -161,7 +161,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Train, print the table, and draw the picture ``demo.png``.
 
-    The table goes to stdout; progress and what had to be left out go to stderr.
+    The table goes to stdout; progress and omissions go to stderr.
     """
     began = time.perf_counter()
     shared = {"n_estimators": arguments.rounds, "n_jobs": arguments.n_jobs}
@@ -190,7 +190,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
 
 
 class _Progress:
-    """Says on stderr what is being done: in place on a terminal, now and then elsewhere."""
+    """Progress on stderr: in place on a terminal, now and then elsewhere."""
 
     _SECONDS_BETWEEN_LINES = 2.0
 
@@ -207,7 +207,7 @@ class _Progress:
             tell(f"{text} ...")
 
     def clear(self) -> None:
-        """Make place for what is printed next."""
+        """Make room for the next output."""
         if self._in_place:
             tell("\r\x1b[2K", end="")
 
@@ -216,7 +216,7 @@ class _Progress:
 
 
 def _load_problems(progress: _Progress) -> Iterator[Problem]:
-    """Yield the sets of the paper's Table 6 that can be had, saying why one cannot."""
+    """Yield the available sets of the paper's Table 6; note the reason for each other one."""
     progress("loading LETTER")
     yield _load("LETTER.p1", "the letter O against the rest", datasets.load_letter, part="p1")
     yield _load("LETTER.p2", "N to Z against A to M", datasets.load_letter, part="p2")
@@ -251,7 +251,7 @@ def _load(name: str, classes: str, load: Callable[..., Any], **which: Any) -> Pr
 
 def _try_all(
     problem: Problem, gains: Sequence[float], shared: dict[str, Any], progress: _Progress
-) -> Outcome:
+) -> ProblemTrials:
     shared = shared | {"categorical_features": problem.categorical}
     _try(problem, ProperBoostClassifier(**shared))  # the first fit starts the threads: not timed
     tuned: dict[str, list[Trial]] = {}
@@ -272,12 +272,12 @@ def _try_all(
     search = ProperBoostClassifierCV(
         effort=2, categorical_features=problem.categorical, n_jobs=shared["n_jobs"], random_state=0
     )
-    found = _try(problem, search)
-    return Outcome(
+    trial = _try(problem, search)
+    return ProblemTrials(
         problem,
         tuned,
         {name: _try(problem, model) for name, model in fixed.items()},
-        replace(found, cv_log_loss=-search.best_score_),
+        replace(trial, cv_log_loss=-search.best_score_),
         str(search.family_),
     )
 
@@ -324,7 +324,7 @@ def _headline(n_estimators: int, n_threads: int) -> str:
     )
 
 
-def _table(outcome: Outcome) -> str:
+def _table(outcome: ProblemTrials) -> str:
     problem = outcome.problem
     sizes = f"{len(problem.y):,} training and {len(problem.y_test):,} test rows"
     head = ("", "gain", "CV loss", "errors", "log loss", "fit (s)", *("gain", "errors") * 2)
@@ -370,23 +370,23 @@ _NOTES = """\
 errors, log loss: on the test rows.  fit: one fit, binning included.
 gain from training rows alone: of {gains} the one of least log loss in {n_folds}-fold \
 cross-validation on the training rows (CV loss).  Exponential and Logistic (GLog) have gain 1; \
-AdaBoost (stumps, exact steps) and LogitBoost (Newton steps) have none that matters.
-Search: ProperBoostClassifierCV(effort=2), one line that compares families of models on a fifth of \
-the training rows (CV loss) and fits the best, which is named, to all; fit is the whole search.
+AdaBoost (stumps, exact steps) and LogitBoost (Newton steps) have no effective gain.
+Search: ProperBoostClassifierCV(effort=2), which compares families of models on a fifth of \
+the training rows (CV loss), and fits the best, named here, to all; fit is the whole search.
 hindsight: the gain of fewest errors on the test rows.  Nobody could have chosen it; it is shown \
-because a table of optimal gains may read that way.
+because tables of optimal gains may have such gains.
 published: Masnadi-Shirazi and Vasconcelos, JMLR 16 (2015), Table 6: 100 rounds of histograms.  \
-The paper calls these gains optimal and cross-validated, without saying on which rows.  Its \
+The paper calls these gains optimal and cross-validated, without naming the rows.  Its \
 histograms seem to be class-conditional: they weigh both classes alike, and so make more errors \
 where one class is rare.  Here rows are weighed alike (docs/papers/histograms.md).
 """
 
 _ADULT_NOTE = """\
-ADULT: every category has a bin of its own here; the paper does not say how it cut the features.
+ADULT: every category has its own bin here; the paper has no description of its bins.
 """
 
 
-def _footnotes(gains: Sequence[float], outcomes: Sequence[Outcome]) -> str:
+def _footnotes(gains: Sequence[float], outcomes: Sequence[ProblemTrials]) -> str:
     notes = _NOTES.format(gains=", ".join(f"{gain:g}" for gain in gains), n_folds=N_FOLDS)
     if any(outcome.problem.name == "ADULT" for outcome in outcomes):
         notes += _ADULT_NOTE
@@ -405,7 +405,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
+def _draw(outcomes: Sequence[ProblemTrials], path: Path) -> str:
     columns = len(outcomes)
     size = (4.6 * columns, 17.5)
     # A figure without pyplot: no window, no backend to choose, nothing left behind.
@@ -417,7 +417,7 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
     write_whole(path, [picture.getbuffer()])
-    return f"The picture is in {path}."
+    return f"Wrote the picture to {path}."
 
 
 def _title(figure: "SubFigure", text: str) -> None:
@@ -425,8 +425,8 @@ def _title(figure: "SubFigure", text: str) -> None:
     figure.suptitle(f"\n{text}\n", fontsize=14, fontweight="bold", linespacing=0.5)
 
 
-def _draw_outcomes(figure: "SubFigure", outcomes: Sequence[Outcome]) -> None:
-    _title(figure, "What the gain does. Rings: the gain chosen on the training rows alone")
+def _draw_outcomes(figure: "SubFigure", outcomes: Sequence[ProblemTrials]) -> None:
+    _title(figure, "Effect of the gain. Rings: the gain chosen on the training rows alone")
     grid = figure.subplots(3, len(outcomes), squeeze=False)
     for (errors, losses, reliability), outcome in zip(grid.T, outcomes, strict=True):
         name = outcome.problem.name
@@ -441,7 +441,7 @@ def _draw_outcomes(figure: "SubFigure", outcomes: Sequence[Outcome]) -> None:
     grid[0, 0].legend(fontsize=9)
 
 
-def _draw_curves(ax: "Axes", outcome: Outcome, score: str) -> None:
+def _draw_curves(ax: "Axes", outcome: ProblemTrials, score: str) -> None:
     for method, trials in outcome.tuned.items():
         style = _STYLES[method]
         gains = [trial.gain for trial in trials]
@@ -462,7 +462,7 @@ def _draw_curves(ax: "Axes", outcome: Outcome, score: str) -> None:
     ax.grid(alpha=0.3)
 
 
-def _draw_cross_validation(ax: "Axes", outcome: Outcome) -> None:
+def _draw_cross_validation(ax: "Axes", outcome: ProblemTrials) -> None:
     for method, trials in outcome.tuned.items():
         gains = [trial.gain for trial in trials]
         losses = [trial.cv_log_loss for trial in trials]
@@ -480,7 +480,7 @@ def _use_log_axis(ax: "Axes", gains: Sequence[float]) -> None:
     ax.set_xlabel("gain")
 
 
-def _draw_reliability(ax: "Axes", outcome: Outcome) -> None:
+def _draw_reliability(ax: "Axes", outcome: ProblemTrials) -> None:
     """Draw GLog through its own link and through the link of gain 1, as the paper's Table 5."""
     problem, model = outcome.problem, outcome.chosen("GLog").model
     F = model.decision_function(problem.X_test)
@@ -498,7 +498,7 @@ def _draw_reliability(ax: "Axes", outcome: Outcome) -> None:
     ax.grid(alpha=0.3)
 
 
-def _draw_shapes(figure: "SubFigure", outcome: Outcome, columns: int) -> None:
+def _draw_shapes(figure: "SubFigure", outcome: ProblemTrials, columns: int) -> None:
     method, problem = outcome.best_method, outcome.problem
     model = outcome.chosen(method).model
     what = f"{problem.name}, {method} with gain {model.gain:g}"

@@ -1,4 +1,4 @@
-"""``properboost export``: a model in the words of another system."""
+"""``properboost export``: a model in the language of another system."""
 
 import argparse
 import io
@@ -20,8 +20,8 @@ __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 SQL is text, and goes to stdout without --output; ONNX and treelite's
-checkpoints are bytes, and need --output.  ONNX takes onnx (pip install
-'properboost[onnx]'), and treelite treelite ('properboost[treelite]').
+checkpoints are bytes, and need --output.  ONNX needs onnx (pip install
+'properboost[onnx]'), and treelite needs treelite ('properboost[treelite]').
 
 examples:
   properboost export model.json --to onnx --output model.onnx
@@ -50,14 +50,16 @@ _FORMATS: dict[str, tuple[Callable[..., bytes], tuple[str, ...]]] = {
     "sql": (_make_sql, ("outputs", "dialect", "table", "columns", "keep")),
     "treelite": (_make_treelite, ()),
 }
-"""What makes the content of a file, and the options that it takes."""
+"""The functions that make the content of a file, and their options."""
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "outputs": {
         "choices": OUTPUTS,
         "nargs": "+",
-        "help": "of onnx and sql: what is returned, in this order (default: label probabilities of "
-        "onnx, raw probabilities of sql)",
+        "help": (
+            "of onnx and sql: the outputs, in this order (default: label probabilities of onnx, "
+            "raw probabilities of sql)"
+        ),
     },
     "missing": {
         "metavar": "TEXT",
@@ -83,7 +85,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def _print(content: bytes) -> None:
-    """Write UTF-8 to stdout, as to files, whatever the terminal's encoding: databases read it."""
+    """Write UTF-8 to stdout, as to files: databases read it, whatever the terminal's encoding."""
     sys.stdout.flush()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.buffer.write(content)
@@ -93,7 +95,7 @@ def _print(content: bytes) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the model, the format, and what the formats take."""
+    """Add the model, the format, and the options of formats."""
     add_model(parser)
     parser.add_argument("--to", choices=list(_FORMATS), required=True, help="the format")
     parser.add_argument(
@@ -107,20 +109,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Export the model."""
     make, taken = _FORMATS[arguments.to]
-    given = {name: value for name, value in vars(arguments).items() if name in _OPTIONS}
-    foreign = given.keys() - {*taken}
+    options = {name: value for name, value in vars(arguments).items() if name in _OPTIONS}
+    foreign = options.keys() - {*taken}
     if foreign:
-        parser.error(f"--{min(foreign)} is not for --to {arguments.to}")
-    if "outputs" in given:
+        parser.error(f"--{min(foreign)} cannot be combined with --to {arguments.to}")
+    if "outputs" in options:
         with misuse_if_wrong(parser):
-            check_outputs(given["outputs"], OUTPUTS)
+            check_outputs(options["outputs"], OUTPUTS)
     if arguments.output != "-":
         check_output(arguments)
     elif arguments.to != "sql":
-        parser.error(f"--to {arguments.to} needs --output: it is no text")
+        parser.error(f"--to {arguments.to} needs --output, because its format is not text")
     model = load_model(arguments.model)
     try:
-        content = make(model, **given)
+        content = make(model, **options)
     except (TypeError, ValueError) as error:
         raise FileError(f"{arguments.model}: {error}") from error
     if arguments.output == "-":

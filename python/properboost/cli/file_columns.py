@@ -1,4 +1,4 @@
-"""What the columns of a file are to the command line: labels, weights, features."""
+"""The roles of a file's columns for the command line: labels, weights, features."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from properboost.cli.csv_table import (
     list_names,
     require,
 )
-from properboost.cli.row_file import Reader
+from properboost.cli.row_file import RowFileReader
 from properboost.data.binning import CategoricalBins, FeatureBins
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
-    "Once",
-    "Unseen",
+    "RepeatFilter",
+    "UnseenCategories",
     "arrange",
     "check_classes",
     "check_labels",
@@ -42,13 +42,13 @@ __all__ = [
 ]
 
 MOST_NUMBERS = 20
-"""Different numbers of a target that are taken for classes without a question."""
+"""The most different numbers of a target that are classes without an option."""
 
 
 def read_labels(
     column: "Series[Any]", *, many: bool = True, of: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the classes of the rows: any, many numbers only if so allowed; or some of these."""
+    """Return the classes of the rows: any, or some of these; `many` allows many numbers."""
     labels = check_labels(column)
     classes = column.unique()
     if of is not None:
@@ -64,7 +64,7 @@ def read_labels(
 
 
 def check_labels(column: "Series[Any]") -> NDArray[Any]:
-    """Return the cells of a column in which each is a class."""
+    """Return the cells of a column, each of which is a class."""
     missing = int(column.isna().sum())
     if missing:
         raise FileError(
@@ -75,14 +75,14 @@ def check_labels(column: "Series[Any]") -> NDArray[Any]:
         raise FileError(f"column {column.name!r} holds fractions, not classes")
     if labels.dtype.kind == "f" and np.any(np.abs(labels) > 2.0**53):
         raise FileError(
-            f"column {column.name!r} holds numbers of more than 15 digits, of which several may be "
-            "one class: a letter before each makes text of them"
+            f"column {column.name!r} holds numbers of more than 15 digits, and several of them "
+            "may become one class: put a letter before each to make them text"
         )
     return labels
 
 
 def check_classes(name: str, classes: Sequence[Any], n_rows: int, *, many: bool) -> None:
-    """Refuse one class only, and more than a few numbers, or texts, unless they may be `many`.
+    """Refuse a single class; refuse more than a few numbers, or texts, unless they may be `many`.
 
     Texts are refused where most rows have classes of their own.
     """
@@ -95,7 +95,7 @@ def check_classes(name: str, classes: Sequence[Any], n_rows: int, *, many: bool)
         what = "numbers" if numbers else "texts"
         raise FileError(
             f"column {name!r} holds {len(classes):,} different {what}, each of which would be a "
-            "class; --many-classes takes them for that"
+            "class; --many-classes accepts them as classes"
         )
 
 
@@ -130,13 +130,13 @@ def keep_counted(
 def make_features(
     frame: "DataFrame", asked: Collection[str], spelling: Spelling | None, note: Note
 ) -> tuple["DataFrame", list[str]]:
-    """Make categories of every text; return the features, and which are categorical.
+    """Make categories of every text; return the features, and the categorical ones.
 
-    `asked` are the columns that are to be categorical whatever they hold.  `spelling` is how
-    numbers are spelled in the file, None if they are no text there.
+    `asked` are the columns that are categorical whatever they hold.  `spelling` is that of numbers
+    in the file, None if they are not text there.
     """
     if frame.shape[1] == 0:
-        raise FileError("no column is left to be a feature")
+        raise FileError("no columns are left for features")
     categorical = [name for name in frame.columns if not is_numeric(frame[name])]
     for name in categorical:
         if name not in asked:
@@ -147,30 +147,34 @@ def make_features(
 def read_features(
     model: BoostedClassifier | LinearClassifier | UDTClassifier,
     file: str,
-    reader: Reader,
+    reader: RowFileReader,
     note: Note,
 ) -> Iterator["DataFrame"]:
-    """Read the columns that a model fitted on named ones needs, in the model's order."""
+    """Read the columns that a model needs by name, in the model's order."""
     known = find_categories(model)
-    told, unseen, spelling = Once(note), Unseen(model), reader.spelling_of(file)
+    note_once, unseen, spelling = (
+        RepeatFilter(note),
+        UnseenCategories(model),
+        reader.spelling_of(file),
+    )
     for frame in reader.read_batches(file, find_text(known), is_needed=known.__contains__):
-        X = arrange(frame, known, spelling, told)
+        X = arrange(frame, known, spelling, note_once)
         unseen.add(X)
         yield X
-    unseen.tell(note)
+    unseen.report(note)
 
 
-class Once:
-    """Tells everything once."""
+class RepeatFilter:
+    """A filter that notes every message once."""
 
     def __init__(self, note: Note) -> None:
         self._note = note
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
 
     def __call__(self, message: str) -> None:
-        """Tell a message unless it was told."""
-        if message not in self._told:
-            self._told.add(message)
+        """Note a message unless it was noted before."""
+        if message not in self._noted:
+            self._noted.add(message)
             self._note(message)
 
 
@@ -189,16 +193,16 @@ def arrange(
     spelling: Spelling | None,
     note: Note,
 ) -> "DataFrame":
-    """Return the features of which these categories are known, None of a number, in that order.
+    """Return these features in their order; `known` has their categories, None of a number.
 
-    `spelling` is how numbers are spelled in the file, None if they are no text there.
+    `spelling` is that of numbers in the file, None if they are not text there.
     """
     require(frame, known)
-    given = [name for name in frame.columns if name in known]
+    needed = [name for name in frame.columns if name in known]
     extra = [name for name in frame.columns if name not in known]
     if extra:
-        note(f"ignored, as the model does not use them: {list_names(extra)}")
-    if given != list(known):
+        note(f"ignored, because the model does not use them: {list_names(extra)}")
+    if needed != list(known):
         note("the columns are in another order than in training; they are matched by name")
     for name, categories in known.items():
         if categories is None and not is_numeric(frame[name]):
@@ -216,13 +220,13 @@ def note_unseen(
     model: BoostedClassifier | LinearClassifier | UDTClassifier, X: "DataFrame", note: Note
 ) -> None:
     """Note the categories that training did not have, and that share no bin with rare ones."""
-    unseen = Unseen(model)
+    unseen = UnseenCategories(model)
     unseen.add(X)
-    unseen.tell(note)
+    unseen.report(note)
 
 
-class Unseen:
-    """Counts the categories that training did not have, and that share no bin with rare ones."""
+class UnseenCategories:
+    """A count of categories that training did not have, and that share no bin with rare ones."""
 
     def __init__(self, model: BoostedClassifier | LinearClassifier | UDTClassifier) -> None:
         sharing = _find_rare(model)
@@ -231,22 +235,22 @@ class Unseen:
             for name, categories in find_categories(model).items()
             if categories is not None and name not in sharing
         }
-        self._found: dict[str, tuple[int, Any]] = {}
+        self._unseen: dict[str, tuple[int, Any]] = {}
 
     def add(self, X: "DataFrame") -> None:
-        """Take some rows."""
+        """Count some rows."""
         for name, categories in self._known.items():
             column = X[name]
             unseen = column.notna() & ~column.isin(categories)
             if unseen.any():
-                before, example = self._found.get(name, (0, column[unseen].iloc[0]))
-                self._found[name] = before + int(unseen.sum()), example
+                before, example = self._unseen.get(name, (0, column[unseen].iloc[0]))
+                self._unseen[name] = before + int(unseen.sum()), example
 
-    def tell(self, note: Note) -> None:
-        """Note what was found."""
+    def report(self, note: Note) -> None:
+        """Note the counts."""
         for name in self._known:
-            if name in self._found:
-                count, example = self._found[name]
+            if name in self._unseen:
+                count, example = self._unseen[name]
                 note(
                     f"column {name!r} holds categories that training did not have ({count:,} "
                     f"cells, such as {example!r}); they add 0 to the raw prediction"

@@ -16,8 +16,8 @@ from properboost.cli.file_columns import (
 )
 from properboost.cli.fit_batches import fit_in_batches
 from properboost.cli.fit_report import (
-    Counts,
-    TrainingRows,
+    ClassCounts,
+    TrainingFrame,
     describe_fit,
     evaluate,
     hold_out,
@@ -25,9 +25,9 @@ from properboost.cli.fit_report import (
 )
 from properboost.cli.options import MODELS, add_parameters, make_classifier
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import Reader, comes_in_batches
+from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import (
-    Group,
+    OptionGroup,
     add_file,
     add_force,
     add_threads,
@@ -45,14 +45,14 @@ A column whose cells are all numbers is numeric; any other is categorical, with
 its cells as text.  Booleans of Parquet and Arrow are numbers, 0 and 1.
 
 Families of models are compared by cross-validation on all rows; parameters that
-are given are kept.  The held-out rows then judge the choice, too.  With
---effort none one model is fitted; --gain auto, --n-estimators auto or both then
-choose these alone.
+you set are kept.  The held-out rows then judge the choice, too.  With
+--effort none only one model is fitted; --gain auto, --n-estimators auto or both
+then choose only these.
 
-The report gives log loss and accuracy: of the shares of the classes in place of
-a model, to compare with; of the saved model on all rows, which it was fitted
-on; on held-out rows, of a model fitted without them; and of the saved model on
-the rows of another file (--eval).
+The report has log loss and accuracy: of the shares of the classes, for
+comparison; of the saved model on all rows, which it was fitted on; on held-out
+rows, of a model fitted without them; and of the saved model on the rows of
+another file (--eval).
 
 examples:
   properboost fit train.csv --target diagnosis
@@ -74,19 +74,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--many-classes",
         action="store_true",
-        help="take a target of more than 20 different numbers for classes",
+        help="accept a target of more than 20 different numbers as classes",
     )
     parser.add_argument(
         "--output",
         metavar="FILE",
         default="model.json",
-        help="the model, packed by gzip if it ends with .gz (default: %(default)s)",
+        help="the model file, packed by gzip if its name ends with .gz (default: %(default)s)",
     )
     add_force(parser)
     parser.add_argument(
         "--compact",
         action="store_true",
-        help="leave out what predictions do not need, as the rounds one by one",
+        help="leave out parts that predictions do not need, such as the single rounds",
     )
     parser.add_argument(
         "--eval",
@@ -105,29 +105,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--in-batches",
         action="store_true",
-        help="read Parquet some rows at a time, and keep a byte a cell; so are folders, and files "
-        "that would fill the memory, without being asked",
+        help=(
+            "read Parquet in batches of rows, and keep one byte for each cell; the default for "
+            "folders, and for files that would fill the memory"
+        ),
     )
     _add_columns(parser.add_argument_group("columns"))
     parser.add_argument(
         "--model",
         choices=MODELS,
         default=MODELS[0],
-        help="what is fitted: boosted tables, trees or rules; or a linear classifier from random "
-        "sums of rows (default: %(default)s)",
+        help=(
+            "the kind of model: boosted tables, trees or rules; or a linear classifier from "
+            "random sums of rows (default: %(default)s)"
+        ),
     )
     add_parameters(parser)
     add_threads(parser)
 
 
-def _add_columns(group: Group) -> None:
+def _add_columns(group: OptionGroup) -> None:
     group.add_argument(
         "--categorical",
         metavar="COL",
         nargs="+",
         action="extend",
         default=[],
-        help="columns of numbers that are to be read as categories",
+        help="columns of numbers to read as categories",
     )
     group.add_argument(
         "--drop",
@@ -135,12 +139,12 @@ def _add_columns(group: Group) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="columns that are not features",
+        help="columns to leave out of the features",
     )
     group.add_argument(
         "--sample-weight",
         metavar="COL",
-        help="column that says how often each row counts; it is not a feature",
+        help="column of the weights of rows; it is not a feature",
     )
 
 
@@ -158,14 +162,16 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in (*arguments.categorical, *arguments.drop):
         if column in reserved:
-            parser.error(f"column {column!r} is the target or the weight, which are no features")
+            parser.error(f"column {column!r} is the target or the weight, and cannot be a feature")
     reader = make_reader(arguments, parser, arguments.file, arguments.eval)
     in_batches = _wants_batches(arguments, parser)
     check_output(arguments)
     if in_batches:
-        found = fit_in_batches(arguments, estimator, reader)
-        lines = [own if isinstance(own, str) else show_scores(*own) for own in found.scores]
-        _tell(arguments, found.model, Counts(found.rows, found.weights), lines)
+        fitted = fit_in_batches(arguments, estimator, reader)
+        lines = [
+            score if isinstance(score, str) else show_scores(*score) for score in fitted.scores
+        ]
+        _report(arguments, fitted.model, ClassCounts(fitted.rows, fitted.weights), lines)
         return
     frame = reader.read(
         arguments.file,
@@ -181,14 +187,14 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     X, categorical = make_features(
         frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, spelling, note
     )
-    rows = TrainingRows(X, labels, weight)
+    rows = TrainingFrame(X, labels, weight)
     others = None
     if arguments.eval is not None:
         others = _read_others(arguments, reader, rows)
     model = estimator.set_params(categorical_features=categorical)
     held_out = hold_out(model, rows, arguments.test_size)
     rows.fit(model)
-    # A search is saved as the model that it chose, which has a record of what was compared.
+    # A search is saved as the model that it chose, which has a record of the candidates.
     chosen: Any = getattr(model, "best_estimator_", model)
     chosen.spelling_ = spelling or PLAIN
     chosen.save_model(arguments.output, compact=arguments.compact)
@@ -197,18 +203,20 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         note_unseen(chosen, others.X, note)
         scores.append(evaluate(model, others))
     codes = np.searchsorted(model.classes_, labels)
-    held = np.bincount(codes, weight).astype(np.float64)
-    _tell(arguments, model, Counts(np.bincount(codes), held), scores)
+    class_weights = np.bincount(codes, weight).astype(np.float64)
+    _report(arguments, model, ClassCounts(np.bincount(codes), class_weights), scores)
 
 
-def _tell(arguments: argparse.Namespace, model: Any, counts: Counts, scores: list[str]) -> None:
+def _report(
+    arguments: argparse.Namespace, model: Any, counts: ClassCounts, scores: list[str]
+) -> None:
     source = name_source(arguments.file)
     show(describe_fit(model, counts, scores, source=source, target=arguments.target))
-    show(f"\nThe model, fitted on all rows, is in {arguments.output}.")
+    show(f"\nWrote the model, fitted on all rows, to {arguments.output}.")
 
 
 def _wants_batches(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:
-    """Whether rows are read in batches: if so asked, of a folder, and where memory is too small."""
+    """Whether rows are read in batches: on request, from a folder, or where memory is short."""
     file = arguments.file
     if not comes_in_batches(file):
         if arguments.in_batches:
@@ -219,13 +227,18 @@ def _wants_batches(arguments: argparse.Namespace, parser: argparse.ArgumentParse
         parts = ParquetParts.open(file)
         in_batches = parts.exceed_memory(len(parts.names) - len(arguments.drop))
         if in_batches:
-            note(f"{file} is read in batches, as its {parts.n_rows:,} rows would fill the memory")
+            note(
+                f"{file} is read in batches, because its {parts.n_rows:,} rows would fill the "
+                "memory"
+            )
     if in_batches and arguments.model == "rado":
-        parser.error("--model rado takes all rows at once, and cannot read them in batches")
+        parser.error("--model rado needs all rows at once, and cannot read them in batches")
     return in_batches
 
 
-def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRows) -> TrainingRows:
+def _read_others(
+    arguments: argparse.Namespace, reader: RowFileReader, rows: TrainingFrame
+) -> TrainingFrame:
     """Return the rows of another file, with the columns of those for training."""
     known: dict[str, Any] = {
         str(name): column.cat.categories if column.dtype == "category" else None
@@ -255,4 +268,4 @@ def _read_others(arguments: argparse.Namespace, reader: Reader, rows: TrainingRo
         )
     except FileError as error:
         raise FileError(f"{file}: {error}") from error
-    return TrainingRows(X, labels, weight)
+    return TrainingFrame(X, labels, weight)

@@ -1,4 +1,4 @@
-"""``properboost fit`` over Parquet whose rows are not all in memory at once."""
+"""``properboost fit`` on Parquet whose rows are not all in memory at once."""
 
 import argparse
 import math
@@ -14,8 +14,8 @@ from properboost.batches.predictions import evaluate
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.cli.csv_table import FileError, import_pandas, name_source, require
 from properboost.cli.file_columns import (
-    Once,
-    Unseen,
+    RepeatFilter,
+    UnseenCategories,
     arrange,
     check_classes,
     check_labels,
@@ -25,7 +25,7 @@ from properboost.cli.file_columns import (
     make_features,
 )
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import Reader
+from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_work import note
 from properboost.data.labels import TooFewRowsError
 from properboost.parameters.declare import read_parameter
@@ -34,16 +34,16 @@ from properboost.progress import show_progress
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["FoundInBatches", "fit_in_batches"]
+__all__ = ["BatchedFit", "fit_in_batches"]
 
 Score: TypeAlias = tuple[str, int, float, float]
 
 Choose: TypeAlias = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
-"""Says which rows are taken, given which are held out."""
+"""Function that returns the rows to take, from the mask of held-out rows."""
 
 
-class FoundInBatches(NamedTuple):
-    """A model; how many rows each class has, and their weight; and scores, or why there are none.
+class BatchedFit(NamedTuple):
+    """A model, the rows and the weight of each class, and scores, or the reason against them.
 
     A score has a name, a number of rows, a log loss and an accuracy.
     """
@@ -54,15 +54,17 @@ class FoundInBatches(NamedTuple):
     scores: list[Score | str]
 
 
-def fit_in_batches(arguments: argparse.Namespace, estimator: Any, reader: Reader) -> FoundInBatches:
+def fit_in_batches(
+    arguments: argparse.Namespace, estimator: Any, reader: RowFileReader
+) -> BatchedFit:
     """Fit and save a model, and score it."""
-    rows = _Rows(arguments)
+    rows = _BatchedRows(arguments)
     if arguments.eval is not None:
         others = reader.read_batches(arguments.eval, [], is_needed=lambda _: False)
         with _named(arguments.eval):
             require(next(others), rows.columns)
     with _named(arguments.file):
-        table = rows.quantize(estimator, "reading", lambda held: held | True)
+        table = rows.quantize(estimator, "reading", lambda is_held_out: is_held_out | True)
     check_classes(arguments.target, table.classes.tolist(), len(table), many=arguments.many_classes)
     estimator.set_params(categorical_features=rows.categorical)
     model = clone(estimator).fit(table)
@@ -72,20 +74,20 @@ def fit_in_batches(arguments: argparse.Namespace, estimator: Any, reader: Reader
     weights = np.bincount(table.labels.codes, table.weight).astype(np.float64)
     del table
     scores = [
-        rows.score(model, "training", lambda held: held | True),
+        rows.score(model, "training", lambda is_held_out: is_held_out | True),
         _hold_out(estimator, rows, int(counts.sum()), model.classes_, arguments),
     ]
     if arguments.eval is not None:
         scores.append(_score_other(arguments, chosen, reader))
-    return FoundInBatches(model, counts, weights, scores)
+    return BatchedFit(model, counts, weights, scores)
 
 
 def _hold_out(
-    estimator: Any, rows: "_Rows", n_rows: int, classes: Any, arguments: argparse.Namespace
+    estimator: Any, rows: "_BatchedRows", n_rows: int, classes: Any, arguments: argparse.Namespace
 ) -> Score | str:
-    """Return what the report says of rows that a model has not seen."""
+    """Return the report's scores on rows that a model has not seen."""
     if arguments.test_size == 0.0:
-        return "held out: none was asked for"
+        return "held out: none, because --test-size is 0"
     try:
         table = rows.quantize(estimator, "reading without the held-out rows", np.logical_not)
     except TooFewRowsError:
@@ -94,35 +96,35 @@ def _hold_out(
         return "held out: none, because there are too few rows"
     trial = clone(estimator).fit(table)
     del table
-    return rows.score(trial, "held out", lambda held: held)
+    return rows.score(trial, "held out", lambda is_held_out: is_held_out)
 
 
-def _score_other(arguments: argparse.Namespace, model: Any, reader: Reader) -> Score:
-    """Return what the report says of the rows of another file."""
+def _score_other(arguments: argparse.Namespace, model: Any, reader: RowFileReader) -> Score:
+    """Return the report's scores on the rows of another file."""
     known, file = find_categories(model), name_source(arguments.eval)
     reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     text = find_text(known)
     if model.classes_.dtype.kind in "OU":
         text.append(arguments.target)
-    unseen, tell = Unseen(model), Once(lambda message: note(f"{file}: {message}"))
+    unseen, tell = UnseenCategories(model), RepeatFilter(lambda message: note(f"{file}: {message}"))
     spelling = reader.spelling_of(arguments.eval)
 
     def read() -> Iterator["DataFrame"]:
         is_needed = {*known, *reserved}.__contains__
-        given = reader.read_batches(arguments.eval, text, is_needed=is_needed, labels=reserved[0])
-        for frame in given:
+        frames = reader.read_batches(arguments.eval, text, is_needed=is_needed, labels=reserved[0])
+        for frame in frames:
             require(frame, reserved)
-            own = keep_counted(frame, arguments.sample_weight, spelling)
-            check_labels(own[arguments.target])
-            dropped = [c for c in (*reserved, *arguments.drop) if c in own]
-            X = arrange(own.drop(columns=dropped), known, spelling, tell)
+            rows = keep_counted(frame, arguments.sample_weight, spelling)
+            check_labels(rows[arguments.target])
+            dropped = [c for c in (*reserved, *arguments.drop) if c in rows]
+            X = arrange(rows.drop(columns=dropped), known, spelling, tell)
             unseen.add(X)
-            yield import_pandas().concat([X, own[reserved]], axis=1)
+            yield import_pandas().concat([X, rows[reserved]], axis=1)
 
     with _named(arguments.eval):
-        found = evaluate(model, read(), arguments.target, arguments.sample_weight)
-    unseen.tell(note)
-    return "other file", int(found["rows"]), found["log_loss"], found["accuracy"]
+        scores = evaluate(model, read(), arguments.target, arguments.sample_weight)
+    unseen.report(note)
+    return "other file", int(scores["rows"]), scores["log_loss"], scores["accuracy"]
 
 
 @contextmanager
@@ -135,14 +137,14 @@ def _named(file: str) -> Iterator[None]:
         raise error if name in str(error) else FileError(f"{name}: {error}") from error
 
 
-class _Rows:
-    """The rows to learn from: features, then target and weight, of which some are held out."""
+class _BatchedRows:
+    """The rows of the file: features, then target and weight; some are held out."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
         self._parts = ParquetParts.open(arguments.file)
-        given = (arguments.target, arguments.sample_weight)
-        self._reserved = [column for column in given if column is not None]
+        columns = (arguments.target, arguments.sample_weight)
+        self._reserved = [column for column in columns if column is not None]
         first = next(self._frames())
         require(first, [*self._reserved, *arguments.categorical, *arguments.drop])
         others = first.drop(columns=[*self._reserved, *arguments.drop])
@@ -155,30 +157,30 @@ class _Rows:
         return [*self._features, *self._reserved]
 
     def quantize(self, estimator: Any, task: str, choose: Choose) -> QuantizedTable:
-        """Return the codes of some rows."""
-        given = self._arguments
+        """Return the quantized table of chosen rows."""
+        arguments = self._arguments
         known = estimator.get_params(deep=False)
         of_bins = ("max_bins", "rows_per_bin", "class_weight", "normalize_weights", "random_state")
         means = "cv" in known or read_parameter(estimator, "weak_learner").needs_means
         with self._progress(task, 2) as report:
             return QuantizedTable.from_batches(
                 lambda: self._read(choose, report),
-                given.target,
-                given.sample_weight,
+                arguments.target,
+                arguments.sample_weight,
                 features=self._features,
                 categorical_features=self.categorical,
                 bin_means=means,
-                n_jobs=given.n_jobs,
+                n_jobs=arguments.n_jobs,
                 **{name: known[name] for name in of_bins if name in known},
             )
 
     def score(self, model: Any, name: str, choose: Choose) -> Score:
-        """Score some rows."""
-        given = self._arguments
-        with _named(given.file), self._progress(f"scoring, {name}", 1) as report:
+        """Score a model on chosen rows."""
+        arguments = self._arguments
+        with _named(arguments.file), self._progress(f"scoring, {name}", 1) as report:
             source = self._read(choose, report)
-            found = evaluate(model, source, given.target, given.sample_weight)
-        return name, int(found["rows"]), found["log_loss"], found["accuracy"]
+            scores = evaluate(model, source, arguments.target, arguments.sample_weight)
+        return name, int(scores["rows"]), scores["log_loss"], scores["accuracy"]
 
     @contextmanager
     def _progress(self, task: str, n_readings: int) -> Iterator[Callable[[int], None]]:
@@ -195,21 +197,21 @@ class _Rows:
             yield add
 
     def _frames(self) -> Iterator["DataFrame"]:
-        given = self._arguments
+        arguments = self._arguments
         return self._parts.read(
-            given.categorical,
-            is_needed=lambda name: name not in given.drop,
-            labels=given.target,
+            arguments.categorical,
+            is_needed=lambda name: name not in arguments.drop,
+            labels=arguments.target,
             categories=True,
         )
 
     def _read(self, choose: Choose, report: Callable[[int], None]) -> Iterator["DataFrame"]:
-        given = self._arguments
+        arguments = self._arguments
         draws = np.random.default_rng(0)  # one a row, whatever the batches
         types = dict.fromkeys(self.categorical, "category")
         for frame in self._frames():
-            held = draws.random(len(frame)) < given.test_size
-            own = keep_counted(frame[choose(held)], given.sample_weight)
-            check_labels(own[given.target])
-            yield own[self.columns].astype(types)
+            is_held_out = draws.random(len(frame)) < arguments.test_size
+            counted = keep_counted(frame[choose(is_held_out)], arguments.sample_weight)
+            check_labels(counted[arguments.target])
+            yield counted[self.columns].astype(types)
             report(len(frame))

@@ -1,4 +1,4 @@
-"""The report of ``properboost fit``: the rows, the scores and what matters."""
+"""The report of ``properboost fit``: the rows, the scores and the important features."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -17,22 +17,22 @@ from properboost.visible import make_printable
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Counts", "TrainingRows", "describe_fit", "evaluate", "hold_out", "show_scores"]
+__all__ = ["ClassCounts", "TrainingFrame", "describe_fit", "evaluate", "hold_out", "show_scores"]
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
 
-class TrainingRows(NamedTuple):
-    """What `fit` takes."""
+class TrainingFrame(NamedTuple):
+    """The arguments of `fit`: features, labels and weights."""
 
     X: "DataFrame"
     labels: NDArray[Any]
     weight: NDArray[np.float64] | None
 
-    def take(self, rows: NDArray[np.int64]) -> "TrainingRows":
+    def take(self, rows: NDArray[np.int64]) -> "TrainingFrame":
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return TrainingRows(self.X.iloc[rows], self.labels[rows], weight)
+        return TrainingFrame(self.X.iloc[rows], self.labels[rows], weight)
 
     def fit(self, model: Model) -> None:
         """Fit a model to the rows."""
@@ -42,17 +42,17 @@ class TrainingRows(NamedTuple):
             model.fit(self.X, self.labels, self.weight)
 
 
-class Counts(NamedTuple):
-    """How many rows each class has, and what they count together."""
+class ClassCounts(NamedTuple):
+    """The number of rows of each class, and their weight."""
 
     rows: NDArray[np.int64]
     weights: NDArray[np.float64]
 
 
-def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
-    """Return what the report says of rows that a model has not seen."""
+def hold_out(model: Model, rows: TrainingFrame, share: float) -> str:
+    """Return the report's line on rows that a model has not seen."""
     if share == 0.0:
-        return "held out: none was asked for"
+        return "held out: none, because --test-size is 0"
     classes, counts = np.unique(rows.labels, return_counts=True)
     if counts.min() < 2:
         return f"held out: none, because class {classes[counts.argmin()]!s} has one row only"
@@ -68,13 +68,13 @@ def hold_out(model: Model, rows: TrainingRows, share: float) -> str:
     return _scores("held out", unseen, trial.classes_, trial.predict_proba(unseen.X))
 
 
-def evaluate(model: Model, rows: TrainingRows, name: str = "other file") -> str:
-    """Return what the report says of the rows of another file, or of others."""
+def evaluate(model: Model, rows: TrainingFrame, name: str = "other file") -> str:
+    """Return the report's line on the rows of another file, or on others."""
     return _scores(name, rows, model.classes_, model.predict_proba(rows.X))
 
 
 def _scores(
-    name: str, rows: TrainingRows, classes: NDArray[Any], probability: NDArray[np.float64]
+    name: str, rows: TrainingFrame, classes: NDArray[Any], probability: NDArray[np.float64]
 ) -> str:
     _, labels, weight = rows
     loss = log_loss(labels, probability, sample_weight=weight, labels=classes)
@@ -88,7 +88,7 @@ def show_scores(name: str, n_rows: int, loss: float, accuracy: float) -> str:
 
 
 def describe_fit(
-    model: Model, counts: Counts, scores: Sequence[str], *, source: str, target: str
+    model: Model, counts: ClassCounts, scores: Sequence[str], *, source: str, target: str
 ) -> str:
     """Return the report; `scores` are lines, first that of the saved model on all rows."""
     classes, n_rows = model.classes_, int(counts.rows.sum())
@@ -113,7 +113,7 @@ def describe_fit(
 
 
 def _describe_features(model: Model) -> list[str]:
-    """Return the lines of the report that say what matters most."""
+    """Return the lines of the report on the most important features."""
     if isinstance(model, RadoBoostClassifier):
         coefficients = model.coef_[0]
         order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
@@ -139,7 +139,7 @@ def _list_importances(
     errors: NDArray[np.float64] | None,
     places: NDArray[np.intp],
 ) -> list[str]:
-    """Return a line for each feature or pair; bags say how sure its importance is."""
+    """Return a line for each feature or pair, with the error of its importance over bags."""
     known = ["" if errors is None else f" +-{errors[k]:<6.1%}" for k in places]
     lines = [f"{'importance':<{10 + len(known[0])}}  {title}"]
     for name, share, error in zip(names, importances, known, strict=False):
@@ -148,23 +148,30 @@ def _list_importances(
 
 
 def _describe_search(model: Model) -> list[str]:
-    """Return the lines of the report that say what was chosen."""
+    """Return the lines of the report on the choice of a search."""
     if not isinstance(model, ProperBoostClassifierCV):
         return []
     unit = "cycles" if model.ensemble_.selection == "cyclic" else "rounds"
     chosen = f"gain {model.gain_:g}, {model.n_estimators_:,} {unit}"
     score = f"(log loss {-model.best_score_:.4f})"
     how = f"by {model.n_splits_}-fold cross-validation"
-    lines = [f"chosen {how if model.n_splits_ > 1 else 'on a fifth held out'} {score}: {chosen}"]
+    lines = [
+        (
+            f"chosen {how if model.n_splits_ > 1 else 'on a fifth of the rows held out'} {score}: "
+            f"{chosen}"
+        )
+    ]
     if model.family_results_ is not None:
         lines = [f"{lines[0]}, of {model.family_}", "", *model.describe_search().splitlines()]
-    found = model.calibration_
-    if found is not None and found["kept"]:
-        kind = "temperature" if "temperature" in found else "slope"
+    calibration = model.calibration_
+    if calibration is not None and calibration["kept"]:
+        kind = "temperature" if "temperature" in calibration else "slope"
         what = (
-            f"{kind} {found[kind]:g} and intercepts"
+            f"{kind} {calibration[kind]:g} and intercepts"
             if len(model.classes_) > 2
-            else (f"slope {found['slope']:g} and intercept {found['intercept']:g}")
+            else (f"slope {calibration['slope']:g} and intercept {calibration['intercept']:g}")
         )
-        lines.append(f"calibrated on the rows held out (log loss {-found['gain']:+.4f}): {what}")
+        lines.append(
+            f"calibrated on the rows held out (log loss {-calibration['gain']:+.4f}): {what}"
+        )
     return [*lines, ""]

@@ -1,4 +1,4 @@
-"""``properboost inspect``: what a model file holds, and not what it predicts."""
+"""``properboost inspect``: the contents of a model file, without predictions."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from properboost.visible import make_printable
 __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
-Nothing is predicted: what is told is in the file.
+Nothing is predicted: all facts come from the file.
 
 examples:
   properboost inspect model.json.gz
@@ -30,13 +30,13 @@ _MOST_CLASSES = 10
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the model, and how it is described."""
+    """Add the model, and the form of its description."""
     add_model(parser)
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(arguments: argparse.Namespace, _parser: argparse.ArgumentParser) -> None:
-    """Tell what the file holds."""
+    """Print the contents of the file."""
     summary = _summarize(arguments.model)
     if arguments.json:
         print(json.dumps(summary, indent=1, default=_spell_out))
@@ -50,7 +50,7 @@ def _spell_out(value: Any) -> Any:
 
 
 def _summarize(path: str) -> dict[str, Any]:
-    """Return what a model file holds, also values that JSON does not have."""
+    """Return the contents of a model file, with values that JSON lacks, too."""
     file = read(path)
     model = file.model
     summary: dict[str, Any] = {
@@ -72,7 +72,7 @@ def _summarize(path: str) -> dict[str, Any]:
 
 
 def _describe(summary: dict[str, Any]) -> str:
-    """Return a summary in words, a line for each thing that is known."""
+    """Return a summary in words, a line for each fact."""
     states = [
         name
         for name, is_so in (("compact", summary["compact"]), ("gzip", summary["gzip"]))
@@ -104,73 +104,73 @@ def _line(name: str, text: str) -> str:
 
 
 def _list_lines(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the lines on what is known, by name."""
+    """Yield the lines on known facts, by name."""
     for part, tell in _PARTS.items():
         if summary.get(part) is not None:
             yield tell(summary)
 
 
-def _tell_classes(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_classes(summary: dict[str, Any]) -> tuple[str, str]:
     classes = summary["classes"]
     shown = ", ".join(map(repr, classes[:_MOST_CLASSES]))
     more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
     return "classes", f"{len(classes)}: {shown}{more}"
 
 
-def _tell_spelling(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_spelling(summary: dict[str, Any]) -> tuple[str, str]:
     return "numbers", name_options(Spelling.of(summary["spelling"]))
 
 
-def _tell_search(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_search(summary: dict[str, Any]) -> tuple[str, str]:
     search = summary["search"]
     score = float(search["best_score"])
     return "search", f"{search['candidates']:,} candidates, best score {score:.6g}"
 
 
-def _tell_loss(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_loss(summary: dict[str, Any]) -> tuple[str, str]:
     known = [f"{name} {value:g}" for name, value in summary["loss"].items() if name != "name"]
     return "loss", ", ".join([summary["loss"]["name"], *known])
 
 
-def _tell_multiclass(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_multiclass(summary: dict[str, Any]) -> tuple[str, str]:
     return "multiclass", summary["multiclass"]
 
 
-def _tell_length(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_length(summary: dict[str, Any]) -> tuple[str, str]:
     unit = "cycles" if summary.get("selection") == "cyclic" else "rounds"
     return unit, f"{summary['n_iter']:,}"
 
 
-def _tell_tables(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_tables(summary: dict[str, Any]) -> tuple[str, str]:
     tables = summary["tables"]
     more = [f"{tables[name]:,} {name}" for name in ("pairs", "bags") if tables.get(name)]
     size = f"{tables['tables']:,} with {tables['entries']:,} entries"
     return "tables", ", ".join([size, *more])
 
 
-def _tell_trees(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_trees(summary: dict[str, Any]) -> tuple[str, str]:
     trees = summary["trees"]
     size = f"{trees['trees']:,} with {trees['nodes']:,} nodes"
     return "trees", f"{size}, {trees['leaves']:,} of them leaves"
 
 
-def _tell_coefficients(summary: dict[str, Any]) -> tuple[str, str]:
+def _describe_coefficients(summary: dict[str, Any]) -> tuple[str, str]:
     source = f", from {summary['rados']:,} rados" if "rados" in summary else ""
     return "coefficients", f"{summary['coefficients']:,}{source}"
 
 
 _PARTS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
-    "classes": _tell_classes,
-    "spelling": _tell_spelling,
-    "search": _tell_search,
-    "loss": _tell_loss,
-    "multiclass": _tell_multiclass,
-    "n_iter": _tell_length,
-    "tables": _tell_tables,
-    "trees": _tell_trees,
-    "coefficients": _tell_coefficients,
+    "classes": _describe_classes,
+    "spelling": _describe_spelling,
+    "search": _describe_search,
+    "loss": _describe_loss,
+    "multiclass": _describe_multiclass,
+    "n_iter": _describe_length,
+    "tables": _describe_tables,
+    "trees": _describe_trees,
+    "coefficients": _describe_coefficients,
 }
-"""The parts of a summary that have a line, in their order, and what writes it."""
+"""The parts of a summary that have a line, in their order, and the writers of these."""
 
 
 def _describe_feature(feature: dict[str, Any]) -> str:

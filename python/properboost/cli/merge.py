@@ -13,8 +13,8 @@ from properboost.estimators.merging import merge_models
 __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
-The models must be of the same columns, classes and loss.  The merged model is
-compact, and keeps a record of what went into it, which inspect shows.
+The models must have the same columns, classes and loss.  The merged model is
+compact, and keeps a record of its parts, which inspect shows.
 
 examples:
   properboost merge north.json south.json --output both.json
@@ -23,23 +23,23 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the models, and what each of them counts."""
+    """Add the models, and their weights."""
     parser.add_argument(
-        "models", metavar="MODEL", nargs="+", help="models saved by fit or save_model; two or more"
+        "models", metavar="MODEL", nargs="+", help="two or more models saved by fit or save_model"
     )
     parser.add_argument(
         "--weights",
         metavar="W",
         nargs="+",
         type=_weight,
-        help="what each model counts, of which only ratios matter (default: its training rows)",
+        help="the weight of each model; only ratios matter (default: its training rows)",
     )
-    parser.add_argument("--reason", metavar="TEXT", help="why they are merged, for the record")
+    parser.add_argument("--reason", metavar="TEXT", help="the reason for the merge, for the record")
     parser.add_argument(
         "--output",
         metavar="FILE",
         required=True,
-        help="the merged model, packed by gzip if it ends with .gz",
+        help="the file of the merged model, packed by gzip if its name ends with .gz",
     )
     add_force(parser)
 
@@ -64,16 +64,17 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     models = [load_model(file) for file in files]
     if len({model.spelling_ for model in models}) > 1:
         note(
-            "the models were fitted to files that spell numbers in different ways, of which the "
-            "merged one remembers none: give predict --decimal, --thousands, --units and --brackets"
+            "the models were fitted to files that spell numbers in different ways, and the "
+            "merged one has none of these: pass --decimal, --thousands, --units and --brackets "
+            "to predict"
         )
     try:
         merged = merge_models(models, weights, reason=arguments.reason)
     except (TypeError, ValueError) as error:
-        # It calls them by their numbers, of which the user has seen none.
-        message = re.sub(r"\bmodels\[(\d+)\]", lambda found: files[int(found[1])], str(error))
+        # The error has the models' numbers, but the user knows only the files.
+        message = re.sub(r"\bmodels\[(\d+)\]", lambda match: files[int(match[1])], str(error))
         raise FileError(message) from error
     merged.save_model(arguments.output)
     (edit,) = merged.edits_
     shares = ", ".join(f"{share:.4g}" for share in edit["weights"])
-    show(f"The merged model, with the weights {shares}, is in {arguments.output}.")
+    show(f"Wrote the merged model, with the weights {shares}, to {arguments.output}.")

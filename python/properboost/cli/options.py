@@ -1,8 +1,7 @@
 """Options of `fit` that are parameters of a classifier, made from their declarations.
 
-A parameter whose declaration has an `option` text has an option of its name, which reads what its
-type says; so have the fields of objects that parameters may be.  An option that is not typed leaves
-the default to the classifier.
+A parameter whose declaration has an `option` text has an option of its name, which reads values of
+its type; so have the fields of its objects.  An absent option leaves the default to the classifier.
 """
 
 import argparse
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
-from properboost.cli.shared_arguments import Group
+from properboost.cli.shared_arguments import OptionGroup
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.registry import get_loss
@@ -30,7 +29,7 @@ MODELS = ("properboost", "rado")
 Classifier: TypeAlias = ProperBoostClassifier | ProperBoostClassifierCV | RadoBoostClassifier
 
 AUTO = "auto"
-"""What leaves a parameter to cross-validation."""
+"""The value that leaves a parameter to cross-validation."""
 
 CHOSEN = (
     "gain",
@@ -46,15 +45,15 @@ CHOSEN = (
 """The parameters that a search chooses where its space has none, and that may be "auto"."""
 
 NONE = "none"
-"""What None is called on the command line."""
+"""The name of None on the command line."""
 
 METAVARS: dict[type | None, str] = {int: "N", float: "X"}
 CALLED: dict[type | None, list[str]] = {int: ["an integer"], float: ["a number"]}
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Reads a cell of the command line: a number, one of some words, or either."""
+class OptionReader:
+    """A reader of option values: a number, one of some words, or either."""
 
     number: type[int] | type[float] | None
     words: tuple[str, ...]
@@ -73,12 +72,12 @@ class Reader:
 
     @property
     def metavar(self) -> str:
-        """What stands for the value in the help."""
+        """The placeholder of the value in the help."""
         return METAVARS.get(self.number) or f"{{{','.join(self.words)}}}"
 
 
-def _make_reader(annotation: Any, *, auto: bool) -> Reader:
-    """Return what reads values of a type; what cannot be written on a command line is left out."""
+def _make_reader(annotation: Any, *, auto: bool) -> OptionReader:
+    """Return the reader of a type's values, without those that a command line cannot have."""
     united = get_origin(annotation) in (Union, UnionType)
     number, words = None, []
     for kind in get_args(annotation) if united else [annotation]:
@@ -90,7 +89,7 @@ def _make_reader(annotation: Any, *, auto: bool) -> Reader:
             words += LEARNERS
         elif get_origin(kind) is Literal:
             words += get_args(kind)
-    return Reader(number, tuple([*words, AUTO] if auto else words))
+    return OptionReader(number, tuple([*words, AUTO] if auto else words))
 
 
 # -- the options ----------------------------------------------------------------------------------
@@ -110,7 +109,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     tables, search, rados = map(
         _offer, (ProperBoostClassifier, ProperBoostClassifierCV, RadoBoostClassifier)
     )
-    groups: dict[str, Group] = {"": parser.add_argument_group("model")}
+    groups: dict[str, OptionGroup] = {"": parser.add_argument_group("model")}
     for name, entry in tables.items():
         learners = " or ".join(find_learners(name))
         if learners not in groups:
@@ -126,14 +125,14 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
         if name not in tables:
             _add(group, name, entry)
     shared = ", ".join(name_option(name) for name in rados if name in tables)
-    group = parser.add_argument_group(f"model rado, besides {shared}")
+    group = parser.add_argument_group(f"model rado, in addition to {shared}")
     for name, entry in rados.items():
         if name not in tables:
             _add(group, name, entry)
 
 
 def _add(
-    group: Group,
+    group: OptionGroup,
     name: str,
     entry: Parameter,
     others: Mapping[str, object] | None = None,
@@ -178,7 +177,7 @@ def _show(default: object) -> str:
 
 
 def make_classifier(arguments: argparse.Namespace) -> Classifier:
-    """Return the classifier, or the search for one, that the arguments ask for.
+    """Return the classifier, or the search for one, of the arguments.
 
     Raises
     ------
@@ -193,7 +192,9 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
     if arguments.model == "rado" and arguments.sample_weight is not None:
         foreign.add("sample_weight")
     if foreign:
-        raise ValueError(f"{name_option(min(foreign))} is not for --model {arguments.model}")
+        raise ValueError(
+            f"{name_option(min(foreign))} cannot be combined with --model {arguments.model}"
+        )
     values |= {"n_jobs": arguments.n_jobs, "verbose": arguments.verbose}
     if arguments.model == "rado":
         rado = RadoBoostClassifier(**values)
@@ -201,7 +202,7 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
         return rado
     effort = values.setdefault("effort", declared(ProperBoostClassifierCV)["effort"].default)
     _check_learner(values)
-    if effort is not None or any(_is_auto(*item) for item in values.items()):
+    if effort is not None or any(_is_auto(name, value) for name, value in values.items()):
         return _make_search(values)
     del values["effort"]
     if of_search := values.keys() & (search.keys() - tables.keys()):
@@ -215,7 +216,7 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
 
 
 def _check_learner(values: Mapping[str, object]) -> None:
-    """Refuse the fields of weak learners other than the one that is asked for."""
+    """Refuse the fields of weak learners other than the chosen one."""
     learner = values.get("weak_learner", AUTO)
     if learner == AUTO and values["effort"] is None:
         learner = declared(ProperBoostClassifier)["weak_learner"].default

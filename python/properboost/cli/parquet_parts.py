@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ParquetParts"]
 
 _CELL = 32
-"""Bytes that a cell takes at the most crowded moment where all rows are in memory."""
+"""Peak bytes of a cell where all rows are in memory."""
 
 Mark = tuple[int, int]
 
@@ -36,8 +36,8 @@ Mark = tuple[int, int]
 class ParquetParts:
     """A Parquet file, or those of a folder by their paths, of the same columns.
 
-    `marks` are their sizes and times of change: a file that changes while it is read is refused.
-    `keys` are columns that the names of folders hold, and come last.
+    `marks` are their sizes and times of change: a file that changes meanwhile is refused.  `keys`
+    are columns in the names of folders, and come last.
     """
 
     file: str
@@ -49,7 +49,7 @@ class ParquetParts:
 
     @classmethod
     def open(cls, file: str) -> "ParquetParts":
-        """Find the files, and look at their columns."""
+        """Find the files, and compare their columns."""
         import_pyarrow()
         from pyarrow import parquet
 
@@ -57,8 +57,8 @@ class ParquetParts:
         paths = [whole]
         if whole.is_dir():
             inside = (path.relative_to(whole) for path in whole.rglob(f"*{PARQUET}"))
-            kept = sorted(p for p in inside if not any(n[0] in "._" for n in p.parts))
-            paths = [whole / path for path in kept]
+            parts = sorted(p for p in inside if not any(n[0] in "._" for n in p.parts))
+            paths = [whole / path for path in parts]
             if not paths:
                 raise FileError(f"{file}: the folder holds no file whose name ends with {PARQUET}")
         keys = PartitionKeys.find([*map(str, paths)], whole if whole.is_dir() else whole.parent)
@@ -67,12 +67,12 @@ class ParquetParts:
             marks.append(_mark(path))
             with name_errors(str(path)), path.open("rb") as stream:
                 opened = parquet.ParquetFile(stream)
-                own = opened.schema_arrow
+                columns = opened.schema_arrow
                 n_rows += opened.metadata.num_rows
             if schema is None:
-                schema = own
-            elif not own.equals(schema):
-                raise FileError(f"{path}: {_compare(own, schema, paths[0])}")
+                schema = columns
+            elif not columns.equals(schema):
+                raise FileError(f"{path}: {_compare(columns, schema, paths[0])}")
         if n_rows == 0:
             raise FileError(f"{file}: there are no rows")
         return cls(file, tuple(paths), tuple(marks), keys, keys.add_to(schema), n_rows)
@@ -83,8 +83,8 @@ class ParquetParts:
         return find_names(self.schema, self.file)
 
     def exceed_memory(self, n_needed: int) -> bool:
-        """Whether so many of the columns would hardly fit into memory."""
-        least = min((own.size for own in find_available()), default=None)
+        """Whether `n_needed` columns would hardly fit into memory."""
+        least = min((memory.size for memory in find_available()), default=None)
         return least is not None and self.n_rows * n_needed * _CELL > least
 
     def read(
@@ -95,7 +95,7 @@ class ParquetParts:
         labels: str | None = None,
         categories: bool = False,
     ) -> Iterator["DataFrame"]:
-        """Read the rows as `row_file.Reader.read` does, some at a time, numbered from 0 on.
+        """Read the rows as `row_file.RowFileReader.read` does, some at a time, numbered from 0 on.
 
         With `categories`, strings are text even where a batch has none.
         """
@@ -103,7 +103,7 @@ class ParquetParts:
         from pyarrow import Table, parquet
 
         columns = {name: is_needed(name) for name in self.names}
-        needed = [name for name, own in columns.items() if own]
+        needed = [name for name, is_read in columns.items() if is_read]
         texts = {*text}
         if categories:
             texts |= {*find_categories(self.schema), *find_strings(self.schema)} - {labels}
@@ -130,7 +130,7 @@ class ParquetParts:
         is_needed: Callable[[str], bool],
         labels: str | None = None,
     ) -> "DataFrame":
-        """Return so many rows, drawn by lot, or all if there are fewer, in their order."""
+        """Return so many rows, drawn at random, or all if there are fewer, in their order."""
         drawn = np.arange(self.n_rows)
         if most < self.n_rows:
             random = np.random.default_rng(0)
@@ -145,21 +145,21 @@ class ParquetParts:
 
 
 def _mark(path: Path) -> Mark:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
-def _compare(own: Any, first: Any, path: Path) -> str:
-    """Return how the columns of a file are other ones than those of the first file."""
-    if own.names != first.names:
+def _compare(schema: Any, first: Any, path: Path) -> str:
+    """Return the difference between a file's columns and those of the first file."""
+    if schema.names != first.names:
         return (
-            f"its columns are {list_names(own.names)}, and those of {path} "
+            f"its columns are {list_names(schema.names)}, and those of {path} "
             f"{list_names(first.names)}"
         )
-    pairs = zip(own, first, strict=True)
+    pairs = zip(schema, first, strict=True)
     name, kind, before = next(
         ((a.name, a.type, b.type) for a, b in pairs if not a.equals(b)), ("", "", "")
     )
     if not name:
-        return f"its columns are described otherwise than those of {path}"
+        return f"the types of its columns differ from those of {path}"
     return f"column {name!r} holds {kind}, and that of {path} {before}"

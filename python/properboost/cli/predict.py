@@ -28,9 +28,9 @@ __all__ = ["EPILOG", "add_options", "run"]
 EPILOG = """\
 Columns are found by name, in any order; a missing one is an error, others are
 ignored with a note.  Parquet, and a folder of such files, is read and predicted
-in batches, however large it is.  Give the same --na, --sep and --encoding as to
-fit if the file is written in the same way; how numbers are spelled, the model
-knows.  FILE and the output are Parquet or Arrow by suffix, and CSV otherwise.
+in batches, however large it is.  Pass the same --na, --sep and --encoding as to
+fit if the file is written in the same way; the model keeps the spelling of
+numbers.  FILE and the output are Parquet or Arrow by suffix, and CSV otherwise.
 The output has one row for each row of FILE, in its order.
 
 examples:
@@ -45,7 +45,7 @@ _ROWS_AT_ONCE = 2**16  # written to a CSV file
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the model, the files, and what is written of each row."""
+    """Add the model, the files, and the columns to write."""
     add_model(parser)
     add_file(parser)
     parser.add_argument(
@@ -54,29 +54,37 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
     columns = parser.add_mutually_exclusive_group()
     columns.add_argument(
-        "--proba", action="store_true", help="write the probabilities only, a column a class"
+        "--proba",
+        action="store_true",
+        help="write the probabilities only, one column for each class",
     )
     columns.add_argument(
         "--raw",
         action="store_true",
-        help="write the raw predictions F only: a column a class, or of two classes the one for "
-        "the second",
+        help=(
+            "write the raw predictions F only: one column for each class, or with two classes "
+            "that of the second"
+        ),
     )
     parser.add_argument(
         "--interval",
         metavar="LEVEL",
         type=_level,
-        help="write, after each probability, the ends of an interval at this confidence level, as "
-        "0.9; the model must have been fitted with --outer-bags",
+        help=(
+            "add, after each probability, the ends of an interval at this confidence level, such "
+            "as 0.9; the model must have been fitted with --outer-bags"
+        ),
     )
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="write, after the predictions, what each feature contributes to the raw prediction, "
-        "and the baseline that this is added to",
+        help=(
+            "add, after the predictions, the contribution of each feature to the raw prediction, "
+            "and the baseline"
+        ),
     )
     parser.add_argument(
-        "--verbose", action="count", default=0, help="show on stderr how far Parquet is predicted"
+        "--verbose", action="count", default=0, help="show the progress of Parquet files on stderr"
     )
     add_threads(parser)
 
@@ -91,7 +99,7 @@ def _level(text: str) -> float:
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Predict, and write a row for each."""
     if arguments.raw and arguments.interval is not None:
-        parser.error("--interval is of probabilities: leave out --raw")
+        parser.error("--interval needs probabilities: leave out --raw")
     reader = make_reader(arguments, parser, arguments.file)
     if arguments.output != "-":
         check_output(arguments)
@@ -109,7 +117,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
 def _predict_all(
     arguments: argparse.Namespace, model: Any, batches: Iterator["DataFrame"]
 ) -> Iterator["DataFrame"]:
-    """Yield what is written of each batch of rows."""
+    """Yield the columns of each batch of rows."""
     total = 0
     if arguments.verbose and comes_in_batches(arguments.file):
         total = ParquetParts.open(arguments.file).n_rows
@@ -117,7 +125,7 @@ def _predict_all(
         done = 0
         for X in batches:
             frame = _predict(arguments, model, X)
-            # What is written is pasted beside the file: a row less, and all others are wrong.
+            # Users paste the output beside the file: one missing row would shift all others.
             if len(frame) != len(X):
                 file = name_source(arguments.file)
                 raise FileError(f"{file}: {len(X):,} rows have {len(frame):,} predictions")
@@ -128,7 +136,7 @@ def _predict_all(
 
 
 def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "DataFrame":
-    """Return what is written of some rows."""
+    """Return the columns of some rows."""
     columns: dict[str, NDArray[Any]] = {}
     if arguments.raw:
         raw = model.decision_function(X)
@@ -156,14 +164,14 @@ def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "Data
 def _explain(
     arguments: argparse.Namespace, model: Any, X: "DataFrame"
 ) -> dict[str, "NDArray[np.float64]"]:
-    """Return, for each class, or of two for the second, a baseline and contributions by column."""
+    """Return baselines and contributions as columns, for each class, or for the second of two."""
     ask = _find_method(arguments, model, "contributions", "contributions")
     columns = {}
     labels = model.classes_.tolist()
     for label in labels if len(labels) > 2 else labels[1:]:
-        found = ask(X, label)
-        columns[f"baseline_{label}"] = np.full(len(X), found.baseline)
-        for term, values in zip(found.names, found.values.T, strict=True):
+        explained = ask(X, label)
+        columns[f"baseline_{label}"] = np.full(len(X), explained.baseline)
+        for term, values in zip(explained.names, explained.values.T, strict=True):
             name = f"contribution_{label}_{term}"
             if name in columns:
                 raise FileError(f"two columns of contributions would be called {name!r}")
@@ -174,13 +182,13 @@ def _explain(
 def _find_method(
     arguments: argparse.Namespace, model: Any, name: str, what: str
 ) -> Callable[..., Any]:
-    """Return a model's method whose errors name the file, as does that of a model without it."""
+    """Return a model's method with errors that name the file; refuse a model without it."""
     if not hasattr(model, name):
         raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
 
-    def ask(*given: Any) -> Any:
+    def ask(*parameters: Any) -> Any:
         try:
-            return getattr(model, name)(*given)
+            return getattr(model, name)(*parameters)
         except ValueError as error:
             raise FileError(f"{arguments.model}: {error}") from error
 
@@ -188,7 +196,7 @@ def _find_method(
 
 
 def _make_csv(frames: Iterable["DataFrame"], file: str) -> Iterator[bytes]:
-    """Yield the pieces of a CSV file, which is compressed as the end of its name says."""
+    """Yield the pieces of a CSV file, compressed according to its suffix."""
     common = import_pandas().io.common
     compression = common.infer_compression(file, "infer")
     if compression is None:

@@ -1,4 +1,4 @@
-"""``properboost report``: a page on a model and test rows, which may have the right answers."""
+"""``properboost report``: a page on a model and on test rows, perhaps with labels."""
 
 import argparse
 import datetime
@@ -20,7 +20,7 @@ from properboost.cli.file_columns import (
     read_weights,
 )
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import Reader, comes_in_batches
+from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note, show
 from properboost.report.write import write_report
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 __all__ = ["EPILOG", "add_options", "run"]
 
 MOST_ROWS = 1_000_000
-"""Rows of Parquet that are read if nothing is said, where all are too many."""
+"""The default number of rows of Parquet, where all are too many."""
 
 EPILOG = """\
-FILE has test rows, which the model has not learnt from.  If a column holds
-their classes the page has scores: --target names it; without, it is the one
-column that the model does not use and that holds nothing but its classes.
+FILE has test rows, which the model was not fitted to.  If a column holds their
+classes the page has scores.  --target names this column; the default is the one
+column that the model does not use and that holds only its classes.
 
 The page is one file that needs no network: open it in a browser.  If a search
-chose the model, it tells what was compared.
+chose the model, the page lists the candidates.
 
 Errors are compared between groups of rows: by features such as sex and age if
 there are any, or by the columns of --groups, which the model need not use.
@@ -55,25 +55,28 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the model, the files, and what the page shows."""
+    """Add the model, the files, and the options of the page."""
     add_model(parser)
     add_file(parser)
     parser.add_argument(
-        "--output", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
+        "--output",
+        metavar="FILE",
+        default="report.html",
+        help="the file of the page (default: %(default)s)",
     )
     add_force(parser)
     parser.add_argument(
-        "--target", metavar="COL", help="the column of classes (default: found by what it holds)"
+        "--target", metavar="COL", help="the column of classes (default: found by its values)"
     )
-    parser.add_argument(
-        "--sample-weight", metavar="COL", help="column that says how often each row counts"
-    )
+    parser.add_argument("--sample-weight", metavar="COL", help="column of the weights of rows")
     parser.add_argument(
         "--train",
         metavar="FILE",
-        help="the rows that the model was fitted to, with its columns and the one of classes: the "
-        "page then says what the model scores, fitted anew, with few features, and without those "
-        "that the law may protect",
+        help=(
+            "the rows that the model was fitted to, with its columns and that of the classes: "
+            "the page then has the scores of the model fitted again with few features, and "
+            "without those that the law may protect"
+        ),
     )
     parser.add_argument(
         "--groups",
@@ -87,14 +90,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--sample-rows",
         metavar="N",
         type=_count,
-        help="draw so many rows of Parquet by lot (default: all, but at most "
-        f"{MOST_ROWS:,} of a folder, and of a file that would fill the memory)",
+        help=(
+            f"draw so many rows of Parquet at random (default: all, but at most {MOST_ROWS:,} of "
+            "a folder, and of a file that would fill the memory)"
+        ),
     )
     parser.add_argument("--title", metavar="TEXT", help="the title of the page")
     for name, what in (
-        ("purpose", "what the model is meant to decide, and for which cases"),
+        ("purpose", "the purpose of the model, with its decisions and cases"),
         ("model-source", "who fitted the model, when, and on which rows"),
-        ("data-source", "where the rows come from, and from when they are"),
+        ("data-source", "the source of the rows, and their dates"),
     ):
         parser.add_argument(f"--{name}", metavar="TEXT", help=f"for the page's head: {what}")
     parser.add_argument(
@@ -111,13 +116,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--class-name",
         metavar="LABEL=TEXT",
         action="append",
-        help="what a label stands for, in words that the page uses; once for each class",
+        help="the meaning of a label, in words for the page; once for each class",
     )
     parser.add_argument(
         "--feature-descriptions",
         metavar="FILE",
-        help="a table of two columns, with a header: the names of features, and what they hold, in "
-        "words that the page uses",
+        help=(
+            "a table of two columns, with a header: the names of features, and their meanings, "
+            "in words for the page"
+        ),
     )
     parser.add_argument(
         "--level",
@@ -127,9 +134,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="confidence level of intervals (default: %(default)s)",
     )
     for name, default, what in (
-        ("features", 20, "shape functions, of the most important features, drawn"),
+        ("features", 20, "shape functions to draw, of the most important features"),
         ("pairs", 10, "pairs drawn"),
-        ("rows", 2, "rows of each kind that are told"),
+        ("rows", 2, "rows of each kind to explain"),
     ):
         parser.add_argument(
             f"--max-{name}",
@@ -182,15 +189,15 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         max_pairs=arguments.max_pairs,
         max_rows=arguments.max_rows,
     )
-    show(f"The report on {len(rows.X):,} rows is in {arguments.output}.")
+    show(f"Wrote the report on {len(rows.X):,} rows to {arguments.output}.")
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """The rows that the page is about.
+class _PageRows:
+    """The rows of the page.
 
-    `target` is the column of their classes, and `labels` are these, if there is one; `groups` are
-    the columns that divide them, if the user named any.
+    `target` is the column of their classes, and `labels` are these, if there is one.  `groups` are
+    the columns of groups, if the user named any.
     """
 
     X: "DataFrame"
@@ -200,8 +207,8 @@ class _Rows:
     groups: "dict[str, Series[Any]] | None"
 
 
-def _read_rows(arguments: argparse.Namespace, reader: Reader, model: Any) -> _Rows:
-    """Read the rows, and tell their features from their classes, weights and groups."""
+def _read_rows(arguments: argparse.Namespace, reader: RowFileReader, model: Any) -> _PageRows:
+    """Read the rows, and separate features, classes, weights and groups."""
     known, groups = find_categories(model), arguments.groups or []
     extra = [*_list_named(arguments.target, arguments.sample_weight), *groups]
     frame = _read_frame(arguments, reader, model, {*known, *extra})
@@ -216,11 +223,11 @@ def _read_rows(arguments: argparse.Namespace, reader: Reader, model: Any) -> _Ro
     X = arrange(frame.drop(columns=[*reserved]), known, spelling, note)
     note_unseen(model, X, note)
     division = None if arguments.groups is None else {name: frame[name] for name in groups}
-    return _Rows(X, target, labels, weight, division)
+    return _PageRows(X, target, labels, weight, division)
 
 
 def _read_frame(
-    arguments: argparse.Namespace, reader: Reader, model: Any, needed: Collection[str]
+    arguments: argparse.Namespace, reader: RowFileReader, model: Any, needed: Collection[str]
 ) -> "DataFrame":
     """Read the file, or as many of its rows as are wanted, with at least these columns."""
     known, target = find_categories(model), arguments.target
@@ -231,7 +238,7 @@ def _read_frame(
     most = arguments.sample_rows or MOST_ROWS
     frame = parts.sample(most, text, is_needed=needed.__contains__, labels=target)
     if len(frame) < parts.n_rows:
-        note(f"the page is about {len(frame):,} of {parts.n_rows:,} rows, drawn by lot")
+        note(f"the page is about {len(frame):,} of {parts.n_rows:,} rows, drawn at random")
     return frame
 
 
@@ -243,15 +250,15 @@ def _list_named(*columns: str | None) -> list[str]:
 def _list_text(
     known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
 ) -> list[str]:
-    """Return the columns to read as text, among them that of classes if these are text."""
-    own = [target] if target is not None and classes.dtype.kind in "OU" else []
-    return [*find_text(known), *own]
+    """Return the columns to read as text, with that of the classes if these are text."""
+    labels = [target] if target is not None and classes.dtype.kind in "OU" else []
+    return [*find_text(known), *labels]
 
 
 def _read_training(
-    arguments: argparse.Namespace, reader: Reader, model: Any, target: str
+    arguments: argparse.Namespace, reader: RowFileReader, model: Any, target: str
 ) -> dict[str, Any]:
-    """Return the rows to fit simpler models to, as `write_report` takes them."""
+    """Return the training rows of simpler models, as arguments of `write_report`."""
     known = find_categories(model)
     named = _list_named(target, arguments.sample_weight)
     frame = reader.read(
@@ -271,7 +278,7 @@ def _read_training(
 
 
 def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:
-    """Whether rows are drawn by lot: if so asked, of a folder, and where memory is too small."""
+    """Whether rows are drawn at random: on request, from a folder, or where memory is short."""
     if not comes_in_batches(arguments.file):
         return False
     if arguments.sample_rows is not None or Path(arguments.file).is_dir():
@@ -291,27 +298,27 @@ def _count(text: str) -> int:
 def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     """Return the one column that holds nothing but the classes, if there is one."""
     known = classes.tolist()
-    found = [name for name in others.columns if others[name].isin(known).all()]
-    if len(found) == 1:
-        note(f"column {found[0]!r} is taken for the classes; --target names another")
-        return str(found[0])
-    which = f"several columns ({list_names(found)}) hold" if found else "no column holds"
+    candidates = [name for name in others.columns if others[name].isin(known).all()]
+    if len(candidates) == 1:
+        note(f"column {candidates[0]!r} is used as the classes; --target names another")
+        return str(candidates[0])
+    which = f"several columns ({list_names(candidates)}) hold" if candidates else "no column holds"
     note(f"{which} nothing but the classes, so there are no scores; --target names the column")
     return None
 
 
-def _find_class(given: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
-    """Return the label that is written like this."""
-    if given is None:
+def _find_class(text: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
+    """Return the label with this text."""
+    if text is None:
         return None
     for label in classes.tolist():
-        if str(label) == given:
+        if str(label) == text:
             return label
-    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {given!r}")
+    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {text!r}")
 
 
 def _read_descriptions(
-    file: str | None, reader: Reader, known: Collection[str]
+    file: str | None, reader: RowFileReader, known: Collection[str]
 ) -> dict[str, str] | None:
     """Return the texts of a table of names and texts."""
     if file is None:
@@ -320,24 +327,24 @@ def _read_descriptions(
     if frame.shape[1] != 2:
         raise FileError(f"{file} must have two columns, names and texts; it has {frame.shape[1]}")
     frame = frame.dropna().astype(str)
-    found = dict(zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True))
-    if not found.keys() & set(known):
+    descriptions = dict(zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True))
+    if not descriptions.keys() & set(known):
         raise FileError(
             f"{file} must describe some of the features {list_names([*known])}; it has "
-            f"{list_names([*found])}"
+            f"{list_names([*descriptions])}"
         )
-    return found
+    return descriptions
 
 
-def _read_class_names(given: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
-    """Return the names of labels, each of which was given as ``label=text``."""
-    found: dict[Any, str] = {}
-    for one in given:
-        text, equals, name = one.partition("=")
+def _read_class_names(pairs: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
+    """Return the names of labels, from arguments ``label=text``."""
+    names: dict[Any, str] = {}
+    for pair in pairs:
+        text, equals, name = pair.partition("=")
         if not equals or not name.strip():
-            raise FileError(f"--class-name must be a label, =, and a text; got {one!r}")
+            raise FileError(f"--class-name must be a label, =, and a text; got {pair!r}")
         label = _find_class(text, classes, "--class-name: the label")
-        if label in found:
+        if label in names:
             raise FileError(f"--class-name names {text!r} twice")
-        found[label] = name
-    return found
+        names[label] = name
+    return names

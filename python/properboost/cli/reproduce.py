@@ -1,4 +1,4 @@
-"""``properboost reproduce``: the papers' tables and figures, beside what was published."""
+"""``properboost reproduce``: the papers' tables and figures, beside the published ones."""
 
 import argparse
 
@@ -11,8 +11,8 @@ EPILOG = """\
 ITEM is a paper, one of boostlr, savage, arboost, uls and rado, or one of its
 tables and figures.  Data sets are looked for in the folder named by
 PROPERBOOST_DATA, in the cache and in the UCI archive; LETTER is part of the
-package, and what cannot be had is listed.  A run that was stopped goes on where
-it was if it is started again with the same --output-dir.
+package, and missing sets are listed.  A run that was stopped continues if you
+start it again with the same --output-dir.
 
 examples:
   properboost reproduce --list
@@ -23,19 +23,21 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the items, and how far they are computed."""
+    """Add the items, and the extent of their computation."""
     parser.add_argument(
         "items", metavar="ITEM", nargs="*", help="papers, or papers/items (default: all)"
     )
-    parser.add_argument("--list", action="store_true", help="list the items, and do no more")
+    parser.add_argument("--list", action="store_true", help="list the items, and stop")
     parser.add_argument(
         "--seeds", metavar="N", type=int, help="repetitions (default: about 10, by item)"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="2 repetitions, and small data sets where it matters"
+        "--quick", action="store_true", help="2 repetitions, and small data sets where time matters"
     )
     parser.add_argument(
-        "--readings", action="store_true", help="every reading of what a paper leaves open"
+        "--readings",
+        action="store_true",
+        help="every reading of the details that a paper leaves open",
     )
     parser.add_argument(
         "--output-dir",

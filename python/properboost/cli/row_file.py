@@ -14,29 +14,29 @@ from properboost.data.spelling import Spelling
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Reader", "comes_in_batches"]
+__all__ = ["RowFileReader", "comes_in_batches"]
 
 
 def _ignore(_: str) -> None:
-    """Take a note, and tell nobody."""
+    """Drop a note."""
 
 
 @dataclass(frozen=True)
-class Reader:
-    """How files are read; the first four attributes are of CSV files.
+class RowFileReader:
+    """A reader of files; the first four attributes are for CSV files.
 
     Attributes
     ----------
     sep : str or None
-        What separates the cells; None is a comma.
+        The separator of cells; None is a comma.
     na : sequence of str or None
         Cells that are missing besides empty ones; None are the usual ones.
     encoding : str or None
-        What the text is written in; None is UTF-8, or what the file's mark says.
+        The encoding of the text; None is that of the file's byte-order mark, or UTF-8.
     numbers : mapping
         The attributes of `Spelling` that were given.
     note : callable
-        Tells the user what is not an error.
+        Function that shows the user notes.
     """
 
     sep: str | None = None
@@ -47,15 +47,15 @@ class Reader:
 
     @property
     def spelling(self) -> Spelling:
-        """How numbers are spelled in CSV files."""
+        """The spelling of numbers in CSV files."""
         return Spelling.of(self.numbers)
 
     def spelling_of(self, file: str) -> Spelling | None:
-        """Return how numbers are spelled in a file; None if its numbers are no text."""
+        """Return the spelling of numbers in a file; None if its numbers are not text."""
         return None if is_arrow(file) or Path(file).is_dir() else self.spelling
 
-    def remember(self, spelling: Spelling) -> "Reader":
-        """Return what reads numbers as they were spelled in training, but for what was given."""
+    def remember(self, spelling: Spelling) -> "RowFileReader":
+        """Return the reader with the spelling of training, except in options that were given."""
         whole = {**spelling.describe(), **self.numbers}
         try:
             Spelling.of(whole)
@@ -83,14 +83,14 @@ class Reader:
         text : collection of str
             The columns that are text whatever they hold.
         is_needed : callable
-            Says which columns must be such as can be read; CSV files have no others.
+            Function that returns whether a column is needed; others may be unreadable.
         labels : str, optional
             The column whose booleans are labels, and not the numbers 0 and 1.
         categories : bool, default=False
-            Whether columns of categories are text, whatever these are.
+            Whether columns of categories are text, whatever they hold.
         """
         if Path(file).is_dir():
-            raise FileError(f"{file}: it is a folder, which is read in batches only")
+            raise FileError(f"{file}: it is a folder, which can only be read in batches")
         if is_arrow(file):
             return read_arrow(file, text, is_needed=is_needed, labels=labels, categories=categories)
         form = CsvFormat(self.sep or ",", self.na or MISSING, self.encoding, self.spelling)
@@ -111,11 +111,11 @@ class Reader:
             yield self.read(file, text, is_needed=is_needed, labels=labels)
 
     def find_unused(self, files: Sequence[str]) -> str | None:
-        """Return an option that none of these files is read by, if it was given."""
+        """Return an option that applies to none of these files, if it was given."""
         if not all(is_arrow(file) or Path(file).is_dir() for file in files):
             return None
-        given = {"--sep": self.sep, "--na": self.na, "--encoding": self.encoding}
-        options = [option for option, value in given.items() if value is not None]
+        settings = {"--sep": self.sep, "--na": self.na, "--encoding": self.encoding}
+        options = [option for option, value in settings.items() if value is not None]
         return next(iter([*options, *(f"--{name}" for name in self.numbers)]), None)
 
 

@@ -10,7 +10,7 @@ from properboost.cli.csv_table import MISSING
 
 __all__ = [
     "SPELLINGS",
-    "Group",
+    "OptionGroup",
     "add_file",
     "add_force",
     "add_model",
@@ -19,10 +19,10 @@ __all__ = [
 ]
 
 SPELLINGS = ("decimal", "thousands", "units", "brackets")
-"""The options that say how numbers are spelled."""
+"""The options of the spelling of numbers."""
 
 
-class Group(Protocol):
+class OptionGroup(Protocol):
     """A parser, or a group of its options: argparse has no public name for both."""
 
     def add_argument(self, *names: str, **settings: Any) -> Any:
@@ -35,7 +35,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add a file of rows, and how it is read."""
+    """Add a file of rows, and the options of reading it."""
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -45,43 +45,47 @@ def add_file(parser: argparse.ArgumentParser) -> None:
         "--sep",
         metavar="CHARACTER",
         type=_separator,
-        help=r"what separates cells of CSV; \t is a tab (default: a comma)",
+        help=r"the separator of cells of CSV; \t is a tab (default: a comma)",
     )
     parser.add_argument(
         "--na",
         metavar="TEXT",
         nargs="+",
         action="extend",
-        help="cells of CSV that are missing besides empty ones, instead of the usual "
-        f"{' '.join(MISSING)}",
+        help=(
+            "texts of missing cells of CSV, in addition to empty cells (default: "
+            f"{' '.join(MISSING)})"
+        ),
     )
     parser.add_argument(
         "--encoding",
         metavar="NAME",
         type=_encoding,
-        help="what CSV is written in, such as utf-16, cp1252 or latin-1 (default: UTF-8, or what a "
-        "mark at the beginning says)",
+        help=(
+            "the encoding of CSV, such as utf-16, cp1252 or latin-1 (default: that of a mark at "
+            "the beginning, or UTF-8)"
+        ),
     )
     _add_spelling(parser)
 
 
 def _add_spelling(parser: argparse.ArgumentParser) -> None:
-    """Add how numbers are spelled; options that are not given are absent from the namespace."""
+    """Add the spelling of numbers; options that are not given are absent from the namespace."""
     group = parser.add_argument_group(
-        "numbers of CSV files", "Models keep what fit was given, and new files are read so, too."
+        "numbers of CSV files", "Models keep the options of fit, and new files are read with them."
     )
     group.add_argument(
         "--decimal",
         metavar="CHARACTER",
         default=argparse.SUPPRESS,
-        help="what stands before decimals (default: a point)",
+        help="the decimal separator (default: a point)",
     )
     group.add_argument(
         "--thousands",
         metavar="CHARACTER",
         type=lambda text: None if text == "none" else text,
         default=argparse.SUPPRESS,
-        help="what separates groups of three digits, or none (default: none)",
+        help="the separator of groups of three digits, or none (default: none)",
     )
     group.add_argument(
         "--units",
@@ -90,8 +94,10 @@ def _add_spelling(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         action="extend",
         default=argparse.SUPPRESS,
-        help="texts before or after numbers that are left out, as %% and EUR; the cells of a "
-        "column must all have the same one, or none",
+        help=(
+            "texts before or after numbers that are left out, such as %% and EUR; the cells of a "
+            "column must all have the same one, or none"
+        ),
     )
     group.add_argument(
         "--brackets",
@@ -103,9 +109,7 @@ def _add_spelling(parser: argparse.ArgumentParser) -> None:
 
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add the permission that `shared_work.check_output` asks for."""
-    parser.add_argument(
-        "--force", action="store_true", help="replace the output if there is such a file already"
-    )
+    parser.add_argument("--force", action="store_true", help="replace the output file if it exists")
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
@@ -136,14 +140,14 @@ def _encoding(text: str) -> str:
         io.TextIOWrapper(io.BytesIO(), encoding=text)  # which takes encodings of text only
     except (LookupError, ValueError) as error:
         raise argparse.ArgumentTypeError(
-            f"must be an encoding of text that Python knows, such as utf-16; got {text!r}"
+            f"must be a text encoding of Python, such as utf-16; got {text!r}"
         ) from error
     return text
 
 
 @contextmanager
 def misuse_if_wrong(parser: argparse.ArgumentParser) -> Iterator[None]:
-    """Turn what a classifier says of its parameters into an error of the arguments."""
+    """Turn a classifier's error about its parameters into one of the arguments."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What several commands do: words and notes, checks of options and outputs, loading."""
+"""Work of several commands: output and notes, checks of options and outputs, loading."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from properboost.cli.csv_table import FileError
-from properboost.cli.row_file import Reader
+from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
@@ -18,25 +18,27 @@ __all__ = ["check_output", "load_named", "make_reader", "note", "show"]
 
 
 def show(text: str) -> None:
-    """Print lines without what a terminal would obey or cannot show: names are a stranger's."""
+    """Print lines without control characters, as names are foreign texts."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(make_lines_printable(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def note(message: str) -> None:
-    """Tell the user about something that is not an error."""
+    """Show the user a note that is not an error."""
     tell(f"properboost: note: {make_printable(message)}")
 
 
 def make_reader(
     arguments: argparse.Namespace, parser: argparse.ArgumentParser, *files: str | None
-) -> Reader:
-    """Return how files are read; options that none of them is read by are misused."""
-    given = {name: value for name, value in vars(arguments).items() if name in SPELLINGS}
-    numbers = {k: tuple(value) if isinstance(value, list) else value for k, value in given.items()}
+) -> RowFileReader:
+    """Return the reader of files; refuse options that apply to none of them."""
+    spelling = {name: value for name, value in vars(arguments).items() if name in SPELLINGS}
+    numbers = {
+        k: tuple(value) if isinstance(value, list) else value for k, value in spelling.items()
+    }
     with misuse_if_wrong(parser):
         Spelling.of(numbers)
-    reader = Reader(arguments.sep, arguments.na, arguments.encoding, numbers, note)
+    reader = RowFileReader(arguments.sep, arguments.na, arguments.encoding, numbers, note)
     unused = reader.find_unused([file for file in files if file is not None])
     if unused is not None:
         parser.error(f"{unused} is for CSV files")
@@ -44,16 +46,16 @@ def make_reader(
 
 
 def check_output(arguments: argparse.Namespace) -> None:
-    """Complain of an output that cannot be, or must not be, written, before the work."""
+    """Refuse an output that cannot or must not be written, before the work."""
     output = Path(arguments.output)
     if output.is_dir() or not output.parent.is_dir():
-        raise FileError(f"{output}: it is a folder, or is to be in one that does not exist")
+        raise FileError(f"{output}: it is a folder, or its folder does not exist")
     if not arguments.force and would_replace(arguments.output):
-        raise FileError(f"{output}: there is such a file already; --force replaces it")
+        raise FileError(f"{output}: the file exists; --force replaces it")
 
 
 def load_named(arguments: argparse.Namespace) -> Any:
-    """Return the model, which must know the names of its columns, with the threads asked for."""
+    """Return the model, with names of columns and the requested threads."""
     model = load_model(arguments.model)
     if arguments.n_jobs is not None:
         model.set_params(n_jobs=arguments.n_jobs)

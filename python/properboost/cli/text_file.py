@@ -1,4 +1,4 @@
-"""Files of text: how they are opened, whatever packed them and whatever they are written in."""
+"""Files of text, whatever their compression and encoding."""
 
 import codecs
 import io
@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Counts", "FileError", "TextFile", "import_pandas", "name_source"]
+__all__ = ["CharacterCounts", "FileError", "TextFile", "import_pandas", "name_source"]
 
 _NOT_TEXT = {
     b"PAR1": "Parquet, whose names end with .parquet",
@@ -25,7 +25,7 @@ _NOT_TEXT = {
     b"\xd0\xcf\x11\xe0": "a spreadsheet",
     b"SQLite format 3": "a database",
 }
-"""Other files, by what they begin with."""
+"""Other kinds of files, by their first bytes."""
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
@@ -34,17 +34,17 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
     codecs.BOM_UTF8: "utf-8",
 }
-"""What is written at the beginning of a file to say its encoding."""
+"""Byte-order marks at the beginning of a file, with their encodings."""
 
 _AT_ONCE = 2**18  # bytes that are looked at together
 
 
 class FileError(Exception):
-    """Something is wrong with a file; the message is one line for the user."""
+    """An error about a file; the message is one line for the user."""
 
 
 def import_pandas() -> "ModuleType":
-    """Return pandas, or say how to get it."""
+    """Return pandas, or raise an error with advice on installing it."""
     try:
         import pandas
     except ImportError as error:
@@ -53,12 +53,12 @@ def import_pandas() -> "ModuleType":
 
 
 def name_source(file: str) -> str:
-    """Return how messages call a file; "-" is the standard input."""
+    """Return the name of a file in messages; "-" is the standard input."""
     return "stdin" if file == "-" else file
 
 
-class Counts(NamedTuple):
-    """How many lines a file has, the last one whether it is ended or not, and some characters."""
+class CharacterCounts(NamedTuple):
+    """The number of a file's lines, with an unfinished last one, and of some characters."""
 
     lines: int
     characters: dict[str, int]
@@ -71,13 +71,13 @@ class TextFile:
     Attributes
     ----------
     name : str
-        How messages call it.
+        Its name in messages.
     content : path or buffer
         The file, or the whole content of a pipe, as it is packed.
     packing : str or None
-        What packed it, by pandas' name.
+        Its compression, by pandas' name.
     encoding : str
-        What it is written in.
+        Its encoding.
     asked : bool
         Whether the user named the encoding.
     """
@@ -90,9 +90,9 @@ class TextFile:
 
     @classmethod
     def open(cls, file: str, encoding: str | None) -> "TextFile":
-        """Look at how a file begins: one that is no text is refused by name.
+        """Open a file by its first bytes; refuse one that is not text by its kind.
 
-        Without an encoding it is the one that the file's mark says, or UTF-8.
+        Without an encoding it is that of the file's byte-order mark, or UTF-8.
         """
         packing = import_pandas().io.common.infer_compression(file, "infer")
         content: Path | io.BytesIO = Path(file)
@@ -124,10 +124,10 @@ class TextFile:
 
     @contextmanager
     def _unpack(self) -> Iterator[IO[bytes]]:
-        """Unpack the file; each packing has errors of its own kind."""
-        given = {"compression": self.packing, "is_text": False}
+        """Unpack the file; turn every compression's errors into `FileError`."""
+        settings = {"compression": self.packing, "is_text": False}
         try:
-            with import_pandas().io.common.get_handle(self.content, "rb", **given) as handles:
+            with import_pandas().io.common.get_handle(self.content, "rb", **settings) as handles:
                 yield handles.handle
         except (FileError, ImportError, MemoryError, OSError):
             raise
@@ -147,29 +147,29 @@ class TextFile:
     def without(self, lines: Collection[int]) -> "TextFile":
         """Return the same text without these lines, which count from 1."""
         with self.open_lines() as text:
-            kept = [line for number, line in enumerate(text, 1) if number not in lines]
-        content = io.BytesIO("".join(kept).encode("utf-8"))
+            remaining = [line for number, line in enumerate(text, 1) if number not in lines]
+        content = io.BytesIO("".join(remaining).encode("utf-8"))
         return TextFile(self.name, content, None, "utf-8", self.asked)
 
     @property
     def _codec(self) -> str:
-        """What reads the text, without the mark of UTF-8."""
+        """The codec of the text, which drops the mark of UTF-8."""
         return "utf-8-sig" if self.encoding == "utf-8" else self.encoding
 
-    def count(self, *characters: str) -> "Counts":
-        """Return how many lines the file has, and how often it has these ASCII characters.
+    def count(self, *characters: str) -> "CharacterCounts":
+        """Return the number of the file's lines, and of each of these ASCII characters.
 
-        What cannot be decoded, and bytes that no text has, are refused by their lines.
+        Refuse bytes that cannot be decoded, or that no text has, with their line.
         """
         decoder = codecs.getincrementaldecoder(self._codec)()
         ends, n_bytes, last = 0, 0, b""
-        found = dict.fromkeys(characters, 0)
+        counts = dict.fromkeys(characters, 0)
         with self.open_bytes() as stream:
             while True:
                 piece = stream.read(_AT_ONCE)
                 n_bytes += len(piece)
                 text = piece
-                # Text of ASCII characters is as it is; decoding takes most of the time.
+                # ASCII text needs no decoding, which takes most of the time.
                 if self.encoding != "utf-8" or not piece.isascii() or decoder.getstate()[0]:
                     try:
                         text = decoder.decode(piece, final=not piece).encode("utf-8", "replace")
@@ -178,18 +178,18 @@ class TextFile:
                 if b"\0" in text:
                     line = ends + _count_ends(text[: text.index(b"\0")], last) + 1
                     raise FileError(
-                        f"{self.name}: line {line:,} holds a NUL, which text does not; --encoding "
-                        "names what the file is written in, such as utf-16-le"
+                        f"{self.name}: line {line:,} holds a NUL character, which text does not "
+                        "have; --encoding names the encoding of the file, such as utf-16-le"
                     )
                 ends += _count_ends(text, last)
-                for character in found:
-                    found[character] += _count(text, character.encode())
+                for character in counts:
+                    counts[character] += _count(text, character.encode())
                 last = text[-1:] or last
                 if not piece:
-                    return Counts(ends + (last not in (b"", b"\n", b"\r")), found)
+                    return CharacterCounts(ends + (last not in (b"", b"\n", b"\r")), counts)
 
     def _refuse(self, error: UnicodeDecodeError, n_bytes: int, ends: int) -> NoReturn:
-        """Refuse bytes that cannot be decoded; so many bytes were read, and lines decoded."""
+        """Refuse bytes that cannot be decoded, after `n_bytes` read and `ends` lines."""
         at = n_bytes - len(error.object) + error.start
         before = error.object[: error.start].decode(self._codec, "ignore").encode("utf-8")
         wrong = error.object[error.start : max(error.end, error.start + 1)][:4].hex(" ")
@@ -205,16 +205,16 @@ class TextFile:
 
 
 def _choose(begin: bytes, asked: str | None) -> str:
-    """Return the encoding of a file that begins so; a mark says the order of bytes, too."""
+    """Return the encoding of a file with this beginning; a mark has the order of bytes, too."""
     marked = next((name for mark, name in _MARKS.items() if begin.startswith(mark)), None)
     if asked is None:
         return marked or "utf-8"
-    own = codecs.lookup(asked).name
-    return marked if marked is not None and own.startswith(marked) else own
+    wanted = codecs.lookup(asked).name
+    return marked if marked is not None and wanted.startswith(marked) else wanted
 
 
 def _count_ends(text: bytes, before: bytes) -> int:
-    """Return how many lines end in a text that comes after such a character."""
+    """Return the number of line ends in a text that follows `before`."""
     ends = _count(text, b"\n")
     if b"\r" in text:
         ends += text.count(b"\r") - text.count(b"\r\n")

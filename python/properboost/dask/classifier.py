@@ -31,7 +31,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
 
     See Also
     --------
-    properboost.ProperBoostClassifier : What the model is, and its other attributes.
+    properboost.ProperBoostClassifier : The model, and its other attributes.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         ImportError
             If distributed is missing.
         """
-        self._refuse_what_is_not_there()
+        self._check_supported()
         check_parameters(self)
         if self.warm_start:
             raise ValueError("warm_start must be False with Dask")

@@ -1,7 +1,7 @@
-"""Digests of partitions: whether a collection that is read again gives the same rows.
+"""Digests of partitions: whether a collection gives the same rows when it is read again.
 
-Rows are read several times, and again where a worker is lost.  A collection that draws or orders
-them anew each time would give a model of rows that never were.
+A fit reads rows several times, and once more where a worker is lost.  A collection that draws or
+orders rows anew each time would yield a model of rows that never existed.
 """
 
 import hashlib
@@ -15,34 +15,34 @@ from properboost.data.libraries import is_a
 __all__ = ["check_digest", "find_digest"]
 
 BLOCK = 8192
-"""Words of 8 bytes whose sum is found at once: they stay in the processor's cache."""
+"""Words of 8 bytes in a sum: so many stay in the processor's cache."""
 
 PIECE = 2**20
-"""Bytes of an array that are laid out row by row at once."""
+"""Bytes of an array that are copied into row order at a time."""
 
 
 def find_digest(*values: Any) -> bytes:
-    """Return a digest of arrays, tables, columns and None, of their values in their order.
+    """Return a digest of the values of arrays, tables, columns and None, in their order.
 
-    It does not depend on how they lie in memory, nor on an index.
+    The layout in memory does not change it, nor does an index.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for own in values:
-        if is_a(own, "pandas", "DataFrame"):
-            for _, column in own.items():
+    for value in values:
+        if is_a(value, "pandas", "DataFrame"):
+            for _, column in value.items():
                 _add_column(digest, column)
         else:
-            _add_column(digest, own)
+            _add_column(digest, value)
     return digest.digest()
 
 
 def check_digest(before: bytes, now: bytes, what: str, number: int) -> None:
-    """Refuse a partition that was another one before."""
+    """Refuse a partition whose digest has changed."""
     if before != now:
         raise ValueError(
-            f"{what} must be the same each time a collection is read; partition {number} had other "
-            "rows, or another order of them, when it was read again: persist the collection, or "
-            "have what makes it give the same each time (a seed, a sort)"
+            f"{what} must be the same each time a collection is read; partition {number} had "
+            "other rows, or another order of them, when it was read again: persist the "
+            "collection, or make it repeatable (a seed, a sort)"
         )
 
 
@@ -52,9 +52,9 @@ def _add_column(digest: Any, column: Any) -> None:
         return
     dtype = getattr(column, "dtype", None)
     if is_a(dtype, "pandas", "CategoricalDtype"):
-        own = column.array if hasattr(column, "array") else column
-        _add_array(digest, np.asarray(own.codes))
-        _add_objects(digest, own.categories.tolist())
+        categorical = column.array if hasattr(column, "array") else column
+        _add_array(digest, np.asarray(categorical.codes))
+        _add_objects(digest, categorical.categories.tolist())
         return
     if not isinstance(dtype, np.dtype):  # of a library: nullable, or text
         _add_objects(digest, list(column))
@@ -85,20 +85,20 @@ def _add_array(digest: Any, array: NDArray[Any]) -> None:
 
 
 def _add_up(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a sum of each block's words times odd factors, each place having its own.
+    """Return the sum of each block's words, each multiplied by the odd factor of its place.
 
-    That takes a fraction of the time of a cryptographic hash, as nobody forges rows here.
+    Nobody forges rows here, so a sum will do: it takes a fraction of a cryptographic hash's time.
     """
     sums = np.empty(-(-len(words) // BLOCK), dtype=np.uint64)
-    mixed = np.empty(BLOCK, dtype=np.uint64)
+    buffer = np.empty(BLOCK, dtype=np.uint64)
     for k in range(len(sums)):
-        some = words[k * BLOCK : (k + 1) * BLOCK]
-        own = mixed[: len(some)]
-        # Small numbers as floats differ in their upper half alone, whose products would overflow.
-        np.right_shift(some, np.uint64(32), out=own)
-        np.bitwise_xor(own, some, out=own)
-        np.multiply(own, FACTORS[: len(some)], out=own)
-        sums[k] = np.add.reduce(own)
+        block = words[k * BLOCK : (k + 1) * BLOCK]
+        mixed = buffer[: len(block)]
+        # Small numbers, as floats, differ in their upper half alone, whose products would overflow.
+        np.right_shift(block, np.uint64(32), out=mixed)
+        np.bitwise_xor(mixed, block, out=mixed)
+        np.multiply(mixed, FACTORS[: len(block)], out=mixed)
+        sums[k] = np.add.reduce(mixed)
     return sums
 
 

@@ -1,4 +1,4 @@
-"""What estimators of Dask collections have: a client, and lazy predictions."""
+"""The base of estimators of Dask collections: a client, and lazy predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 
 from properboost.dask.partitions import is_collection, list_partitions
 from properboost.dask.table import TableInCluster
-from properboost.dask.waiting import Workers
+from properboost.dask.worker_health import Workers
 from properboost.data.libraries import is_a
 from properboost.extras import import_extra
 from properboost.parameters import checks
@@ -27,7 +27,7 @@ __all__ = ["OnDask"]
 
 
 def _check_client(name: str, value: Any) -> Any:
-    """Check a client, without asking it anything."""
+    """Check a client, without a call of it."""
     if value is None or isinstance(value, str):
         return value
     if not hasattr(value, "run_on_scheduler"):
@@ -37,19 +37,36 @@ def _check_client(name: str, value: Any) -> Any:
         )
     if value.asynchronous or getattr(value, "_asynchronous", False):
         raise TypeError(
-            f"{name} must be a distributed.Client that waits; got an asynchronous one: give the "
-            "address of its scheduler, and call fit in a thread of its own (asyncio.to_thread)"
+            f"{name} must be a distributed.Client that waits; got an asynchronous one: pass the "
+            "address of its scheduler, and call fit in a separate thread (asyncio.to_thread)"
         )
     if value.status != "running":
         raise ValueError(f"{name} must be connected to a scheduler; got one that is {value.status}")
     return value
 
 
+def _connect(client_class: Any, address: str) -> Any:
+    """Return a client of the scheduler at an address.
+
+    A client that cannot connect is closed at once, because its finaliser stops a loop under a lock:
+    if the garbage collector ran it while another client starts, both would wait without end.
+    """
+    client = client_class.__new__(client_class)  # a constructor that fails returns nothing to close
+    try:
+        client.__init__(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        client.close()
+        raise type(error)(
+            f"client must be the address of a scheduler; none answers at {address!r}: {error}"
+        ) from error
+    return client
+
+
 @parameters
 class OnDask:
-    """The client, and what predicts collections lazily.
+    """A client, and lazy predictions of collections.
 
-    It stands before the class of models in memory, `local`.
+    It comes before the class of models in memory, `local`, among the bases.
     """
 
     local: ClassVar[Any]
@@ -75,10 +92,12 @@ class OnDask:
         """,
     )
 
-    def _refuse_what_is_not_there(self) -> None:
+    def _check_supported(self) -> None:
         for step in self._list_values("step"):
             if step in SOLVED:
-                raise ValueError(f"step must not be {step!r} with Dask: all rows solve for it")
+                raise ValueError(
+                    f"step must not be {step!r} with Dask: it needs all rows in one process"
+                )
 
     def _list_values(self, name: str) -> Sequence[Any]:
         """Return the values of a parameter, of which a search has several."""
@@ -88,7 +107,7 @@ class OnDask:
     def _read(
         self, X: Any, y: Any, sample_weight: Any, options: BinningOptions, bin_means: bool
     ) -> Iterator[TableInCluster]:
-        """Read the rows to learn from; at the end, workers forget them."""
+        """Read the training rows; at the end, workers release them."""
         model: Any = self
         for loss in self._list_values("loss"):
             _check_sendable(loss)
@@ -104,7 +123,7 @@ class OnDask:
                 table.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "client": None}  # which no pickle holds
+        return {**self.__dict__, "client": None}  # a pickle holds no client
 
     def __copy__(self) -> Self:
         return self._with(self.__dict__)
@@ -113,7 +132,7 @@ class OnDask:
         return self._with({**copy.deepcopy(self.__getstate__(), memo), "client": self.client})
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted one with these parameters, and with the same client: not a copy."""
+        """Return an unfitted estimator with these parameters and the same client, uncopied."""
         unfitted: Any = BaseEstimator.__sklearn_clone__(self._with(self.__getstate__()))
         unfitted.client = self.client
         return cast("Self", unfitted)
@@ -124,7 +143,7 @@ class OnDask:
         return same
 
     def to_local(self) -> Any:
-        """Return the model as one of its class in memory, which needs no Dask.
+        """Return the model as an instance of the class in memory, which needs no Dask.
 
         Returns
         -------
@@ -134,13 +153,13 @@ class OnDask:
         model._check_fitted()
         known = declared(self.local)
         local = self.local(**{name: getattr(self, name) for name in known})
-        own = declared(type(self))
-        local.__dict__.update({k: v for k, v in self.__dict__.items() if k not in own})
+        of_dask = declared(type(self))
+        local.__dict__.update({k: v for k, v in self.__dict__.items() if k not in of_dask})
         return local
 
     @contextmanager
     def _open_workers(self) -> Iterator[Workers]:
-        """Connect to the cluster; at the end, let go of it."""
+        """Connect to the cluster; at the end, disconnect."""
         distributed = import_extra("distributed", "reading Dask collections needs", "dask")
         client = _check_client("client", self.client)
         opened = None
@@ -152,13 +171,7 @@ class OnDask:
                     "client must be given: there is no distributed.Client in this process"
                 ) from error
         elif isinstance(client, str):
-            try:
-                client = opened = distributed.Client(client, set_as_default=False)
-            except (OSError, ValueError) as error:
-                raise type(error)(
-                    f"client must be the address of a scheduler; none answers at {client!r}: "
-                    f"{error}"
-                ) from error
+            client = opened = _connect(distributed.Client, client)
         workers = Workers(client, float(self.deadline))
         try:
             yield workers
@@ -266,9 +279,9 @@ class OnDask:
         lazy = delayed(partial(_predict_beside, self.classes_.dtype), pure=False)
         local = delayed(self.to_local())
         with self._open_workers() as workers:
-            found = workers.compute([lazy(local, own.X, own.y, own.weight) for own in partitions])
+            parts = workers.compute([lazy(local, p.X, p.y, p.weight) for p in partitions])
         labels, predicted, weights = (
-            None if own[0] is None else _join(own) for own in zip(*found, strict=True)
+            None if values[0] is None else _join(values) for values in zip(*parts, strict=True)
         )
         return float(accuracy_score(labels, predicted, sample_weight=weights))
 
@@ -276,13 +289,13 @@ class OnDask:
         return 0 if len(self.classes_) == 2 else len(self.classes_)
 
     def _apply(self, method: str, X: Any, dtype: Any, n_columns: int) -> Any:
-        """Return what a method says of a collection, lazily; 0 columns are one dimension."""
+        """Return the lazy result of a method on a collection; 0 columns are one dimension."""
         array = import_extra("dask.array", "predicting Dask collections needs", "dask")
         delayed = import_extra("dask", "predicting Dask collections needs", "dask").delayed
         columns = (n_columns,) if n_columns else ()
         model = delayed(self.to_local())
         lazy = delayed(partial(_predict, method, columns, dtype))
-        parts = [own.X for own in list_partitions(X)]
+        parts = [partition.X for partition in list_partitions(X)]
         sizes = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * len(parts)
         return array.concatenate(
             [
@@ -300,7 +313,7 @@ def _predict(method: str, columns: tuple[int, ...], dtype: Any, model: Any, X: A
 
 
 def _predict_beside(dtype: Any, model: Any, X: Any, y: Any, weight: Any) -> tuple[Any, ...]:
-    """Return labels, what is predicted for the same rows, and their weights."""
+    """Return labels, the predictions of the same rows, and their weights."""
     if len(y) != X.shape[0]:
         raise ValueError(
             f"X and y must have as many rows in each partition; one has {X.shape[0]} and {len(y)}"
@@ -310,14 +323,14 @@ def _predict_beside(dtype: Any, model: Any, X: Any, y: Any, weight: Any) -> tupl
 
 
 def _join(parts: Sequence[Any]) -> Any:
-    """Return labels or weights of all partitions, of the type that they have there."""
-    if all(is_a(own, "pandas", "Series") for own in parts):
+    """Return the labels or weights of all partitions, with their type kept."""
+    if all(is_a(part, "pandas", "Series") for part in parts):
         return sys.modules["pandas"].concat(list(parts), ignore_index=True)
-    return np.concatenate([np.asarray(own) for own in parts])
+    return np.concatenate([np.asarray(part) for part in parts])
 
 
 def _check_sendable(loss: Any) -> None:
-    """Refuse a loss that cannot go to workers."""
+    """Refuse a loss that cannot be sent to workers."""
     serialize = import_extra("distributed.protocol", "sending a loss needs", "dask")
     try:
         serialize.serialize(loss, on_error="raise")

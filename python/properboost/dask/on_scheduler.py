@@ -1,6 +1,6 @@
-"""What runs on the scheduler: how its workers are, and tasks that others than some must make.
+"""Functions that run on the scheduler: they look at workers, and move tasks away from some.
 
-Only tasks that a fit needs are moved.  Workers stay as they are, and so does what else they do.
+They move only tasks that a fit needs.  Workers keep their state and all other tasks.
 """
 
 import contextlib
@@ -9,15 +9,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Taken", "let_go", "let_pass", "look", "take_away"]
+__all__ = ["Reassignment", "let_go", "let_pass", "look", "take_away"]
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What was taken away from workers: tasks, and those that may now run on some workers alone.
+class Reassignment:
+    """Tasks that were taken away from workers, and tasks that may now run on some workers alone.
 
-    What is `lost` nobody can make again.  Workers that are `askers` work on something that is
-    needed, and may wait for what those that are `silent` were to send.
+    Nobody can compute those again that are `lost`.  The `askers` are workers that run needed tasks,
+    and may wait for data of the `silent` ones.
     """
 
     keys: Sequence[Any]
@@ -30,26 +30,26 @@ class Taken:
 def look(
     keys: Sequence[Any], dask_scheduler: Any = None
 ) -> tuple[list[tuple[str, str, str, float, float]], set[str], bool]:
-    """Return how each worker is, which of them hold what keys need, and whether keys only queue.
+    """Return the state of each worker, the holders of what keys need, and whether keys only queue.
 
-    They only queue where something is in the scheduler's queue, and nothing is with a worker.
+    They only queue where a needed task is in the scheduler's queue, and none is on a worker.
     """
     now = time.time()
     states = [
-        (own.address, own.server_id, own.status.name, own.last_seen, now - own.last_seen)
-        for own in dask_scheduler.workers.values()
+        (w.address, w.server_id, w.status.name, w.last_seen, now - w.last_seen)
+        for w in dask_scheduler.workers.values()
     ]
     holders, task_states = set(), set()
     for task in _find_needed(dask_scheduler, keys, set()):
         task_states.add(task.state)
         if task.state == "processing" and task.processing_on is not None:
             holders.add(task.processing_on.server_id)
-        holders |= {own.server_id for own in task.who_has or ()}
+        holders |= {worker.server_id for worker in task.who_has or ()}
     return states, holders, "queued" in task_states and "processing" not in task_states
 
 
 def _find_needed(scheduler: Any, keys: Sequence[Any], away: set[Any]) -> set[Any]:
-    """Return the tasks that must be run or fetched for keys, if some workers are away."""
+    """Return the tasks that must be run or fetched for keys, without the workers `away`."""
     needed: set[Any] = set()
     open_ones = [scheduler.tasks[key] for key in keys if key in scheduler.tasks]
     while open_ones:
@@ -67,22 +67,22 @@ def take_away(
     deadline: float,
     restricted: Collection[Any],
     dask_scheduler: Any = None,
-) -> Taken:
-    """Have other workers make what is needed for keys; leave all else as it is.
+) -> Reassignment:
+    """Move the tasks that keys need to other workers; leave everything else alone.
 
-    Tasks that are `restricted` may run on those that run now: others may have gone since.
+    Tasks that are `restricted` are bound to the workers that run now, as others may have gone.
     """
     withdrawal = _Withdrawal(dask_scheduler, processes, deadline, restricted)
     for task in _find_needed(dask_scheduler, keys, withdrawal.silent):
-        if not task.actor:  # an actor is bound to its worker, which its client is told about
+        if not task.actor:  # the client handles the loss of an actor
             withdrawal.take(task)
     return withdrawal.finish()
 
 
 class _Withdrawal:
-    """Takes tasks away, one after the other, from workers that are silent or do not run.
+    """A withdrawal of tasks, one after the other, from workers that are silent or do not run.
 
-    They have these processes; those that were not heard of for the deadline are `silent`.
+    The workers have these processes; `silent` ones were not heard of for the deadline.
     """
 
     def __init__(
@@ -99,14 +99,14 @@ class _Withdrawal:
         self._away = self.silent | (workers - set(scheduler.running))
         self._others = {worker.address for worker in scheduler.running - self._away}
         self._restricted = set(restricted)
-        self._released: list[Any] = []  # to be made anew
-        self._stranded: list[Any] = []  # those that they were restricted to have gone
-        self._forgotten: list[Any] = []  # by silent workers; others have them
+        self._released: list[Any] = []  # to be computed anew
+        self._stranded: list[Any] = []  # bound to workers that have gone
+        self._forgotten: list[Any] = []  # results of silent workers that others have, too
         self._lost: list[Any] = []
         self._askers: set[str] = set()
 
     def take(self, task: Any) -> None:
-        """Have a task made, or its result taken, elsewhere if workers that are away have it."""
+        """Move a task, or its result, elsewhere if workers that are away have it."""
         if task.state == "memory":
             holders = set(task.who_has or ())
             if not holders & self.silent:
@@ -119,7 +119,7 @@ class _Withdrawal:
         self._restrict(task)
 
     def _take_result(self, task: Any, holders: set[Any]) -> None:
-        """Take a result away from silent workers: it may be asked for at any that has it."""
+        """Take a result away from silent workers, as others may try to fetch it from these."""
         if holders - self.silent:
             self._forgotten.append(task.key)
             for worker in holders & self.silent:
@@ -132,14 +132,14 @@ class _Withdrawal:
             self._lost.append(task.key)
 
     def _take_work(self, task: Any) -> None:
-        """Take a task away from a worker that is away; one that is not away is an asker."""
+        """Take a task away from a worker that is away; any other worker is an asker."""
         if task.processing_on in self._away:
             self._released.append(task.key)
         else:
             self._askers.add(task.processing_on.address)
 
     def _restrict(self, task: Any) -> None:
-        """Have a task run on other workers alone, if it may run on any or was restricted before."""
+        """Bind a task to other workers, if it may run on any or was restricted before."""
         is_free = not (
             task.worker_restrictions or task.host_restrictions or task.resource_restrictions
         )
@@ -149,11 +149,11 @@ class _Withdrawal:
             if task.state == "no-worker":
                 self._stranded.append(task.key)
 
-    def finish(self) -> Taken:
-        """Have the scheduler move the tasks, and return what was done."""
+    def finish(self) -> Reassignment:
+        """Have the scheduler move the tasks; return them."""
         moves = [*self._released, *self._stranded]
         self._scheduler.transitions(dict.fromkeys(moves, "released"), self._stimulus)
-        return Taken(
+        return Reassignment(
             keys=[*self._released, *self._forgotten],
             restricted=list(self._restricted),
             lost=self._lost,
@@ -168,11 +168,11 @@ def let_pass(
     restricted: Collection[Any],
     dask_scheduler: Any = None,
 ) -> list[Any]:
-    """Have workers take some of what is queued for keys; return tasks that are restricted now.
+    """Have workers take some of the tasks queued for keys; return all restricted tasks.
 
-    Dask gives a worker what is queued when it has hardly anything left to do, and what is not
-    queued at once.  So tasks of others that come one after the other pass it for ever.  A task
-    that is restricted is not queued, and a worker begins with those that have waited longest.
+    Dask hands a worker a queued task only when it is nearly idle, and any other task at once.  So a
+    stream of other users' tasks passes the queue for ever.  A restricted task is not queued, and a
+    worker begins with those that have waited longest.
     """
     others = {
         worker.address for worker in dask_scheduler.running if worker.server_id not in given_up
@@ -181,7 +181,7 @@ def let_pass(
     queued = sorted(
         (task for task in needed if task.state == "queued"), key=lambda task: task.priority
     )
-    # No more than threads: what is queued is large, and to be used up before there is more of it.
+    # No more than threads: results of queued tasks are large, and must be used up first.
     first = queued[: dask_scheduler.total_nthreads]
     for task in first:
         _bind(task, others)
@@ -191,12 +191,12 @@ def let_pass(
 
 
 def _bind(task: Any, addresses: Collection[str]) -> None:
-    """Have a task run on these workers alone."""
+    """Bind a task to these workers."""
     task.worker_restrictions, task.loose_restrictions = set(addresses), False
 
 
 def let_go(keys: Collection[Any], dask_scheduler: Any = None) -> None:
-    """Have tasks run anywhere again."""
+    """Let tasks run on any worker again."""
     for key in keys:
         with contextlib.suppress(KeyError):
             dask_scheduler.tasks[key].worker_restrictions = None

@@ -1,4 +1,4 @@
-"""What runs on a worker beside what it computes: imports, and what keeps a cluster in order."""
+"""Functions that run on a worker beside its tasks: imports, closing connections, staying busy."""
 
 import contextlib
 import time
@@ -10,17 +10,17 @@ from properboost.extras import import_extra
 __all__ = ["close_connections", "make_import", "stay"]
 
 ENDING = ("closing", "closed", "failed")
-"""How a worker is that waits for its threads."""
+"""Statuses of a worker that waits for its threads to end."""
 
 NAP = 0.2
-"""Seconds after which a task that only stays looks whether it is needed."""
+"""Seconds between two checks whether `stay` is still needed."""
 
 
 def make_import() -> Callable[[], Any]:
-    """Return what imports this package.
+    """Return a coroutine function that imports this package in a thread.
 
-    It is pickled by value: what is pickled by name would be imported by the worker's loop, in which
-    nothing else would be heard meanwhile.
+    As a local function it is pickled by value.  A function that is pickled by name would be
+    imported in the worker's event loop, which would answer nobody meanwhile.
     """
 
     async def load() -> None:
@@ -33,17 +33,17 @@ def make_import() -> Callable[[], Any]:
 
 
 def close_connections(addresses: Sequence[str], dask_worker: Any = None) -> None:
-    """Wait no longer for what workers at these addresses were to send."""
+    """Close the connections to these addresses, so that nobody waits for their data."""
     for address in addresses:
-        with contextlib.suppress(RuntimeError):  # some are just being closed
+        with contextlib.suppress(RuntimeError):  # a connection may be closing just now
             dask_worker.rpc.remove(address)
 
 
 def stay() -> None:
-    """Keep a worker from looking idle, until nobody wants this task.
+    """Keep a worker busy in the scheduler's eyes, until this task is released.
 
-    A cluster that adapts closes workers without tasks, and a party is none.  This is a long-running
-    one, which takes no thread of the worker's from others.
+    An adaptive cluster closes workers without tasks, and an actor is no task.  This task secedes,
+    so it takes no thread from others.
     """
     distributed = import_extra("distributed", "a worker needs", "dask")
     worker = distributed.get_worker()

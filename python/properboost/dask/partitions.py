@@ -1,4 +1,4 @@
-"""Dask collections as partitions: features, labels and weights of the same rows, side by side."""
+"""Partitions of Dask collections: features, labels and weights of the same rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["Partition", "is_collection", "list_partitions"]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Some rows: objects that Dask computes."""
+    """Some of the rows, as objects that Dask computes."""
 
     X: Any
     y: Any = None
@@ -23,7 +23,7 @@ class Partition:
 
 
 def is_collection(value: Any) -> bool:
-    """Whether this is a Dask array, data frame or series."""
+    """Whether a value is a Dask array, data frame or series."""
     return hasattr(value, "__dask_graph__")
 
 
@@ -32,9 +32,8 @@ def list_partitions(
 ) -> list[Partition]:
     """Cut collections into partitions of the same rows.
 
-    Labels and weights may be collections of any chunks where X has known ones, or arrays.
-    Otherwise they need as many partitions as X; that each has as many rows is checked where they
-    are read.
+    If X has known chunks, labels and weights may be arrays, or collections of any chunks.
+    Otherwise they need as many partitions as X.  The reader of a partition compares their lengths.
     """
     if not is_collection(X):
         raise TypeError(
@@ -49,42 +48,42 @@ def list_partitions(
     else:
         parts, sizes = X.to_delayed(), (np.nan,) * X.npartitions
     others = [
-        [None] * len(parts) if given is None else _cut(given, sizes, name, names[0], read)
-        for given, name, read in (
+        [None] * len(parts) if values is None else _cut(values, sizes, name, names[0], read)
+        for values, name, read in (
             (y, names[1], read_label_array),
             (sample_weight, names[2], np.asarray),
         )
     ]
-    return [Partition(*own) for own in zip(parts, *others, strict=True)]
+    return [Partition(X_part, *more) for X_part, *more in zip(parts, *others, strict=True)]
 
 
 def _cut(
-    given: Any,
+    values: Any,
     sizes: Sequence[float],
     name: str,
     beside: str,
     read: Callable[[Any], NDArray[Any]],
 ) -> list[Any]:
-    """Cut labels or weights as X is cut; `read` makes an array of what is no collection."""
+    """Cut labels or weights as X is cut; `read` turns anything but a collection into an array."""
     known = not np.isnan(np.sum(sizes))
-    if not is_collection(given):
+    if not is_collection(values):
         if not known:
             raise TypeError(
                 f"{name} must be a Dask collection where the partitions of {beside} have unknown "
-                f"sizes; got a {type(given).__name__}"
+                f"sizes; got a {type(values).__name__}"
             )
-        return _cut_array(read(given), sizes, name, beside)
-    if is_a(given, "dask.array", "Array"):
-        if given.ndim != 1:
-            raise ValueError(f"{name} must have one dimension; got {given.ndim}")
-        if known and not np.isnan(np.sum(given.chunks[0])):
-            if given.shape[0] != sum(sizes):
+        return _cut_array(read(values), sizes, name, beside)
+    if is_a(values, "dask.array", "Array"):
+        if values.ndim != 1:
+            raise ValueError(f"{name} must have one dimension; got {values.ndim}")
+        if known and not np.isnan(np.sum(values.chunks[0])):
+            if values.shape[0] != sum(sizes):
                 raise ValueError(
                     f"{beside} and {name} must have as many rows; got {sum(sizes):.0f} and "
-                    f"{given.shape[0]}"
+                    f"{values.shape[0]}"
                 )
-            given = given.rechunk((tuple(sizes),))
-    parts = np.ravel(given.to_delayed()).tolist()
+            values = values.rechunk((tuple(sizes),))
+    parts = np.ravel(values.to_delayed()).tolist()
     if len(parts) != len(sizes):
         raise ValueError(
             f"{name} must have the partitions of {beside}, {len(sizes)}; got {len(parts)}"
@@ -92,10 +91,10 @@ def _cut(
     return list(parts)
 
 
-def _cut_array(given: NDArray[Any], sizes: Sequence[float], name: str, beside: str) -> list[Any]:
-    if given.ndim != 1 or len(given) != sum(sizes):
+def _cut_array(values: NDArray[Any], sizes: Sequence[float], name: str, beside: str) -> list[Any]:
+    if values.ndim != 1 or len(values) != sum(sizes):
         raise ValueError(
             f"{name} must have an entry for each of the {sum(sizes):.0f} rows of {beside}; got "
-            f"shape {given.shape}"
+            f"shape {values.shape}"
         )
-    return np.split(given, np.cumsum(np.array(sizes, dtype=np.int64))[:-1])
+    return np.split(values, np.cumsum(np.array(sizes, dtype=np.int64))[:-1])

@@ -1,4 +1,4 @@
-"""Rados of Dask collections: those of their partitions, added up."""
+"""Rados of Dask collections: the sums of those of their partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost import rado
 from properboost.dask.digests import check_digest, find_digest
-from properboost.dask.looking import Columns, look_at_labels
+from properboost.dask.partition_scan import NameRecorder, scan_labels
 from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
 from properboost.data.columns import LinearColumns, find_columns
@@ -19,14 +19,14 @@ from properboost.data.names import read_names
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
-from properboost.rado.making import read_binary, read_binary_rows, sum_labelled
+from properboost.rado.rados import read_binary, read_binary_rows, sum_labelled
 
 __all__ = ["make_rados"]
 
 
 @dataclass(frozen=True, eq=False)
-class _LookedAt:
-    """The rows of a partition: how many, a digest of them, their labels, and their columns."""
+class _PartitionScan:
+    """The number of a partition's rows, their digest, their labels and their columns."""
 
     n_rows: int
     digest: bytes = b""
@@ -92,76 +92,76 @@ def make_rados(
     checks.integer("n_rados", n_rados, 1)
     seed = checks.seed(random_state)
     partitions = list_partitions(X, y)
-    look = dask.delayed(_look_at)
-    looked: Sequence[_LookedAt] = dask.compute(
-        *(look(own.X, own.y, categorical_features, intercept) for own in partitions),
+    scan = dask.delayed(_scan)
+    scans: Sequence[_PartitionScan] = dask.compute(
+        *(scan(p.X, p.y, categorical_features, intercept) for p in partitions),
         scheduler=client,
     )
-    columns = _join_columns([own for own in looked if own.n_rows])
-    known = _join_labels(looked) if classes is None else classes
-    ends = np.cumsum([own.n_rows for own in looked]).tolist()
+    columns = _join_columns([scan for scan in scans if scan.n_rows])
+    known = _join_labels(scans) if classes is None else classes
+    ends = np.cumsum([scan.n_rows for scan in scans]).tolist()
     sum_up = dask.delayed(_sum_partition, pure=False)
     sums = [
-        sum_up(k, seen.digest, own.X, own.y, known, columns, n_rados, seed, end - seen.n_rows)
-        for k, (own, seen, end) in enumerate(zip(partitions, looked, ends, strict=True))
-        if seen.n_rows
+        sum_up(k, scan.digest, p.X, p.y, known, columns, n_rados, seed, end - scan.n_rows)
+        for k, (p, scan, end) in enumerate(zip(partitions, scans, ends, strict=True))
+        if scan.n_rows
     ]
     add = dask.delayed(rado.combine)
     while len(sums) > 1:
         sums = [add(sums[k : k + 2]) for k in range(0, len(sums), 2)]
-    (found,) = dask.compute(*sums, scheduler=client)
-    rados: rado.Rados = found
+    (total,) = dask.compute(*sums, scheduler=client)
+    rados: rado.Rados = total
     return rados
 
 
-def _look_at(
+def _scan(
     X: Any, y: Any, categorical_features: CategoricalFeatures, intercept: bool
-) -> _LookedAt:
-    labelled = look_at_labels(X, y, None)
+) -> _PartitionScan:
+    labelled = scan_labels(X, y, None)
     if labelled.n_rows == 0:
-        return _LookedAt(0)
-    reader = Columns()
+        return _PartitionScan(0)
+    reader = NameRecorder()
     table = open_table(reader, X, reset=True)
     columns = find_columns(table, categorical_features, read_names(reader), intercept=intercept)
     appends = [table.appends_categories(j) for j in range(table.n_features)]
-    return _LookedAt(table.n_rows, find_digest(X, y), labelled.labels, columns, appends)
+    return _PartitionScan(table.n_rows, find_digest(X, y), labelled.labels, columns, appends)
 
 
-def _join_columns(looked: Sequence[_LookedAt]) -> LinearColumns:
+def _join_columns(scans: Sequence[_PartitionScan]) -> LinearColumns:
     """Return the columns with the categories of all partitions."""
-    if not looked:
+    if not scans:
         raise ValueError("X must have at least one row; got none")
-    first = looked[0].columns
+    first = scans[0].columns
     assert first is not None
-    unions = [None if own is None else CategoryUnion() for own in first.categories]
-    for seen in looked:
-        own = seen.columns
-        assert own is not None
-        numeric = [categories is None for categories in own.categories]
-        if own.names != first.names or numeric != [union is None for union in unions]:
+    unions = [None if values is None else CategoryUnion() for values in first.categories]
+    for scan in scans:
+        columns = scan.columns
+        assert columns is not None
+        numeric = [categories is None for categories in columns.categories]
+        if columns.names != first.names or numeric != [union is None for union in unions]:
             raise ValueError(
                 "X must have the same columns in each partition, numeric or categorical; got "
-                f"{_tell(first)} and {_tell(own)}"
+                f"{_describe(first)} and {_describe(columns)}"
             )
-        for union, categories, append in zip(unions, own.categories, seen.appends, strict=True):
+        for union, categories, append in zip(unions, columns.categories, scan.appends, strict=True):
             if union is not None and categories is not None:
                 union.add(categories, append=append)
     ordered = tuple(None if union is None else union.order()[0] for union in unions)
     return replace(first, categories=ordered)
 
 
-def _tell(columns: LinearColumns) -> str:
+def _describe(columns: LinearColumns) -> str:
     n_features = len(columns.categories)
     names = range(n_features) if columns.names is None else columns.names
-    kinds = ("numeric" if own is None else "categorical" for own in columns.categories)
+    kinds = ("numeric" if values is None else "categorical" for values in columns.categories)
     return ", ".join(f"{name} ({kind})" for name, kind in zip(names, kinds, strict=True))
 
 
-def _join_labels(looked: Sequence[_LookedAt]) -> NDArray[Any]:
+def _join_labels(scans: Sequence[_PartitionScan]) -> NDArray[Any]:
     reader = LabelReader()
-    for own in looked:
-        if own.labels is not None:
-            reader.read(own.labels, len(own.labels))
+    for scan in scans:
+        if scan.labels is not None:
+            reader.read(scan.labels, len(scan.labels))
     labels = reader.sort()[0]
     if len(labels) < 2:
         raise ValueError(f"y must hold two classes; got only {labels.tolist()}")
@@ -180,6 +180,6 @@ def _sum_partition(
     row_offset: int,
 ) -> rado.Rados:
     check_digest(before, find_digest(X, y), "X and y", number)
-    table = open_table(Columns(), X, reset=True)
+    table = open_table(NameRecorder(), X, reset=True)
     labelled = read_binary(y, table.n_rows, classes)
     return sum_labelled(table, columns, labelled, n_rados, seed, 1, row_offset=row_offset)

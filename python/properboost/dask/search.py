@@ -19,18 +19,18 @@ __all__ = ["DaskProperBoostClassifierCV"]
 class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
     """`ProperBoostClassifierCV` of Dask arrays and data frames.
 
-    It compares what ``ProperBoostClassifierCV()`` does on the same rows in memory, and chooses the
-    same, bit for bit, whatever the partitions and the workers.
+    It compares the same candidates as ``ProperBoostClassifierCV()`` on the same rows in memory, and
+    chooses the same, bit for bit, whatever the partitions and the workers.
 
     See Also
     --------
-    properboost.ProperBoostClassifierCV : What is compared, and the attributes.
-    DaskProperBoostClassifier : What stays where, and what is refused.
+    properboost.ProperBoostClassifierCV : The candidates, and the attributes.
+    DaskProperBoostClassifier : The place of data, and unsupported parameters.
 
     Notes
     -----
-    Candidates are boosted one after the other, each on all workers, and every round asks all
-    workers two times or more.  Where the rows fit into a worker, the search in memory is many times
+    Candidates are boosted one after the other, each on all workers, and every round takes two or
+    more calls of all workers.  Where the rows fit into a worker, the search in memory is many times
     as fast.
 
     References
@@ -44,7 +44,7 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
     ) -> Self:
-        """Search, and fit what was chosen to all rows.
+        """Search, and fit the chosen model to all rows.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class DaskProperBoostClassifierCV(OnDask, ProperBoostClassifierCV):
         ImportError
             If distributed is missing.
         """
-        self._refuse_what_is_not_there()
+        self._check_supported()
         settled = check_search(self)
         options = read_binning(self, settled.rows_per_bin)
         with self._read(X, y, sample_weight, options, settled.needs_means) as table:

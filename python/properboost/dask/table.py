@@ -1,4 +1,4 @@
-"""A table whose codes are in a cluster; its labels and weights are here."""
+"""A training table whose codes are on workers; labels and weights are in this process."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.batches.coded_rows import CodedRows
 from properboost.batches.quantized_table import QuantizedTable
-from properboost.dask.fleet import Fleet
-from properboost.dask.looking import (
-    Columns,
-    Labelled,
+from properboost.dask.cluster_rows import ClusterRows
+from properboost.dask.partition_scan import (
+    LabelScan,
+    NameRecorder,
     add_values,
     encode,
     encode_labelled,
-    look_at_features,
-    look_at_labels,
+    scan_features,
+    scan_labels,
 )
 from properboost.dask.partitions import Partition
-from properboost.dask.party import Party, RowsOfParty
-from properboost.dask.rows import ClusterRows
-from properboost.dask.waiting import Workers
+from properboost.dask.shard import Shard, ShardRows
+from properboost.dask.shards import Shards
+from properboost.dask.worker_health import Workers
 from properboost.data.bin_finder import BinFinder
 from properboost.data.binning import (
     MAX_CATEGORIES,
@@ -55,7 +55,7 @@ __all__ = ["TableInCluster"]
 
 
 class TableInCluster(QuantizedTable):
-    """Training rows whose codes are in a cluster, a byte a cell; labels and weights are here."""
+    """Training rows whose codes are on workers, a byte a cell; labels and weights are here."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class TableInCluster(QuantizedTable):
         sizes: Sequence[int],
         digests: Sequence[tuple[int, bytes]],
     ) -> None:
-        """Take what was found of partitions; `digests` has the number and the digest of each."""
+        """Take the scans of partitions; `digests` has the number and the digest of each."""
         super().__init__(rows)
         self.names, self.column_names = names, column_names
         self._workers, self._partitions, self._sizes = workers, partitions, sizes
         self._digests = digests
-        self._fleets: list[Fleet] = []
+        self._shards: list[Shards] = []
 
     @classmethod
     def read(
@@ -84,29 +84,29 @@ class TableInCluster(QuantizedTable):
         normalize_weights: bool,
         bin_means: bool,
     ) -> Self:
-        """Find classes and bins, in two readings of the partitions; with `bin_means` three."""
+        """Find classes and bins, in two passes over the partitions; with `bin_means` three."""
         compute = partial(_compute, workers)
         workers.choose(all_of_them=True)
-        looked = compute(look_at_labels, [(own.X, own.y, own.weight) for own in partitions])
-        _check_versions(looked)
-        filled = _find_filled(partitions, looked, "X")
-        partitions, looked = [f.partition for f in filled], [f.looked for f in filled]
-        _check_columns(looked)
-        labels, weight = _join_labels(looked)
+        scans = compute(scan_labels, [(p.X, p.y, p.weight) for p in partitions])
+        _check_versions(scans)
+        filled = _find_filled(partitions, scans, "X")
+        partitions, scans = [f.partition for f in filled], [f.scan for f in filled]
+        _check_columns(scans)
+        labels, weight = _join_labels(scans)
         rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
-        names = looked[0].names
-        reader = Columns()
-        head = open_table(reader, looked[0].head, reset=True)
+        names = scans[0].names
+        reader = NameRecorder()
+        head = open_table(reader, scans[0].head, reset=True)
         categorical, from_dtype = find_categorical(options.categorical_features, head)
         finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state))
-        sizes = [own.n_rows for own in looked]
+        sizes = [scan.n_rows for scan in scans]
         sampled = finder.draw(sizes, weight)
         arguments = [
             (*partition.arguments, tuple(categorical), sample)
             for partition, sample in zip(filled, sampled, strict=True)
         ]
         digests = []
-        read = compute(look_at_features, arguments)
+        read = compute(scan_features, arguments)
         for partition, (values, digest) in zip(filled, read, strict=True):
             finder.take(values)
             digests.append((partition.number, digest))
@@ -132,16 +132,16 @@ class TableInCluster(QuantizedTable):
         return cls(coded, names, column_names, workers, partitions, sizes, digests)
 
     def bring(self, partitions: Sequence[Partition]) -> QuantizedTable:
-        """Return other rows as a table that is here, with the bins of this one."""
+        """Return other rows as a table in this process, with the bins of this one."""
         compute = partial(_compute, self._workers)
-        looked = compute(look_at_labels, [(p.X, p.y, p.weight) for p in partitions])
-        filled = _find_filled(partitions, looked, "X_val")
-        looked = [partition.looked for partition in filled]
-        _check_columns([Labelled(1, self.names, looked[0].declared), *looked])
-        found, weight = _join_labels(looked)
+        scans = compute(scan_labels, [(p.X, p.y, p.weight) for p in partitions])
+        filled = _find_filled(partitions, scans, "X_val")
+        scans = [partition.scan for partition in filled]
+        _check_columns([LabelScan(1, self.names, scans[0].declared), *scans])
+        read, weight = _join_labels(scans)
         values = self.labels.values
-        own = find_classes(found, len(found.codes), values, ("X_val", "y_val"))
-        labels = CodedLabels(values, own.astype(np.min_scalar_type(len(values))))
+        places = find_classes(read, len(read.codes), values, ("X_val", "y_val"))
+        labels = CodedLabels(values, places.astype(np.min_scalar_type(len(values))))
         codes = compute(encode_labelled, [(*p.arguments, self.binning) for p in filled])
         order = count_rows(labels, weight).sort().order
         table = QuantizedTable(
@@ -159,17 +159,17 @@ class TableInCluster(QuantizedTable):
         rows: Rows,
         order: SortedRows,
         *,
-        wants_means: bool = False,
+        with_means: bool = False,
         binning: Binning | None = None,
     ) -> ClusterRows:
-        """Return the rows in that `order`, whose codes workers make."""
-        return self._place(self._describe(options, rows, order, wants_means, binning), order)
+        """Return the rows in that `order`; workers make their codes."""
+        return self._place(self._describe(options, rows, order, with_means, binning), order)
 
     def _place(self, described: dict[str, Any], order: SortedRows) -> ClusterRows:
-        """Place rows with these fields of `TrainingRows` in the cluster, in that `order`."""
+        """Place rows with these fields of `TrainingRows` on workers, in that `order`."""
         dask = import_extra("dask", "TableInCluster needs", "dask")
         binning, weight, numbers = (described[name] for name in ("binning", "weight", "numbers"))
-        # Dask looks into arguments for its own, and bins are many objects.
+        # Not as an argument: Dask searches arguments for its objects, and bins are many objects.
         lazy = dask.delayed(partial(encode, binning=binning), pure=False)
         of_classes = len(described["classes"]), order.class_of, order.segments
         rows_of_class, class_weights = (
@@ -179,8 +179,8 @@ class TableInCluster(QuantizedTable):
 
         def describe(
             places: NDArray[np.int64], rows: NDArray[np.int64], segments: NDArray[np.int64]
-        ) -> RowsOfParty:
-            return RowsOfParty(
+        ) -> ShardRows:
+            return ShardRows(
                 classes=described["classes"],
                 binning=binning,
                 places=rows,
@@ -193,39 +193,39 @@ class TableInCluster(QuantizedTable):
                 names=described["names"],
             )
 
-        fleet = Fleet(
+        shards = Shards(
             self._workers,
-            lambda some: [lazy(*self._digests[k], self._partitions[k].X) for k in some],
+            lambda numbers: [lazy(*self._digests[k], self._partitions[k].X) for k in numbers],
             self._sizes,
             order,
-            Party,
+            Shard,
             describe,
         )
-        self._fleets.append(fleet)
+        self._shards.append(shards)
         sizes = np.diff(order.segments)
-        return ClusterRows(**described, fleet=fleet, sizes=sizes, place=self._place)
+        return ClusterRows(**described, shards=shards, sizes=sizes, place=self._place)
 
     def close(self) -> None:
-        """Let the workers forget everything."""
-        for fleet in self._fleets:
-            fleet.close()
+        """Release everything on the workers."""
+        for shards in self._shards:
+            shards.close()
 
 
 def _compute(
     workers: Workers, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]
 ) -> list[Any]:
-    """Return what a function makes of each of these arguments, in the cluster."""
+    """Return the results of a function on each of these arguments, computed on workers."""
     dask = import_extra("dask", "TableInCluster needs", "dask")
     lazy = dask.delayed(partial(_try, function), pure=False)
-    found = workers.compute([lazy(*own) for own in arguments])
-    for own in found:
-        if isinstance(own, Exception):
-            raise own
-    return found
+    results = workers.compute([lazy(*row) for row in arguments])
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return results
 
 
 def _try(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function returns, or how it refuses: Dask logs whatever is raised."""
+    """Return the result of a function, or its error: Dask logs errors that are raised."""
     try:
         return function(*arguments)
     except (TypeError, ValueError) as error:
@@ -233,30 +233,30 @@ def _try(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Filled:
-    """A partition with rows: its number, where it is, and how it looked when its labels were read.
+class _FilledPartition:
+    """A partition with rows, its number, and the scan of its labels.
 
-    `arguments` are the first ones of what reads it again.
+    `arguments` are the first arguments of a function that reads it again.
     """
 
     number: int
     partition: Partition
-    looked: Labelled
+    scan: LabelScan
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        read = self.partition
-        return self.number, self.looked.digest, read.X, read.y, read.weight
+        partition = self.partition
+        return self.number, self.scan.digest, partition.X, partition.y, partition.weight
 
 
 def _find_filled(
-    partitions: Sequence[Partition], looked: Sequence[Labelled], name: str
-) -> list[_Filled]:
-    """Return the partitions with rows of a collection of this name."""
+    partitions: Sequence[Partition], scans: Sequence[LabelScan], name: str
+) -> list[_FilledPartition]:
+    """Return those partitions that have rows, of a collection with this name."""
     filled = [
-        _Filled(k, partition, labelled)
-        for k, (partition, labelled) in enumerate(zip(partitions, looked, strict=True))
-        if labelled.n_rows > 0
+        _FilledPartition(k, partition, scan)
+        for k, (partition, scan) in enumerate(zip(partitions, scans, strict=True))
+        if scan.n_rows > 0
     ]
     if not filled:
         raise ValueError(f"{name} must have rows; got none")
@@ -270,9 +270,9 @@ def _find_means(
     rows: Rows,
     sizes: Sequence[int],
 ) -> Binning:
-    """Return the bins with the means of numeric ones, over the rows that count.
+    """Return the bins, with the means of numeric features over the rows that count.
 
-    `parts` has the number, the digest and the table of each partition, of so many rows.
+    `parts` has the number, the digest and the table of each partition, whose rows are `sizes`.
     """
     numeric = [j for j, bins in enumerate(binning.features) if isinstance(bins, NumericBins)]
     if not numeric:
@@ -286,28 +286,28 @@ def _find_means(
     sums = _core.BinSums(native, largest)
     for digits in compute(add_values, arguments):
         sums.add_digits(digits)
-    return binning.with_found_means(dict(zip(numeric, sums.find_means(), strict=True)))
+    return binning.set_means(dict(zip(numeric, sums.find_means(), strict=True)))
 
 
-def _check_columns(looked: Sequence[Labelled]) -> None:
+def _check_columns(scans: Sequence[LabelScan]) -> None:
     """Refuse partitions with different columns."""
-    first = looked[0]
-    for k, own in enumerate(looked):
-        if own.names != first.names or len(own.declared) != len(first.declared):
+    first = scans[0]
+    for k, scan in enumerate(scans):
+        if scan.names != first.names or len(scan.declared) != len(first.declared):
             raise ValueError(
                 f"X must have the same columns in all partitions, {_name(first)}; one with rows, "
-                f"number {k}, has {_name(own)}"
+                f"number {k}, has {_name(scan)}"
             )
-        if list(own.declared) != list(first.declared):
+        if list(scan.declared) != list(first.declared):
             raise ValueError(
                 "X must have columns of the same types in all partitions; in one with rows, number "
                 f"{k}, other columns are categorical than in the first"
             )
 
 
-def _check_versions(looked: Sequence[Labelled]) -> None:
+def _check_versions(scans: Sequence[LabelScan]) -> None:
     """Refuse workers with another version, whose engine may be another."""
-    others = {own.version for own in looked} - {_core.__version__}
+    others = {scan.version for scan in scans} - {_core.__version__}
     if others:
         raise RuntimeError(
             f"workers must have properboost {_core.__version__}, as the client; some have "
@@ -315,20 +315,20 @@ def _check_versions(looked: Sequence[Labelled]) -> None:
         )
 
 
-def _name(own: Labelled) -> str:
-    return f"{len(own.declared)} of them" if own.names is None else str(list(own.names))
+def _name(scan: LabelScan) -> str:
+    return f"{len(scan.declared)} of them" if scan.names is None else str(list(scan.names))
 
 
-def _join_labels(looked: Sequence[Labelled]) -> tuple[CodedLabels, NDArray[np.float64] | None]:
+def _join_labels(scans: Sequence[LabelScan]) -> tuple[CodedLabels, NDArray[np.float64] | None]:
     """Return the labels and weights of all rows."""
     reader = LabelReader()
     numbers = []
-    for own in looked:
-        if own.labels is None or own.codes is None:
+    for scan in scans:
+        if scan.labels is None or scan.codes is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
-        numbers.append(find_entries(reader.read(own.labels, len(own.labels)), own.codes))
+        numbers.append(find_entries(reader.read(scan.labels, len(scan.labels)), scan.codes))
     values, places = reader.sort()
-    weights = [own.weight for own in looked if own.weight is not None]
+    weights = [scan.weight for scan in scans if scan.weight is not None]
     codes = find_entries(places, np.concatenate(numbers))
     return CodedLabels(values, codes), np.concatenate(weights) if weights else None
 
@@ -336,12 +336,12 @@ def _join_labels(looked: Sequence[Labelled]) -> tuple[CodedLabels, NDArray[np.fl
 def _split_counted(
     rows: Rows, sizes: Sequence[int]
 ) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64] | None], float]:
-    """Return which rows of each partition count, their weights, and the largest of these."""
+    """Return the rows of each partition that count, their weights, and the largest weight."""
     ends = np.cumsum([0, *sizes])
     weight = rows.training_weight
     counted, weights = [], []
     for begin, end in pairwise(ends.tolist()):
-        some = np.flatnonzero(rows.codes[begin:end] < len(rows.classes))
-        counted.append(some)
-        weights.append(None if weight is None else weight[begin:end][some])
+        places = np.flatnonzero(rows.codes[begin:end] < len(rows.classes))
+        counted.append(places)
+        weights.append(None if weight is None else weight[begin:end][places])
     return counted, weights, 1.0 if weight is None else float(weight.max())

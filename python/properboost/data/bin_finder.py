@@ -17,20 +17,20 @@ from properboost.data.binning import (
     find_categories,
 )
 from properboost.data.frames import sort_categories
-from properboost.data.table import CategoricalColumn, Category, Column, Table
+from properboost.data.table import CategoricalColumn, Category, Column, InputTable
 
-__all__ = ["BinFinder", "CategoryUnion", "LookedAt", "look_at"]
+__all__ = ["BatchScan", "BinFinder", "CategoryUnion", "scan_batch"]
 
 Weigh: TypeAlias = Callable[[slice | NDArray[np.int64]], NDArray[np.float64] | None]
-"""Gives the weight of some rows of all batches."""
+"""A function from rows, numbered over all batches, to their weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class LookedAt:
-    """What a batch of rows says about the bins of its features.
+class BatchScan:
+    """A batch's contribution to the bins of its features.
 
     `values` has the sampled rows of each numeric feature, `spans` the smallest and the largest of
-    all of its rows; `categories` has each other column, and whether its categories come after those
+    all its rows.  `categories` has each other column, and whether its categories come after those
     of earlier batches.
     """
 
@@ -41,20 +41,20 @@ class LookedAt:
     categories: dict[int, tuple[CategoricalColumn, bool]]
 
 
-def look_at(
-    table: Table,
+def scan_batch(
+    table: InputTable,
     weight: NDArray[np.float64] | None,
     categorical: Collection[int],
     sampled: NDArray[np.int64],
-) -> LookedAt:
-    """Look at a batch, of which these rows are in the sample; `weight` says which rows count."""
+) -> BatchScan:
+    """Scan a batch; the sample has its rows `sampled`, and rows of `weight` 0 do not count."""
     values: dict[int, Column] = {}
     spans: dict[int, tuple[float, float]] = {}
     numeric = sorted(set(range(table.n_features)) - set(categorical))
-    whole = None if categorical else table.array  # is read once, and not column by column
+    whole = None if categorical else table.array  # read once, and not column by column
     if whole is not None:
-        some = whole[sampled]
-        values = {j: some[:, j] for j in numeric}
+        sample = whole[sampled]
+        values = {j: sample[:, j] for j in numeric}
         spans = dict(enumerate(map(tuple, _core.find_spans(whole, weight).tolist())))
         numeric = []
     for j in numeric:
@@ -62,33 +62,33 @@ def look_at(
         values[j] = column[sampled]
         [spans[j]] = map(tuple, _core.find_spans([column], weight).tolist())
     categories = {j: (table.categorical(j), table.appends_categories(j)) for j in categorical}
-    return LookedAt(table.n_rows, sampled, values, spans, categories)
+    return BatchScan(table.n_rows, sampled, values, spans, categories)
 
 
 class BinFinder:
-    """Finds what `find_bins` would, of a table whose rows come in batches.
+    """The search of `find_bins`, for a table whose rows come in batches.
 
-    Numbers are held of the sampled rows only, categories by their number.
+    Memory has the numbers of sampled rows only, and categories by their number.
     """
 
     def __init__(self, n_features: int, categorical: Sequence[int], seed: int) -> None:
         self._sample = _core.RowSample(binning.SAMPLE_SIZE, seed)
         self._categories = {j: _CategoryReader() for j in categorical}
         numeric = sorted(set(range(n_features)) - set(categorical))
-        self._held = {j: _Held() for j in numeric}
+        self._values = {j: _GrowingArray() for j in numeric}
         self._spans = dict.fromkeys(numeric, (np.inf, -np.inf))
-        self._sampled = _Held()  # which rows they are
+        self._sampled = _GrowingArray()  # the rows' numbers
         self._n_rows = 0
 
-    def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
-        """Take a batch; `weight` says which rows count."""
+    def add(self, table: InputTable, weight: NDArray[np.float64] | None) -> None:
+        """Add a batch; rows of `weight` 0 do not count."""
         sampled = self._sample.add(table.n_rows, weight)
-        self.take(look_at(table, weight, self._categories, sampled))
+        self.take(scan_batch(table, weight, self._categories, sampled))
 
     def draw(
         self, sizes: Sequence[int], weight: NDArray[np.float64] | None
     ) -> list[NDArray[np.int64]]:
-        """Return the rows of each batch that are in the sample, before any is looked at."""
+        """Return the rows of each batch that are in the sample, before any batch is scanned."""
         self._sample.add(sum(sizes), weight)
         rows, ends = self._sample.rows, np.cumsum([0, *sizes])
         cuts = np.searchsorted(rows, ends)
@@ -96,12 +96,12 @@ class BinFinder:
             rows[a:b] - begin for a, b, begin in zip(cuts[:-1], cuts[1:], ends[:-1], strict=True)
         ]
 
-    def take(self, batch: LookedAt) -> None:
-        """Take a batch that has been looked at."""
-        for j, held in self._held.items():
-            held.add(batch.values[j])
-            own, (low, high) = self._spans[j], batch.spans[j]
-            self._spans[j] = min(own[0], low), max(own[1], high)
+    def take(self, batch: BatchScan) -> None:
+        """Add the scan of a batch."""
+        for j, values in self._values.items():
+            values.add(batch.values[j])
+            span, (low, high) = self._spans[j], batch.spans[j]
+            self._spans[j] = min(span[0], low), max(span[1], high)
         for j, categories in self._categories.items():
             column, append = batch.categories[j]
             categories.add(column, append=append)
@@ -111,11 +111,11 @@ class BinFinder:
             self._drop_others()
 
     def _drop_others(self) -> NDArray[np.int64]:
-        """Keep the values of rows that are still in the sample, which are returned."""
+        """Keep the values of rows that are still in the sample; return these rows."""
         rows = self._sample.rows
         places = np.searchsorted(self._sampled.values, rows)
-        for held in (*self._held.values(), self._sampled):
-            held.keep(places)
+        for array in (*self._values.values(), self._sampled):
+            array.keep(places)
         return rows
 
     def find(
@@ -126,22 +126,22 @@ class BinFinder:
         max_categories: int,
         n_threads: int,
     ) -> tuple[FeatureBins, ...]:
-        """Cut every feature; `weigh` gives the weight of some rows of all batches."""
+        """Cut every feature; `weigh` returns the weights of rows, numbered over all batches."""
         rows = self._drop_others()
-        found: dict[int, FeatureBins] = {}
-        columns = [held.values for held in self._held.values()]
+        bins: dict[int, FeatureBins] = {}
+        columns = [array.values for array in self._values.values()]
         edges = []
         if columns:
             edges = _core.find_edges(columns, weigh(rows), max_numeric, None, n_threads)
-        for (j, span), own in zip(self._spans.items(), edges, strict=True):
-            found[j] = NumericBins(own, span=span)
+        for (j, span), cuts in zip(self._spans.items(), edges, strict=True):
+            bins[j] = NumericBins(cuts, span=span)
         for j, categories in self._categories.items():
-            found[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
-        return tuple(found[j] for j in sorted(found))
+            bins[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
+        return tuple(bins[j] for j in sorted(bins))
 
 
-class _Held:
-    """Numbers that were added, in memory that grows."""
+class _GrowingArray:
+    """An array of numbers that grows at its end."""
 
     def __init__(self) -> None:
         self._memory: Column = np.empty(0, dtype=np.uint8)
@@ -152,7 +152,7 @@ class _Held:
         return self._memory[: self._n]
 
     def add(self, values: Column) -> None:
-        """Add some at the end."""
+        """Append numbers."""
         if self._n == 0:
             self._memory = np.empty(len(values), dtype=values.dtype)
         need = self._n + len(values)
@@ -165,7 +165,7 @@ class _Held:
         self._n = need
 
     def keep(self, places: NDArray[np.int64]) -> None:
-        """Keep those at these places, in ascending order."""
+        """Keep the numbers at these places, which ascend."""
         self._memory[: len(places)] = self._memory[places]
         self._n = len(places)
 
@@ -173,8 +173,8 @@ class _Held:
 class CategoryUnion:
     """The categories of a column whose rows come in batches, as if they were one column.
 
-    Those that batches declare differently are sorted, as those of strings are; those of Arrow
-    dictionaries come one after the other.
+    Categories that batches declare differently are sorted, as those of strings are; those of Arrow
+    dictionaries keep the order of the batches.
     """
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class CategoryUnion:
 
 
 class _CategoryReader:
-    """Reads a categorical column whose rows come in batches."""
+    """A reader of a categorical column whose rows come in batches."""
 
     def __init__(self) -> None:
         self._categories = CategoryUnion()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
-from properboost.data.table import CategoricalColumn, Category, Table
+from properboost.data.table import CategoricalColumn, Category, InputTable
 
 __all__ = [
     "MAX_CATEGORIES",
@@ -36,7 +36,7 @@ FEWEST_BINS = 4
 """The least that `count_numeric_bins` returns, for the smallest data sets."""
 
 COPY_BYTES = 2**26
-"""Converted columns held at a time, in bytes, at most (but always one column)."""
+"""The most bytes of converted columns in memory at a time (but always one column)."""
 
 LEAST_ROWS = 1024
 """The fewest rows predicted at a time, however many columns there are."""
@@ -67,7 +67,7 @@ class NumericBins:
 
     @property
     def native(self) -> NDArray[np.float64]:
-        """These bins as the engine takes them: their edges."""
+        """The edges: the engine's form of these bins."""
         return self.edges
 
     @property
@@ -78,17 +78,17 @@ class NumericBins:
 
     @cached_property
     def positions(self) -> NDArray[np.float64]:
-        """Where each code's mean is between the smallest, 0, and the largest, 1.
+        """The position of each code's mean between the smallest, 0, and the largest, 1.
 
-        NaN where there is none: of missing values, and if all means are the same.
+        NaN where there is none: for missing values, and if all means are the same.
         """
         positions = np.full(256, np.nan)
         low, high = self.outer_means
         if self.means is not None and high > low:
             with np.errstate(over="ignore"):
                 half = 1.0 if np.isfinite(high - low) else 0.5
-            own = (half * self.means - half * low) / (half * high - half * low)
-            positions[: self.n_bins] = own
+            relative = (half * self.means - half * low) / (half * high - half * low)
+            positions[: self.n_bins] = relative
         return positions
 
 
@@ -118,10 +118,10 @@ class CategoricalBins:
 
     @property
     def native(self) -> int:
-        """These bins as the engine takes them: their number."""
+        """The number of bins: the engine's form of these bins."""
         return self.n_bins
 
-    def read(self, table: Table, j: int) -> NDArray[np.generic]:
+    def read(self, table: InputTable, j: int) -> NDArray[np.generic]:
         """Return the bin of each row of column `j`: -1 where missing, -2 where unseen.
 
         The column may have any type that holds strings, where categories were strings when the
@@ -134,7 +134,7 @@ class CategoricalBins:
         )
 
     def find(self, column: CategoricalColumn, label: str) -> NDArray[np.int32]:
-        """Return what `assign` does of a column that has categories of the fitted kind."""
+        """Return what `assign` does, for a column of categories of the fitted kind."""
         _check_same_kind(self, column, label)
         return self.assign(column)
 
@@ -152,7 +152,7 @@ FeatureBins: TypeAlias = NumericBins | CategoricalBins
 class Binning:
     """The bins of every feature.
 
-    `from_dtype` says that columns' types decided what is categorical in training; otherwise the
+    `from_dtype` is whether columns' types decided what is categorical in training; otherwise the
     user did.  The columns of rows to predict may have other types, see `CategoricalBins.read`.
     """
 
@@ -162,46 +162,48 @@ class Binning:
     @cached_property
     def native(self) -> _core.Bins:
         """The engine's bins."""
-        found = [f.means if isinstance(f, NumericBins) else None for f in self.features]
-        if all(means is None for means in found):
+        feature_means = [f.means if isinstance(f, NumericBins) else None for f in self.features]
+        if all(means is None for means in feature_means):
             return _core.Bins([feature.native for feature in self.features])
-        means = [np.empty(0) if own is None else own for own in found]
+        means = [np.empty(0) if means is None else means for means in feature_means]
         return _core.Bins([feature.native for feature in self.features], means)
 
     def with_means(
         self,
-        table: Table,
+        table: InputTable,
         order: NDArray[np.int64],
         weight: NDArray[np.float64] | None,
         n_threads: int,
     ) -> "Binning":
-        """Return the same with the means of numeric features' bins.
+        """Return this binning with the means of numeric features' bins.
 
-        They are of the rows of `table` in that `order`, whose weights are `weight`.
+        The means are over the rows of `table` in that `order`, with the weights `weight`.
         """
-        cut = {j: own for j, own in enumerate(self.features) if isinstance(own, NumericBins)}
-        found: dict[int, NDArray[np.float64]] = {}
+        cut = {j: bins for j, bins in enumerate(self.features) if isinstance(bins, NumericBins)}
+        means_of: dict[int, NDArray[np.float64]] = {}
         whole = self._whole(table)
         groups = _groups(list(cut), table.n_rows) if whole is None else [list(cut)]
         for group in groups:
             bins = _core.Bins([cut[j].edges for j in group])
             columns = [table.numeric(j) for j in group] if whole is None else whole
             means = bins.find_means(columns, order, weight, n_threads)
-            found |= dict(zip(group, means, strict=True))
-        return self.with_found_means(found)
+            means_of |= dict(zip(group, means, strict=True))
+        return self.set_means(means_of)
 
-    def with_found_means(self, means: Mapping[int, NDArray[np.float64]]) -> "Binning":
-        """Return the same with the means of these numeric features' bins."""
+    def set_means(self, means: Mapping[int, NDArray[np.float64]]) -> "Binning":
+        """Return this binning with these means of numeric features' bins."""
         features = tuple(
-            replace(own, means=means[j]) if isinstance(own, NumericBins) else own
-            for j, own in enumerate(self.features)
+            replace(bins, means=means[j]) if isinstance(bins, NumericBins) else bins
+            for j, bins in enumerate(self.features)
         )
         return replace(self, features=features)
 
     @property
     def has_means(self) -> bool:
         """Whether numeric features' bins have means."""
-        return any(isinstance(own, NumericBins) and own.means is not None for own in self.features)
+        return any(
+            isinstance(bins, NumericBins) and bins.means is not None for bins in self.features
+        )
 
     def find_positions(self, feature: int) -> NDArray[np.float64]:
         """Return a numeric feature's `NumericBins.positions`."""
@@ -210,29 +212,29 @@ class Binning:
         return bins.positions
 
     def without_means(self) -> "Binning":
-        """Return the same without means."""
+        """Return this binning without means."""
         features = tuple(
-            replace(own, means=None) if isinstance(own, NumericBins) else own
-            for own in self.features
+            replace(bins, means=None) if isinstance(bins, NumericBins) else bins
+            for bins in self.features
         )
         return replace(self, features=features)
 
     def cuts_as(self, other: "Binning") -> bool:
-        """Whether values have the same codes in the other bins."""
+        """Whether all values have the same codes in the other bins."""
         return len(self.features) == len(other.features) and all(
-            np.array_equal(own.edges, of.edges)
-            if isinstance(own, NumericBins) and isinstance(of, NumericBins)
-            else isinstance(own, CategoricalBins)
-            and isinstance(of, CategoricalBins)
-            and (own.categories, own.has_rare) == (of.categories, of.has_rare)
-            for own, of in zip(self.features, other.features, strict=True)
+            np.array_equal(bins.edges, other_bins.edges)
+            if isinstance(bins, NumericBins) and isinstance(other_bins, NumericBins)
+            else isinstance(bins, CategoricalBins)
+            and isinstance(other_bins, CategoricalBins)
+            and (bins.categories, bins.has_rare) == (other_bins.categories, other_bins.has_rare)
+            for bins, other_bins in zip(self.features, other.features, strict=True)
         )
 
     def __getstate__(self) -> dict[str, Any]:
         return {"features": self.features, "from_dtype": self.from_dtype}
 
     def encode(
-        self, table: Table, order: NDArray[np.int64] | None, n_threads: int
+        self, table: InputTable, order: NDArray[np.int64] | None, n_threads: int
     ) -> NDArray[np.uint8]:
         """Return the codes (n_features, n_rows) of the rows of `table`, in that `order`."""
         whole = self._whole(table)
@@ -250,7 +252,7 @@ class Binning:
 
     def predict_raw(
         self,
-        table: Table,
+        table: InputTable,
         tables: NDArray[np.float64],
         pairs: Sequence[_core.Pair],
         n_threads: int,
@@ -264,15 +266,15 @@ class Binning:
         )
 
     def predict_raw_trees(
-        self, table: Table, scores: _core.ForestScores, n_threads: int
+        self, table: InputTable, scores: _core.ForestScores, n_threads: int
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from trees over these bins."""
         return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads))
 
     def _by_rows(
-        self, table: Table, predict: Callable[[Any], NDArray[np.float64]]
+        self, table: InputTable, predict: Callable[[Any], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Return what `predict` makes of the rows of `table`, converted some at a time."""
+        """Apply `predict` to the rows of `table`, which are converted block by block."""
         whole = self._whole(table)
         if whole is not None:
             return predict(whole)
@@ -284,18 +286,18 @@ class Binning:
             parts.append(predict([self._column(rows, j) for j in range(len(self.features))]))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _whole(self, table: Table) -> NDArray[np.generic] | None:
-        if table.holds_bins or all(isinstance(own, NumericBins) for own in self.features):
+    def _whole(self, table: InputTable) -> NDArray[np.generic] | None:
+        if table.holds_bins or all(isinstance(bins, NumericBins) for bins in self.features):
             return table.array
         return None
 
-    def _column(self, table: Table, j: int) -> NDArray[np.generic]:
+    def _column(self, table: InputTable, j: int) -> NDArray[np.generic]:
         feature = self.features[j]
         return table.numeric(j) if isinstance(feature, NumericBins) else feature.read(table, j)
 
 
-class CodedTable(Table):
-    """A table of codes, whose features are cut already."""
+class CodedTable(InputTable):
+    """A table of codes, whose features have their bins."""
 
     @property
     @abstractmethod
@@ -304,22 +306,22 @@ class CodedTable(Table):
 
     @abstractmethod
     def set_features(self, model: Any, *, reset: bool) -> None:
-        """Set the features of a model, or check that they are these."""
+        """Set a model's features to those of this table, or check that they agree."""
 
     def check_bins(self, features: Sequence[FeatureBins], whose: str) -> None:
-        """Refuse a model whose bins are other ones."""
+        """Refuse a model with other bins."""
         if not self.binning.cuts_as(Binning(tuple(features), self.binning.from_dtype)):
             raise ValueError(f"X: the QuantizedTable must have the bins of {whose}")
 
     @abstractmethod
-    def restore(self) -> Table:
-        """Return the rows as values that have these codes, to predict from."""
+    def restore(self) -> InputTable:
+        """Return the rows as values with the same codes, to predict from."""
 
 
-class RestoredTable(Table):
+class RestoredTable(InputTable):
     """Values that have the codes of rows: of a numeric feature, the largest of each bin.
 
-    ``places[i]`` is where the codes (n_features, n) have row i.
+    ``places[i]`` is the column of row i in the codes (n_features, n).
     """
 
     holds_bins = True
@@ -340,11 +342,11 @@ class RestoredTable(Table):
 
     def numeric(self, j: int) -> NDArray[np.float64]:
         """Return the values of feature `j`; of categories the bin, -1 missing and -2 unseen."""
-        own = self._features[j]
-        if isinstance(own, NumericBins):
-            values = np.array([*own.edges, np.inf, np.nan])
+        bins = self._features[j]
+        if isinstance(bins, NumericBins):
+            values = np.array([*bins.edges, np.inf, np.nan])
         else:
-            values = np.array([*range(own.n_bins), -1.0, -2.0])
+            values = np.array([*range(bins.n_bins), -1.0, -2.0])
         return find_entries(values, self._codes[j].take(self._places))
 
     def categorical(self, j: int) -> CategoricalColumn:
@@ -352,13 +354,13 @@ class RestoredTable(Table):
         raise TypeError(f"{self.label(j)} has bins, and no categories")
 
     def values(self, j: int) -> Any:
-        """Return what `numeric` does."""
+        """Return the values of feature `j`, as `numeric` does."""
         return self.numeric(j)
 
     def rows(self, start: int, stop: int) -> "RestoredTable":
         """Return the rows from `start` to `stop`, whose codes are not copied."""
-        some = self._places[start:stop]
-        return RestoredTable(self._codes, some, self._features, self.names)
+        places = self._places[start:stop]
+        return RestoredTable(self._codes, places, self._features, self.names)
 
 
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
@@ -369,7 +371,7 @@ def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float)
 
 
 def find_bins(
-    table: Table,
+    table: InputTable,
     categorical: Sequence[int],
     weight: NDArray[np.float64] | None,
     *,
@@ -392,9 +394,9 @@ def find_bins(
     rows = sample.rows
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
-        found = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
+        edges_of = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
         spans = _core.find_spans(columns, weight, n_threads).tolist()
-        for j, edges, span in zip(group, found, spans, strict=True):
+        for j, edges, span in zip(group, edges_of, spans, strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
     for j in categorical:
         column = table.categorical(j)
@@ -405,7 +407,7 @@ def find_bins(
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
-    """Yield batches of features, as many as may be held as converted columns."""
+    """Yield groups of features; the converted columns of a group fit `COPY_BYTES`."""
     step = max(1, COPY_BYTES // (8 * n_rows))
     for first in range(0, len(features), step):
         yield features[first : first + step]
@@ -417,28 +419,30 @@ def find_categories(
     max_bins: int,
 ) -> CategoricalBins:
     """Return the bins of categories; `batches` are rows' codes and weights."""
-    held = np.zeros(len(values) + 1)
+    weights = np.zeros(len(values) + 1)
     for codes, weight in batches:
         for begin in range(0, len(codes), ROWS):
-            some = slice(begin, begin + ROWS)
+            block = slice(begin, begin + ROWS)
             if weight is None:
-                held += np.bincount(codes[some] + 1, minlength=len(held))
+                weights += np.bincount(codes[block] + 1, minlength=len(weights))
             else:
-                np.add.at(held, codes[some] + 1, weight[some])  # row by row: no batch has a sum
-    held = held[1:]
-    seen = np.flatnonzero(held)
+                np.add.at(
+                    weights, codes[block] + 1, weight[block]
+                )  # row by row, so that batches do not matter
+    weights = weights[1:]
+    seen = np.flatnonzero(weights)
     if len(seen) <= max_bins:
         return CategoricalBins(tuple(values[k] for k in seen))
-    heaviest = np.argsort(-held[seen], kind="stable")[: max_bins - 1]
+    heaviest = np.argsort(-weights[seen], kind="stable")[: max_bins - 1]
     return CategoricalBins(tuple(values[k] for k in np.sort(seen[heaviest])), has_rare=True)
 
 
 def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label: str) -> None:
-    """Refuse strings where numbers were fitted and the reverse: no category could match."""
-    fitted, given = ({isinstance(c, str) for c in cs} for cs in (feature.categories, column.values))
-    if fitted and given and not fitted & given:
+    """Refuse strings where the fit had numbers and the reverse: no category could match."""
+    fitted, new = ({isinstance(c, str) for c in cs} for cs in (feature.categories, column.values))
+    if fitted and new and not fitted & new:
         kinds = {True: "strings", False: "numbers"}
         raise ValueError(
             f"X: the categories of {label} were {kinds[fitted.pop()]} when the model was fitted "
-            f"and are {kinds[given.pop()]} now: convert the column"
+            f"and are {kinds[new.pop()]} now: convert the column"
         )

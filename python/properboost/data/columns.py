@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import find_categorical
 from properboost.data.names import ColumnNames
-from properboost.data.table import Category, Table
+from properboost.data.table import Category, InputTable
 from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = ["LinearColumns", "find_columns", "make_columns", "refuse_numbers"]
@@ -32,7 +32,7 @@ class LinearColumns:
     intercept : bool
         Whether there is a column of ones.
     names_are_text : bool
-        Whether the names were strings, and not numbers, say.
+        Whether the names were strings, and not numbers for example.
     """
 
     categories: tuple[tuple[Category, ...] | None, ...]
@@ -42,12 +42,12 @@ class LinearColumns:
 
     @property
     def column_names(self) -> ColumnNames | None:
-        """The features' names, as models remember them."""
+        """The features' names, as models store them."""
         return None if self.names is None else ColumnNames(self.names, self.names_are_text)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the columns are called: features, ``feature=category``, ``intercept``."""
+        """The columns' names: features, ``feature=category``, ``intercept``."""
         labels: list[str] = []
         for j, categories in enumerate(self.categories):
             name = f"feature {j}" if self.names is None else self.names[j]
@@ -67,15 +67,15 @@ class LinearColumns:
     def features(self) -> tuple[FeatureBins, ...]:
         """The features as bins: one of a number, and one of each category."""
         return tuple(
-            NumericBins(np.empty(0)) if own is None else CategoricalBins(own)
-            for own in self.categories
+            NumericBins(np.empty(0)) if categories is None else CategoricalBins(categories)
+            for categories in self.categories
         )
 
     def __len__(self) -> int:
         levels = sum(1 if categories is None else len(categories) for categories in self.categories)
         return levels + self.intercept
 
-    def open(self, table: Table) -> "ColumnReader":
+    def open(self, table: InputTable) -> "ColumnReader":
         """Return the columns of these rows."""
         return ColumnReader(self, table)
 
@@ -83,16 +83,16 @@ class LinearColumns:
 class ColumnReader:
     """The columns of the rows of a table."""
 
-    def __init__(self, columns: LinearColumns, table: Table) -> None:
+    def __init__(self, columns: LinearColumns, table: InputTable) -> None:
         self._native = columns.native
         self._n_rows = table.n_rows
         whole = table.array if all(c is None for c in columns.categories) else None
         self.data: Any = whole
-        """The table as the engine takes it: one array, or one per feature."""
+        """The table in the engine's form: one array, or one per feature."""
         if whole is None:  # numbers, or which category each row has: below 0 if missing or unknown
             self.data = [
-                table.numeric(j) if isinstance(own, NumericBins) else own.read(table, j)
-                for j, own in enumerate(columns.features)
+                table.numeric(j) if isinstance(bins, NumericBins) else bins.read(table, j)
+                for j, bins in enumerate(columns.features)
             ]
 
     def column(self, k: int) -> NDArray[np.generic]:
@@ -105,7 +105,7 @@ class ColumnReader:
         return values if level < 0 else values == level
 
     def multiply(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each row's columns times the coefficients, added up."""
+        """Return the sum of each row's columns times the coefficients."""
         total = np.zeros(self._n_rows)
         # One column at a time, so that a row's sum does not depend on other rows.
         for k in np.flatnonzero(coefficients):
@@ -114,13 +114,13 @@ class ColumnReader:
 
 
 def find_columns(
-    table: Table,
+    table: InputTable,
     categorical_features: CategoricalFeatures,
     names: ColumnNames | None,
     *,
     intercept: bool,
 ) -> LinearColumns:
-    """Find which features are categorical and what categories they have."""
+    """Find which features are categorical, and their categories."""
     categorical, _ = find_categorical(categorical_features, table)
     categories = tuple(
         table.categorical(j).values if j in categorical else None for j in range(table.n_features)
@@ -140,8 +140,8 @@ def make_columns(
     return LinearColumns(categories, names.values, intercept, names.are_text)
 
 
-def refuse_numbers(table: Table, feature: int) -> NoReturn:
-    """Say which feature holds a number that is not finite."""
+def refuse_numbers(table: InputTable, feature: int) -> NoReturn:
+    """Raise an error that names the feature with a number that is not finite."""
     raise ValueError(
         f"X must hold finite numbers: {table.label(feature)} holds NaN or infinity. Fill in "
         "missing values first: a linear model is a sum over all features"

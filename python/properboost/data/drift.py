@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 
 __all__ = ["Weights", "count_drift"]
 
@@ -16,7 +16,7 @@ Weights: TypeAlias = Sequence[NDArray[np.float64]]
 
 
 def count_drift(
-    table: Table, features: Sequence[FeatureBins], weights: Weights | None
+    table: InputTable, features: Sequence[FeatureBins], weights: Weights | None
 ) -> dict[str, NDArray[np.float64]]:
     """Count the rows of `table` with values that training did not have, feature by feature.
 

@@ -1,7 +1,7 @@
 """Tables: the user's X, read one column at a time and never copied as a whole.
 
-Four kinds are known: a two-dimensional numpy array, and pandas, polars and Arrow tables.  None of
-the last three is imported here: a table of a library exists only once its user imported it.
+X is a two-dimensional numpy array, or a pandas, polars or Arrow table.  None of these three
+libraries is imported here: a table of a library exists only once its user imported it.
 """
 
 import sys
@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.names import check_names, keep_names, name_columns
-from properboost.data.table import CategoricalColumn, Category, Column, Table, is_plain
+from properboost.data.table import CategoricalColumn, Category, Column, InputTable, is_plain
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-class _ArrayTable(Table):
+class _ArrayTable(InputTable):
     def __init__(self, array: Column) -> None:
         super().__init__(array, names=None)
         self._real = _as_real(array) if array.dtype.kind in "biuf" else None
@@ -63,7 +63,7 @@ class _ArrayTable(Table):
 
 
 class RowTable(_ArrayTable):
-    """Rows that were read one at a time: numbers, and the bins of categories (`data.rows`)."""
+    """Rows that were read one by one: numbers, and the bins of categories (`data.rows`)."""
 
     holds_bins = True
 
@@ -72,10 +72,10 @@ class RowTable(_ArrayTable):
         return RowTable(self.source[start:stop])
 
 
-class _PandasTable(Table):
+class _PandasTable(InputTable):
     def __init__(self, frame: Any) -> None:
-        self.given_names: list[Any] = frame.columns.tolist()
-        super().__init__(frame, [*map(_name, self.given_names)])
+        self.frame_names: list[Any] = frame.columns.tolist()
+        super().__init__(frame, [*map(_name, self.frame_names)])
         # Views, by position: names may occur twice, and frame.iloc is several times slower.
         self._columns = [column for _, column in frame.items()]
 
@@ -84,7 +84,7 @@ class _PandasTable(Table):
         return isinstance(dtype, sys.modules["pandas"].CategoricalDtype) or _is_dictionary(dtype)
 
     def appends_categories(self, j: int) -> bool:
-        return _is_dictionary(self._columns[j].dtype)  # as dictionaries are unified
+        return _is_dictionary(self._columns[j].dtype)  # the order of unified dictionaries
 
     def numeric(self, j: int) -> Column:
         pandas, column = sys.modules["pandas"], self._columns[j]
@@ -138,7 +138,7 @@ def _is_null(dtype: Any) -> bool:
     return kind is not None and bool(sys.modules["pyarrow"].types.is_null(kind))
 
 
-class _PolarsTable(Table):
+class _PolarsTable(InputTable):
     def __init__(self, frame: Any) -> None:
         super().__init__(frame, frame.columns)
 
@@ -180,7 +180,7 @@ class _PolarsTable(Table):
         return _PolarsTable(self.source.slice(start, stop - start))
 
 
-class _ArrowTable(Table):
+class _ArrowTable(InputTable):
     def __init__(self, table: Any) -> None:
         super().__init__(table, table.column_names)
 
@@ -215,7 +215,7 @@ class _ArrowTable(Table):
         return _ArrowTable(self.source.slice(start, stop - start))
 
     def appends_categories(self, j: int) -> bool:
-        return self.declares_categorical(j)  # as dictionaries are unified
+        return self.declares_categorical(j)  # the order of unified dictionaries
 
 
 def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
@@ -225,27 +225,27 @@ def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
     return _clean_categories(codes, encoded.dictionary.to_pylist(), label)
 
 
-def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
+def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> InputTable:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, RowTable):
         return X
-    if isinstance(X, Table):
+    if isinstance(X, InputTable):
         raise TypeError(
             f"X must be rows; got a {type(X).__name__}, which has codes and no values: models of "
-            "its bins are fitted to it and predict it, but nothing else takes it"
+            "its bins are fitted to it and predict it, but no other method accepts it"
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: pass X.astype(float).filled(numpy.nan)")
     if reset:
         keep_names(model, None)
     if is_plain(X, 2) and (reset or _was_fitted_on(model, X)):
-        # This is all that scikit-learn's checks would do here, without the time they take.
+        # scikit-learn's checks would do no more here, and take more time.
         if reset:
             model.n_features_in_ = X.shape[1]
         return _ArrayTable(X)
     frame = open_frame(X)
     if frame is None:
-        _check_held(X)
+        _check_in_memory(X)
         array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
     _check_columns(model, frame, reset=reset)
@@ -253,20 +253,20 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> Table:
     return frame
 
 
-def _check_columns(model: BaseEstimator, frame: Table, *, reset: bool) -> None:
-    """Check the columns of a table of named ones, or have the model remember them."""
+def _check_columns(model: BaseEstimator, frame: InputTable, *, reset: bool) -> None:
+    """Check the names of a table's columns, or store them in the model."""
     try:
         validate_data(model, frame.source, reset=reset, skip_check_array=True)
     except ValueError as error:  # scikit-learn quotes names as they are
         raise ValueError(make_lines_printable(str(error))) from None
-    names = frame.given_names if isinstance(frame, _PandasTable) else frame.names or ()
+    names = frame.frame_names if isinstance(frame, _PandasTable) else frame.names or ()
     if reset:
         keep_names(model, name_columns(names))
     elif (warning := check_names(model, names)) is not None:
         warn(warning)
 
 
-def _refuse_empty(model: BaseEstimator, frame: Table) -> None:
+def _refuse_empty(model: BaseEstimator, frame: InputTable) -> None:
     """Refuse a table without rows or columns, in scikit-learn's words."""
     for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
         if count == 0:
@@ -279,14 +279,13 @@ def _refuse_empty(model: BaseEstimator, frame: Table) -> None:
 def take_single_row(X: Any, names: list[Any]) -> list[Any] | None:
     """Return the values of a table of one row and of these columns; None of anything else.
 
-    They are as the library gives them: categories, not their numbers, and missing values of its
-    own kind.
+    Values are the library's: categories, not their numbers, and its kind of missing values.
     """
     if getattr(X, "shape", (0,))[0] != 1:
         return None
     if is_a(X, "pandas", "DataFrame"):
-        # By position, entry by entry: whatever makes a Series of a row or a column takes several
-        # times as long.
+        # By position, entry by entry: making a Series of a row or a column takes several times as
+        # long.
         fits = X.columns.tolist() == names
         return [X.iat[0, j] for j in range(len(names))] if fits else None
     if is_a(X, "polars", "DataFrame"):
@@ -299,7 +298,7 @@ def take_single_row(X: Any, names: list[Any]) -> list[Any] | None:
 
 def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
     """Return some rows of a numpy array or of a pandas, polars or Arrow table, of the same type."""
-    # scikit-learn has a function for this, which is private and, before 1.7, not for Arrow's.
+    # scikit-learn's function for this is private and, before 1.7, does not take Arrow tables.
     if isinstance(source, np.ndarray) or not hasattr(source, "take"):
         return source[positions]
     return source.take(positions)
@@ -311,9 +310,9 @@ def _was_fitted_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
 
 
 def find_categorical(
-    categorical_features: CategoricalFeatures, table: Table
+    categorical_features: CategoricalFeatures, table: InputTable
 ) -> tuple[list[int], bool]:
-    """Return the positions of the categorical features, and whether types gave them."""
+    """Return the positions of the categorical features, and whether types decided them."""
     if categorical_features is None:
         return [], False
     allowed = "'from_dtype', None, a list of positions or names, or a boolean mask"
@@ -343,17 +342,17 @@ def find_feature(
 ) -> int:
     """Return the position of a feature given by position or name."""
     if isinstance(feature, str):
-        found = [] if names is None else [j for j, name in enumerate(names) if name == feature]
-        if len(found) != 1:
+        positions = [] if names is None else [j for j, name in enumerate(names) if name == feature]
+        if len(positions) != 1:
             known = "no names" if names is None else f"{list(names)}"
-            problem = "is not unique" if found else "is unknown"
+            problem = "is not unique" if positions else "is unknown"
             raise ValueError(f"{argument}: the name {feature!r} {problem}; X had {known}")
-        return found[0]
+        return positions[0]
     return checks.integer(argument, feature, 0, n_features - 1)
 
 
-def _check_held(X: Any) -> None:
-    """Refuse what is no table in memory: scikit-learn would pull it there, or not understand it."""
+def _check_in_memory(X: Any) -> None:
+    """Refuse data outside memory: scikit-learn would load it, or fail with another message."""
     streams = hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
     streams = streams or is_a(X, "pyarrow.dataset", "Dataset")
     in_dask = hasattr(X, "__dask_graph__")
@@ -361,12 +360,12 @@ def _check_held(X: Any) -> None:
         classifiers = "properboost.dask has classifiers of Dask collections; " if in_dask else ""
         raise TypeError(
             f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: "
-            f"{classifiers}fit reads what comes in batches as pb.QuantizedTable.from_batches, and "
+            f"{classifiers}fit reads rows in batches as pb.QuantizedTable.from_batches, and "
             "pb.batches predicts it"
         )
 
 
-def open_frame(X: Any) -> Table | None:
+def open_frame(X: Any) -> InputTable | None:
     """Open `X` if it is a table of named columns; None if it is anything else."""
     if is_a(X, "pandas", "DataFrame"):
         return _PandasTable(X)
@@ -386,13 +385,13 @@ def open_frame(X: Any) -> Table | None:
 
 # numpy would silently convert them to floats: '1.5', or a date to days.
 NEVER_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
-"""Types of values that are refused where a number is expected."""
+"""Types of values that are refused in numeric columns."""
 
 
 def _as_real(values: Column, label: str | None = None) -> Column:
-    """Real numbers in a type the engine reads: those it does not know are converted.
+    """Return real numbers in a type that the engine reads, converted if need be.
 
-    Without a `label` they are all columns.
+    Without a `label`, `values` are all columns.
     """
     if values.dtype.kind == "b":
         return values.view(np.uint8)
@@ -400,9 +399,9 @@ def _as_real(values: Column, label: str | None = None) -> Column:
         return values.astype(np.float32)
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
-            found = values.astype(np.float64)
-        _refuse_overflow(found, values, label)
-        return found
+            converted = values.astype(np.float64)
+        _refuse_overflow(converted, values, label)
+        return converted
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
@@ -413,19 +412,19 @@ def _numbers(values: Column, label: str) -> Column:
         raise _not_numbers(label, values.dtype)
     try:
         with np.errstate(over="ignore"):
-            found = values.astype(np.float64)
+            converted = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X: {label} holds a value that is not a number: {error}") from error
     except OverflowError as error:
         raise ValueError(f"X: {label} holds an integer beyond float64: {error}") from error
-    _refuse_overflow(found, values, label)
-    return found
+    _refuse_overflow(converted, values, label)
+    return converted
 
 
-def _refuse_overflow(found: NDArray[np.float64], values: Column, label: str | None) -> None:
+def _refuse_overflow(converted: NDArray[np.float64], values: Column, label: str | None) -> None:
     """Refuse numbers that became infinite."""
-    lost = np.isinf(found)
-    lost[lost] = values[lost] != found[lost]
+    lost = np.isinf(converted)
+    lost[lost] = values[lost] != converted[lost]
     if lost.any():
         if label is None:
             label = f"column {np.argwhere(lost)[0][1]}"
@@ -470,7 +469,7 @@ def sort_categories(
 def _clean_categories(
     codes: NDArray[np.int64], values: Iterable[Any], label: str
 ) -> CategoricalColumn:
-    """Plain Python categories, all different; the missing ones among `values` get code -1."""
+    """Return categories of plain Python, all different; missing ones get code -1."""
     code_of: dict[Category, int] = {}
     new_code = []
     for value in values:
@@ -487,12 +486,12 @@ def _clean_categories(
 
 
 def _plain(value: Any) -> Any:
-    """Return a category as Python's own, of no derived class; decimals as features read them."""
+    """Return a category as a plain Python value; decimals as integers or floats."""
     if isinstance(value, np.generic) and not isinstance(value, np.str_):
         return value.item()
     if type(value) in (str, int, float, bool):
         return value
-    if isinstance(value, str):  # a member of an Enum, say, which prints as another text
+    if isinstance(value, str):  # for example a member of an Enum, whose str is another text
         return str.__str__(value)
     if isinstance(value, int | float):
         return int(value) if isinstance(value, int) else float(value)

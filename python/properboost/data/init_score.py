@@ -1,4 +1,4 @@
-"""Raw predictions that a model begins with: those of another model, or a known offset."""
+"""Initial raw predictions of a fit: those of another model, or a known offset."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ LARGEST_SCORE = 1e30
 
 
 def read_init_score(
-    given: Any, n_rows: int, n_models: int, name: str = "init_score"
+    score: Any, n_rows: int, n_models: int, name: str = "init_score"
 ) -> NDArray[np.float64]:
-    """Return the raw predictions that rows begin with, (n_rows, n_models).
+    """Return the rows' initial raw predictions, (n_rows, n_models).
 
-    A number stands for all rows and, of several classes, for each.
+    A number stands for all rows and, with several classes, for each class.
     """
-    scores = checks.numbers_of(name, given)
+    scores = checks.numbers_of(name, score)
     several = f" or ({n_rows}, {n_models})" if n_models > 1 else f", ({n_rows}, 1)"
     if scores.ndim == 0:
         scores = np.full((n_rows, n_models), float(scores))

@@ -19,7 +19,7 @@ _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("int", (int, np.integer)),
     ("float", (float, np.floating)),
 )
-"""What objects may be, and what messages call them.  The first that an object is counts."""
+"""The kinds of objects that labels may be, with their names in messages; the first one counts."""
 
 _PANDAS = (
     ("pandas", "Series"),
@@ -30,19 +30,19 @@ _PANDAS = (
 
 
 def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
-    """Return labels as an array of a type that they are compared, kept and predicted in.
+    """Return labels as an array of a type in which to compare, store and predict them.
 
-    That is a type of NumPy of at most 64 bits, or objects that are all `str` and of no class
-    derived from it: NumPy compares, cuts and writes others by what their ``__str__`` returns.
-    Whatever is converted is equal to what it was; labels for which there is no such type are
-    refused.  Whether floats are finite and whole is not looked at.
+    The type is NumPy's of at most 64 bits, or objects that are all `str`.  Objects of derived
+    classes become `str`, because NumPy compares, cuts and writes them by their ``__str__``.  A
+    converted label equals the original; labels without such a type are refused.  Whether floats
+    are finite and whole is not checked.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         Labels: an array, a list, or a column of pandas, polars or Arrow.
     name : str, default="y"
-        What error messages call them.
+        The labels' name in error messages.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     Raises
     ------
     ValueError, TypeError
-        If they have not one dimension, or are not of one of these types.
+        If they do not have one dimension, or have none of these types.
     """
     labels: NDArray[Any] = y if is_plain(y, 1) else column_or_1d(_make_array(y, name), warn=True)
     if labels.dtype.kind == "T":
@@ -66,13 +66,13 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
 
 
 def _make_array(y: Any, name: str) -> Any:
-    """Return what scikit-learn converts without a change of the labels."""
+    """Return labels in a form that scikit-learn converts without changing them."""
     if isinstance(y, np.ma.MaskedArray):
         if np.ma.is_masked(y):
             raise ValueError(f"{name} must hold no missing labels; got a masked array with some")
         return np.asarray(y)
     if any(is_a(y, library, kind) for library, kind in _PANDAS):
-        # scikit-learn makes floats of the nullable types, pandas arrays of what they are of.
+        # scikit-learn would make floats of the nullable types; pandas keeps their values.
         return np.asarray(y)
     if is_a(y, "polars", "Series") and is_wide(y):
         return make_objects(y.to_list())
@@ -96,7 +96,7 @@ def _read_objects(values: list[Any], name: str) -> NDArray[Any]:
     if len(kinds) > 1 or any(is_missing(value) for value in values if family[type(value)] is None):
         raise _refuse_kinds(values, family, name)
     kind = kinds.pop() if kinds else "strings"
-    if kind == "strings":  # what they hold, whatever their class prints
+    if kind == "strings":  # the text itself, whatever a derived class prints
         return make_objects([str.__str__(value) for value in values])
     if kind == "bool":
         return np.array(values, dtype=bool)
@@ -116,7 +116,7 @@ def _find_family(kind: type) -> str | None:
 
 
 def _refuse_kinds(values: list[Any], family: dict[type, str | None], name: str) -> ValueError:
-    """Return the error that names the kinds of labels, of which there are several."""
+    """Return an error that names the several kinds of labels."""
     families = ("strings", "int")
     others = {kind.__name__ for kind, known in family.items() if known not in families}
     kinds = [*(known for known in families if known in family.values()), *sorted(others)]
@@ -140,13 +140,13 @@ def _as_integers(values: list[int], name: str) -> NDArray[Any]:
 
 
 def _as_double(labels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return floats of more digits as float64, which must have them."""
+    """Return wider floats as float64, and refuse those that would change."""
     with np.errstate(over="ignore"):
-        found = labels.astype(np.float64)
-    changed = (found != labels) & ~np.isnan(labels)
+        converted = labels.astype(np.float64)
+    changed = (converted != labels) & ~np.isnan(labels)
     if changed.any():
         raise ValueError(
             f"{name} must hold labels that float64 has; got {labels[changed][0]!s} of type "
             f"{labels.dtype}: make integers or strings of them"
         )
-    return found
+    return converted

@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 FEW_KEYS = 8
-"""Segments up to which it is faster to look for each of them than to sort."""
+"""Segments up to which a search for each is faster than a sort."""
 
 FEW_ROWS = 20
-"""Rows up to which it is no wonder that each is of another class."""
+"""Rows up to which as many classes as rows need no warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +93,9 @@ class SortedRows:
 class Rows:
     """Labels and weights of the rows of a table.
 
-    Row ``i`` has the label ``classes[codes[i]]``; a row that does not count, its weight being 0,
-    has the code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None
-    stands for ones.  `total` is the sum of the sample weights: how many rows there are.
+    Row ``i`` has the label ``classes[codes[i]]``.  A row of weight 0 does not count and has the
+    code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None stands
+    for ones.  `total` is the sum of the sample weights, that is the number of rows.
     """
 
     classes: NDArray[Any]
@@ -106,20 +106,20 @@ class Rows:
 
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
-        """The weight that a row has in training: its own times its class's."""
+        """The weights of rows in training: sample weight times the class's factor."""
         return self.weigh(slice(None))
 
-    def weigh(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return the training weight of some of the rows."""
-        weight = None if self.weight is None else self.weight[some]
+    def weigh(self, places: slice | NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the training weights of the rows at these places."""
+        weight = None if self.weight is None else self.weight[places]
         if self.factor is None:
             return weight
-        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[some])
+        factor: NDArray[np.float64] = find_entries(np.append(self.factor, 0.0), self.codes[places])
         return factor if weight is None else weight * factor
 
     @property
     def rows_of_class(self) -> NDArray[np.int64]:
-        """How many rows of each class count."""
+        """The number of rows of each class that count."""
         return _count(self.codes, len(self.classes))
 
     def sort(self, parts: NDArray[np.integer[Any]] | None = None, n_parts: int = 1) -> SortedRows:
@@ -132,14 +132,14 @@ class Rows:
             keys += parts.astype(keys.dtype)
             keys[self.codes == n_classes] = n_keys
         counts = _count(keys, n_keys)
-        held = np.flatnonzero(counts)
-        segments = np.cumsum([0, *counts[held]]).astype(np.int64)
+        filled = np.flatnonzero(counts)
+        segments = np.cumsum([0, *counts[filled]]).astype(np.int64)
         return SortedRows(
-            keys, counts, segments, held // n_parts, held % n_parts, parts is not None
+            keys, counts, segments, filled // n_parts, filled % n_parts, parts is not None
         )
 
     def find_places(self) -> NDArray[np.int64]:
-        """Return where each row that counts is among these, sorted; others have any place."""
+        """Return the place of each row that counts in the sorted order; others have any place."""
         order = self.sort().order
         place = np.empty(len(self.codes), dtype=np.int64)
         place[order] = np.arange(len(order))
@@ -147,7 +147,7 @@ class Rows:
 
 
 def count_rows(labels: CodedLabels, weight: NDArray[np.float64] | None) -> Rows:
-    """Return rows by all labels that there are; those of weight 0 do not count."""
+    """Return rows with a class for every label; rows of weight 0 do not count."""
     codes, n_classes = labels.codes, len(labels.values)
     if weight is not None:
         codes = np.where(weight > 0.0, codes, np.min_scalar_type(n_classes).type(n_classes))
@@ -155,7 +155,7 @@ def count_rows(labels: CodedLabels, weight: NDArray[np.float64] | None) -> Rows:
 
 
 def _count(keys: NDArray[np.integer[Any]], n_keys: int) -> NDArray[np.int64]:
-    """Return how many rows have each key; larger ones are of rows that do not count."""
+    """Return the number of rows with each key; larger keys are of rows that do not count."""
     if n_keys <= FEW_KEYS:
         return np.array([np.count_nonzero(keys == key) for key in range(n_keys)], dtype=np.int64)
     return np.bincount(keys, minlength=n_keys)[:n_keys].astype(np.int64, copy=False)
@@ -166,7 +166,7 @@ class TooFewRowsError(ValueError):
 
 
 class LabelReader:
-    """Checks labels that come in batches, and numbers them as they appear."""
+    """A reader of labels in batches: it checks them, and numbers them in order of appearance."""
 
     def __init__(self) -> None:
         self._number: dict[Any, int] = {}
@@ -180,9 +180,9 @@ class LabelReader:
         quick = isinstance(y, np.ndarray) or is_a(y, "pandas", "Series")
         raw = np.asarray(y) if quick else np.empty(0)
         if raw.dtype.kind in "OU" and raw.dtype == self._dtype and raw.shape == (n_rows,):
-            try:  # what is known was checked
-                found = [self._number[label] for label in raw.tolist()]
-                return np.array(found, dtype=np.min_scalar_type(len(self)))
+            try:  # labels with a number have been checked
+                checked = [self._number[label] for label in raw.tolist()]
+                return np.array(checked, dtype=np.min_scalar_type(len(self)))
             except (KeyError, TypeError):
                 pass
         labels = read_labels(y, n_rows)
@@ -195,8 +195,8 @@ class LabelReader:
 
     def _number_all(self, labels: list[Any]) -> NDArray[np.unsignedinteger[Any]]:
         number = self._number
-        found = [number.setdefault(label, len(number)) for label in labels]
-        return np.array(found, dtype=np.min_scalar_type(len(number)))
+        numbers = [number.setdefault(label, len(number)) for label in labels]
+        return np.array(numbers, dtype=np.min_scalar_type(len(number)))
 
     def sort(self) -> tuple[NDArray[Any], NDArray[np.unsignedinteger[Any]]]:
         """Return the labels so far in ascending order, and the place of each number among them."""
@@ -216,20 +216,20 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _make_classes(labels: list[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
-    """Return different labels, which ascend, in the type of their batches or one that has them."""
+    """Return ascending labels in the type of their batches, or in one that holds them all."""
     whole = not any(isinstance(label, str | float) for label in labels)
     if whole and dtype is not None and dtype.kind == "f":  # of int64 and uint64 together
         dtype = np.dtype(np.int64 if not labels or labels[-1] < 2**63 else np.uint64)
     try:
-        found = np.array(labels, dtype=dtype)
+        classes = np.array(labels, dtype=dtype)
     except OverflowError:
-        found = np.empty(0)
-    if found.tolist() != labels:
+        classes = np.empty(0)
+    if classes.tolist() != labels:
         raise ValueError(
             "y must hold labels of one type in all batches; no type has all that they hold, "
             f"from {labels[0]!r} to {labels[-1]!r}"
         )
-    return found
+    return classes
 
 
 def read_rows(
@@ -253,14 +253,16 @@ def read_rows(
     _warn_of_many(classes, labels)
     if weight is not None:
         codes[weight == 0.0] = len(classes)
-    # No class would have rows if labels were not compared as they are sorted.
+    # Classes would lack rows if comparisons of labels disagreed with their sort.
     counts = _count(codes, len(classes))
     assert np.count_nonzero(counts) == len(classes), f"classes of type {classes.dtype} lack rows"
     total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
-        held = add_up_by(codes, weight, len(classes))
-        factor = scale_factors(_class_factors(class_weight, classes, held), held, normalize_weights)
+        class_weights = add_up_by(codes, weight, len(classes))
+        factor = scale_factors(
+            _class_factors(class_weight, classes, class_weights), class_weights, normalize_weights
+        )
     return Rows(classes, codes, weight, factor, total)
 
 
@@ -268,13 +270,13 @@ def refuse_several_classes(classes: NDArray[Any]) -> None:
     """Refuse more than two classes."""
     if len(classes) > 2:
         raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {len(classes)} classes"
+            "Only binary classification is supported. The type of the target is multiclass: y "
+            f"has {len(classes)} classes"
         )
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """Check the groups that rows are in."""
+    """Check the groups of rows."""
     if groups is None:
         return None
     group_of = np.asarray(groups)
@@ -311,8 +313,8 @@ def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsig
         return np.array([place.get(label, 0) for label in labels.tolist()], dtype=kind)
     # A comparison takes a tenth of a search.
     codes = labels > classes[0] if len(classes) == 2 else np.searchsorted(classes, labels)
-    found: NDArray[np.unsignedinteger[Any]] = codes.astype(kind)
-    return found
+    places: NDArray[np.unsignedinteger[Any]] = codes.astype(kind)
+    return places
 
 
 def find_classes(
@@ -320,21 +322,21 @@ def find_classes(
 ) -> NDArray[np.intp]:
     """Return the position in `classes` of the label of each row."""
     if isinstance(y, CodedLabels):
-        held = _distinct(y.codes)
+        distinct = _distinct(y.codes)
         place = np.zeros(len(y.values), dtype=np.intp)
-        place[held] = find_classes(y.values[held], len(held), classes, names)
+        place[distinct] = find_classes(y.values[distinct], len(distinct), classes, names)
         return find_entries(place, y.codes)
     labels = read_label_array(y, names[1])
     _check_length(labels, n_rows, names)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=names[1])
-    found = _look_up(labels, classes)
-    unknown = labels[found < 0]
+    places = _look_up(labels, classes)
+    unknown = labels[places < 0]
     if len(unknown):
         raise ValueError(
             f"{names[1]} must hold labels among {classes.tolist()}; got {unknown.tolist()[0]!r}"
         )
-    return found
+    return places
 
 
 def _look_up(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -345,13 +347,13 @@ def _look_up(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     kinds = labels.dtype.kind + classes.dtype.kind
     if labels.dtype.kind == "U" and classes.dtype.kind in "OU":
         alike = True
-    else:  # in a type of both, text would be numbers and large integers equal
+    else:  # a common type would make numbers of text, and equal numbers of large integers
         alike = "U" not in kinds and "O" not in kinds
         alike &= np.promote_types(labels.dtype, classes.dtype).kind != "f" or kinds == "ff"
     if alike:
-        found: NDArray[np.intp] = np.searchsorted(classes, labels)
-        found[classes[np.minimum(found, len(classes) - 1)] != labels] = -1
-        return found
+        places: NDArray[np.intp] = np.searchsorted(classes, labels)
+        places[classes[np.minimum(places, len(classes) - 1)] != labels] = -1
+        return places
     distinct = _distinct(labels)
     place = np.array([known.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
     return find_entries(place, _find_codes(labels, distinct))
@@ -368,8 +370,8 @@ def read_labels(y: Any, n_rows: int) -> NDArray[Any]:
         if len(fractions):
             raise ValueError(
                 "Unknown label type: continuous. y holds numbers that are not whole, such as "
-                f"{fractions[0]}, and this is a classifier, which fits no regression: make classes "
-                "of them, as y > 0.5 does; where the numbers are classes, y.astype(str) does"
+                f"{fractions[0]}, and a classifier fits no regression: turn them into classes, "
+                "such as y > 0.5, or into strings if they are classes: y.astype(str)"
             )
     _check_length(labels, n_rows)
     return labels
@@ -393,21 +395,22 @@ def _warn_of_many(classes: NDArray[Any], labels: NDArray[Any]) -> None:
 
 
 def _class_factors(
-    class_weight: ClassWeight, classes: NDArray[Any], held: NDArray[Any]
+    class_weight: ClassWeight, classes: NDArray[Any], weights: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Return the factor on the weight of each class; `held` is the weight each has."""
+    """Return the factor on the weight of each class; `weights` are the classes' weights."""
     if isinstance(class_weight, str):  # "balanced"
         with np.errstate(over="ignore"):
-            balanced: NDArray[np.float64] = held.sum() / (len(classes) * held)
+            balanced: NDArray[np.float64] = weights.sum() / (len(classes) * weights)
         if not np.all(np.isfinite(balanced)):
-            k = int(np.argmin(held))
+            k = int(np.argmin(weights))
             raise ValueError(
                 "class_weight must not be 'balanced' where sample_weight leaves a class next to "
-                f"nothing; got {held[k]:g} of {held.sum():g} for the class {classes[k].item()!r}"
+                f"nothing; got {weights[k]:g} of {weights.sum():g} for the class "
+                f"{classes[k].item()!r}"
             )
         return balanced
     assert class_weight is not None
-    # scikit-learn would look for "1" under 1.
+    # scikit-learn would look up "1" under 1.
     labels = classes.tolist()
     lacking = [label for label in labels if label not in class_weight]
     unknown = [label for label in class_weight if label not in labels]

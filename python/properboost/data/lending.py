@@ -1,4 +1,4 @@
-"""What functions of others are lent: they see it, and cannot change what it was made from."""
+"""Loans of rows to user functions, which can read them and cannot change the originals."""
 
 import sys
 from collections.abc import Callable
@@ -13,16 +13,16 @@ __all__ = ["Loan", "lend"]
 
 
 def lend(values: Any) -> Any:
-    """Return an array that cannot be written to, or a copy of a frame; anything else as it is.
+    """Return a read-only view of an array, or a copy of a frame; anything else as it is.
 
-    Arrow's tables never change.
+    Arrow tables never change.
     """
     if isinstance(values, np.ndarray):
         lent = values.view()
         lent.flags.writeable = False
         return lent
     if is_a(values, "pandas", "DataFrame") or is_a(values, "pandas", "Series"):
-        # From 3 on pandas copies where one of two frames is written to.
+        # From version 3 on pandas copies a frame when somebody writes to it.
         return values.copy(deep=int(sys.modules["pandas"].__version__.split(".")[0]) < 3)
     if is_a(values, "polars", "DataFrame") or is_a(values, "polars", "Series"):
         return values.clone()
@@ -30,9 +30,9 @@ def lend(values: Any) -> Any:
 
 
 class Loan:
-    """Rows as a function of others gets them, and whether they come back so.
+    """Rows for a user function, and a check that it returns them unchanged.
 
-    `take` returns them anew at each call.
+    `take` makes the rows anew at each call.
     """
 
     def __init__(self, take: Callable[[], Any]) -> None:
@@ -58,7 +58,7 @@ def _are_same(asked: NDArray[Any], lent: NDArray[Any]) -> bool:
     if asked.dtype.kind in "biuf" and lent.dtype.kind in "biuf":
         if asked.dtype.kind == "f":
             with np.errstate(all="ignore"):
-                lent = lent.astype(asked.dtype)  # single precision is no other row
+                lent = lent.astype(asked.dtype)  # rounding to single precision changes no row
         return np.array_equal(asked, lent, equal_nan=True)
     return all(map(_are_equal, asked.ravel().tolist(), lent.ravel().tolist()))
 

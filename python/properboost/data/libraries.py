@@ -1,4 +1,4 @@
-"""Values and columns of the libraries of tables, none of which is imported for that."""
+"""Values and columns of table libraries, without importing any of these."""
 
 import sys
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ __all__ = ["is_a", "is_missing", "is_wide", "make_objects"]
 
 
 def is_a(value: object, library: str, name: str) -> bool:
-    """Whether a value is of a class of a library, which is not imported for that."""
+    """Whether a value is of a class of a library, without importing it."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, name, ()))
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or what a library marks missing values by."""
+    """Whether a value is None, NaN, or a library's mark of missing values."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, Decimal):

@@ -1,7 +1,7 @@
-"""What models remember the columns of a table by, so that others are not taken for them.
+"""The names by which models recognise the columns of a table.
 
-scikit-learn remembers and compares names that are all strings.  Names of other types (integers,
-floats, dates, those of several levels) are remembered here, as text, which files can hold.
+scikit-learn stores and compares names that are all strings.  This module stores names of other
+types (integers, floats, dates, names of several levels) as text, which files can hold.
 """
 
 from collections.abc import Sequence
@@ -15,32 +15,32 @@ __all__ = ["ColumnNames", "check_names", "keep_names", "name_columns", "read_nam
 _MOST_SHOWN = 10
 
 _OTHERS = "_other_names"
-"""The attribute of models that has names that are no strings; they are pickled with it."""
+"""The models' attribute for names that are no strings; pickles include it."""
 
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of columns, in their order: as text, whatever they are.
+    """The names of columns in their order, as text, whatever their type.
 
-    `are_text` says whether they are strings, which scikit-learn has in ``feature_names_in_``.
+    `are_text` is whether they are strings, which scikit-learn stores in ``feature_names_in_``.
     """
 
     values: tuple[str, ...]
     are_text: bool = True
 
 
-def name_columns(given: Sequence[Any]) -> ColumnNames | None:
-    """Return names of any type; None where they are 0, 1, 2 and so on, as those of no name are."""
-    are_text = _are_text(given)
-    values = tuple(given if are_text else map(write_name, given))
+def name_columns(names: Sequence[Any]) -> ColumnNames | None:
+    """Return names of any type; None for 0, 1, 2 and so on, as in a table without names."""
+    are_text = _are_text(names)
+    values = tuple(names if are_text else map(write_name, names))
     if not are_text and values == _positions(len(values)):
         return None
     return ColumnNames(values, are_text)
 
 
-def _are_text(given: Sequence[Any]) -> bool:
-    """Whether scikit-learn takes all names for strings, among which it counts no class of them."""
-    return set(map(type, given)) <= {str}
+def _are_text(names: Sequence[Any]) -> bool:
+    """Whether scikit-learn takes all names for strings; it takes no derived class for one."""
+    return set(map(type, names)) <= {str}
 
 
 def _positions(n: int) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def _positions(n: int) -> tuple[str, ...]:
 
 
 def write_name(name: Any) -> str:
-    """Return a name as text, the same for equal ones."""
+    """Return a name as text, the same for equal names."""
     if isinstance(name, str):
         return str.__str__(name)
     if isinstance(name, tuple):  # of several levels
@@ -60,7 +60,7 @@ def write_name(name: Any) -> str:
 
 
 def keep_names(model: Any, names: ColumnNames | None) -> None:
-    """Have a model remember the columns of its fit."""
+    """Store the names of a fit's columns in a model."""
     for attribute in ("feature_names_in_", _OTHERS):
         vars(model).pop(attribute, None)
     if names is not None and names.are_text:
@@ -70,28 +70,27 @@ def keep_names(model: Any, names: ColumnNames | None) -> None:
 
 
 def read_names(model: Any) -> ColumnNames | None:
-    """Return what a model remembers the columns of its fit by; None is their positions."""
+    """Return a model's names of the columns of its fit; None if it has their positions only."""
     if hasattr(model, "feature_names_in_"):
         return ColumnNames(tuple(map(str, model.feature_names_in_)))
     others = getattr(model, _OTHERS, None)
     return None if others is None else ColumnNames(tuple(others), are_text=False)
 
 
-def check_names(model: Any, given: Sequence[Any]) -> str | None:
+def check_names(model: Any, frame_names: Sequence[Any]) -> str | None:
     """Compare the columns of a table with names with those of the fit; return a warning, if any.
 
-    scikit-learn has compared names that are strings with such, and has warned where the ones are
-    and the others are not.  An array's columns are taken by position; so are those of a table that
-    was one, whose names are positions, and with a warning others of which the model knows none.
-    What is refused are the columns of the fit in another order, and any others where it had names
-    that are no strings.
+    scikit-learn has compared strings with strings, and has warned where only one side has strings.
+    Columns of an array are taken by position, and so are those of a table whose names are
+    positions.  Other names are taken by position, with a warning, where the fit had none.  Columns
+    of the fit in another order are refused; so are all other names where the fit's were no strings.
     """
-    if hasattr(model, "feature_names_in_") and _are_text(given):
+    if hasattr(model, "feature_names_in_") and _are_text(frame_names):
         return None
     known = read_names(model)
-    if known is None and given == [*range(len(given))]:  # which takes no time
+    if known is None and frame_names == [*range(len(frame_names))]:  # a quick check
         return None
-    names = name_columns(given)
+    names = name_columns(frame_names)
     columns = _positions(model.n_features_in_) if names is None else names.values
     expected = _positions(model.n_features_in_) if known is None else known.values
     if columns == expected:
@@ -108,7 +107,7 @@ def check_names(model: Any, given: Sequence[Any]) -> str | None:
 
 
 def _refuse(columns: tuple[str, ...], expected: tuple[str, ...]) -> ValueError:
-    """Return an error that tells the first column that is not the fit's."""
+    """Return an error that names the first column that is not the fit's."""
     pairs = enumerate(zip(columns, expected, strict=True))
     k, (column, wanted) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
     return ValueError(

@@ -1,4 +1,4 @@
-"""Single rows, as servers get them: mappings and tables of one row, read without a table's cost."""
+"""Single rows, as servers receive them: mappings and tables of one row, read at little cost."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -23,13 +23,13 @@ _NUMBERS = frozenset(
     {float, int, bool, type(None)}
     | {t for t in np.sctypeDict.values() if issubclass(t, np.floating | np.integer | np.bool_)}
 ) - {np.longdouble}
-"""Types that numpy converts to float64 as the engine does; None becomes NaN."""
+"""The types that numpy converts to float64 as the engine does; None becomes NaN."""
 
 
 class RowReader:
-    """Reads rows for models of some features, which `names` are the keys of.
+    """A reader of rows for models of these features; `names` are the features' keys.
 
-    Each row is read as a table of that one row would be.
+    It reads each row as a table of that one row would be read.
     """
 
     def __init__(self, features: Sequence[FeatureBins], names: ColumnNames | None) -> None:
@@ -37,14 +37,16 @@ class RowReader:
         self._as_text = names is not None and not names.are_text
         # With a single key, itemgetter would return no tuple.
         self._take = itemgetter(*self.names, self.names[0])
-        self._bins = {j: own for j, own in enumerate(features) if isinstance(own, CategoricalBins)}
+        self._bins = {
+            j: bins for j, bins in enumerate(features) if isinstance(bins, CategoricalBins)
+        }
         self._known = {
             j: {None: -1} | {category: k for k, category in enumerate(bins.categories)}
             for j, bins in self._bins.items()
         }
 
     def make_row(self) -> RowTable:
-        """Return a row that every model takes: of zeros and first categories."""
+        """Return a row for any model: zeros and first categories."""
         return RowTable(np.zeros((1, len(self.names))))
 
     def read(self, X: Any) -> Any:
@@ -59,7 +61,7 @@ class RowReader:
             return X
         try:
             array = np.array(rows, dtype=np.float64)
-        except OverflowError:  # of an integer, which is then looked for
+        except OverflowError:  # of an integer, which `_find_number` names
             array = np.array([list(map(self._find_number, count(), row)) for row in rows])
         return RowTable(array)
 
@@ -81,7 +83,7 @@ class RowReader:
         for j, known in self._known.items():
             try:
                 code = known.get(values[j])
-            except TypeError:  # unhashable, which is said below with the feature's name
+            except TypeError:  # unhashable: the error below has the feature's name
                 code = None
             values[j] = self._find_bin(j, values[j]) if code is None else code
         if not _NUMBERS.issuperset(map(type, values)):
@@ -100,9 +102,9 @@ class RowReader:
             return np.nan
         try:
             if not isinstance(value, NEVER_NUMBERS):
-                found = float(value)
-                if not np.isinf(found) or value == found:  # and not beyond float64
-                    return found
+                number = float(value)
+                if not np.isinf(number) or value == number:  # and not beyond float64
+                    return number
         except (TypeError, ValueError, OverflowError):
             pass
         raise ValueError(f"X: {self._label(j)} must be a number; got {value!r}")

@@ -1,7 +1,7 @@
 """Numbers as people spell them: marks of decimals and thousands, units, brackets.
 
-A spelling reads a text in one way or not at all.  The first of the groups that thousands make does
-not begin with 0: where a comma separates thousands, ``0,125`` is no number.
+A spelling reads a text in one way or not at all.  The first group of thousands does not begin with
+0: where a comma separates thousands, ``0,125`` is no number.
 """
 
 import re
@@ -14,14 +14,14 @@ __all__ = ["PLAIN", "Number", "Spelling"]
 
 _BLANKS = " \u00a0\u2009\u202f"
 _ALIKE = (_BLANKS, "'\u2019")
-"""Characters that separate thousands as each other do."""
+"""Groups of interchangeable separators of thousands."""
 
 _NO_MARK = re.compile(r"[0-9A-Za-z+\-()\"\r\n\t\0]")
 _NO_UNIT = re.compile(r"[0-9+\-()\"\r\n\t\0]")
 
 
 class Number(NamedTuple):
-    """A number as every program spells it, and its unit, "" if it has none."""
+    """A number in the spelling of programs, and its unit, "" if it has none."""
 
     text: str
     unit: str
@@ -70,9 +70,9 @@ class Spelling:
                 )
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the spelling that has these attributes, and the usual ones otherwise."""
-        return cls(**given)
+    def of(cls, attributes: Mapping[str, Any]) -> Self:
+        """Return the spelling with these attributes, and defaults for the others."""
+        return cls(**attributes)
 
     @property
     def names(self) -> list[str]:
@@ -80,12 +80,14 @@ class Spelling:
         return [field.name for field in fields(self)]
 
     def describe(self) -> dict[str, Any]:
-        """Return the attributes that are not the usual ones."""
-        own = {name: getattr(self, name) for name in self.names}
-        return {name: value for name, value in own.items() if value != getattr(type(self), name)}
+        """Return the attributes that differ from the defaults."""
+        attributes = {name: getattr(self, name) for name in self.names}
+        return {
+            name: value for name, value in attributes.items() if value != getattr(type(self), name)
+        }
 
     def read(self, text: str) -> Number | None:
-        """Return the number that a text is, or None."""
+        """Return the number that a text spells, or None."""
         rest, unit = self._take_unit(text.strip(f"{_BLANKS}\t"))
         sign = ""
         if self.brackets and rest.startswith("(") and rest.endswith(")"):
@@ -94,12 +96,12 @@ class Spelling:
             sign, rest = rest[0].replace("+", ""), rest[1:]
         if not unit:
             rest, unit = self._take_unit(rest)
-        found = self._number.fullmatch(rest)
-        if found is None:
+        match = self._number.fullmatch(rest)
+        if match is None:
             return None
-        whole = "".join(filter(str.isdigit, found["whole"] or ""))
-        decimals = f".{found['decimals']}" if found["decimals"] is not None else ""
-        return Number(f"{sign}{found['word'] or whole + decimals + (found['power'] or '')}", unit)
+        whole = "".join(filter(str.isdigit, match["whole"] or ""))
+        decimals = f".{match['decimals']}" if match["decimals"] is not None else ""
+        return Number(f"{sign}{match['word'] or whole + decimals + (match['power'] or '')}", unit)
 
     def _take_unit(self, text: str) -> tuple[str, str]:
         """Return a text without its unit, and the unit."""
@@ -114,8 +116,8 @@ class Spelling:
     def _number(self) -> re.Pattern[str]:
         whole, mark = "[0-9]+", re.escape(self.decimal)
         if self._separators:
-            own = f"[{re.escape(self._separators)}]"
-            threes = f"[1-9][0-9]{{0,2}}(?P<s>{own})[0-9]{{3}}(?:(?P=s)[0-9]{{3}})*"
+            separator = f"[{re.escape(self._separators)}]"
+            threes = f"[1-9][0-9]{{0,2}}(?P<s>{separator})[0-9]{{3}}(?:(?P=s)[0-9]{{3}})*"
             lakhs = "[1-9][0-9]?,(?:[0-9]{2},)+[0-9]{3}|" if self.thousands == "," else ""
             whole = f"{threes}|{lakhs}{whole}"
         return re.compile(
@@ -126,11 +128,11 @@ class Spelling:
 
     @property
     def _separators(self) -> str:
-        """The characters that are taken for the one between thousands."""
+        """The characters that count as the one between thousands."""
         if self.thousands is None:
             return ""
-        return next((own for own in _ALIKE if self.thousands in own), self.thousands)
+        return next((marks for marks in _ALIKE if self.thousands in marks), self.thousands)
 
 
 PLAIN = Spelling()
-"""How numbers are spelled if nothing is said."""
+"""The default spelling of numbers."""

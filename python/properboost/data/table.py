@@ -1,4 +1,4 @@
-"""A table as everything after the reading takes it: columns of numbers or of categories."""
+"""The interface of tables to the rest of the package: columns of numbers or of categories."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ __all__ = [
     "Category",
     "CodedLabels",
     "Column",
-    "SomeColumns",
-    "Table",
+    "ColumnSubset",
+    "InputTable",
     "is_plain",
 ]
 
@@ -32,17 +32,17 @@ class CategoricalColumn:
 
 @dataclass(frozen=True, eq=False)
 class CodedLabels:
-    """Labels that were checked: that of row i is ``values[codes[i]]``; `values` ascend."""
+    """Checked labels: that of row i is ``values[codes[i]]``; `values` ascend."""
 
     values: NDArray[Any]
     codes: NDArray[np.unsignedinteger[Any]]
 
 
-class Table(ABC):
+class InputTable(ABC):
     """Rows and columns of any accepted table; `source` is the user's object."""
 
     holds_bins: ClassVar[bool] = False
-    """Whether `numeric` gives, for a categorical feature, the bins of its categories."""
+    """Whether `numeric` returns, for a categorical feature, the bins of its categories."""
 
     def __init__(self, source: Any, names: Sequence[str] | None) -> None:
         self.source = source
@@ -56,27 +56,27 @@ class Table(ABC):
         return None
 
     def label(self, j: int) -> str:
-        """Return what error messages call column `j`."""
+        """Return the name of column `j` in error messages."""
         return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
 
     @abstractmethod
     def declares_categorical(self, j: int) -> bool:
-        """Whether the type of column `j` says that it holds categories."""
+        """Whether the type of column `j` declares categories."""
 
     @abstractmethod
     def numeric(self, j: int) -> Column:
-        """Column `j` as real numbers, NaN where missing; a view where possible."""
+        """Return column `j` as real numbers, NaN where missing; a view where possible."""
 
     @abstractmethod
     def categorical(self, j: int) -> CategoricalColumn:
-        """Column `j` as categories."""
+        """Return column `j` as categories."""
 
     @abstractmethod
     def values(self, j: int) -> Any:
-        """Column `j` as its library has it, or as it converts it to NumPy: for labels."""
+        """Return column `j` as its library has it, or converts it to NumPy: for labels."""
 
     @abstractmethod
-    def rows(self, start: int, stop: int) -> "Table":
+    def rows(self, start: int, stop: int) -> "InputTable":
         """Return the rows from `start` to `stop`, not copied."""
 
     def appends_categories(self, _: int) -> bool:
@@ -84,34 +84,34 @@ class Table(ABC):
         return False
 
 
-class SomeColumns(Table):
-    """Some of the columns of a table with names."""
+class ColumnSubset(InputTable):
+    """A subset of the columns of a table with names."""
 
-    def __init__(self, table: Table, positions: Sequence[int]) -> None:
+    def __init__(self, table: InputTable, positions: Sequence[int]) -> None:
         self.source = table.source
         self.n_rows, self.n_features = table.n_rows, len(positions)
         self.names = [(table.names or ())[p] for p in positions]
         self._table, self._positions = table, positions
 
     def declares_categorical(self, j: int) -> bool:
-        """Whether the type of column `j` says that it holds categories."""
+        """Whether the type of column `j` declares categories."""
         return self._table.declares_categorical(self._positions[j])
 
     def numeric(self, j: int) -> Column:
-        """Column `j` as real numbers, NaN where missing; a view where possible."""
+        """Return column `j` as real numbers, NaN where missing; a view where possible."""
         return self._table.numeric(self._positions[j])
 
     def categorical(self, j: int) -> CategoricalColumn:
-        """Column `j` as categories."""
+        """Return column `j` as categories."""
         return self._table.categorical(self._positions[j])
 
     def values(self, j: int) -> Any:
-        """Column `j` as its library has it, or as it converts it to NumPy: for labels."""
+        """Return column `j` as its library has it, or converts it to NumPy: for labels."""
         return self._table.values(self._positions[j])
 
-    def rows(self, start: int, stop: int) -> "SomeColumns":
+    def rows(self, start: int, stop: int) -> "ColumnSubset":
         """Return the rows from `start` to `stop`, not copied."""
-        return SomeColumns(self._table.rows(start, stop), self._positions)
+        return ColumnSubset(self._table.rows(start, stop), self._positions)
 
     def appends_categories(self, j: int) -> bool:
         """Whether the categories of later batches come after this one's, and are not sorted."""

@@ -14,15 +14,18 @@ __all__ = ["read_training_weights", "read_weights", "scale_factors"]
 LARGEST_EXPONENT = 100
 """A mean weight of more than 2 to this, or less than 2 to minus this, is brought there.
 
-Products and sums of weights then stay far from the ends of the floating-point range.
+Products and sums of weights then stay far from the limits of floating point.
 """
 
 USUAL_MEANS = (0.3, 3.0)
 """Mean weights that need no warning: twice and thrice the rows cost 8 and 16% of the log loss."""
 
 MOST_COUNTED = 20.0
-"""The mean of whole numbers that may be counts of equal rows: where they are none, the log loss is
-three times as large; tables of more have few rows, each of which is looked at."""
+"""The largest mean of whole numbers that may count equal rows.
+
+If they are no counts, the log loss is three times as large.  Tables of larger counts have few rows,
+and a person looks at each of them.
+"""
 
 LEAST_SHARE = 0.1
 """The share of the rows' weight that `class_weight` may leave without a warning."""
@@ -46,10 +49,10 @@ def read_training_weights(
 ) -> Weights | None:
     """Return the weights as a fit counts them; None if all are 1.
 
-    With `normalize` their mean is 1, over the rows whose weight is positive.  Without, a mean that
-    is far from 1 is warned of, unless the weights may be counts.  One so far that sums of weights
-    could overflow or underflow is brought nearer by a power of two, which changes no digit; weights
-    that are too small to be told from 0 then, beside the largest, are 0.
+    With `normalize` their mean is 1, over the rows of positive weight.  Without, a warning names a
+    mean far from 1, unless the weights may be counts.  Where sums of weights could overflow or
+    underflow, a power of two brings the mean nearer to 1, which changes no digit; but weights that
+    are tiny compared with the largest may become 0.
     """
     weight = _check_weights(sample_weight, labels)
     if weight is None:
@@ -75,29 +78,29 @@ def read_training_weights(
     return moved
 
 
-def scale_factors(factor: Weights, held: NDArray[Any], normalize: bool) -> Weights | None:
-    """Return the classes' factors as a fit counts them, for the weight that each class has.
+def scale_factors(factor: Weights, class_weights: NDArray[Any], normalize: bool) -> Weights | None:
+    """Return the classes' factors as a fit counts them, given the weight of each class.
 
-    None if all are 1.  With `normalize` the factors leave the rows' total weight as it is.
+    None if all are 1.  With `normalize` the factors leave the rows' total weight unchanged.
     """
     if normalize:
         if np.all(factor == factor[0]):
             return None
         factor = factor / factor.max()
-        scaled: Weights = factor * (held.sum() / (held * factor).sum())
+        scaled: Weights = factor * (class_weights.sum() / (class_weights * factor).sum())
         return scaled
     with np.errstate(over="ignore"):
-        total = (held * factor).sum()
+        total = (class_weights * factor).sum()
     if not 0.0 < total < np.inf:
         raise ValueError(
             f"sample_weight, times class_weight, must have a positive finite sum; got {total}"
         )
-    share = total / held.sum()
+    share = total / class_weights.sum()
     usual = LEAST_SHARE <= share <= USUAL_MEANS[1]
     if not usual or (np.all(factor == factor[0]) and factor[0] != 1.0):
         warn(
-            f"class_weight makes rows count {share:.3g} times as often. If it only says how "
-            "classes compare, use normalize_weights=True, which scales weights to a mean of 1"
+            f"class_weight makes rows count {share:.3g} times as often. If only the ratios of "
+            "classes matter, use normalize_weights=True, which scales weights to a mean of 1"
         )
     return factor
 
@@ -114,7 +117,7 @@ def _check_weights(sample_weight: Any, labels: NDArray[Any]) -> Weights | None:
 def _warn_of_mean(
     weight: Weights, labels: NDArray[Any], mean: float, counted: int, uniform: bool
 ) -> None:
-    """Warn if weights that are taken for counts of rows are hardly meant so."""
+    """Warn of weights that a fit counts as rows, but that are hardly counts."""
     low, high = USUAL_MEANS
     if low <= mean <= high if not uniform else mean == 1.0:
         return
@@ -122,15 +125,15 @@ def _warn_of_mean(
     if whole and mean <= MOST_COUNTED and not _go_by_label(weight, labels):  # counts
         return
     warn(
-        f"sample_weight has a mean of {mean:.3g}, so {counted} rows count as {mean * counted:.3g}: "
-        "weights say how often rows count. If yours only say how rows compare, as those of surveys "
-        "do, use normalize_weights=True, which scales them to a mean of 1"
-        + (". If they are counts of rows, all is well" if whole else "")
+        f"sample_weight has a mean of {mean:.3g}, so {counted} rows count as "
+        f"{mean * counted:.3g}: a weight is a number of equal rows. If only the ratios of weights "
+        "matter, as in surveys, use normalize_weights=True, which scales them to a mean of 1"
+        + (". If they are counts of rows, ignore this warning" if whole else "")
     )
 
 
 def _go_by_label(weight: Weights, labels: NDArray[Any]) -> bool:
-    """Whether all rows of a label that count have the same weight, which no counts have."""
+    """Whether all rows of a label that count have the same weight, unlike counts."""
     counts = weight > 0.0
     codes = np.unique(labels[counts], return_inverse=True)[1]
     largest = np.zeros(int(codes.max()) + 1)

@@ -1,4 +1,4 @@
-"""Sums of floats that depend on nothing but the numbers: not on their order."""
+"""Sums of floats that depend only on the numbers, not on their order."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 __all__ = ["add_up", "add_up_by", "mean"]
 
 LEVELS = 3
-"""Digits that a number is cut into, of 53 bits less those of the number of rows."""
+"""Digits per number, each of 53 bits less those of the number of rows."""
 
 BLOCK = 2**15
-"""Numbers that are cut at a time."""
+"""Numbers that are cut into digits at a time."""
 
 Array = NDArray[np.float64]
 
@@ -22,9 +22,9 @@ def add_up(values: NDArray[Any]) -> float:
 
 
 def add_up_by(codes: NDArray[np.integer[Any]], values: NDArray[Any] | None, n_codes: int) -> Array:
-    """Return the sum of the numbers of each code, None being ones; larger codes are left out.
+    """Return the sum of the numbers of each code; None stands for ones.  Larger codes are left out.
 
-    What is nothing beside the numbers of another code still counts in its own.
+    Numbers that are tiny compared with those of another code still count in their own.
     """
     if values is None:
         return np.bincount(codes, minlength=n_codes)[:n_codes].astype(np.float64)
@@ -39,7 +39,7 @@ def mean(values: NDArray[Any], weight: Array | None = None) -> float:
 
 
 def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:
-    """Add up whole digits, largest first: such sums are exact, as no partial one reaches 2^53."""
+    """Add up whole digits, largest first: these sums are exact, as no partial sum reaches 2^53."""
     if len(values) == 0:
         return np.zeros(n)
     most = _find_largest(values, codes, n)
@@ -50,18 +50,18 @@ def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int
     scale = 2.0**bits
     sums = np.zeros((LEVELS, n))
     for k in range(0, len(values), BLOCK):
-        some = slice(k, k + BLOCK)
-        own_codes = None if codes is None else codes[some]
-        own_exponent = exponent[0] if own_codes is None else exponent[own_codes]
-        rest = np.ldexp(values[some].astype(np.float64), -own_exponent)
-        for own in sums:
+        block = slice(k, k + BLOCK)
+        block_codes = None if codes is None else codes[block]
+        block_exponent = exponent[0] if block_codes is None else exponent[block_codes]
+        rest = np.ldexp(values[block].astype(np.float64), -block_exponent)
+        for level_sums in sums:
             rest *= scale
             digits = np.rint(rest)
             rest -= digits
-            own += _count(digits, own_codes, n)
+            level_sums += _count(digits, block_codes, n)
     total = np.zeros(n)
-    for own in sums[::-1]:
-        total = (total + own) / scale
+    for level_sums in sums[::-1]:
+        total = (total + level_sums) / scale
     return np.ldexp(total, exponent)
 
 

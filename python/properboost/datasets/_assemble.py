@@ -1,4 +1,4 @@
-"""From the cells of a table to what a loader returns."""
+"""From the cells of a table to the result of a loader."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ Dataset: TypeAlias = Bunch | tuple[Any, Any]
 
 
 def load_rows(record: Record, subset: str) -> _tables.Table:
-    """Return the rows of one part of a set, from wherever they are.
+    """Return the rows of one part of a set, from the first place that has them.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def assemble(
     Returns
     -------
     Bunch or tuple of (data, target)
-        As the loaders describe it.
+        The result that the loaders document.
 
     Raises
     ------

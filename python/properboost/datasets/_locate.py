@@ -1,4 +1,4 @@
-"""Where the tables are: in the package, a folder, the cache, or the UCI archive."""
+"""The places of the tables: the package, a folder, the cache, or the UCI archive."""
 
 import os
 import tempfile
@@ -50,7 +50,7 @@ def load(file: SourceFile, columns: tuple[str, ...]) -> _tables.Table:
     folder = os.environ.get(FOLDER_VARIABLE)
     shelved = Path(folder).expanduser() / file.filename if folder else None
     if shelved and shelved.is_file():
-        # The user put it there, and must learn that it is wrong.
+        # The user put it there, so a wrong file is an error.
         return _tables.read(shelved, file.sha256)[1:]
     tried.append(
         f"the folder named by {FOLDER_VARIABLE}: "
@@ -95,7 +95,7 @@ def load(file: SourceFile, columns: tuple[str, ...]) -> _tables.Table:
 
 
 def _cache_folder() -> Path | None:
-    """Return the folder of the cache, or None where only pooch would know it."""
+    """Return the folder of the cache, or None where only pooch could find it."""
     if folder := os.environ.get(CACHE_VARIABLE):
         return Path(folder).expanduser()
     try:
@@ -106,7 +106,7 @@ def _cache_folder() -> Path | None:
 
 
 def _download(url: str) -> str:
-    """Return the text at an address; whatever goes wrong on the way is an OSError."""
+    """Return the text at an address; any failure on the way is an OSError."""
     try:
         import pooch
     except ImportError as error:

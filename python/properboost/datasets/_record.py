@@ -1,9 +1,9 @@
-"""What the package knows of a data set: one record says all, the loaders only follow it."""
+"""Records of data sets: a record has all facts, and the loaders only follow it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# How a missing cell is written in every file, as in the UCI archive.
+# The mark of a missing cell in every file, as in the UCI archive.
 MISSING = "?"
 
 SUBSETS = ("train", "test", "all")
@@ -29,7 +29,7 @@ class SourceFile:
 
     @property
     def filename(self) -> str:
-        """Name under which a folder or the cache holds the table."""
+        """The name of the table's file in a folder or the cache."""
         return f"{self.name}.csv.gz"
 
 
@@ -53,7 +53,7 @@ class Record:
     source : str
         Citation.
     note : str, default=""
-        What a user has to know besides.
+        Other facts for users.
     dropped : mapping of str to str, default={}
         Columns that are neither target nor feature, each with the reason.
     categories : mapping of str to tuple of str, default={}
@@ -83,5 +83,5 @@ class Record:
 
     @property
     def subsets(self) -> tuple[str, ...]:
-        """The parts that can be asked for."""
+        """The available parts."""
         return SUBSETS if self.train_rows is not None or len(self.files) == 2 else ("all",)

@@ -1,4 +1,4 @@
-"""Data whose true probabilities are known."""
+"""Data with known true probabilities."""
 
 from typing import Any
 
@@ -72,11 +72,11 @@ def make_two_gaussians(
 
 
 def _class_sizes(n_samples: object) -> tuple[int, int]:
-    """Return how many rows each class gets."""
+    """Return the number of rows of each class."""
     if not isinstance(n_samples, tuple | list) or len(n_samples) != 2:
         total = integer("n_samples, where it is no pair,", n_samples, 1)
         return total - total // 2, total // 2
     zeros, ones = (integer("each of n_samples", size, 0) for size in n_samples)
     if zeros + ones == 0:
-        raise ValueError(f"n_samples must ask for at least one row; got {n_samples!r}")
+        raise ValueError(f"n_samples must be at least one row; got {n_samples!r}")
     return zeros, ones

@@ -18,7 +18,7 @@ Table = list[list[str]]
 
 
 class WrongTableError(ValueError):
-    """A file is not the table that it should be."""
+    """A file that is not the expected table."""
 
 
 def parse(text: str) -> Table:
@@ -57,10 +57,10 @@ def checked(table: Table, sha256: str, origin: str) -> Table:
     WrongTableError
         Naming the origin, the expected and the found checksum.
     """
-    found = hashlib.sha256(canonical_text(table).encode()).hexdigest()
-    if found != sha256:
+    digest = hashlib.sha256(canonical_text(table).encode()).hexdigest()
+    if digest != sha256:
         raise WrongTableError(
-            f"{origin} does not hold the expected table: expected sha256 {sha256}, found {found}"
+            f"{origin} does not hold the expected table: expected sha256 {sha256}, found {digest}"
         )
     return table
 

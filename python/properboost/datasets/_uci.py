@@ -94,7 +94,7 @@ def load_uci(
     TypeError
         If `name` or `subset` is not a string.
     FileNotFoundError
-        If the set is in no place; the message says which were tried.
+        If the set is in no place; the message lists the places.
     ImportError
         If pandas is missing with `as_frame`, or pooch with a set that has to be downloaded.
 

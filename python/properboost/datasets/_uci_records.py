@@ -55,10 +55,10 @@ _ECHOCARDIOGRAM = Record(
     malformed=(49,),
     source="S. Salzberg (1988). Echocardiogram. https://doi.org/10.24432/C5QW24.",
     note=(
-        "Patients after a heart attack. The archive says that a still-alive of 1 means alive, yet "
-        "the rows with a 1 have a median of 1 month of survival and the sicker hearts, the rows "
-        "with a 0 one of 29 months: the labels look exchanged, so the classes keep the source's "
-        "numbers as names."
+        "Patients after a heart attack. According to the archive a still-alive of 1 means alive, "
+        "yet the rows with a 1 have a median of 1 month of survival and the sicker hearts, the "
+        "rows with a 0 one of 29 months: the labels look exchanged, so the classes keep the "
+        "source's numbers as names."
     ),
 )  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""The engine's inputs and outputs: rows as codes, and models that are boosted over them."""
+"""The interface to the engine: rows as codes, and the models boosted on them."""

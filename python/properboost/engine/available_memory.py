@@ -10,21 +10,21 @@ from typing import NamedTuple
 if sys.platform != "win32":
     import resource
 
-__all__ = ["Available", "find_available", "require_memory"]
+__all__ = ["AvailableMemory", "find_available", "require_memory"]
 
 MATTERS = 2**25
-"""Bytes from which `require_memory` looks: that takes most of a millisecond."""
+"""The bytes from which on `require_memory` checks, which takes most of a millisecond."""
 
 
-class Available(NamedTuple):
-    """Bytes that a process may still take, and what says so."""
+class AvailableMemory(NamedTuple):
+    """The bytes that a process may still take, and the limit that leaves them."""
 
     size: int
     limit: str
 
 
 def require_memory(needed: int, advice: str) -> None:
-    """Raise MemoryError if a fit that needs at least so many bytes cannot have them."""
+    """Raise MemoryError if a fit cannot have the bytes that it needs at least."""
     if needed < MATTERS:
         return
     least = min(find_available(), default=None)
@@ -42,28 +42,28 @@ def _in_mebibytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MiB"
 
 
-def find_available(root: Path = Path("/")) -> list[Available]:
-    """Return what each limit leaves to this process; nothing where the system does not say.
+def find_available(root: Path = Path("/")) -> list[AvailableMemory]:
+    """Return the memory that each known limit leaves to this process.
 
-    Memory that holds files or can be swapped out is available.
+    Memory of cached files, and memory that can be swapped out, is available.
     """
-    found = list(_find_in_address_space(root))
+    available = list(_find_in_address_space(root))
     swap = 0
     with suppress(OSError, ValueError, KeyError):
         sizes = _read_table(root / "proc/meminfo", unit=1024)
         swap = sizes["SwapFree"]
-        found.append(Available(sizes["MemAvailable"] + swap, "the machine"))
+        available.append(AvailableMemory(sizes["MemAvailable"] + swap, "the machine"))
     with suppress(OSError, ValueError):
         for line in (root / "proc/self/cgroup").read_text().splitlines():
             _, controllers, group = line.split(":", 2)
             if controllers == "":
-                found += _find_in_cgroups(V2, root, group, swap)
+                available += _find_in_cgroups(V2, root, group, swap)
             elif "memory" in controllers.split(","):
-                found += _find_in_cgroups(V1, root, group, swap)
-    return found
+                available += _find_in_cgroups(V1, root, group, swap)
+    return available
 
 
-def _find_in_address_space(root: Path) -> Iterator[Available]:
+def _find_in_address_space(root: Path) -> Iterator[AvailableMemory]:
     if sys.platform == "win32":
         return
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -72,49 +72,55 @@ def _find_in_address_space(root: Path) -> Iterator[Available]:
     with suppress(OSError, ValueError):
         pages = int((root / "proc/self/statm").read_text().split()[0])
         left = limit - pages * resource.getpagesize()
-        yield Available(max(left, 0), "the limit on address space (RLIMIT_AS)")
+        yield AvailableMemory(max(left, 0), "the limit on address space (RLIMIT_AS)")
 
 
-class _Files(NamedTuple):
-    """Where a version of cgroups says what a group may take, and how much of that it holds."""
+class _CgroupFiles(NamedTuple):
+    """The files of a version of cgroups with the limit and the usage of a group."""
 
     mount: str
     limit: str
-    held: str
-    holds_files: tuple[str, ...]  # entries of memory.stat
+    usage: str
+    cached: tuple[str, ...]  # entries of memory.stat
     swap_limit: str = ""
-    swap_held: str = ""
+    swap_usage: str = ""
 
 
-V1 = _Files(
+V1 = _CgroupFiles(
     "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
     ("total_inactive_file", "total_active_file"),
 )  # fmt: skip
-V2 = _Files(
+V2 = _CgroupFiles(
     "sys/fs/cgroup", "memory.max", "memory.current",
     ("inactive_file", "active_file", "slab_reclaimable"), "memory.swap.max", "memory.swap.current",
 )  # fmt: skip
 
 
-def _find_in_cgroups(files: _Files, root: Path, group: str, swap: int) -> Iterator[Available]:
-    """Yield what the group and those it is in leave, with so much swap space free.
+def _find_in_cgroups(
+    files: _CgroupFiles, root: Path, group: str, swap: int
+) -> Iterator[AvailableMemory]:
+    """Yield the memory that the group and its parents leave, with `swap` bytes of free swap space.
 
-    A container may see its own group as the topmost, whatever it is called outside.
+    A container may see its group as the topmost, whatever its name outside.
     """
     mount = root / files.mount
-    own = PurePosixPath(group.lstrip("/"))
-    for folder in (own, *own.parents):
+    innermost = PurePosixPath(group.lstrip("/"))
+    for folder in (innermost, *innermost.parents):
         with suppress(OSError, ValueError):
-            here = mount / folder
-            left = int((here / files.limit).read_text()) - int((here / files.held).read_text())
-            stat = _read_table(here / "memory.stat")
-            left += sum(stat.get(name, 0) for name in files.holds_files)
+            group_folder = mount / folder
+            left = int((group_folder / files.limit).read_text()) - int(
+                (group_folder / files.usage).read_text()
+            )
+            stat = _read_table(group_folder / "memory.stat")
+            left += sum(stat.get(name, 0) for name in files.cached)
             more = swap
             with suppress(OSError, ValueError):
                 if files.swap_limit:
-                    most = int((here / files.swap_limit).read_text())
-                    more = min(swap, max(most - int((here / files.swap_held).read_text()), 0))
-            yield Available(max(left, 0) + more, "the memory limit of the cgroup")
+                    most = int((group_folder / files.swap_limit).read_text())
+                    more = min(
+                        swap, max(most - int((group_folder / files.swap_usage).read_text()), 0)
+                    )
+            yield AvailableMemory(max(left, 0) + more, "the memory limit of the cgroup")
 
 
 def _read_table(path: Path, unit: int = 1) -> dict[str, int]:
@@ -124,7 +130,7 @@ def _read_table(path: Path, unit: int = 1) -> dict[str, int]:
 
 
 class _Heap(ctypes.Structure):
-    """What glibc's mallinfo2 returns."""
+    """The struct that glibc's mallinfo2 returns."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -136,7 +142,7 @@ class _Heap(ctypes.Structure):
 
 
 def _count_free_heap() -> int:
-    """Return what the process holds but does not use, as far as the C library says."""
+    """Return the bytes that the C library has allocated but the process does not use."""
     try:
         mallinfo2 = ctypes.CDLL(None).mallinfo2
     except (AttributeError, OSError, TypeError):  # another C library

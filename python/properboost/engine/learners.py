@@ -1,4 +1,4 @@
-"""The engine's weak learners, of an estimator's options."""
+"""The engine's weak learners, made from an estimator's options."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ __all__ = ["find_directions", "make_learner"]
 
 @lru_cache(maxsize=1024)
 def _make(fields: tuple[tuple[str, object], ...]) -> _core.WeakLearner:
-    # The engine takes models of one weak learner to be the same but for their gains.
+    # The engine treats models with the same weak learner as equal except for their gains.
     return _core.WeakLearner(dict(fields))
 
 
@@ -31,7 +31,7 @@ def make_learner(
     criterion: str | None,
     allows_for_chance: bool,
 ) -> _core.WeakLearner:
-    """Return the engine's weak learner for rows whose classes have these weights.
+    """Return the engine's weak learner for rows with these weights of classes.
 
     `directions` are those of each feature, or of either feature of each pair.
     """
@@ -66,7 +66,7 @@ def _find_directions(
     names: Sequence[str] | None,
     n_classes: int,
 ) -> tuple[int, ...]:
-    """Return the direction that `monotonic_cst` gives each feature; nothing if it gives none."""
+    """Return the direction of each feature by `monotonic_cst`, or () if all are 0."""
     if constraints is None:
         return ()
     features = binning.features

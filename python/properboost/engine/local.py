@@ -1,4 +1,4 @@
-"""Rows in this process: the table, their codes, and the engine that boosts models over these."""
+"""Rows in this process: their table, their codes, and the engine that boosts models on them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from properboost.cached import cached_property
 from properboost.data.binning import Binning, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, take_rows
 from properboost.data.labels import Rows, SortedRows
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
 from properboost.engine.protocols import (
@@ -37,12 +37,12 @@ __all__ = ["LocalBooster", "LocalRows", "Peers", "TableSource", "start_votes"]
 class TableSource(RowSource):
     """A table of values in this process."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: InputTable) -> None:
         self.table = table
         self.source, self.n_rows, self.names = table.source, table.n_rows, table.names
 
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
-        """Return how these options cut the features."""
+        """Return the bins of the features by these options."""
         categorical, from_dtype = find_categorical(options.categorical_features, self.table)
         bins = find_bins(
             self.table,
@@ -61,19 +61,19 @@ class TableSource(RowSource):
         rows: Rows,
         order: SortedRows,
         *,
-        wants_means: bool = False,
+        with_means: bool = False,
         binning: Binning | None = None,
     ) -> "LocalRows":
-        """Return the rows in that `order`, with the codes of bins that are found or given.
+        """Return the rows in that `order` as codes of `binning`, or of new bins.
 
-        `wants_means` also finds the means of bins, for models that are linear in them.
+        `with_means` also computes the means of bins, for models that are linear in them.
         """
         described = describe_rows(options, rows, order)
         if binning is None:
             binning = self.find_binning(options, rows)
         n_threads = described["n_threads"]
         codes = binning.encode(self.table, order.order, n_threads)
-        if wants_means and not binning.has_means:
+        if with_means and not binning.has_means:
             binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
         return LocalRows(**described, binning=binning, names=self.names, codes=codes)
 
@@ -89,24 +89,24 @@ class TableSource(RowSource):
 
 
 class LocalBooster:
-    """The engine of this process as a `Booster`."""
+    """The engine in this process as a `Booster`."""
 
     def __init__(self, native: _core.Boosting) -> None:
         self._native = native
 
     @property
     def n_estimators(self) -> NDArray[np.int64]:
-        """The estimators that each model has."""
+        """The number of estimators of each model."""
         return self._native.n_estimators
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """Rows of each code, features side by side; all 0 before the first `advance`."""
+        """The number of rows of each code, features side by side; 0 before the first `advance`."""
         return self._native.code_counts
 
     @property
     def cohorts(self) -> int:
-        """Groups of models that advance in step."""
+        """The number of groups of models that advance in step."""
         return self._native.cohorts
 
     def advance(
@@ -118,13 +118,13 @@ class LocalBooster:
         report_each: bool = False,
         keep_others: bool = False,
     ) -> None:
-        """Boost these models by up to so many more estimators, while one helps."""
+        """Boost these models by up to `n_estimators` more, as long as an estimator helps."""
         self._native.advance(
             n_estimators, models, progress, report_each=report_each, keep_others=keep_others
         )
 
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
-        """Return the rounds of a model from this one on, and how far each moved the margins."""
+        """Return the rounds of a model from round `first` on, with their moves of margins."""
         return Rounds.from_native(self._native.rounds(model, first=first), with_moves=True)
 
     def raw(self, model: int) -> NDArray[np.float64]:
@@ -132,23 +132,23 @@ class LocalBooster:
         return self._native.raw(model)
 
     def held_out(self, model: int) -> NDArray[np.float64]:
-        """Return the raw predictions of the rows that the model is scored on."""
+        """Return the raw predictions of the model's held-out rows."""
         return self._native.held_out(model)
 
     def curves(self, model: int) -> NDArray[np.float64]:
-        """Return the means of these rows' losses after each estimator, (3, 3, n_estimators)."""
+        """Return the mean losses of held-out rows after each estimator, (3, 3, n_estimators)."""
         return self._native.curves(model)
 
     def separated(self, model: int) -> bool:
-        """Whether a step that solves for coefficients has no finite optimum."""
+        """Return whether a step that solves for coefficients has no finite optimum."""
         return self._native.separated(model)
 
 
 @dataclass(frozen=True, eq=False)
 class Peers:
-    """Processes that have other rows of the same segments, and do the same at the same time.
+    """The other processes of an all-reduce, which have other rows of the same segments.
 
-    `share` is as `_core.Rows` takes it; weights and numbers of classes are of all rows together.
+    `share` is that of `_core.Rows`; weights and numbers of classes are of all rows together.
     """
 
     share: Callable[[NDArray[np.int64], NDArray[np.float64]], object]
@@ -162,16 +162,16 @@ class LocalRows(TrainingRows):
 
     codes: NDArray[np.uint8]
     peers: Peers | None = None
-    """The processes that have the other rows, where these are a part of them."""
+    """The processes with the other rows, if these are only a part."""
 
     @property
     def rows_of_class(self) -> NDArray[np.int64]:
-        """How many rows each class has, those of peers included."""
+        """The number of rows of each class, those of peers included."""
         return super().rows_of_class if self.peers is None else self.peers.rows_of_class
 
     @cached_property
     def class_weights(self) -> NDArray[np.float64]:
-        """How many rows each class has by sample weight, those of peers included."""
+        """The weight of the rows of each class, those of peers included."""
         return super().class_weights if self.peers is None else self.peers.class_weights
 
     @property
@@ -193,7 +193,7 @@ class LocalRows(TrainingRows):
         return replace(self, codes=codes, **self._part_of(taken))
 
     def of_segments(self, taken: NDArray[np.bool_]) -> Self:
-        """Return the rows of a part of the segments, in the same order."""
+        """Return the rows of some segments, in the same order."""
         return self.of_rows(np.repeat(taken, np.diff(self.segments)))
 
     def reorder(self, order: SortedRows) -> Self:
@@ -210,7 +210,7 @@ class LocalRows(TrainingRows):
         return ensemble.add_up(ensemble.extend_codes(self.codes, self.n_threads), self.n_threads)
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
-        """Return the weight that codes have in groups of segments; -1 is no group."""
+        """Return the weight of each code in each group of segments; -1 is no group."""
         share = None if self.peers is None else self.peers.share
         weights = self.bins.weigh(
             self.codes, self.segments, group_of, n_groups, self.weight, self.n_threads, share
@@ -220,7 +220,7 @@ class LocalRows(TrainingRows):
     def start(self, models: ModelSet) -> LocalBooster:
         """Set up models over these rows.
 
-        Raises MemoryError if there is less memory than that certainly takes.
+        Raises MemoryError if there is less memory than boosting certainly takes.
         """
         native = [
             _core.Model(
@@ -249,9 +249,9 @@ class LocalRows(TrainingRows):
             rows, native, self._make_algorithm(models), keep_rounds=models.keep_rounds,
             risk_of_tables=models.risk_of_tables, n_threads=self.n_threads,
         )  # fmt: skip
-        kept, working = boosting.memory
+        lasting, working = boosting.memory
         raws, raws_after = (8 * n * self.n_rows for n in (models.raws, models.raws_after))
-        needed = max(kept + max(working, raws), raws_after)
+        needed = max(lasting + max(working, raws), raws_after)
         remedies = ["multiclass='one_vs_rest'"] if models.joint_loss else []
         remedies += ["response='real'"] if models.options[0].response == "newton" else []
         require_memory(needed, " or ".join([*remedies, "fewer rows"]))
@@ -295,7 +295,7 @@ class LocalRows(TrainingRows):
 
 
 def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
-    """Set up weak classifiers that vote.
+    """Set up the engine for weak classifiers that vote.
 
     A weak classifier votes for a class of each row.  Where `multiclass` is "one_vs_rest", it votes
     for or against each label, and the engine has every row once per label.
@@ -306,8 +306,8 @@ def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _c
     name: Literal["plurality", "labels"] = "plurality"
     if n_classes > 2 and options.multiclass == "one_vs_rest":
         name = "labels"
-        # Rows lie sorted by class, so each label has three segments: the rows before its own, its
-        # own and those after.
+        # Rows are sorted by class, so each label has three segments: the rows before those of the
+        # label, these, and the rows after.
         labels = np.repeat(np.arange(n_classes), 3)
         begins = np.searchsorted(rows.class_of, np.arange(n_classes), side="left")
         ends = np.searchsorted(rows.class_of, np.arange(n_classes), side="right")

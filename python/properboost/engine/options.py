@@ -1,4 +1,4 @@
-"""Checks of which options go together, whatever the data."""
+"""Checks of combinations of options that need no data."""
 
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.kinds import CONDITIONAL, SOLVED, Coupling, Multiclass
@@ -19,14 +19,14 @@ def check_loss_of_step(loss: MarginLoss, step: str) -> None:
 
 
 def list_couplings(loss: MarginLoss, step: str, response: str) -> tuple[Coupling, ...]:
-    """Return how the models of more than two classes may be coupled, the default first."""
+    """Return the possible couplings of the models of more than two classes, the default first."""
     if step in SOLVED or response == CONDITIONAL:
         return ("one_vs_rest",)
     return (*loss.joint_forms, "one_vs_rest")
 
 
 def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str, response: str) -> Coupling:
-    """Return how the models of more than two classes are coupled; refuse what cannot be."""
+    """Return the coupling of the models of more than two classes; refuse an impossible one."""
     known = list_couplings(loss, step, response)
     if multiclass == "auto":
         return known[0]
@@ -34,23 +34,23 @@ def find_coupling(multiclass: Multiclass, loss: MarginLoss, step: str, response:
         return multiclass
     allowed = " or ".join(map(repr, ["auto", *known]))
     if step in SOLVED:
-        beside, why = f"step={step!r}", "which is solved for in each class alone"
+        setting, reason = f"step={step!r}", "which is solved for in each class alone"
     elif response == CONDITIONAL:
-        beside, why = f"response={response!r}", "which compares a class with the rest"
+        setting, reason = f"response={response!r}", "which compares a class with the rest"
     else:
         kind = "the logistic loss" if multiclass == "softmax" else "a canonical loss in the engine"
-        beside, why = f"loss={loss.name!r}", f"which is not {kind}"
+        setting, reason = f"loss={loss.name!r}", f"which is not {kind}"
     raise ValueError(
-        f"multiclass must not be {multiclass!r} with {beside}, {why}: use {allowed}; "
+        f"multiclass must not be {multiclass!r} with {setting}, {reason}: use {allowed}; "
         f"got {multiclass!r}"
     )
 
 
 def gain_is_free(response: str, step: str, l2: float) -> bool:
-    """Whether the gain scales the raw prediction and changes nothing else.
+    """Return whether the gain scales the raw prediction and changes nothing else.
 
     F / sigma is then the same for every gain: the value or the length of a step is a minimiser of
-    the risk, which scales with the loss.  A Newton response with l2 has values that do not scale,
+    the risk, which scales with the loss.  The values of a Newton response with l2 do not scale,
     whatever the step.
     """
     if response == "newton":

@@ -1,4 +1,4 @@
-"""The interface of training rows: a fit calls nothing else, wherever the rows are.
+"""The interface of training rows, which is all that a fit calls, wherever the rows are.
 
 A `RowSource` makes `TrainingRows`, and these set up a `Booster`.  Each of the three has an
 implementation for rows in this process (`engine.local`) and one for rows in a cluster (`dask`).
@@ -37,12 +37,12 @@ __all__ = [
 ]
 
 CodeWeights: TypeAlias = tuple[NDArray[np.float64], ...]
-"""The weight that each code of each feature has."""
+"""The weight of each code of each feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelSet:
-    """Models to boost together over the same rows: every sequence has an entry per model.
+    """Models to boost together on the same rows; every sequence has an entry per model.
 
     `options` may differ in learning rates, priors and weak learners' parameters.
     """
@@ -54,26 +54,26 @@ class ModelSet:
     base: NDArray[np.float64] | None = None
     """The raw predictions that models start from, (n_models or 1, n_rows); None is 0."""
     joint_loss: str = ""
-    """The loss of one joint model, whose classes the models are in their order; or none."""
+    """The loss of one joint model, whose classes are the models, in order; or ""."""
     keep_rounds: bool = True
     risk_of_tables: bool = True
-    """Whether the risk of a round is its own; otherwise it is that after its estimator."""
+    """Whether each round of an estimator has its risk; otherwise all have the last round's."""
     raws: int = 0
-    """How many models' raw predictions of all rows are copied while the booster has its memory."""
+    """The number of models whose raw predictions are copied while the booster has its memory."""
     raws_after: int = 0
-    """How many models' raw predictions of all rows the caller makes once that is free."""
+    """The number of models whose raw predictions the caller computes once that memory is free."""
     earlier: tuple[Rounds, ...] = ()
-    """The rounds that each model goes on from."""
+    """The rounds from which each model goes on."""
     n_repeated: int = 0
-    """How many estimators these make."""
+    """The number of estimators in these rounds."""
 
     def describe_base(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what models start from at these rows."""
+        """Return the initial raw predictions of these rows."""
         return None if self.base is None else self.base[:, rows]
 
 
-class BoostingStopped(Exception):  # noqa: N818  # no error: it ends a run of the engine
-    """An observer of a run of the engine has seen enough."""
+class BoostingStopped(Exception):  # noqa: N818  # no error, but the end of a run of the engine
+    """The end of a run of the engine by its observer."""
 
 
 class Booster(Protocol):
@@ -81,15 +81,15 @@ class Booster(Protocol):
 
     @property
     def n_estimators(self) -> NDArray[np.int64]:
-        """The estimators that each model has."""
+        """The number of estimators of each model."""
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """Rows of each code, features side by side; all 0 before the first `advance`."""
+        """The number of rows of each code, features side by side; 0 before the first `advance`."""
 
     @property
     def cohorts(self) -> int:
-        """Groups of models that advance in step."""
+        """The number of groups of models that advance in step."""
 
     def advance(
         self,
@@ -100,22 +100,22 @@ class Booster(Protocol):
         report_each: bool = False,
         keep_others: bool = False,
     ) -> None:
-        """Boost these models by up to so many more estimators, as `_core.Boosting.advance` does."""
+        """Boost these models by up to `n_estimators` more, as in `_core.Boosting.advance`."""
 
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
-        """Return the rounds of a model from this one on, and how far each moved the margins."""
+        """Return the rounds of a model from round `first` on, with their moves of margins."""
 
     def raw(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of all rows."""
 
     def held_out(self, model: int) -> NDArray[np.float64]:
-        """Return the raw predictions of the rows that the model is scored on."""
+        """Return the raw predictions of the model's held-out rows."""
 
     def curves(self, model: int) -> NDArray[np.float64]:
-        """Return the means of these rows' losses after each estimator, (3, 3, n_estimators)."""
+        """Return the mean losses of held-out rows after each estimator, (3, 3, n_estimators)."""
 
     def separated(self, model: int) -> bool:
-        """Whether a step that solves for coefficients has no finite optimum."""
+        """Return whether a step that solves for coefficients has no finite optimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class TrainingRows(ABC):
     """Rows sorted by segment, with the codes of features or of pairs of features.
 
     Segment ``s`` is the rows ``segments[s]`` to ``segments[s + 1]``, all of the class
-    ``classes[class_of[s]]``.  `weight` is theirs, in the same order; None stands for ones.
+    ``classes[class_of[s]]``.  `weight` is in the same order; None stands for ones.
     """
 
     classes: NDArray[Any]
@@ -132,19 +132,19 @@ class TrainingRows(ABC):
     class_of: NDArray[np.intp]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64]
-    """The rows' places among those that count, by which rows are drawn."""
+    """The rows' places among all rows of positive weight, by which rows are drawn."""
     seed: int
     n_threads: int
     names: Sequence[str] | None
     """The names of the features, if they have any."""
     pairs: tuple[PairBins, ...] | None
-    """The pairs that codes are of; None for codes of features."""
+    """The pairs whose codes these are; None for codes of features."""
 
     # -- about the rows ----------------------------------------------------------------------------
 
     @cached_property
     def bins(self) -> _core.Bins:
-        """The engine's bins of what the codes are of."""
+        """The engine's bins of the coded features or pairs."""
         if self.pairs is not None:
             return _core.Bins([pair.grid for pair in self.pairs])
         return self.binning.native
@@ -168,23 +168,23 @@ class TrainingRows(ABC):
 
     @property
     def rows_of_class(self) -> NDArray[np.int64]:
-        """How many rows each class has."""
+        """The number of rows of each class."""
         return count_by_class(len(self.classes), self.class_of, self.segments)
 
     @cached_property
     def class_weights(self) -> NDArray[np.float64]:
-        """How many rows each class has, by sample weight."""
+        """The weight of the rows of each class."""
         return weigh_by_class(len(self.classes), self.class_of, self.segments, self.weight)
 
     def without_means(self) -> Self:
-        """Return the same rows, whose bins have no means."""
+        """Return the same rows without the means of bins."""
         return replace(self, binning=self.binning.without_means())
 
     def with_seed(self, seed: int) -> Self:
-        """Return the same rows, from which others are drawn."""
+        """Return the same rows with another seed of draws."""
         return replace(self, seed=seed)
 
-    # -- where their codes are ---------------------------------------------------------------------
+    # -- their codes ------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -201,7 +201,7 @@ class TrainingRows(ABC):
 
     @abstractmethod
     def of_segments(self, taken: NDArray[np.bool_]) -> Self:
-        """Return the rows of a part of the segments, in the same order."""
+        """Return the rows of some segments, in the same order."""
 
     @abstractmethod
     def reorder(self, order: SortedRows) -> Self:
@@ -217,24 +217,24 @@ class TrainingRows(ABC):
 
     @abstractmethod
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
-        """Return the weight that codes have in groups of segments; -1 is no group."""
+        """Return the weight of each code in each group of segments; -1 is no group."""
 
     @abstractmethod
     def start(self, models: ModelSet) -> Booster:
         """Set up models over these rows.
 
-        Raises MemoryError if there is less memory than that certainly takes.
+        Raises MemoryError if there is less memory than boosting certainly takes.
         """
 
-    def weigh_segments(self, wanted: NDArray[np.bool_]) -> CodeWeights:
-        """Return the weight that codes have in these segments."""
-        (weights,) = self.weigh_groups(np.where(wanted, 0, -1), 1)
+    def weigh_segments(self, selected: NDArray[np.bool_]) -> CodeWeights:
+        """Return the weight of each code in these segments."""
+        (weights,) = self.weigh_groups(np.where(selected, 0, -1), 1)
         return weights
 
     def weigh_codes(self, booster: Booster) -> CodeWeights:
-        """Return the weight that codes have in all rows.
+        """Return the weight of each code in all rows.
 
-        `booster` is over these rows and has begun: it has counted the codes.
+        `booster` is over these rows and has counted the codes at its first `advance`.
         """
         if self.weight is None:
             return self._split(booster.code_counts.astype(np.float64))
@@ -245,7 +245,7 @@ class TrainingRows(ABC):
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
 
     def _sorted_as(self, order: SortedRows) -> tuple[NDArray[np.int64], dict[str, Any]]:
-        """Return where rows of another order are in this one, and what is said of them there."""
+        """Return the places here of the rows in another order, and their fields in that order."""
         place = np.empty(int(self.numbers.max()) + 1, dtype=np.int64)
         place[self.numbers] = np.arange(self.n_rows)
         taken = place[order.numbers]
@@ -257,7 +257,7 @@ class TrainingRows(ABC):
         }
 
     def _part_of(self, taken: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return what is said of a part of the rows, in the same order."""
+        """Return the fields of a part of the rows, in the same order."""
         counts = np.add.reduceat(taken, self.segments[:-1], dtype=np.int64)
         return {
             "segments": np.cumsum([0, *counts[counts > 0]]),
@@ -268,17 +268,17 @@ class TrainingRows(ABC):
 
 
 class RowSource(ABC):
-    """A table to learn from, whose features are cut into bins and whose rows become codes."""
+    """A table of training rows, which cuts features into bins and turns rows into codes."""
 
     source: Any
-    """The table as splitters and scorers get it."""
+    """The table for splitters and scorers."""
     n_rows: int
     names: Sequence[str] | None
     """The names of the features, if they have any."""
 
     @abstractmethod
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
-        """Return how these options cut the features."""
+        """Return the bins of the features by these options."""
 
     @abstractmethod
     def encode(
@@ -287,22 +287,22 @@ class RowSource(ABC):
         rows: Rows,
         order: SortedRows,
         *,
-        wants_means: bool = False,
+        with_means: bool = False,
         binning: Binning | None = None,
     ) -> TrainingRows:
-        """Return the rows in that `order`, with the codes of bins that are found or given.
+        """Return the rows in that `order` as codes of `binning`, or of new bins.
 
-        `wants_means` also finds the means of bins, for models that are linear in them.
+        `with_means` also computes the means of bins, for models that are linear in them.
         """
 
     @abstractmethod
     def encode_counted(
         self, binning: Binning, n_threads: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the places of the rows that count, and their codes in these bins."""
+        """Return the places of the rows of positive weight, and their codes in these bins."""
 
-    def check_divisible(self) -> None:  # noqa: B027  # most can be
-        """Refuse to be split into rows to learn from and others, where that is not possible."""
+    def check_divisible(self) -> None:  # noqa: B027  # most sources are divisible
+        """Raise an error if the rows cannot be split into training and held-out rows."""
 
     @abstractmethod
     def take(self, positions: NDArray[np.int64]) -> Any:
@@ -312,7 +312,7 @@ class RowSource(ABC):
 def count_by_class(
     n_classes: int, class_of: NDArray[np.intp], segments: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many rows each class has; `segments` and `class_of` are as in `TrainingRows`."""
+    """Return the number of rows of each class; the arguments are those of `TrainingRows`."""
     return np.bincount(class_of, np.diff(segments), n_classes).astype(np.int64)
 
 
@@ -322,16 +322,16 @@ def weigh_by_class(
     segments: NDArray[np.int64],
     weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Return the sum of the weights of each class's rows, None being ones."""
+    """Return the sum of the weights of each class's rows; None stands for ones."""
     if weight is None:
         return count_by_class(n_classes, class_of, segments).astype(np.float64)
     return add_up_by(np.repeat(class_of, np.diff(segments)), weight, n_classes)
 
 
 def describe_rows(options: BinningOptions, rows: Rows, order: SortedRows) -> dict[str, Any]:
-    """Return the fields of `TrainingRows` that depend neither on bins nor on where codes are.
+    """Return the fields of `TrainingRows` that depend neither on bins nor on the place of codes.
 
-    A generator of `random_state` gives the seed of the fit first, and then that of its bins.
+    A generator in `random_state` draws the seed of the fit first, and then that of its bins.
     """
     weight = rows.training_weight
     return {

@@ -1,4 +1,4 @@
-"""AR-Boost, and the boosting algorithms it is compared with: weak classifiers that vote."""
+"""AR-Boost and related boosting algorithms, whose weak classifiers vote."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Voting:
-    """How the votes of a fitted model were made, and how they become probabilities."""
+    """The parameters of a fitted model by which votes become probabilities."""
 
     rho: float = 1.0
     by_label: bool = False
@@ -65,7 +65,7 @@ class Voting:
 
     @property
     def link(self) -> Link:
-        """What turns raw predictions into probabilities."""
+        """The link from raw predictions to probabilities."""
         return Link(Exponential() if self.by_label else Votes())
 
 
@@ -79,7 +79,7 @@ class VotingClassifier(
     EditingMixin,
     VerboseParameters,
 ):
-    """Weak classifiers that vote, however rho was found."""
+    """Weak classifiers that vote; subclasses choose rho."""
 
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
@@ -91,8 +91,8 @@ class VotingClassifier(
     random_state: RandomState = parameter(
         default=None,
         doc="""
-        Seed of the features that are drawn (`max_features`), and of the sample from which the bins
-        of large tables are found.
+        Seed of the drawn features (`max_features`), and of the sample from which large tables
+        are binned.
         """,
     )
 
@@ -100,11 +100,11 @@ class VotingClassifier(
         if len(rows.classes) > 2 and self._is_binary():
             raise ValueError(
                 "Only binary classification is supported with mistrust or damping. The type of "
-                f"the target is multiclass: y holds {len(rows.classes)} classes"
+                f"the target is multiclass: y has {len(rows.classes)} classes"
             )
 
     def _is_binary(self) -> bool:
-        """Whether the method knows two classes only."""
+        """Return whether the method supports two classes only."""
         return not all(isinstance(x, int | float) and x == 0 for x in (self.mistrust, self.damping))
 
     def __sklearn_tags__(self) -> Any:
@@ -130,7 +130,7 @@ class VotingClassifier(
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+        """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
         ``round`` counts from 1; ``feature`` is a position, or -1 for a tree; ``cost`` is the
         weighted error of its classifier and ``step`` the alpha of its vote; ``risk`` is the mean
@@ -156,9 +156,9 @@ class VotingClassifier(
             ``normalizer``: Z_t = (1 - e) e^-alpha + e e^alpha, which is (rho^-1/2 + rho^1/2)
             sqrt(e (1 - e)) at learning rate 1 (AR-Boost, eq. 10); ``product``: that of all Z so
             far, which bounds the error (Theorem 1); ``exponential``: the looser bound of eq. 3 with
-            each round's own gamma_t = rho/(rho + 1) - e_t, at learning rate 1.  Eq. 4, with the
-            least gamma for all rounds, is looser still (see docs/arboost.md).  A round that adds
-            nothing changes no bound.
+            the gamma_t = rho/(rho + 1) - e_t of each round, at learning rate 1.  Eq. 4, with the
+            least gamma for all rounds, is looser still (see docs/evidence/research_methods.md).  A
+            round that adds nothing changes no bound.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class VotingClassifier(
         Returns
         -------
         float
-            exp(theta sum alpha) prod Z_t.  A bound above 1 says nothing.
+            exp(theta sum alpha) prod Z_t.  A bound above 1 is void.
 
         Raises
         ------
@@ -278,7 +278,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0.
+            The weight of each row, finite and at least 0.
 
         Returns
         -------
@@ -343,24 +343,26 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
 
 
 def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) -> Ensemble:
-    """Leave out the last round if it turned predictions round and made more errors.
+    """Leave out the last round if it reversed predictions and made more errors.
 
-    It did where it would be undone, and so on for ever (`takes_turns`), or if it changed most of
-    the training rows' predictions: it is nearly the negative of the round before.
+    It reversed them if the next round would undo it, and so on for ever (`takes_turns`), or if it
+    changed most of the training rows' predictions: it is nearly the negative of the round before.
     """
-    told: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
+    predictions: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
     for raw in ensemble.follow(training.codes, training.n_threads):
-        told.append(choose_classes(raw[:, 0] if raw.shape[1] == 1 else raw))
-    before, after = (mean(codes != training.class_of_row, training.weight) for codes in told)
-    turned = takes_turns or np.average(told[0] != told[1], weights=training.weight) > 0.5
-    if not turned or after < before or (after == before and not takes_turns):
+        predictions.append(choose_classes(raw[:, 0] if raw.shape[1] == 1 else raw))
+    before, after = (mean(codes != training.class_of_row, training.weight) for codes in predictions)
+    is_reversed = (
+        takes_turns or np.average(predictions[0] != predictions[1], weights=training.weight) > 0.5
+    )
+    if not is_reversed or after < before or (after == before and not takes_turns):
         return ensemble
     models = tuple(rounds.first(len(rounds) - 1) for rounds in ensemble.models)
     return replace(ensemble, models=models)
 
 
 def find_rows_per_bin(model: VotingClassifier) -> float | None:
-    """Return the rows that "auto" gives a bin: votes of every bin need some, cuts none."""
+    """Return the `rows_per_bin` of "auto": a number for tables, which vote in every bin."""
     is_table = getattr(model.weak_learner, "name", model.weak_learner) == "table"
     return ROWS_PER_BIN_OF_EVERY if is_table else None
 

@@ -1,4 +1,4 @@
-"""What writes an `ARBoostClassifier` to a file, and reads it back."""
+"""The codec that writes an `ARBoostClassifier` to a file, and reads it back."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,14 +18,14 @@ from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters
 
-__all__ = ["ARBoostFile", "take_old_words"]
+__all__ = ["ARBoostFile", "replace_old_values"]
 
-_OLD_WORDS: Mapping[str, VotingMulticlass] = {"classes": "samme", "labels": "one_vs_rest"}
+_OLD_VALUES: Mapping[str, VotingMulticlass] = {"classes": "samme", "labels": "one_vs_rest"}
 
 
-def take_old_words(model: VotingClassifier) -> None:
-    """Give a model's `multiclass` and weak learner the words for what older files call them."""
-    for old, new in _OLD_WORDS.items():
+def replace_old_values(model: VotingClassifier) -> None:
+    """Replace the values of `multiclass` and weak learner in older files by today's."""
+    for old, new in _OLD_VALUES.items():
         if model.multiclass == old:
             model.multiclass = new
     if model.weak_learner == "histogram":
@@ -34,7 +34,7 @@ def take_old_words(model: VotingClassifier) -> None:
 
 @kind("ARBoostClassifier", ARBoostClassifier, since=4)
 class ARBoostFile(Codec[ARBoostClassifier]):
-    """Parameters, how votes are read, classes, bins and rounds."""
+    """Parameters, votes, classes, bins and rounds."""
 
     def describe(self, model: ARBoostClassifier) -> dict[str, Any]:
         """Return the fields of a fitted model."""
@@ -53,7 +53,7 @@ class ARBoostFile(Codec[ARBoostClassifier]):
             fields["loss"].fail("must be exponential, of gain 1, for classifiers that vote")
 
         def check(model: ARBoostClassifier) -> None:
-            take_old_words(model)
+            replace_old_values(model)
             check_voting(model)
 
         model = build_estimator(fields["parameters"], ARBoostClassifier, check)

@@ -1,4 +1,4 @@
-"""The base of every classifier: it reads tables of any kind."""
+"""The base of every classifier, which reads tables of any kind."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from properboost.data.label_array import read_label_array
 from properboost.data.names import ColumnNames, keep_names, read_names
 from properboost.data.rows import RowReader
 from properboost.data.spelling import PLAIN, Spelling
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.estimators.scorer import Scorer
 from properboost.parameters import checks
 from properboost.parameters.flat import refuse_flat_state
@@ -35,7 +35,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
     n_features_in_: int
 
     spelling_: Spelling = PLAIN
-    """How numbers were spelled in the file of text that it was fitted to."""
+    """The spelling of numbers in the text file of the training rows."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,10 +68,10 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
                 "appropriate arguments before using this estimator."
             )
 
-    def _open(self, X: Any, *, coded: bool = False) -> tuple[Table, int]:
-        """Return the rows to predict, and the threads to do it with.
+    def _open(self, X: Any, *, coded: bool = False) -> tuple[InputTable, int]:
+        """Return the rows to predict as a table, and the number of threads.
 
-        With `coded` they may be codes, of which only bins are known.
+        With `coded`, `X` may be codes instead of values.
         """
         self._check_fitted()
         if coded and isinstance(X, CodedTable):
@@ -81,12 +81,12 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
 
     def _set_features(self, n_features: int, names: ColumnNames | None) -> None:
-        """Set what is known of the features: how many they are, and their names, if any."""
+        """Set the number of features, and their names, if any."""
         self.n_features_in_ = n_features
         keep_names(self, names)
 
     def _set_features_of(self, other: "TableClassifier") -> None:
-        """Set the features that another model was fitted to."""
+        """Copy the number and names of features from another model."""
         self._set_features(other.n_features_in_, read_names(other))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -99,13 +99,13 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         y : array-like of shape (n_rows,)
             Their labels, of any type that `fit` takes.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts.
+            The weight of each row.
 
         Returns
         -------
         float
         """
-        # scikit-learn does not compare objects that are numbers, nor pandas' nullable types.
+        # scikit-learn compares neither objects that are numbers nor pandas' nullable types.
         return float(super().score(X, read_label_array(y), sample_weight))
 
     # -- serving ----------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         features, _ = self._describe_training()
         reader = RowReader(features, read_names(self))
         scorer = Scorer(getattr(self, "best_estimator_", self), reader.names, reader.read)
-        scorer.predict_proba(reader.make_row())  # makes what is made when it is first needed
+        scorer.predict_proba(reader.make_row())  # computes the cached properties
         return scorer
 
     def count_drift(self, X: Any) -> dict[str, NDArray[Any]]:
@@ -145,7 +145,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
             numbers of rows.  ``unseen`` counts categories that training did not have, ``rare``
             those in the bin that rare categories share, ``below`` and ``above`` numbers beyond the
             training ones, ``missing`` missing values where training had none.  Counts are 0 where
-            they do not apply, and NaN where they are not known.
+            they do not apply, and NaN where they are unknown.
         """
         table, _ = self._open(X)
         features, weights = self._describe_training()
@@ -163,7 +163,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
             The file.  An existing one stays until the new one is complete and on the disk.  A name
             that ends with ``.gz`` is packed by gzip.
         compact : bool, default=False
-            Leave out what predictions do not need.  The loaded model predicts and explains the
+            Leave out all that predictions do not need.  The loaded model predicts and explains the
             same, bit for bit.  It has no `history_`, no staged predictions, no `validation_curves_`
             and, of trees, no `feature_importances_`; no fit can go on from it.
 
@@ -187,17 +187,17 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         return False
 
     def _compacted(self) -> Self:
-        """Return a copy of the fitted model with no more than what predictions need."""
+        """Return a copy of the fitted model with only what predictions need."""
         raise NotImplementedError
 
-    def _check_complete(self, wanted: str, error: type[Exception] = ValueError) -> None:
-        """Refuse what compact models cannot do; `wanted` is what was asked of them."""
+    def _check_complete(self, request: str, error: type[Exception] = ValueError) -> None:
+        """Raise an error with the name of a `request` that compact models cannot serve."""
         if self.is_compact:
-            raise error(f"{wanted} is not available: the model was saved compact, or edited")
+            raise error(f"{request} is not available: the model was saved compact, or edited")
 
 
 def load_model(path: AnyPath) -> TableClassifier:
-    """Read a model that was written by the method `save_model` of an estimator.
+    """Read a model from a file of the method `save_model`.
 
     Parameters
     ----------
@@ -208,22 +208,22 @@ def load_model(path: AnyPath) -> TableClassifier:
     -------
     TableClassifier
         The fitted estimator, of the class that was saved, with its parameters.  Its predictions are
-        bit for bit those of the one that was saved.  A search comes back with its results.  What a
-        compact file (`save_model`) lacks is refused by name.
+        bit for bit those of the saved one.  A search comes back with its results.  A model from a
+        compact file (`save_model`) refuses by name what it lacks.
 
     Raises
     ------
     ValueError
         If the file is not a model this version can read; the message names the file and the field.
     OSError
-        If it cannot be read at all.
+        If the file cannot be read at all.
     """
     model: TableClassifier = files.read(path).model
     return model
 
 
 def label_features(model: Any) -> list[str]:
-    """Return the names of a fitted model's features, or words for their positions."""
+    """Return the names of a fitted model's features, or "feature 0" and so on."""
     positions = [f"feature {j}" for j in range(model.n_features_in_)]
     return [str(name) for name in getattr(model, "feature_names_in_", positions)]
 
@@ -235,6 +235,6 @@ def describe_training(
     return model._describe_training()
 
 
-def open_rows(model: TableClassifier, X: Any, *, coded: bool = False) -> tuple[Table, int]:
-    """Return rows to predict, and the threads to do it with; `coded` ones may be codes."""
+def open_rows(model: TableClassifier, X: Any, *, coded: bool = False) -> tuple[InputTable, int]:
+    """Return rows to predict as a table, and the threads; with `coded`, `X` may be codes."""
     return model._open(X, coded=coded)

@@ -1,4 +1,4 @@
-"""A fitted boosted classifier: what it predicts, how sure it is, and why."""
+"""A fitted boosted classifier: its intervals, explanations and record of rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.special import expit
 from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.engine.protocols import TrainingRows
 from properboost.estimators.base import TableClassifier, label_features
 from properboost.estimators.predicting import PredictingMixin
@@ -23,7 +23,7 @@ from properboost.inspection.contributions import Contributions, Part, make_contr
 from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
 from properboost.inspection.rules import FittedRule, list_rules
-from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
+from properboost.inspection.scales import Effects, EffectScale, Scale, check_scale
 from properboost.inspection.shape_functions import (
     PairFunction,
     ShapeFunction,
@@ -57,11 +57,11 @@ class FittedModel:
     multiclass: Coupling | None = None
     temperature: float | None = None
     begins_with_scores: bool = False
-    """Whether raw predictions begin with an `init_score`."""
+    """Whether raw predictions start from an `init_score`."""
 
     @classmethod
     def of(cls, model: BoostedClassifier) -> FittedModel:
-        """Return what a fit has left in a classifier."""
+        """Return the result of a fit from the attributes of a classifier."""
         return cls(
             model.classes_,
             model.loss_,
@@ -74,7 +74,7 @@ class FittedModel:
 
     @classmethod
     def of_plan(cls, plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
-        """Return what a fit by a plan to these rows leaves, given the ensemble."""
+        """Return the result of a fit by a plan to these rows, with this ensemble."""
         link = plan.link
         return cls(
             rows.classes,
@@ -87,7 +87,7 @@ class FittedModel:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return the attributes of a classifier that is so fitted."""
+        """Return the fitted attributes of a classifier."""
         return {
             "loss_": self.loss,
             "multiclass_": self.multiclass,
@@ -105,7 +105,7 @@ class FittedModel:
 
 
 class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
-    """A fitted boosted classifier: it predicts, explains itself, and can be saved."""
+    """A fitted boosted classifier, with predictions, explanations and files."""
 
     validation_scores_: NDArray[np.float64]
     search_: dict[str, Any]
@@ -121,7 +121,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def is_compact(self) -> bool:
-        """Whether the model has no more than its predictions need."""
+        """Whether the model has only what its predictions need."""
         return self.ensemble_.is_compact
 
     def _compacted(self) -> Self:
@@ -132,31 +132,31 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def intercept_(self) -> float | NDArray[np.float64]:
-        """The number in every raw prediction besides the rounds, or one for each class."""
+        """The constant in every raw prediction, or one for each class."""
         self._check_fitted()
         intercept = self.ensemble_.intercept
         return float(intercept[0]) if len(intercept) == 1 and len(self.classes_) == 2 else intercept
 
     @property
     def slope_(self) -> float | NDArray[np.float64]:
-        """The number that all steps have been multiplied by, or one for each class."""
+        """The factor of all steps, or one for each class."""
         self._check_fitted()
         slope = np.array(self.ensemble_.slopes or np.ones(len(self.ensemble_.models)))
         return float(slope[0]) if len(slope) == 1 and len(self.classes_) == 2 else slope
 
     def predict_interval(self, X: Any, confidence_level: float = 0.9) -> NDArray[np.float64]:
-        """Return an interval for each probability: how sure the model is of it.
+        """Return a confidence interval for each probability.
 
-        It is about the mean of fits to other rows of the same source, and not about the truth: see
-        the page on error bars.  In log-odds it has as many standard errors of the bags to either
-        side as Student's t distribution has.
+        It is an interval for the mean of fits to other rows of the same source, and not for the
+        true probability: see the page on error bars.  Its half-width in log-odds is a quantile of
+        Student's t distribution times the standard error by the bags.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows.
         confidence_level : float, default=0.9
-            The share of such intervals that hold what they are about, in (0, 1).
+            The share of such intervals that cover their target, in (0, 1).
 
         Returns
         -------
@@ -169,7 +169,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             If the model has no bags (`outer_bags`), keeps no tables of theirs, or is of trees.
         """
         table, n_threads = self._open(X, coded=True)
-        spread = self._tables().spread
+        spread = self._tables().standard_errors
         if spread is None:
             raise ValueError("predict_interval needs a model that was fitted with outer_bags")
         link, reach = self._link, count_errors(spread.n_bags, confidence_level)
@@ -179,9 +179,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             error = spread.of(raws)
             low, high = (link.probabilities((raw + side * error)[:, 0]) for side in (-reach, reach))
             ends = np.stack([low, high], axis=2)
-            ends[:, 0] = ends[:, 0, ::-1]  # which falls where the other rises
+            ends[:, 0] = ends[:, 0, ::-1]  # it falls where the other rises
             return ends
-        logits = [link.log_odds(own) for own in raws]
+        logits = [link.log_odds(bag_raw) for bag_raw in raws]
         error, middle = spread.of(logits), link.log_odds(raw)
         return np.stack([expit(middle - reach * error), expit(middle + reach * error)], axis=2)
 
@@ -189,7 +189,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds, or cycles over the features, of the longest model; then those of pairs."""
+        """The number of rounds, or of cycles over the features, of the longest model.
+
+        The rounds of pairs are included.
+        """
         self._check_fitted()
         return self.ensemble_.n_estimators
 
@@ -198,9 +201,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
         ``class`` is the label that the round predicts, and ``round`` counts from 1.  ``feature`` is
-        a position; those of `pairs_` follow the features', and -1 is a tree.  ``cost`` chose it,
-        ``step`` multiplies its table, and ``risk`` is the mean training loss after it, of a joint
-        model the joint loss.  With validation rows there is ``validation_score``, too.
+        a position; those of `pairs_` follow the features', and -1 is a tree.  ``cost`` is the
+        criterion that chose it, ``step`` multiplies its table, and ``risk`` is the mean training
+        loss after it (of a joint model the joint loss).  With validation rows there is
+        ``validation_score``, too.
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
@@ -217,19 +221,19 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         if hasattr(self, "validation_scores_"):
             scores = [np.empty(len(model)) for model in models]
             for score, stage in zip(self.validation_scores_, self.ensemble_.stages(), strict=False):
-                for own, some in zip(scores, stage, strict=True):
-                    own[some.start : some.stop] = score
+                for model_scores, rounds_of_stage in zip(scores, stage, strict=True):
+                    model_scores[rounds_of_stage.start : rounds_of_stage.stop] = score
             history["validation_score"] = np.concatenate(scores)
         return history
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each feature matters, adding up to 1 (or all 0).
+        """The importance of each feature; they add up to 1 (or are all 0).
 
-        For trees: its share in what all splits saved.  For look-up tables: how much it moves the
-        raw prediction, which is the mean absolute deviation of its shape function from its mean,
-        over the training rows by weight and the classes (InterpretML's importance of a term).
-        Either feature of a pair has half of the pair's.
+        For trees it is the feature's share of the savings of all splits.  For look-up tables it is
+        the mean absolute deviation of its shape function from its mean, over the training rows by
+        weight and the classes (InterpretML's importance of a term).  Either feature of a pair gets
+        half of the pair's.
         """
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
@@ -240,21 +244,21 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def importance_errors_(self) -> NDArray[np.float64]:
         """The standard errors of `feature_importances_` and, after them, of `pair_importances_`.
 
-        They come from bags, see `outer_bags`; NaN once a table was set by hand.
+        They come from bags, see `outer_bags`; they are NaN once a user has set a table.
         """
         self._check_fitted()
         ensemble = self.ensemble_
-        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
+        if not isinstance(ensemble, TableEnsemble) or ensemble.standard_errors is None:
             raise AttributeError(
                 "importance_errors_ needs a model of look-up tables that was fitted with outer_bags"
             )
-        return ensemble.spread.importance_errors()
+        return ensemble.standard_errors.importance_errors()
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of features that have look-up tables: positions, or names.
+        """The pairs of features that have look-up tables, by position or name.
 
-        The strongest come first, unless they were given.  Trees have none.
+        The strongest come first, unless a user listed the pairs.  Trees have none.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
@@ -266,10 +270,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     @property
     def pair_importances_(self) -> NDArray[np.float64]:
-        """How much each of `pairs_` moves the raw prediction, on the scale of the features'.
+        """The importance of each of `pairs_`, on the scale of `feature_importances_`.
 
-        It is the mean absolute value of its function, as in `feature_importances_`, divided by the
-        same of all features and pairs.
+        It is the mean absolute value of the pair's function, divided by the sum over all features
+        and pairs.
         """
         if not self.pairs_:
             return np.empty(0)
@@ -286,7 +290,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def pair_function(
         self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
     ) -> PairFunction:
-        """Return what two features together add to the prediction beyond what each adds alone.
+        """Return the interaction of two features: their joint part of the prediction.
 
         Parameters
         ----------
@@ -307,13 +311,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         """
         ensemble = self._tables()
         names = getattr(self, "feature_names_in_", None)
-        wanted = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
-        found = [[pair.first, pair.second] for pair in ensemble.pairs]
-        if wanted not in found:
+        positions = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
+        listed = [[pair.first, pair.second] for pair in ensemble.pairs]
+        if positions not in listed:
             raise ValueError(
                 f"the model has no look-up table for {first!r} and {second!r}; see pairs_"
             )
-        p = found.index(wanted)
+        p = listed.index(positions)
         term = len(ensemble.binning.features) + p
         scaling = self._scale_function(term, class_, scale)
         return make_pair_function(
@@ -329,22 +333,22 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         )
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
-        """Return how sure the model is of a feature's or pair's table, if it is known."""
+        """Return the precision of a feature's or pair's table, or None if it is unknown."""
         ensemble = self._tables()
-        if ensemble.spread is None:
+        if ensemble.standard_errors is None:
             return None
         p_value = float(ensemble.p_values[model][term])
-        if np.isnan(p_value):  # the table was set by hand
+        if np.isnan(p_value):  # a user set the table
             return None
-        errors = ensemble.part(ensemble.spread.errors(model), term)
-        return Precision(errors, p_value, ensemble.spread.n_bags)
+        errors = ensemble.part(ensemble.standard_errors.errors(model), term)
+        return Precision(errors, p_value, ensemble.standard_errors.n_bags)
 
     def _find_shares(self, term: int) -> NDArray[np.float64]:
         """Return the share of each code of a feature or pair in the training weight."""
         ensemble = self._tables()
         return ensemble.part(ensemble.shares, term)
 
-    def _scale_function(self, term: int, class_: Any, scale: Scale) -> Scaling:
+    def _scale_function(self, term: int, class_: Any, scale: Scale) -> EffectScale:
         """Return the scaling of a feature's or pair's function."""
         ensemble = self._tables()
         if class_ is None and len(self.classes_) > 2:
@@ -356,14 +360,14 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         intercept = ensemble.intercept - (ensemble.intercept.mean() if ensemble.joint else 0.0)
         return scaling.about(intercept[scaling.models] + means)
 
-    def _make_scaling(self, class_: Any, scale: Scale) -> Scaling:
+    def _make_scaling(self, class_: Any, scale: Scale) -> EffectScale:
         label, model, sign = self._find_model(class_)
         n_models = len(self.ensemble_.models)
         position = model if n_models > 1 else int(sign > 0.0)
-        return Scaling(check_scale(scale), self._link, label, position, n_models)
+        return EffectScale(check_scale(scale), self._link, label, position, n_models)
 
     def _rank_classes(self, term: int) -> list[Any]:
-        """Return the classes, those first whose prediction a feature or pair moves most."""
+        """Return the classes in the order of a feature's or pair's effect, the largest first."""
         ensemble, shares = self._tables(), self._find_shares(term)
         tables = [ensemble.table_of(m, term) for m in range(len(ensemble.models))]
         moved = [-float(shares @ np.abs(table - shares @ table)) for table in tables]
@@ -373,25 +377,25 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def shape_function(
         self, feature: int | str, class_: Any = None, scale: Scale = "raw"
     ) -> ShapeFunction:
-        """Return what one feature adds to the prediction.
+        """Return the shape function of one feature: its part of the prediction.
 
         Parameters
         ----------
         feature : int or str
             Position or name.
         class_ : label, optional
-            The class whose prediction is meant.  Without, ``classes_[1]`` of two, and of more the
-            one that the feature moves most.
+            The class of the prediction.  The default is ``classes_[1]`` of two, and of more the one
+            with the largest effect.
         scale : {"raw", "log_odds", "probability"}, default="raw"
-            What is added to the raw prediction F, or to the log-odds of the average row, or the
+            The part of the raw prediction F; or of the log-odds of the average row; or the
             probability of a row that is average otherwise.  The average row has the mean raw
-            predictions of training.
+            predictions of the training rows.
 
         Returns
         -------
         ShapeFunction
-            Values and training weights by bin; you can call it with values of the feature.  In a
-            joint model, less the mean over the classes.
+            Values and training weights by bin; you can call it with values of the feature.  A joint
+            model's is less the mean over the classes.
 
         Raises
         ------
@@ -414,18 +418,18 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         )
 
     def contributions(self, X: Any, class_: Any = None, scale: Scale = "raw") -> Contributions:
-        """Return what each feature, or pair of features, adds to the prediction of each row.
+        """Return the contribution of each feature, or pair, to the prediction of each row.
 
-        A table adds its value in the row, less its mean over the training rows.  For trees these
-        are Shapley values [1]_.
+        The contribution of a table is its value in the row, less its mean over the training rows.
+        For trees contributions are Shapley values [1]_.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows.
         class_ : label, optional
-            The class whose prediction is meant.  Without, ``classes_[1]`` of two, and of more the
-            one predicted for the row.
+            The class of the prediction.  The default is ``classes_[1]`` of two, and of more the one
+            predicted for the row.
         scale : {"raw", "log_odds", "probability"}, default="raw"
             The units, as in `shape_function`.
 
@@ -456,7 +460,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         else:
             parts = [self._explain(table, n_threads, *share) for share in shares]
         ensemble = self.ensemble_
-        spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
+        spread = ensemble.standard_errors if isinstance(ensemble, TableEnsemble) else None
         labels, pairs = label_features(self), [(p.first, p.second) for p in self._pairs()]
         return make_contributions(
             parts,
@@ -468,8 +472,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             each=each,
         )
 
-    def _divide_by_class(self, table: Table, n_threads: int) -> list[tuple[Any, NDArray[np.intp]]]:
-        """Return the classes that are predicted, each with the rows that it is predicted for."""
+    def _divide_by_class(
+        self, table: InputTable, n_threads: int
+    ) -> list[tuple[Any, NDArray[np.intp]]]:
+        """Return the predicted classes, each with its rows."""
         predicted = choose_classes(self.ensemble_.raw_predictions(table, n_threads))
         rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes_))]
         return [
@@ -478,17 +484,20 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             if len(of_class) > 0
         ]
 
-    def _needs_all_trees(self, scaling: Scaling) -> bool:
-        """Whether contributions to one class take the trees of all."""
+    def _needs_all_trees(self, scaling: EffectScale) -> bool:
+        """Return whether contributions to one class need the trees of all classes."""
         ensemble = self.ensemble_
         if isinstance(ensemble, TableEnsemble):
             return False
         return ensemble.joint or len(scaling.models) > 1
 
     def _explain_together(
-        self, table: Table, n_threads: int, shares: Sequence[tuple[NDArray[np.intp], Scaling]]
+        self,
+        table: InputTable,
+        n_threads: int,
+        shares: Sequence[tuple[NDArray[np.intp], EffectScale]],
     ) -> list[Part]:
-        """Return contributions to classes, of the rows of each; trees are read once for all."""
+        """Return contributions to classes, each for its rows; trees are explained once for all."""
         models = sorted({m for _, scaling in shares for m in scaling.models})
         values, baselines = self.ensemble_.contributions(table, n_threads, models, explain_tree)
         parts = []
@@ -498,7 +507,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         return parts
 
     def _explain(
-        self, table: Table, n_threads: int, rows: NDArray[np.intp], scaling: Scaling
+        self, table: InputTable, n_threads: int, rows: NDArray[np.intp], scaling: EffectScale
     ) -> Part:
         """Return the contributions to one class of these rows of a table."""
         if len(rows) < table.n_rows:
@@ -506,9 +515,9 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         ensemble, model = self.ensemble_, scaling.model
         raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
         scaling = scaling.about(baselines)
-        if not isinstance(ensemble, TableEnsemble) or ensemble.spread is None:
+        if not isinstance(ensemble, TableEnsemble) or ensemble.standard_errors is None:
             return _make_part(rows, scaling, raw)
-        errors = ensemble.look_up_entries(table, n_threads, ensemble.spread.errors(model))
+        errors = ensemble.look_up_entries(table, n_threads, ensemble.standard_errors.errors(model))
         return _make_part(rows, scaling, raw, errors, ensemble.p_values[model])
 
     def explain_global(self, name: str | None = None, class_: Any = None) -> Any:
@@ -517,7 +526,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         name : str, optional
-            Its title.
+            The title.
         class_ : label, optional
             As in `shape_function`.
 
@@ -552,7 +561,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         y : array-like of shape (n_rows,), optional
             Their labels.
         name : str, optional
-            Its title.
+            The title.
         class_ : label, optional
             As in `contributions`.
 
@@ -568,10 +577,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         ValueError, TypeError
             If `X` or `y` cannot be read, or there is no such class.
         """
-        found = self.contributions(X, class_, "log_odds")
-        own = None if y is None else find_classes(y, len(found), self.classes_)
+        contributions = self.contributions(X, class_, "log_odds")
+        codes = None if y is None else find_classes(y, len(contributions), self.classes_)
         title = name or f"{type(self).__name__}: {self._name_scale(class_)}"
-        return make_local(found, self.predict_proba(X), self.classes_.tolist(), own, title)
+        probability = self.predict_proba(X)
+        return make_local(contributions, probability, self.classes_.tolist(), codes, title)
 
     def _name_scale(self, class_: Any) -> str:
         if class_ is None and len(self.classes_) > 2:
@@ -579,19 +589,19 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         return f"log-odds of {self._find_model(class_)[0]}"
 
     def describe_tree(self, number: int, class_: Any = None) -> str:
-        """Return the tree of one round in words, and what its leaves add.
+        """Return the tree of one round as text, with the values of its leaves.
 
         Parameters
         ----------
         number : int
             The round, from 1 on.
         class_ : label, optional
-            The class whose raw prediction is meant; without, ``classes_[1]`` of two.
+            The class of the raw prediction; the default is ``classes_[1]`` of two.
 
         Returns
         -------
         str
-            A line per branch and, below it, what follows.  Leaves show what they add to the raw
+            A line per branch with its subtree below it.  Leaves show their part of the raw
             prediction, steps included: a number, and slopes times features' distances from their
             means in the leaf.
 
@@ -634,13 +644,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Parameters
         ----------
         class_ : label, optional
-            The class whose raw prediction is meant; without, ``classes_[1]`` of two.
+            The class of the raw prediction; the default is ``classes_[1]`` of two.
 
         Returns
         -------
         list of FittedRule
-            In the order of the rounds.  The raw prediction is `intercept_` and the sum of what they
-            add.
+            In the order of the rounds.  The raw prediction is `intercept_` plus the sum of their
+            values.
 
         Examples
         --------
@@ -658,7 +668,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         return list_rules(trees, features, label_features(self), sign, label)
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
-        """Find a class's label, the model that predicts it, and the sign of its raw prediction."""
+        """Return a class's label, its model, and the sign of its raw prediction."""
         labels = self.classes_.tolist()
         if len(labels) == 2 and class_ is None:
             return labels[1], 0, 1.0
@@ -672,10 +682,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
 def _make_part(
     rows: NDArray[np.intp],
-    scaling: Scaling,
+    scaling: EffectScale,
     raw: NDArray[np.float64],
     errors: NDArray[np.float64] | None = None,
     p_values: NDArray[np.float64] | None = None,
 ) -> Part:
-    """Return the contributions to one class of some rows."""
+    """Return the contributions to one class for these rows."""
     return Part(rows, Effects(scaling, raw, errors, absolute=False), p_values)

@@ -1,4 +1,4 @@
-"""Fitted boosted classifiers as documents hold them, whatever their parameters."""
+"""The fields of fitted boosted classifiers in documents, apart from their parameters."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -32,10 +32,10 @@ Model = TypeVar("Model", bound=BoostedClassifier)
 
 
 def find_fields(node: Node, version: int, others: Iterable[str] = ()) -> list[str]:
-    """Return the fields that a document of this version has, and others."""
+    """Return the fields of a document of this version, and the `others`."""
     since = {**_FIELDS, **ENSEMBLE_FIELDS}
-    some = [name for name in (COMPACT_FROM, RECORD) if version > 7 and name in node.mapping()]
-    return [*(name for name, first in since.items() if version >= first), *some, *others]
+    optional = [name for name in (COMPACT_FROM, RECORD) if version > 7 and name in node.mapping()]
+    return [*(name for name, first in since.items() if version >= first), *optional, *others]
 
 
 def describe_fitted(model: BoostedClassifier) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def restore(
     multiclass: Coupling | None = None,
     temperature: float | None = None,
 ) -> Model:
-    """Make the estimator the fitted model that the fields describe."""
+    """Set the fitted attributes of an estimator from the fields, and return it."""
     classes = build_classes(fields["classes"])
     seed = fields["seed"].integer(0, 2**32 - 1)
     ensemble = build_ensemble(

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks: called while a fit runs, they may end it."""
+"""scikit-learn's callbacks, which are called while a fit runs and may end it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -15,7 +15,7 @@ except ImportError:  # before scikit-learn 1.9
         """A stand-in for callbacks, where scikit-learn has none."""
 
         def set_callbacks(self, *_: Any) -> Any:
-            """Refuse: callbacks came with scikit-learn 1.9."""
+            """Refuse, because callbacks came with scikit-learn 1.9."""
             raise ImportError("set_callbacks needs scikit-learn 1.9 or later")
 
     def _with_callbacks(method: Any) -> Any:
@@ -33,7 +33,7 @@ def with_callbacks(method: Method) -> Method:
 
 
 class Calls:
-    """The callbacks of one fit, which are told of every estimator.
+    """The callbacks of one fit, which are called after every estimator.
 
     The fit is scikit-learn's root task, and every round or cycle a task of it.
     """
@@ -41,45 +41,45 @@ class Calls:
     def __init__(self, model: Any, n_estimators: int) -> None:
         self._model = model
         self._root = model._init_callback_context(max_subtasks=n_estimators)
-        self._given: dict[str, Any] = {}
+        self._arguments: dict[str, Any] = {}
         self._remake: Callable[[Fits], Mapping[str, Any]] = lambda _: {}
 
     @classmethod
     def open(cls, model: Any, n_estimators: int) -> "Calls | None":
-        """Return the callbacks of a model; None if it has none and is part of no other's fit."""
+        """Return the callbacks of a model, or None if neither it nor an outer fit has any."""
         if not (hasattr(model, "_skl_callbacks") or hasattr(model, "_parent_callback_ctx")):
             return None
         return cls(model, n_estimators)
 
     def begin(self, X: Any, y: Any, metadata: Mapping[str, Any]) -> None:
-        """Tell that the fit begins."""
+        """Call the callbacks at the beginning of the fit."""
         lent = {name: lend(value) for name, value in metadata.items()}
-        self._given = {"X": lend(X), "y": lend(y), "metadata": lent}
-        self._root.call_on_fit_task_begin(estimator=self._model, **self._given)
+        self._arguments = {"X": lend(X), "y": lend(y), "metadata": lent}
+        self._root.call_on_fit_task_begin(estimator=self._model, **self._arguments)
 
     def describe_by(self, remake: Callable[[Fits], Mapping[str, Any]]) -> None:
-        """Take what makes a fitted model's attributes of the rounds so far."""
+        """Set the function that makes fitted attributes from the rounds so far."""
         self._remake = remake
 
     def see(self, find_rounds: Callable[[], Fits]) -> bool:
-        """Tell of one more estimator; returns whether a callback wants the fit to end.
+        """Call the callbacks after an estimator, and return whether one ends the fit.
 
-        The rounds so far are put together only where a callback asks for the model.
+        The rounds so far are joined only if a callback uses the model.
         """
         task = self._root.subcontext(task_name="estimator")
-        task.call_on_fit_task_begin(estimator=self._model, **self._given)
+        task.call_on_fit_task_begin(estimator=self._model, **self._arguments)
         return bool(
             task.call_on_fit_task_end(
                 estimator=self._model,
-                **self._given,
+                **self._arguments,
                 reconstruction_attributes=lambda: self._remake(find_rounds()),
             )
         )
 
     def end(self) -> None:
-        """Tell that the fit is over; the model has been fitted."""
+        """Call the callbacks at the end of the fit, when the model is fitted."""
         self._root.call_on_fit_task_end(
             estimator=self._model,
-            **self._given,
+            **self._arguments,
             reconstruction_attributes=dict,
         )

@@ -1,7 +1,7 @@
 """Parameters of a `ProperBoostClassifier` in files of earlier formats.
 
-They were flat up to format 11: those of the weak learner, of pairs, bags and calibration stood
-beside the others.  One that had no effect was ignored; it is left out here.
+Parameters were flat up to format 11: those of the weak learner, of pairs, bags and calibration
+stood beside the others.  A parameter without an effect was ignored; it is left out here.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ BEFORE: Flat = {
     "screening": None,
     "slope": 1.0,
 }
-"""The values of parameters that a file is too old to name; today's defaults differ."""
+"""The values of parameters that came after a file was written; today's defaults differ."""
 
 _RENAMED = {"max_literals": "max_conditions"}
 
@@ -63,7 +63,7 @@ def _is_joint(flat: Flat) -> bool:
     return coupling != "one_vs_rest"
 
 
-def _wants_pairs(flat: Flat) -> bool:
+def _has_pairs(flat: Flat) -> bool:
     return bool(flat["interactions"])
 
 
@@ -73,23 +73,23 @@ _EFFECTIVE: Mapping[str, Callable[[Flat], bool]] = {
     "min_saving": lambda flat: flat["max_cells"] is not None and flat["response"] != "sign",
     "n_draws": _draws,
     "multi_strategy": _is_joint,
-    "interaction_estimators": _wants_pairs,
-    "interaction_rate": _wants_pairs,
-    "interaction_smoothing": _wants_pairs,
+    "interaction_estimators": _has_pairs,
+    "interaction_rate": _has_pairs,
+    "interaction_smoothing": _has_pairs,
     "validation_fraction": lambda flat: flat["early_stopping"] is True,
     "n_iter_no_change": lambda flat: flat["early_stopping"] is not False,
     "tol": lambda flat: flat["early_stopping"] is not False,
     "bag_tables": lambda flat: flat["outer_bags"] and not _is_grown(flat),
     "temperature": lambda flat: not _is_joint(flat),
 }
-"""When parameters have an effect, besides the conditions of their declarations."""
+"""The conditions on which parameters have an effect, besides those of their declarations."""
 
 
 def make_earlier(classifier: type[Model], /, **flat: Any) -> Model:
     """Return the classifier of parameters by flat names."""
     flat, known = rename(flat), _list_flat(classifier)
     every = {name: entry.default for name, entry in known.items()} | flat
-    make_learner(every["weak_learner"])  # which refuses unknown names
+    make_learner(every["weak_learner"])  # refuses unknown names
     chosen = {
         name: value
         for name, value in flat.items()
@@ -103,7 +103,7 @@ def make_earlier(classifier: type[Model], /, **flat: Any) -> Model:
 
 
 def rename(flat: Flat) -> dict[str, Any]:
-    """Return parameters by the names and with the words of today."""
+    """Return parameters with today's names and values."""
     flat = {_RENAMED.get(name, name): value for name, value in flat.items()}
     learner = flat.get("weak_learner")
     if isinstance(learner, str):

@@ -1,4 +1,4 @@
-"""Changing a fitted model by hand: each change is in place, and on the model's record."""
+"""Edits of a fitted model by a user, in place and on the model's record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["EditingMixin"]
 
 
 class EditingMixin:
-    """Changes of a fitted model of look-up tables."""
+    """The methods that edit a fitted model of look-up tables."""
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -36,7 +36,7 @@ class EditingMixin:
 
     @property
     def edits_(self) -> list[dict[str, Any]]:
-        """The changes that were made by hand, in order; empty if there were none.
+        """The edits by a user, in order; empty if there were none.
 
         A dict has the `method`; the `feature`, by name or position; the `class` whose function was
         set; a `direction`; the `reason`; and how far the function, less its mean over the training
@@ -55,7 +55,7 @@ class EditingMixin:
         models: Sequence[int],
         **details: Any,
     ) -> None:
-        """Take over an edited ensemble, in which functions of a feature moved in some models."""
+        """Take over an edited ensemble, with the change of a feature's functions in `models`."""
         before = self._tables()
         weight = before.bin_weights[feature]
         share = weight / (weight.sum() or 1.0)
@@ -73,7 +73,7 @@ class EditingMixin:
         self._replace_ensemble(replace(edited, edits=(*before.edits, edit)))
 
     def _replace_ensemble(self, ensemble: Ensemble) -> None:
-        """Take over an ensemble, which a search shares with its best estimator."""
+        """Set the ensemble, also of the best estimator, with which a search shares it."""
         self.ensemble_ = ensemble
         getattr(self, "best_estimator_", self).ensemble_ = ensemble
 
@@ -132,15 +132,15 @@ class EditingMixin:
         if direction not in ("auto", 1, -1) or isinstance(direction, bool):
             raise ValueError(f"direction must be 'auto', 1 or -1; got {direction!r}")
         n_bins = ensemble.binning.features[j].n_bins
-        own, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
+        table, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
         possible = (1, -1) if direction == "auto" else (int(direction),)
-        unit = np.abs(own).max() or 1.0  # squares of values as they are may overflow
+        unit = np.abs(table).max() or 1.0  # squares without a unit may overflow
         changes = [
-            float(np.sum(weight * ((regress_isotonic(own, weight, d) - own) / unit) ** 2))
+            float(np.sum(weight * ((regress_isotonic(table, weight, d) - table) / unit) ** 2))
             for d in possible
         ]
         chosen = possible[int(np.argmin(changes))]
-        if (chosen * np.diff(own) < 0.0).any():
+        if (chosen * np.diff(table) < 0.0).any():
             edited = ensemble.put_in_order(j, chosen)
             details = {"direction": chosen, "reason": check_reason(reason)}
             self._record("monotonize", j, edited, [0], **details)
@@ -155,26 +155,26 @@ class EditingMixin:
         class_: Any = None,
         reason: str | None = None,
     ) -> Self:
-        """Set what one feature adds to the raw prediction, in place.
+        """Set the shape function of one feature, in place.
 
         Parameters
         ----------
         feature : int or str
             Position or name.
         values : array-like of shape (n_bins,)
-            What it adds in each bin of its `shape_function`, in units of F.
+            The values in each bin of its `shape_function`, in units of F.
         missing_value : float, optional
-            What it adds where it is missing; by default what it did.
+            The value where the feature is missing; the default keeps it.
         class_ : label, optional
-            The class whose function is set; without, ``classes_[1]`` of two.
+            The class of the function; the default is ``classes_[1]`` of two.
         reason : str, optional
             For the record (`edits_`).
 
         Returns
         -------
         self : object
-            The model, compact from then on: no `history_`, no staged predictions, no going on.  It
-            loses the feature's standard errors, those of importances, and `predict_interval`.
+            The model, compact from then on: no `history_`, no staged predictions, no warm start.
+            It loses the feature's standard errors, those of importances, and `predict_interval`.
 
         Raises
         ------
@@ -200,8 +200,8 @@ class EditingMixin:
     def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
         """Take a feature out of the model, in place: predictions depend on it no more.
 
-        The mean of its shape function over the training rows goes to the intercept.  Its pairs go,
-        too.  `X` still has the column.  A fit without the feature is better.
+        The mean of its shape function over the training rows moves into the intercept.  Its pairs
+        are removed, too.  `X` still has the column.  A fit without the feature is better.
 
         Parameters
         ----------
@@ -237,14 +237,14 @@ class EditingMixin:
 
 
 def _read_table(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return finite numbers of that shape."""
+    """Return `values` as finite numbers of this shape."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numbers; got {values!r}") from error
     if array.shape != shape:
-        wanted = f"one number for each of the {shape[0]} bins" if shape else "one number"
-        raise ValueError(f"{name} must be {wanted}; got the shape {array.shape}")
+        allowed = f"one number for each of the {shape[0]} bins" if shape else "one number"
+        raise ValueError(f"{name} must be {allowed}; got the shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite")
     return array

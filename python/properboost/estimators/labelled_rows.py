@@ -1,4 +1,4 @@
-"""The rows that `fit` gets, with their labels and what else belongs to each row."""
+"""The rows of a call of `fit`, with their labels, weights and initial scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["LabelledRows"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """A table as the user has it, and an entry for each row of labels, weights and so on."""
+    """A user's table, and the labels, weights, initial scores and groups of its rows."""
 
     X: Any
     y: Any
@@ -32,9 +32,9 @@ class LabelledRows:
     groups: Any = None
 
     def check_beside(self, init_score: Any) -> None:
-        """Check that these validation rows have all that they need beside training rows.
+        """Check that these validation rows have the same arguments as the training rows.
 
-        `init_score` is that of training rows.
+        `init_score` is that of the training rows.
         """
         checks.companion("y_val", self.y, X_val=self.X)
         checks.companion("X_val", self.X, y_val=self.y, sample_weight_val=self.sample_weight)
@@ -46,7 +46,7 @@ class LabelledRows:
     def hold_out(
         self, source: RowSource, share: float, random_state: Any
     ) -> tuple[LabelledRows, LabelledRows]:
-        """Return the rows to learn from, and a share that is held out to be scored."""
+        """Return the training rows, and a held-out `share` for scores."""
         source.check_divisible()
         labelled = replace(self, y=read_labels(self.y, source.n_rows))
         learns, held_out = hold_out(labelled.y, self.groups, share, random_state)
@@ -62,7 +62,7 @@ class LabelledRows:
         normalize_weights: bool,
         classes: NDArray[Any] | None = None,
     ) -> Rows:
-        """Check labels and weights; `classes` are those of a model that the fit goes on from."""
+        """Check labels and weights; `classes` are those of the model before a warm start."""
         rows = read_rows(self.y, n_rows, self.sample_weight, class_weight, normalize_weights)
         if classes is not None and rows.classes.tolist() != classes.tolist():
             raise ValueError(
@@ -74,7 +74,7 @@ class LabelledRows:
     def sort(
         self, rows: Rows, learner: Learner, n_bags: int, random_state: Any
     ) -> tuple[SortedRows, BagPlan | None]:
-        """Return rows with these labels in the engine's order, and their bags if there are any."""
+        """Return the rows in the engine's order, and their bags if there are any."""
         groups = read_groups(self.groups, len(rows.codes))
         if n_bags == 0:
             return rows.sort(), None
@@ -82,7 +82,7 @@ class LabelledRows:
         return deal_to_bags(rows, design, checks.seed(random_state), groups)
 
     def take(self, table: Any, rows: NDArray[np.int64]) -> LabelledRows:
-        """Return the entries of these rows, which are those of `table`."""
+        """Return the entries of these rows, whose table is `table`."""
         return LabelledRows(
             table,
             take_entries(self.y, rows),
@@ -94,7 +94,7 @@ class LabelledRows:
     def read_init_score(
         self, n_rows: int, n_classes: int, order: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return the raw predictions to begin with, (n_rows, n_models), in an order."""
+        """Return the initial raw predictions, (n_rows, n_models), in an order."""
         if self.init_score is None:
             return None
         return read_init_score(self.init_score, n_rows, 1 if n_classes == 2 else n_classes)[order]

@@ -1,4 +1,4 @@
-"""The base of linear classifiers: sums of numbers, of indicators of categories, and of a one."""
+"""The base of linear classifiers, over numbers, indicators of categories, and an intercept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from properboost.data.binning import FeatureBins
 from properboost.data.columns import ColumnReader, LinearColumns, refuse_numbers
-from properboost.data.table import Category, Table
+from properboost.data.table import Category, InputTable
 from properboost.estimators.base import TableClassifier
 from properboost.losses.probabilities import Link, choose_classes
 
@@ -19,26 +19,26 @@ __all__ = ["LinearClassifier", "check_finite"]
 
 
 class LinearClassifier(TableClassifier):
-    """A linear classifier of two classes, however its coefficients were found."""
+    """A linear classifier of two classes; subclasses compute its coefficients."""
 
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
 
     @property
     def _columns(self) -> LinearColumns:
-        """The columns that the coefficients are of."""
+        """The columns of the coefficients."""
         raise NotImplementedError
 
     @property
     def _link(self) -> Link:
-        """What turns raw predictions into probabilities."""
+        """The link from raw predictions to probabilities."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         tags.classifier_tags.multi_class = False
-        # Its checks have blobs on one side of 0, which planes near 0 do not tell apart.
+        # scikit-learn's checks have blobs on one side of 0, which planes near 0 do not separate.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -46,11 +46,11 @@ class LinearClassifier(TableClassifier):
         return hasattr(self, "_model")
 
     def _set_coefficients(self, theta: NDArray[np.float64]) -> None:
-        """Set coefficients, and the features that they are of."""
+        """Set the coefficients, and the features."""
         columns = self._columns
-        n_own = len(columns) - columns.intercept
-        self.coef_ = theta[None, :n_own]
-        self.intercept_ = theta[n_own:] if columns.intercept else np.zeros(1)
+        n_coefficients = len(columns) - columns.intercept
+        self.coef_ = theta[None, :n_coefficients]
+        self.intercept_ = theta[n_coefficients:] if columns.intercept else np.zeros(1)
         self._set_features(len(columns.categories), columns.column_names)
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
@@ -122,7 +122,7 @@ class LinearClassifier(TableClassifier):
 
     @property
     def coef_names_(self) -> tuple[str, ...]:
-        """What the coefficients are about."""
+        """The names of the coefficients: features, or ``feature=category``."""
         self._check_fitted()
         return self._columns.labels[: self.coef_.shape[1]]
 
@@ -133,8 +133,8 @@ class LinearClassifier(TableClassifier):
         return self._columns.categories
 
 
-def check_finite(table: Table, reader: ColumnReader) -> None:
-    """Refuse numbers that are not finite, by the feature's name."""
+def check_finite(table: InputTable, reader: ColumnReader) -> None:
+    """Refuse numbers that are not finite; the message names the feature."""
     if isinstance(reader.data, np.ndarray):
         if not np.all(np.isfinite(reader.data)):
             refuse_numbers(table, int(np.isfinite(reader.data).all(axis=0).argmin()))

@@ -30,45 +30,44 @@ def merge_models(
 ) -> ProperBoostClassifier:
     """Return one model whose raw predictions are the weighted mean of those of several.
 
-    Where rows may not be brought together (of hospitals, banks, countries), models may.  Every
-    feature is cut where any of the models cuts it, and there what they add is averaged; trees stand
-    side by side.
+    Where rows of hospitals, banks or countries must stay apart, their models can be merged.  Every
+    feature is cut where any of the models cuts it, and the tables are averaged; trees stand side by
+    side.
 
     Parameters
     ----------
     models : sequence of ProperBoostClassifier
         Two or more, fitted on the same features to the same classes, under one loss.  Their gains
-        may differ: each counts by the margins that its gain makes, and so by its probabilities.  In
-        place of a search goes its ``best_estimator_``.
+        may differ: each raw prediction is scaled by its gain, and so counts by its probabilities.
+        A search stands for its ``best_estimator_``.
     weights : array-like of shape (n_models,), optional
-        What each model counts, above 0; only ratios matter.  By default the training weight (the
-        rows, without sample weights) of each.
+        The weight of each model, above 0; only ratios matter.  The default is its training weight
+        (the number of rows, without sample weights).
     reason : str, optional
-        Why, for the record (`ProperBoostClassifier.edits_`).
+        The reason, for the record (`ProperBoostClassifier.edits_`).
 
     Returns
     -------
     ProperBoostClassifier
         A fitted model with the parameters and the gain of the first.  It is compact: it has no
-        `history_` and no staged predictions, and no fit can go on from it; nor has it standard
-        errors.
+        `history_`, no staged predictions and no standard errors, and no fit can go on from it.
 
     Warns
     -----
     UserWarning
         If a feature has more bins in all models together than a model may have, or a pair more
-        cells: then those share one that differ least, and the mean is not exact.
+        cells.  Those that differ least are then joined, and the mean is not exact.
 
     Raises
     ------
     ValueError, TypeError
-        If there are fewer than two models, or they do not go together; the message names what
-        differs.  Models whose leaves hold lines, or that begin with an `init_score`, are refused.
+        If there are fewer than two models, or they do not match; the message names the
+        difference.  Models with lines in their leaves, or with an `init_score`, are refused.
 
     Notes
     -----
-    InterpretML merges its EBMs so.  Pairs need not be the same in all models: a model without a
-    pair counts as one to which it adds nothing.
+    InterpretML merges its EBMs in the same way.  Pairs need not be the same in all models: a model
+    without a pair counts with a table of zeros.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def _read(model: Any, k: int) -> ProperBoostClassifier:
 
 
 def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: int) -> None:
-    """Refuse a model that does not go with the first; the message says why."""
+    """Refuse a model that does not match the first; the message names the difference."""
     aspects: dict[str, Callable[[ProperBoostClassifier], Any]] = {
         "number of features": lambda model: model.n_features_in_,
         "feature names": _list_names,
@@ -145,11 +144,11 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
         "temperature": lambda model: model.temperature_,
         "weak learner": _find_kind,
     }
-    for what, find in aspects.items():
+    for aspect, find in aspects.items():
         value, other_value = find(first), find(other)
         if value != other_value:
             raise ValueError(
-                f"models must have the same {what}; that of models[0] is {value!r}, that of "
+                f"models must have the same {aspect}; that of models[0] is {value!r}, that of "
                 f"models[{k}] {other_value!r}"
             )
 
@@ -161,20 +160,20 @@ def _check_size(ensemble: Ensemble) -> None:
 
 
 def _warn_of_loss(lost: Mapping[tuple[int, ...], float], labels: Sequence[str]) -> None:
-    """Warn that terms are coarser than the models', and of how far that moves predictions."""
+    """Warn that terms are coarser than the models', with the largest change by that."""
     names = [" with ".join(make_printable(labels[j]) for j in term) for term in lost]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     warn(
-        f"the models tell more apart in all than one model can: of {', '.join(names[:3])}{more}"
-        ", what differs least was joined, which moves raw predictions from their mean by up to "
-        f"{sum(lost.values()):.2g}"
+        "the models have more bins together than one model can have: in "
+        f"{', '.join(names[:3])}{more} the bins or cells that differ least were joined, which "
+        f"moves raw predictions from their mean by up to {sum(lost.values()):.2g}"
     )
 
 
 def _copy_shared(
     first: ProperBoostClassifier, models: Sequence[ProperBoostClassifier]
 ) -> ProperBoostClassifier:
-    """Return the first model without what says nothing of all of them."""
+    """Return a copy of the first model without the attributes that the others do not share."""
     merged = copy(first)
     single = ["validation_scores_", "search_"]
     if any(model.spelling_ != first.spelling_ for model in models):
@@ -200,7 +199,7 @@ def _find_kind(model: ProperBoostClassifier) -> str:
 def _read_weights(
     weights: ArrayLike | None, models: Sequence[ProperBoostClassifier]
 ) -> NDArray[np.float64]:
-    """Return what each model counts, adding up to 1."""
+    """Return the share of each model; they add up to 1."""
     if weights is None:
         values = np.array([float(model.ensemble_.bin_weights[0].sum()) for model in models])
     else:

@@ -1,4 +1,7 @@
-"""Every parameter that results of presets depend on, by estimator: defaults may change."""
+"""Pinned values of every parameter on which results of presets depend, by estimator.
+
+Defaults may change; these do not.
+"""
 
 from typing import Any
 
@@ -34,7 +37,7 @@ PINNED_LEARNERS = {
         max_conditions=2, min_child_weight=1.0, max_features=1.0, subsample=1.0, n_draws=1
     ),
 }
-"""The learners that names stand for in presets."""
+"""The learners of names in presets."""
 
 PINNED_PAIRS = Interactions(n_estimators=None, learning_rate=1.0, smoothing=0.2)
 """The fields of `interactions` where presets get a number of pairs, or the pairs."""
@@ -71,7 +74,7 @@ TABLES: dict[str, Any] = {
     "normalize_weights": False,
     "random_state": None,
 }
-"""Those of `ProperBoostClassifier`."""
+"""The parameters of `ProperBoostClassifier`."""
 
 VOTES: dict[str, Any] = {
     "rho": 1.0,
@@ -93,7 +96,7 @@ VOTES: dict[str, Any] = {
     "normalize_weights": False,
     "random_state": None,
 }
-"""Those of `ARBoostClassifier`."""
+"""The parameters of `ARBoostClassifier`."""
 
 TREE: dict[str, Any] = {
     "phi": "gini",
@@ -108,4 +111,4 @@ TREE: dict[str, Any] = {
     "normalize_weights": False,
     "random_state": None,
 }
-"""Those of `UDTClassifier`."""
+"""The parameters of `UDTClassifier`."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
 from properboost.models.ensemble import Ensemble
@@ -30,12 +30,12 @@ class PredictingMixin:
     temperature_: float | None
     ensemble_: Ensemble
     begins_with_scores_: bool = False
-    """Whether raw predictions begin with an `init_score`."""
+    """Whether raw predictions start from an `init_score`."""
 
-    def _open(self, X: Any, *, coded: bool = False) -> tuple[Table, int]:
+    def _open(self, X: Any, *, coded: bool = False) -> tuple[InputTable, int]:
         raise NotImplementedError
 
-    def _check_complete(self, wanted: str, error: type[Exception] = ValueError) -> None:
+    def _check_complete(self, request: str, error: type[Exception] = ValueError) -> None:
         raise NotImplementedError
 
     def decision_function(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -46,7 +46,7 @@ class PredictingMixin:
         X : array or table of shape (n_rows, n_features)
             The rows, with the columns of the fit.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), or float, optional
-            The raw predictions that the rows begin with; needed if `fit` had such.
+            The initial raw predictions of the rows; required if `fit` had them.
 
         Returns
         -------
@@ -87,9 +87,9 @@ class PredictingMixin:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            They are finite also where a probability is too small for a float64: with joint models,
-            with a temperature, and with two classes under canonical losses.  Elsewhere that of 0 is
-            -inf.
+            With joint models, with a temperature, and with two classes under canonical losses they
+            are finite even where a probability is too small for a float64.  Elsewhere the logarithm
+            of a probability of 0 is -inf.
         """
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
@@ -128,7 +128,7 @@ class PredictingMixin:
         """
         table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
-        self._check_complete("what each round adds")
+        self._check_complete("the part of each round")
         for raw in self.ensemble_.staged_raw_predictions(table, n_threads):
             yield self._decide(raw if base is None else raw + base)
 
@@ -196,19 +196,23 @@ class PredictingMixin:
         properboost.metrics.margin_distribution : The share of rows up to each margin.
         """
         raw = self.decision_function(X, init_score)
-        own = find_classes(y, len(raw), self.classes_)
+        class_of_row = find_classes(y, len(raw), self.classes_)
         if normalized:
-            return find_lead(self._link.probabilities(raw), own)
-        return np.where(own == 1, raw, -raw) if raw.ndim == 1 else find_lead(raw, own)
+            return find_lead(self._link.probabilities(raw), class_of_row)
+        return (
+            np.where(class_of_row == 1, raw, -raw)
+            if raw.ndim == 1
+            else find_lead(raw, class_of_row)
+        )
 
     def _read_base(self, init_score: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-        """Return what raw predictions begin with; None is nothing."""
+        """Return the initial raw predictions; None is zeros."""
         if init_score is not None:
             return read_init_score(init_score, n_rows, len(self.ensemble_.models))
         if self.begins_with_scores_:
             raise ValueError(
-                "init_score must be given: the model was fitted with one, and says only what to "
-                "add to it (0 stands for nothing)"
+                "init_score must be given: the model was fitted with one, and predicts only "
+                "the addition to it (0 stands for none)"
             )
         return None
 

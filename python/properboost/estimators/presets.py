@@ -1,6 +1,6 @@
 """Boosting algorithms of the literature, as settings of the estimators.
 
-Each pins every parameter that its results depend on.  Defaults may change; presets do not.
+Each preset pins every parameter on which its results depend.  Defaults may change; presets do not.
 """
 
 import inspect
@@ -46,26 +46,26 @@ __all__ = [
 
 P = ParamSpec("P")
 Model = TypeVar("Model")
-Made = TypeVar("Made", covariant=True)
+Estimator = TypeVar("Estimator", covariant=True)
 First = TypeVar("First", contravariant=True)
 
 CRITERIA = {"matsushita": "matsushita", "entropy": "entropy", "mu": "matsushita"}
-"""The criterion of each permissible function; that of mu makes the splits of Matsushita's."""
+"""The criterion of each permissible function; mu has the same splits as Matsushita's."""
 
 
-class OfOne(Protocol[First, P, Made]):
-    """A preset with a parameter of its algorithm, by position, before the estimator's."""
+class PresetOfOne(Protocol[First, P, Estimator]):
+    """A preset whose first parameter, by position, is its algorithm's."""
 
-    def __call__(self, first: First = ..., /, *args: P.args, **kwargs: P.kwargs) -> Made:
+    def __call__(self, first: First = ..., /, *args: P.args, **kwargs: P.kwargs) -> Estimator:
         """Return the estimator."""
 
 
 def preset(
     make: Callable[P, Model], defaults: Mapping[str, Any]
 ) -> Callable[[Callable[[], Mapping[str, Any]]], Callable[P, Model]]:
-    """Make a preset of a function that returns what its algorithm pins.
+    """Make a preset from a function that returns the values that its algorithm pins.
 
-    `defaults` are those of all other parameters, which the preset takes by name.
+    `defaults` are the values of all other parameters, which the preset takes by name.
     """
 
     def decorate(choose: Callable[[], Mapping[str, Any]]) -> Callable[P, Model]:
@@ -77,15 +77,15 @@ def preset(
 
 def preset_of_one(
     make: Callable[P, Model], defaults: Mapping[str, Any]
-) -> Callable[[Callable[Concatenate[First, ...], Mapping[str, Any]]], OfOne[First, P, Model]]:
-    """Make a preset of a function whose first parameter says what its algorithm pins.
+) -> Callable[[Callable[Concatenate[First, ...], Mapping[str, Any]]], PresetOfOne[First, P, Model]]:
+    """Make a preset from a function whose first parameter is its algorithm's.
 
     Its other parameters are the estimator's, which the preset takes by name, too.
     """
 
     def decorate(
         choose: Callable[Concatenate[First, ...], Mapping[str, Any]],
-    ) -> OfOne[First, P, Model]:
+    ) -> PresetOfOne[First, P, Model]:
         first, *others = inspect.signature(choose).parameters.values()
 
         def pin(values: dict[str, Any]) -> Mapping[str, Any]:
@@ -104,7 +104,7 @@ def _finish(
     signature: inspect.Signature,
     pin: Callable[[dict[str, Any]], Mapping[str, Any]],
 ) -> Callable[..., Model]:
-    """Return the preset: a function of its signature that makes the estimator."""
+    """Return the preset: a function with this signature that makes the estimator."""
     defaults = {
         name: p.default
         for name, p in signature.parameters.items()
@@ -112,21 +112,24 @@ def _finish(
     }
 
     @wraps(choose)
-    def made(*args: Any, **kwargs: Any) -> Model:
+    def build(*args: Any, **kwargs: Any) -> Model:
         values = _bind(choose, make, signature, *args, **kwargs)
         pinned = pin(values)
         values = {**defaults, **values}
-        if "interactions" in values:  # votes have flat parameters, with defaults of their own
+        if "interactions" in values:  # the parameters of votes are flat, with other defaults
             values = _pin_fields(values)
         return make(**{**values, **pinned})
 
-    made.__doc__ = _document(choose, make)
-    made.__signature__ = signature  # type: ignore[attr-defined]
-    return made
+    build.__doc__ = _document(choose, make)
+    build.__signature__ = signature  # type: ignore[attr-defined]
+    return build
 
 
 def _pin_fields(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with pinned objects for plain values, whose fields may change."""
+    """Return the parameters with pinned objects in place of plain values.
+
+    The defaults of fields of an object may change; the fields of pinned objects do not.
+    """
     learner, pairs = values["weak_learner"], values["interactions"]
     stopping, bags = values["early_stopping"], values["outer_bags"]
     pinned: dict[str, Any] = {}
@@ -151,14 +154,14 @@ def _is_zero(value: object) -> bool:
 
 
 def _document(choose: Callable[..., Any], make: Callable[..., Any]) -> str:
-    """Return a preset's documentation with what is common to presets of an estimator."""
+    """Return a preset's documentation with the sections that all presets share."""
     text = inspect.cleandoc(choose.__doc__ or "")
     first, *others = re.split(r"\n\n(?=(?:Raises|Notes|References)\n---)", text, maxsplit=1)
     heading = "" if "\nParameters\n---" in first else "\n\nParameters\n----------"
     name = make.__name__
     shared = f"""{first}{heading}
 **parameters
-    Those of `{name}` that the preset does not pin: see its signature.
+    The parameters of `{name}` that the preset does not pin: see its signature.
 
 Returns
 -------
@@ -173,7 +176,7 @@ def _bind(
     *args: Any,
     **kwargs: Any,
 ) -> dict[str, Any]:
-    """Return the arguments, by name."""
+    """Return the arguments by name."""
     called = getattr(choose, "__name__", "preset")
     for name in kwargs:
         if name in signature.parameters:
@@ -197,7 +200,7 @@ def _sign(
     defaults: Mapping[str, Any],
     first: inspect.Parameter | None = None,
 ) -> inspect.Signature:
-    """Return the signature of a preset: what it does not pin, by name."""
+    """Return the signature of a preset: the parameters that it does not pin, by name."""
     signature = inspect.signature(make)
     shown = [
         p.replace(default=defaults.get(name, p.default), kind=inspect.Parameter.KEYWORD_ONLY)
@@ -212,7 +215,7 @@ def _sign(
 def AdaBoost() -> dict[str, Any]:  # noqa: N802
     """Discrete AdaBoost with decision stumps [1]_.
 
-    Exponential loss, stumps that say -1 or +1, and the step that minimises the risk.
+    Exponential loss, stumps of -1 and +1, and the step that minimises the risk.
 
     References
     ----------
@@ -272,7 +275,7 @@ def SavageBoost() -> dict[str, Any]:  # noqa: N802
 
 @preset(ARBoostClassifier, VOTES)
 def SAMME() -> dict[str, Any]:  # noqa: N802
-    """AdaBoost for several classes, each weak classifier saying one of them [1]_.
+    """AdaBoost for several classes, with weak classifiers that predict one of them [1]_.
 
     References
     ----------
@@ -299,7 +302,7 @@ def EpsilonBoost(epsilon: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
 
 @preset_of_one(ARBoostClassifier, VOTES)
 def L1Boost(beta: float = 0.05, /) -> dict[str, Any]:  # noqa: N802
-    """AdaBoost with a penalty beta on the sum of the steps: sparse, and soon over [1]_.
+    """AdaBoost with a penalty beta on the sum of the steps: sparse, with few rounds [1]_.
 
     The exponential loss of each row is multiplied by e^(beta sum alpha), so that the step is
     log((1 - beta)(1 - e)/((1 + beta) e))/2: that of `ARBoostClassifier` with rho = (1 - beta)/(1 +
@@ -338,7 +341,7 @@ def AdaBoostReg(C: float = 0.1, /) -> dict[str, Any]:  # noqa: N802
 
 @preset_of_one(ARBoostClassifier, VOTES)
 def WeightBoost(beta: float = 0.5, /) -> dict[str, Any]:  # noqa: N802
-    """AdaBoost whose later rounds say little where the earlier ones are sure [1]_.
+    """AdaBoost whose later rounds are damped where the earlier ones are sure [1]_.
 
     Parameters
     ----------
@@ -398,7 +401,7 @@ def ULS(  # noqa: N802
 ) -> dict[str, Any]:
     """Universal linear separators: leveraged features under a permissible surrogate [1]_.
 
-    Weights are 1 - P(the row's class), 1/2 at first.  A round takes a feature that says -1 or +1 in
+    Weights are 1 - P(the row's class), 1/2 at first.  A round takes a feature of value -1 or +1 in
     each of its cells, and solves for its coefficient (Fig. 4, eq. 35), so that it has no edge on
     the next weights.  Stumps and tables are those of largest edge (eq. 42); rules and trees are
     grown by the impurity of phi on the weights, as by UDT (eq. 49).
@@ -411,7 +414,7 @@ def ULS(  # noqa: N802
         of gain 1/2, glog of gain 1, or gboost of gain (1-mu)/2, exactly so but for a constant
         factor, 2, 1/log 2 and 2/(1-mu), which moves no minimum.  The gain only scales the raw
         prediction here, so "mu" makes Matsushita's features, probabilities and margins; for another
-        mu give ``gain=(1 - mu) / 2``.
+        mu set ``gain=(1 - mu) / 2``.
     weak_learner : {"stump", "rule", "table", "tree"} or object, default="stump"
         The features: one cut; rules (the paper's monomials, where a cell is "the rule holds" or "it
         does not"); a cell for each bin; the leaves of a tree.

@@ -47,8 +47,8 @@ class ProperBoostClassifier(
     """Boosted look-up tables, trees or rules under a proper margin loss with a gain.
 
     Each round takes one feature, gives its cells a value and adds that table to the raw prediction
-    F (BoostLR, Algorithm 1 [1]_).  The loss decides how rows are weighted, and its inverse link
-    makes F a probability; the gain regularises probabilities.  The rounds add up to one table a
+    F (BoostLR, Algorithm 1 [1]_).  The loss weighs the rows, and its inverse link turns F into a
+    probability; the gain regularises probabilities.  The rounds add up to one table a
     feature, see `shape_function`.
 
     The first eight parameters matter most.  Those after them describe rounds, classes, bins, rows
@@ -65,11 +65,11 @@ class ProperBoostClassifier(
     loss_ : loss object
         The loss, with its gain.
     multiclass_ : {"softmax", "canonical", "one_vs_rest"} or None
-        How the classes' models are coupled; None with two classes.
+        The coupling of the classes' models; None with two classes.
     temperature_ : float or None
         The temperature of the softmax of one-vs-rest models.
     n_iter_ : int
-        Rounds, or cycles, of the model that has most.
+        The number of rounds, or cycles, of the longest model.
     history_ : dict of ndarray
         The class, round, feature, cost, step and risk of each round.
     validation_scores_ : ndarray of shape (estimators that were boosted,)
@@ -77,7 +77,7 @@ class ProperBoostClassifier(
     search_ : dict
         The comparisons of the `ProperBoostClassifierCV` that chose this model, if one did.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each feature moves the raw prediction, adding up to 1.
+        The importance of each feature; they add up to 1.
 
     Notes
     -----
@@ -98,8 +98,8 @@ class ProperBoostClassifier(
     divided by their sum, or are a softmax with `Calibration`'s temperature.
 
     *Steps that are solved for* minimise the risk over the newest or all coefficients (ULS, eq. 35
-    [2]_).  Where features separate rows by class no finite steps are best; then an error of 0
-    counts as half a row, with a warning.
+    [2]_).  Where features separate rows by class, no finite steps are optimal; then an error of
+    0 counts as half a row, with a warning.
 
     References
     ----------
@@ -145,13 +145,13 @@ class ProperBoostClassifier(
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, at least two different ones.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0.
+            The weight of each row, finite and at least 0.
         groups : array-like of shape (n_rows,), optional
-            Groups of rows that bags, and rows held out, have whole or not at all.
+            Groups of rows that bags and held-out rows contain whole or not at all.
         X_val, y_val, sample_weight_val : optional
             Validation rows, scored after every estimator: see `early_stopping`.
         init_score, init_score_val : array-like of shape (n_rows,) or (n_rows, n_classes), optional
-            Raw predictions to begin with; predictions then need them, too.
+            Initial raw predictions; predictions then need them, too.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class ProperBoostClassifier(
     def _plan(
         self, source: RowSource, data: LabelledRows, loss: MarginLoss, *, goes_on: bool
     ) -> tuple[FitPlan, TrainingRows]:
-        """Return the plan of a fit, and the rows that it learns from as codes."""
+        """Return the plan of a fit, and its training rows as codes."""
         classes = self.classes_ if goes_on else None
         rows = data.read(source.n_rows, self.class_weight, self.normalize_weights, classes)
         learner = read_parameter(self, "weak_learner")
@@ -205,7 +205,7 @@ class ProperBoostClassifier(
         options = read_binning(self, learner.rows_per_bin)
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
         training = source.encode(
-            options, rows, order, wants_means=learner.needs_means, binning=binning
+            options, rows, order, with_means=learner.needs_means, binning=binning
         )
         n_classes = len(training.classes)
         loss = find_loss(self, loss, training.class_weights, keeps_gain=goes_on)
@@ -223,7 +223,7 @@ class ProperBoostClassifier(
         *,
         holds_out: bool,
     ) -> Validation | None:
-        """Return the rows that the fit is scored on, if there are any."""
+        """Return the validation rows, if there are any."""
         if held_out.X is None:
             return None
         try:
@@ -239,8 +239,8 @@ class ProperBoostClassifier(
         except ValueError as error:
             if not holds_out:
                 raise
-            raise ValueError(  # a class whose rows that count are all held out
-                f"early_stopping cannot score the rows it holds out: {error}. Give X_val and y_val"
+            raise ValueError(  # the held-out rows have all rows of positive weight of a class
+                f"early_stopping cannot score the rows it holds out: {error}. Pass X_val and y_val"
             ) from error
 
 
@@ -251,7 +251,7 @@ def run_plan(
     validation: Validation | None = None,
     calls: Calls | None = None,
 ) -> FittedStages:
-    """Fit a model as planned; `validation` rows are scored, and `calls` made, while it runs."""
+    """Fit a model by a plan; score `validation` rows and make `calls` while it runs."""
     run = Run(plan, find_scaling(plan, rows), rows)
     watch = None
     if validation is not None or calls is not None:

@@ -1,4 +1,4 @@
-"""What writes a `ProperBoostClassifier` to a file, and reads it back."""
+"""The codec that writes a `ProperBoostClassifier` to a file, and reads it back."""
 
 import math
 from collections.abc import Callable
@@ -26,10 +26,14 @@ from properboost.persistence.parameters import (
     build_estimator,
     describe_parameters,
     find_forms,
-    knows_parameter,
+    has_parameter,
 )
 from properboost.persistence.search_records import SEARCH, build_search, describe_search
-from properboost.persistence.spreads import SPREADS, add_spread, describe_spread
+from properboost.persistence.standard_errors import (
+    ERROR_FIELDS,
+    add_standard_errors,
+    describe_standard_errors,
+)
 
 __all__ = ["FORMS", "ProperBoostFile"]
 
@@ -51,10 +55,10 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         check_parameters(model)  # they may have been set since the fit
 
         def refer(loss: MarginLoss) -> dict[str, Any]:
-            own = describe_loss(loss)
-            if own["table"] is not None and loss == model.loss_:
-                own["table"] = _FITTED  # not twice: it is long
-            return own
+            description = describe_loss(loss)
+            if description["table"] is not None and loss == model.loss_:
+                description["table"] = _FITTED  # it is long, so not twice
+            return description
 
         parameters = describe_parameters(model, ProperBoostClassifier, model.seed_, refer)
         return {
@@ -64,7 +68,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
             INTERCEPTS: list(model.ensemble_.intercepts),
             SLOPES: _list_slopes(model.ensemble_.slopes),
             **describe_fitted(model),
-            **describe_spread(model.ensemble_),
+            **describe_standard_errors(model.ensemble_),
             **_describe_fit(model),
         }
 
@@ -72,11 +76,11 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         """Return the fitted model that fields describe."""
         # Version 4 has the votes' field in every file.
         others = {"voting": version == 4, "multiclass": version > 5, "temperature": version > 6}
-        # Files without the parameters have none.
-        with_calibration = version >= NESTED_SINCE or knows_parameter(node, "intercept")
+        # Files without the parameters have no such fields.
+        with_calibration = version >= NESTED_SINCE or has_parameter(node, "intercept")
         others[INTERCEPTS] = others[SLOPES] = with_calibration
-        with_bags = knows_parameter(node, "outer_bags")
-        others |= {name: with_bags and name in node.mapping() for name in SPREADS}
+        with_bags = has_parameter(node, "outer_bags")
+        others |= {name: with_bags and name in node.mapping() for name in ERROR_FIELDS}
         others |= {name: name in node.mapping() for name in (SCORES, OFFSET, SEARCH)}
         fields = node.fields(*find_fields(node, version, (name for name in others if others[name])))
         if "voting" in fields and fields["voting"].value is not None:
@@ -92,7 +96,7 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
         coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
         temperature = _build_temperature(fields.get("temperature"), coupling)
         restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
-        model.ensemble_ = add_spread(fields, model.ensemble_)
+        model.ensemble_ = add_standard_errors(fields, model.ensemble_)
         if SCORES in fields:
             model.validation_scores_ = fields[SCORES].reals(also=NOT_FINITE)
             if len(model.validation_scores_) < model.ensemble_.n_estimators:
@@ -119,24 +123,24 @@ def _make_flat(version: int, /, **flat: Any) -> ProperBoostClassifier:
     flat = {**BEFORE, **flat}
     loss = flat.get("loss")
     if version <= 4 and isinstance(loss, MarginLoss) and loss.gain != 1.0 == flat.get("gain"):
-        flat["gain"] = None  # 1 was the default, which left it to the loss
+        flat["gain"] = None  # 1 was the default, which used the loss's gain
     if version <= 1:
-        flat["selection"] = "greedy"  # which all models had
+        flat["selection"] = "greedy"  # as all models then
     if version <= 5:
-        flat["multiclass"] = "one_vs_rest"  # which all models were
+        flat["multiclass"] = "one_vs_rest"  # as all models then
     return make_earlier(ProperBoostClassifier, **flat)
 
 
 def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:
-    """Return what some fits leave besides."""
-    found: dict[str, Any] = {}
+    """Return the fields of validation scores, initial scores and searches, if there are any."""
+    fields: dict[str, Any] = {}
     if hasattr(model, "validation_scores_"):
-        found[SCORES] = write_reals(model.validation_scores_)
+        fields[SCORES] = write_reals(model.validation_scores_)
     if model.begins_with_scores_:
-        found[OFFSET] = True
+        fields[OFFSET] = True
     if hasattr(model, "search_"):
-        found[SEARCH] = describe_search(model.search_)
-    return found
+        fields[SEARCH] = describe_search(model.search_)
+    return fields
 
 
 def _list_slopes(slopes: tuple[float, ...]) -> list[float]:
@@ -144,7 +148,7 @@ def _list_slopes(slopes: tuple[float, ...]) -> list[float]:
 
 
 def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:
-    """Return how the classes of a fitted model are coupled; files before version 6 do not say."""
+    """Return the coupling of a fitted model's classes; files before version 6 have none."""
     if n_classes == 2:
         if node is not None and node.value is not None:
             node.fail("must be null with two classes")

@@ -1,4 +1,4 @@
-"""Parameters of `ProperBoostClassifier`: which go together, and the loss and link they make."""
+"""Parameters of `ProperBoostClassifier`: checks of their combinations, the loss and the link."""
 
 from functools import partial
 from typing import Any, NoReturn
@@ -41,7 +41,7 @@ class BoosterParameters(
     BinningParameters,
     SizeParameters,
 ):
-    """The loss and how it is boosted, those that matter most first."""
+    """The parameters of boosting, the most important first."""
 
     loss: LossName | MarginLoss = parameter(
         default="glog",
@@ -59,11 +59,11 @@ class BoosterParameters(
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        How strongly probabilities are regularised, above 0.  None is the gain of a loss object; by
-        the rows for a name (see Notes).
+        The strength of the regularisation of probabilities, above 0.  None is the gain of a loss
+        object; for a name it depends on the rows (see Notes).
         """,
-        option="gain of the loss, above 0: larger regularises more; none goes by the rows of the "
-        "smallest class",
+        option="gain of the loss, above 0: larger regularises more; none follows from the rows "
+        "of the smallest class",
     )
     n_estimators: int | None = parameter(
         default=None,
@@ -78,7 +78,7 @@ class BoosterParameters(
 
 
 def check_parameters(model: Any) -> MarginLoss:
-    """Check what parameters of a `ProperBoostClassifier` hold without data; returns the loss."""
+    """Check parameters of a `ProperBoostClassifier` without data, and return the loss."""
     check_declared(model)
     loss = get_loss(model.loss, model.gain)
     options = read(BoostingOptions, model)
@@ -101,7 +101,7 @@ def check_parameters(model: Any) -> MarginLoss:
 
 
 def _check_smoothing(owner: str, h: float | None, options: BoostingOptions) -> None:
-    """Check that a response that looks at rows knows in which cells they count."""
+    """Refuse a smoothing above 0.25 with a response that needs the rows of each cell."""
     if h is not None and h > 0.25 and options.response == "exact":
         raise ValueError(f"{owner}.smoothing must be at most 0.25 with response='exact'; got {h!r}")
 
@@ -141,30 +141,30 @@ def _check_grown(learner: Grown, options: BoostingOptions, bags: Bags) -> None:
 def _check_tree(tree: Tree, options: BoostingOptions, coupling: str) -> None:
     if not tree.shares_classes and coupling == "one_vs_rest":
         raise ValueError(
-            f"Tree.multi_strategy must be 'multi_output_tree' where each class is learnt against "
-            f"the rest, by a tree of its own; got {tree.multi_strategy!r}"
+            "Tree.multi_strategy must be 'multi_output_tree' where each class is learnt against "
+            f"the rest, with separate trees; got {tree.multi_strategy!r}"
         )
     if not tree.linear_leaves:
         return
-    beside = "Tree.linear_leaves must be False with"
+    prefix = "Tree.linear_leaves must be False with"
     if options.response not in ("real", "newton"):
         raise ValueError(
-            f"{beside} response={options.response!r}: a line is a step of Newton's method about a "
+            f"{prefix} response={options.response!r}: a line is a step of Newton's method about a "
             "leaf's value; use response='real' or 'newton'"
         )
     if options.step in SOLVED:
         raise ValueError(
-            f"{beside} step={options.step!r}: a step that is solved for has one coefficient for a "
+            f"{prefix} step={options.step!r}: a step that is solved for has one coefficient for a "
             "tree"
         )
     if options.monotonic_cst is not None:
-        raise ValueError(f"{beside} monotonic_cst: a line falls or rises by itself")
+        raise ValueError(f"{prefix} monotonic_cst: a line may rise or fall against the constraint")
 
 
 def find_loss(
     model: Any, loss: MarginLoss, class_weights: NDArray[np.float64], *, keeps_gain: bool
 ) -> MarginLoss:
-    """Return the loss of a fit: where no gain is named, with the gain that suits the rows.
+    """Return the loss of a fit, with the default gain for the rows if a user sets none.
 
     `class_weights` are the weights of the classes' training rows.  A fit that goes on from another
     one keeps its gain.
@@ -178,9 +178,9 @@ def find_loss(
 
 
 def _count_sure_rows(class_weights: NDArray[np.float64]) -> float:
-    """Return how many rows make half of them as sure a share as the smallest class's is here.
+    """Return the balanced number of rows whose share is as certain as the smallest class's here.
 
-    The standard error of a share p of n rows is that of a half of n / (4 p (1 - p)).
+    The standard error of a share p of n rows is that of a share of 1/2 of n / (4 p (1 - p)) rows.
     """
     rows = float(class_weights.sum())
     share = min(max(float(class_weights.min()), 1.0) / rows, 0.5)
@@ -188,7 +188,7 @@ def _count_sure_rows(class_weights: NDArray[np.float64]) -> float:
 
 
 def make_link(model: Any, loss: MarginLoss, n_classes: int, n_threads: int) -> Link:
-    """Return what makes probabilities of the raw predictions of a model with these parameters."""
+    """Return the link from raw predictions to probabilities of a model with these parameters."""
     if n_classes == 2:
         return Link(loss, None, n_threads)
     coupling = find_coupling(model.multiclass, loss, model.step, model.response)

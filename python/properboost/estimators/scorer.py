@@ -1,4 +1,4 @@
-"""A fitted model made ready for serving: single rows in, probabilities out."""
+"""A fitted model ready for serving: single rows in, probabilities out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Scorer"]
 
 
 class Scorer:
-    """Scores single rows as a fitted model does, without what a table costs.
+    """A scorer of single rows that predicts as a fitted model, without the cost of a table.
 
     `compile` of a fitted classifier makes it.  It keeps the model as it was then: neither `fit` nor
     `set_params` nor `monotonize` changes it.  Calls do not change it either, so threads may share
@@ -26,9 +26,9 @@ class Scorer:
       value is missing; other keys are ignored.  Numbers may be Python's or numpy's, categories are
       strings, or numbers where the model was fitted on such;
     - a list of such mappings;
-    - a table of one row of pandas, polars or Arrow, of which the values count and not the types of
+    - a table of one row of pandas, polars or Arrow; its values count, and not the types of its
       columns; the columns must be those of the fit, in their order;
-    - whatever else the model predicts.
+    - any other table that the model predicts.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Scorer:
     """
 
     def __init__(self, model: Any, names: list[Any], read: Callable[[Any], Any]) -> None:
-        """Take a fitted model, the keys of rows, and what makes of these what the model takes."""
+        """Take a fitted model, the keys of rows, and the function that reads rows."""
         self._model = _freeze(model)
         self._names = names
         self._read = read
@@ -155,22 +155,22 @@ class Scorer:
         Returns
         -------
         dict of ndarray of shape (n_features,)
-            As the model's method of this name says.
+            As the model's method of this name returns.
         """
         counts: dict[str, NDArray[Any]] = self._model.count_drift(self._read(X))
         return counts
 
 
 def _freeze(model: Any) -> Any:
-    """Return the model with arrays of its own, which cannot be written to, on one thread.
+    """Return a copy of the model with read-only copies of its arrays, on one thread.
 
-    All else that it holds is replaced by its methods and not changed.
+    Its methods replace its other attributes and do not change them in place.
     """
-    own = copy.copy(model)
+    frozen = copy.copy(model)
     for name, value in vars(model).items():
         if isinstance(value, np.ndarray):
             locked = value.copy()
             locked.flags.writeable = False
-            setattr(own, name, locked)
-    own.n_jobs = 1
-    return own
+            setattr(frozen, name, locked)
+    frozen.n_jobs = 1
+    return frozen

@@ -17,7 +17,7 @@ from properboost.data.labels import read_rows, refuse_several_classes
 from properboost.engine.local import TableSource
 from properboost.estimators.base import TableClassifier, label_features
 from properboost.inspection.tree_words import describe_tree
-from properboost.models.tree import Tree, as_shares
+from properboost.models.tree import TreeNodes, as_shares
 from properboost.parameters import checks
 from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.declare import check_declared, estimator, parameter, read
@@ -61,12 +61,12 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if all are strings.
-    tree_ : Tree
+    tree_ : TreeNodes
         The nodes: features, branches, weights, savings.
     n_leaves_ : int
-        How many leaves it has.
+        The number of leaves.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature's splits in what all splits saved.
+        Each feature's share of the savings of all splits.
 
     Notes
     -----
@@ -125,7 +125,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
     random_state: RandomState = parameter(
         default=None,
         doc="""
-        Seed of the sample of rows from which bins are found (tables of more than 200,000 rows).
+        Seed of the sample of rows that are binned (tables of more than 200,000 rows).
         """,
     )
 
@@ -147,7 +147,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, two different ones.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0.
+            The weight of each row, finite and at least 0.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
             # A tree is restrained by its size, so it may have all bins.
             options = read(BinningOptions, self, rows_per_bin=None)
             training = TableSource(table).encode(options, rows, rows.sort())
-            self.tree_ = Tree.from_native(
+            self.tree_ = TreeNodes.from_native(
                 _core.grow_tree(
                     training.codes,
                     training.binning.native,
@@ -196,7 +196,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
 
     @property
     def is_compact(self) -> bool:
-        """Whether the model has no more than its predictions need."""
+        """Whether the model has only what its predictions need."""
         return not self.tree_.has_savings
 
     def _compacted(self) -> Self:
@@ -252,7 +252,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         -------
         ndarray of shape (n_rows,)
             The link of the probability of ``classes_[1]``: positive where that is above 1/2.
-            Unbounded links are infinite at 0 and 1, so the probability is kept half a training row
+            Unbounded links are infinite at 0 and 1, so the probability stays half a training row
             away from both.
         """
         nodes = self.apply(X)
@@ -300,25 +300,25 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
 
     @property
     def n_leaves_(self) -> int:
-        """How many leaves the tree has."""
+        """The number of leaves of the tree."""
         self._check_fitted()
         return int(self.tree_.is_leaf.sum())
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature's splits in what all splits saved (or all 0)."""
+        """Each feature's share of the savings of all splits (or all 0)."""
         self._check_fitted()
         self._check_complete("feature_importances_", AttributeError)
         return as_shares(self.tree_.savings(len(self.binning_.features), self.tree_.largest_saving))
 
     def describe(self) -> str:
-        """Return the tree in words.
+        """Return the tree as text.
 
         Returns
         -------
         str
-            One line per branch of a split and, below it, what follows.  Leaves show the probability
-            of ``classes_[1]`` and their training weight.
+            A line per branch with its subtree below it.  Leaves show the probability of
+            ``classes_[1]`` and their training weight.
         """
         self._check_fitted()
         total = self.tree_.weight.sum(axis=1)

@@ -1,4 +1,4 @@
-"""What writes a `UDTClassifier` to a file, and reads it back."""
+"""The codec that writes a `UDTClassifier` to a file, and reads it back."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from properboost.data.binning import Binning
 from properboost.data.names import read_names
 from properboost.estimators.udt import UDTClassifier
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.bins import build_bins, describe_bins
@@ -55,7 +55,7 @@ class UDTFile(Codec[UDTClassifier]):
 
     def build(self, node: Node, version: int) -> UDTClassifier:
         """Return the fitted tree that fields describe."""
-        del version  # there is one
+        del version  # there is only one
         fields = node.fields(*_FIELDS)
         model = build_estimator(fields["parameters"], UDTClassifier, check_declared)
         fields["phi"].fields("phi", "mu", "zeta")
@@ -73,14 +73,14 @@ class UDTFile(Codec[UDTClassifier]):
         return model
 
 
-def _build_tree(node: Node, binning: Binning) -> Tree:
-    # Shares of classes, which predictions are, need the weights.
+def _build_tree(node: Node, binning: Binning) -> TreeNodes:
+    # Predictions are shares of classes, which need the weights.
     compact = "saving" not in node.mapping()
     tree = build_tree(node, binning, 2**31 - 1, compact=compact)
     with np.errstate(over="ignore"):
-        held, saved = tree.weight.sum(axis=1), tree.saving.sum()
-    if np.any(held <= 0.0) or not np.all(np.isfinite(held)):
+        weights, saving = tree.weight.sum(axis=1), tree.saving.sum()
+    if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
         node.entry("weight", None).fail("must have positive finite sums")
-    if not compact and not saved < math.inf:
+    if not compact and not saving < math.inf:
         node.entry("saving", None).fail("must have a finite sum")
     return tree

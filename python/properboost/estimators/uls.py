@@ -1,4 +1,4 @@
-"""ULS on features of the user's own: linear separators under a permissible surrogate."""
+"""ULS on a user's features: linear separators under a permissible surrogate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from properboost.data.labels import Rows, read_rows, refuse_several_classes
 from properboost.data.names import read_names
 from properboost.engine.available_memory import require_memory
 from properboost.estimators.linear import LinearClassifier, check_finite
-from properboost.fitting.leveraging import Leveraged, leverage
+from properboost.fitting.leveraging import ULSFit, leverage
 from properboost.fitting.signed_columns import Indicators, SignedColumns
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.design import Permissible
@@ -34,7 +34,7 @@ from properboost.progress import show_progress
 __all__ = ["ULSClassifier", "ULSModel"]
 
 MU = 0.5
-"""The mu of the function of that name: another makes the same model at another scale."""
+"""The mu of the function "mu"; another value makes the same model at another scale."""
 
 _LEAST_SIZE, _MOST_SIZE = 1e-140, 1e140  # so that squares are finite
 
@@ -55,7 +55,7 @@ class ULSModel:
     n_rounds: int = 0
 
     def compacted(self) -> ULSModel:
-        """Return the model without what predictions do not need."""
+        """Return the model with only what predictions need."""
         return ULSModel(
             self.phi, self.columns, self.coefficients, self.total, n_rounds=self.n_rounds
         )
@@ -67,12 +67,12 @@ class ULSModel:
 
     @property
     def loss(self) -> MarginLoss:
-        """The loss of its surrogate, which is this over the function's depth."""
+        """The loss of the surrogate, which is this loss divided by the function's depth."""
         return find_loss(self.phi)
 
 
 def find_loss(phi: PhiName) -> MarginLoss:
-    """Return the loss of a permissible function's surrogate, but for a factor."""
+    """Return the loss of a permissible function's surrogate, up to a factor."""
     return Permissible(phi, MU if phi == "mu" else None)
 
 
@@ -101,17 +101,18 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     sparse_coef_ : sparse array of shape (1, n_coefficients)
         `coef_`, its zeros left out.
     coef_names_ : tuple of str
-        What the coefficients are about: features, or ``feature=category``.
+        The names of the coefficients: features, or ``feature=category``.
     categories_ : tuple
         The categories of each feature; None of a number.
     n_iter_ : int
-        Rounds.  Fewer than `n_estimators` have reached the minimum: no column has an edge left.
+        The number of rounds.  Fewer than `n_estimators` have reached the minimum, where no column
+        has an edge left.
     edges_ : ndarray of shape (n_iter_,)
         gamma of each round: the mean over its columns of the size of the edge, sum w y h(x) over Z
         (eq. 42).  It is in the units of the features.
     weight_sums_ : ndarray of shape (n_iter_,)
-        Z, the sum of the weights before each round; a row's weight is 1 - P(its class), times how
-        often the row counts.
+        Z, the sum of the weights before each round; a row's weight is 1 - P(its class), times
+        the row's sample weight.
     feature_norms_ : ndarray of shape (n_columns,)
         The length of each column as a vector over the rows, the column of ones last.
 
@@ -123,8 +124,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     *Missing values* are not allowed in numbers.  A missing or unknown category has no column, and
     adds 0.
 
-    *Separated classes.*  Where the columns of a round together tell some rows apart without error,
-    no finite coefficients are best (Lemma 5 excludes this for one column).  From then on an error
+    *Separated classes.*  Where the columns of a round together separate rows without error, no
+    finite coefficients are optimal (Lemma 5 excludes this for one column).  From then on an error
     of 0 counts as half a row, as with `ULS`, and there is a warning.
 
     *Memory*: 8 bytes for each row and column of numbers, twice, and as much for the columns that a
@@ -164,7 +165,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         check=checks.either(partial(checks.integer, low=1, high=LARGEST_INT), "so_far", "all"),
         kind='int, "so_far" or "all"',
         doc="""
-        For how many coefficients a round solves: of the columns of largest edge for their length.
+        The number of coefficients that a round solves for: of the columns of largest edge for
+        their length.
         1 is classical boosting; "so_far" are all columns that had the largest edge in a round so
         far, totally corrective boosting; "all" is every column.
         """,
@@ -172,7 +174,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
     n_estimators: int = parameter(
         default=100,
         check=partial(checks.integer, low=1, high=LARGEST_INT),
-        doc="Rounds at most.",
+        doc="The most rounds.",
     )
     fit_intercept: bool = parameter(
         default=True,
@@ -180,7 +182,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         doc="Whether there is a column of ones, taken like any other.",
     )
     random_state: RandomState = parameter(
-        default=None, doc="Has no effect: nothing is drawn.  It is there for code that sets it."
+        default=None,
+        doc="Without effect, because nothing is drawn; it is there for code that sets it.",
     )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
@@ -193,7 +196,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         y : array-like of shape (n_rows,)
             Their labels: integers, booleans or strings, two different ones.
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts, finite and at least 0.
+            The weight of each row, finite and at least 0.
 
         Returns
         -------
@@ -223,7 +226,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
             return self._set_fitted(rows.classes, self._leverage(columns, reader, rows))
 
     def _leverage(self, columns: LinearColumns, reader: ColumnReader, rows: Rows) -> ULSModel:
-        """Find the coefficients of the columns of some rows."""
+        """Compute the coefficients of the columns."""
         if len(columns) == 0:
             raise ValueError(
                 "X must give at least one column: no feature is numeric or has a category, and "
@@ -239,13 +242,13 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
             solved = 1 if self.n_corrected == "so_far" else min(int(self.n_corrected), solved)
         require_memory(8 * solved * (2 * len(counted) + solved), "a smaller n_corrected")
         with show_progress(self.verbose, self.n_estimators) as report:
-            found = leverage(
+            fit = leverage(
                 signed, counts, find_loss(self.phi), self.n_corrected, self.n_estimators, report
             )
-        _warn_of_separation(found)
+        _warn_of_separation(fit)
         return ULSModel(
-            self.phi, columns, found.coefficients, float(np.sum(counts)), found.norms,
-            found.rounds, len(found.rounds["edge"]),
+            self.phi, columns, fit.coefficients, float(np.sum(counts)), fit.norms,
+            fit.rounds, len(fit.rounds["edge"]),
         )  # fmt: skip
 
     def _set_fitted(self, classes: NDArray[Any], model: ULSModel) -> Self:
@@ -267,7 +270,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
 
     @property
     def is_compact(self) -> bool:
-        """Whether the model has no more than its predictions need."""
+        """Whether the model has only what its predictions need."""
         return self._model.rounds is None
 
     def _compacted(self) -> Self:
@@ -279,56 +282,56 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds."""
+        """The number of rounds."""
         self._check_fitted()
         return self._model.n_rounds
 
     @property
     def edges_(self) -> NDArray[np.float64]:
         """Gamma of each round."""
-        return self._known("edges_")["edge"]
+        return self._copy_rounds("edges_")["edge"]
 
     @property
     def weight_sums_(self) -> NDArray[np.float64]:
         """Z before each round."""
-        return self._known("weight_sums_")["weight_sum"]
+        return self._copy_rounds("weight_sums_")["weight_sum"]
 
     @property
     def feature_norms_(self) -> NDArray[np.float64]:
         """The length of each column."""
-        self._known("feature_norms_")
+        self._copy_rounds("feature_norms_")
         assert self._model.norms is not None
         return self._model.norms.copy()
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+        """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``feature`` is the column of largest edge for its length, ``n_corrected`` how many
-        coefficients were solved for; ``edge`` is gamma, ``weight_sum`` Z and ``feature_norm`` the
-        largest length among the round's columns; ``risk`` is the mean loss of the rows after the
-        round; ``exact`` says whether it is that which the round lowered, which is so up to where
-        classes were found to be separated.
+        ``feature`` is the column of largest edge for its length, ``n_corrected`` the number of
+        coefficients that were solved for; ``edge`` is gamma, ``weight_sum`` Z and ``feature_norm``
+        the largest length among the round's columns; ``risk`` is the mean loss of the rows after
+        the round; ``exact`` is whether the round lowered that risk, which holds until the columns
+        separate the classes.
         """
-        rounds = self._known("history_")
+        rounds = self._copy_rounds("history_")
         return {**rounds, "risk": rounds["risk"] / self._model.total}
 
-    def _known(self, what: str) -> dict[str, NDArray[Any]]:
-        """Return copies of what is known of the rounds."""
+    def _copy_rounds(self, request: str) -> dict[str, NDArray[Any]]:
+        """Return copies of the arrays of the rounds; an error names the `request`."""
         self._check_fitted()
-        self._check_complete(what, AttributeError)
+        self._check_complete(request, AttributeError)
         assert self._model.rounds is not None
         return {name: values.copy() for name, values in self._model.rounds.items()}
 
     def surrogate_bounds(self) -> dict[str, Any]:
-        """Return what Theorem 2 says of this fit, beside what came to pass.
+        """Return the bounds of Theorem 2 for this fit, and the actual values.
 
         Returns
         -------
         dict
             ``surrogate``, ndarray of shape (n_iter_ + 1,): the sum of F_phi over the rows before
             the first round, where it is the sum of their weights, and after each; ``fall``, ndarray
-            of shape (n_iter_,): by how much each round lowered it; ``least_fall``, the least that
+            of shape (n_iter_,): the decrease in each round; ``least_fall``, the least that
             eq. 47 allows, with each round's own gamma, Z and lengths; ``most_rounds``, int: the
             rounds after which the theorem has the sum where it is now, at the latest, from the mean
             of gamma, the least Z and the largest length (0 without rounds).
@@ -339,8 +342,8 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
             If classes were separated, or the model is compact.
         """
         self._check_fitted()
-        self._check_complete("what each round did")
-        model, rounds = self._model, self._known("surrogate_bounds")
+        self._check_complete("the record of each round")
+        model, rounds = self._model, self._copy_rounds("surrogate_bounds")
         if not rounds["exact"].all():
             raise ValueError(
                 "the bounds need rounds that end without an edge, and classes were separated in "
@@ -349,10 +352,10 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         function = model.function
         surrogate = np.append(model.total, rounds["risk"] / function.depth)
         names = ("edge", "weight_sum", "feature_norm")
-        each = zip(*(rounds[name].tolist() for name in names), strict=True)
+        values_of_rounds = zip(*(rounds[name].tolist() for name in names), strict=True)
         most = 0
         if model.n_rounds:
-            # The theorem counts whole rows; here they count by their weights.
+            # The theorem counts whole rows; here rows count by their weights.
             lowered = model.total - float(surrogate[-1])
             least = function.least_fall(
                 float(rounds["edge"].mean()),
@@ -363,7 +366,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         return {
             "surrogate": surrogate,
             "fall": -np.diff(surrogate),
-            "least_fall": np.array([function.least_fall(*values) for values in each]),
+            "least_fall": np.array([function.least_fall(*values) for values in values_of_rounds]),
             "most_rounds": most,
         }
 
@@ -374,7 +377,7 @@ def _sign(
     counted: NDArray[np.intp],
     sides: NDArray[np.float64],
 ) -> SignedColumns:
-    """Return the columns of rows that count, times the rows' sides."""
+    """Return the columns of rows of positive weight, times the rows' sides."""
     native = columns.native
     places = np.flatnonzero([level < 0 for _, level in native])
     numbers = np.empty((len(counted), len(places)))
@@ -403,11 +406,11 @@ def _check_sizes(
         )
 
 
-def _warn_of_separation(found: Leveraged) -> None:
-    exact = found.rounds["exact"]
+def _warn_of_separation(fit: ULSFit) -> None:
+    exact = fit.rounds["exact"]
     if not exact.all():
         warn(
-            f"in round {int(np.argmin(exact)) + 1} the features tell rows of the two classes apart "
-            "without error, so that no finite coefficients are best: from there on an error of 0 "
-            "counts as half a row. Fewer rounds, or a smaller n_corrected, keep to the surrogate"
+            f"in round {int(np.argmin(exact)) + 1} the features separate rows of the two classes "
+            "without error, so that no finite coefficients are optimal: from there on an error of "
+            "0 counts as half a row. Fewer rounds, or a smaller n_corrected, keep to the surrogate"
         )

@@ -57,7 +57,7 @@ class ULSFile(Codec[ULSClassifier]):
 
     def build(self, node: Node, version: int) -> ULSClassifier:
         """Return the fitted model that fields describe."""
-        del version  # there is one
+        del version  # there is only one
         fields = node.fields(*_FIELDS)
         model = build_estimator(fields["parameters"], ULSClassifier, check_declared)
         classes = build_classes(fields["classes"])
@@ -95,8 +95,8 @@ def _build_rounds(node: Node, n_columns: int, n_rounds: int) -> dict[str, NDArra
     fields = node.fields("feature", "n_corrected", *_REALS, "exact")
     feature = fields["feature"].integers(0, n_columns - 1)
     corrected = fields["n_corrected"].integers(1, n_columns)
-    for name, own in (("feature", feature), ("n_corrected", corrected)):
-        if len(own) != n_rounds:
+    for name, values in (("feature", feature), ("n_corrected", corrected)):
+        if len(values) != n_rounds:
             fields[name].fail(f"must have {n_rounds} entries, one for each round")
     rounds: dict[str, NDArray[Any]] = {
         "feature": feature.astype(np.int32),

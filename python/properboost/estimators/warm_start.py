@@ -1,4 +1,4 @@
-"""Going on from a fitted model: what `warm_start` can continue, and what it refuses by name."""
+"""The checks of `warm_start`, which refuses by name the models that it cannot continue."""
 
 import math
 from collections.abc import Iterator
@@ -22,20 +22,20 @@ from properboost.parameters.stages import Calibration
 __all__ = ["check_warm_start", "read_earlier_fit"]
 
 NEW_BINS = "new_bins"
-"""The `warm_start` that cuts new rows by bins of their own, too."""
+"""The `warm_start` that also cuts features at the bins of the new rows."""
 
 
 def check_warm_start(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:
-    """Refuse what a fit cannot go on from; returns the loss of the fit before.
+    """Refuse a model that a fit cannot go on from, and return the loss of the earlier fit.
 
-    `model` is a fitted `ProperBoostClassifier`, `loss` what its parameters say now, and
-    `begins_with_scores` says whether there is an `init_score`.
+    `model` is a fitted `ProperBoostClassifier`, `loss` is the loss by its present parameters, and
+    `begins_with_scores` if there is an `init_score`.
     """
     model._check_complete("warm_start")
     before = model.loss_
     if model.gain is None and isinstance(model.loss, str):
         loss = get_loss(model.loss, before.gain)
-        before = before.known_by(math.inf)  # what rows leave to doubt, all rows will say
+        before = before.known_by(math.inf)  # `loss` has the certainty of all rows, too
     if loss != before:
         raise ValueError(f"loss and gain must stay {model.loss_!r} with warm_start; got {loss!r}")
     for obstacle in _list_obstacles(model, model.ensemble_, begins_with_scores):
@@ -51,13 +51,13 @@ def check_warm_start(model: Any, loss: MarginLoss, *, begins_with_scores: bool) 
 
 
 def _list_obstacles(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
-    """Yield what forbids to go on, the words after "warm_start must be False"."""
+    """Yield the obstacles to a warm start: the words after "warm_start must be False"."""
     yield from _list_refused_parameters(model, ensemble)
     yield from _list_mismatches(model, ensemble, begins_with_scores)
 
 
 def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
-    """Yield what no fit goes on with: pairs, and values of parameters."""
+    """Yield the obstacles that no warm start allows: pairs, and values of parameters."""
     if _has_pairs(ensemble) or read_parameter(model, "interactions").are_wanted:
         yield "with interactions"
     learner: Learner = read_parameter(model, "weak_learner")
@@ -75,7 +75,7 @@ def _list_refused_parameters(model: Any, ensemble: Ensemble) -> Iterator[str]:
 
 
 def _list_mismatches(model: Any, ensemble: Ensemble, begins_with_scores: bool) -> Iterator[str]:
-    """Yield where the model before is not one that this fit can continue."""
+    """Yield the mismatches between the fitted model and the new fit."""
     if model.warm_start == NEW_BINS and any(rounds.lines is not None for rounds in ensemble.models):
         yield "or True, and not 'new_bins', for trees whose leaves have lines"
     if model.begins_with_scores_ != begins_with_scores:
@@ -96,7 +96,7 @@ def _has_pairs(ensemble: Ensemble) -> bool:
 
 
 def _is_scaled_by_number(model: Any) -> bool:
-    """Whether the user gave a number for the slope, the intercept or the temperature."""
+    """Return whether a user set a number for the slope, the intercept or the temperature."""
     calibration: Calibration = read_parameter(model, "calibration")
     slope = not isinstance(calibration.slope, str) and calibration.slope != 1.0
     intercept = calibration.intercept is not None and not isinstance(calibration.intercept, str)
@@ -104,7 +104,7 @@ def _is_scaled_by_number(model: Any) -> bool:
 
 
 def _check_rounds(model: Any, ensemble: Ensemble) -> None:
-    """Check that more rounds can follow those there are."""
+    """Check that more rounds can follow the fitted ones."""
     before = ensemble.n_estimators
     if model.n_estimators is not None and model.n_estimators < before:
         raise ValueError(
@@ -120,13 +120,16 @@ def _check_rounds(model: Any, ensemble: Ensemble) -> None:
             "nor these them"
         )
     if (model.selection == "cyclic") != (ensemble.selection == "cyclic"):
-        raise ValueError("selection must stay 'cyclic', or not be so, with warm_start")
+        raise ValueError(
+            "selection must stay with warm_start: it cannot change between 'cyclic' and another; "
+            f"the fitted model has {ensemble.selection!r}"
+        )
 
 
 def read_earlier_fit(
     model: Any, source: RowSource, options: BinningOptions, rows: Rows
 ) -> tuple[Binning, list[Rounds]]:
-    """Return the rounds that a fit to other rows goes on from, and the bins that they share."""
+    """Return the bins and rounds from which a fit to other rows goes on."""
     ensemble = model.ensemble_
     rounds = [of_model.without_slope() for of_model in ensemble.models]
     if model.warm_start != NEW_BINS:

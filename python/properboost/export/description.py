@@ -1,4 +1,4 @@
-"""What every format says of a fitted model: decisions, what they add, and what follows from F."""
+"""A fitted model for every format: decisions, their values, and the link of raw predictions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier, describe_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
-from properboost.export.decisions import Decision, Feature, choose, convert_tree
+from properboost.export.decisions import CodedColumn, Decision, choose, convert_tree
 from properboost.losses.probabilities import Link
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.ensemble import Ensemble, Rounds
@@ -32,15 +32,15 @@ __all__ = [
 ]
 
 MERGED = 2**53
-"""Doubles from here on stand for several integers each."""
+"""The least double that stands for several integers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """A decision, and what its numbers add to the raw predictions of `models`.
+    """A decision, and the values of its numbers for the raw predictions of `models`.
 
-    ``values[number]`` has an entry for each of these.  `lines` are, model by model, what the nodes
-    of a tree add besides; None where leaves have values only.
+    ``values[number]`` has an entry for each of these.  `lines` has the lines of a tree's nodes,
+    model by model; None where leaves have values only.
     """
 
     decision: Decision
@@ -51,7 +51,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Linear:
-    """A feature times a coefficient, which it adds to the only model."""
+    """A feature times a coefficient, a term of the only model."""
 
     feature: int
     coefficient: float
@@ -60,26 +60,26 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """A fitted model, of which nothing is left but what predictions need.
+    """A fitted model, reduced to the needs of predictions.
 
-    A model's raw prediction is 0, plus what its terms add, one after the other, plus its intercept.
-    It has the bits of `decision_function` if sums are taken in this order, in double.
+    A model's raw prediction is 0, plus its terms one after the other, plus its intercept.  Sums in
+    this order, in double, have the bits of `decision_function`.
     """
 
     name: str
-    """The estimator's, for messages."""
-    features: tuple[Feature, ...]
+    """The name of the estimator, for messages."""
+    features: tuple[CodedColumn, ...]
     terms: tuple[Lookup | Linear, ...]
     n_models: int
     intercepts: NDArray[np.float64] | None
     classes: NDArray[Any]
-    """Labels of a type of `read_classes`."""
+    """The labels, of a type of `read_classes`."""
     link: Link | None
-    """What turns raw predictions into probabilities."""
+    """The link from raw predictions to probabilities."""
     shares: NDArray[np.float64] | None = None
-    """Instead of a link: the probabilities of both classes, by number of the only term."""
+    """The probabilities of both classes, by number of the only term, instead of a link."""
     positions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    """Where the mean of each code is, by features that lines ask for; NaN where it has none."""
+    """The position of each code's mean, for the features of lines; NaN where it has none."""
 
     @property
     def has_text(self) -> bool:
@@ -88,22 +88,22 @@ class Description:
 
     @property
     def has_linear(self) -> bool:
-        """Whether features are multiplied: then there is nothing for values that are not finite."""
+        """Whether terms multiply features; values that are not finite then have no prediction."""
         return any(isinstance(term, Linear) for term in self.terms)
 
     @property
     def has_lines(self) -> bool:
-        """Whether leaves have lines that rise or fall."""
+        """Whether leaves have lines with a slope."""
         lookups = (term for term in self.terms if isinstance(term, Lookup))
-        return any(len(own.feature) for term in lookups for own in term.lines or ())
+        return any(len(lines.feature) for term in lookups for lines in term.lines or ())
 
     def terms_of(self, model: int) -> list[Lookup | Linear]:
-        """Return the terms of one model, in the order in which they are added."""
+        """Return the terms of one model, in the order of its sum."""
         return [term for term in self.terms if model in term.models]
 
 
 def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return what was asked for, each once."""
+    """Return the chosen outputs, and refuse unknown and repeated ones."""
     chosen = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(known):
         raise ValueError(f"outputs must be some of {list(known)}, each once; got {outputs!r}")
@@ -111,7 +111,7 @@ def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ..
 
 
 def describe(model: Any) -> Description:
-    """Return what exports say of a fitted model, or refuse it by name."""
+    """Return the description of a fitted model, or refuse it by name."""
     model = getattr(model, "best_estimator_", model)
     if not isinstance(model, TableClassifier):
         raise TypeError(
@@ -121,21 +121,21 @@ def describe(model: Any) -> Description:
     name = type(model).__name__
     bins, _ = describe_training(model)
     names = getattr(model, "feature_names_in_", None)
-    labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(own) for own in names]
-    features = tuple(map(_describe_feature, labels, bins))
+    labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(name) for name in names]
+    features = tuple(map(_describe_column, labels, bins))
     positions = {
-        j: own.positions
-        for j, own in enumerate(bins)
-        if isinstance(own, NumericBins) and own.means is not None
+        j: feature.positions
+        for j, feature in enumerate(bins)
+        if isinstance(feature, NumericBins) and feature.means is not None
     }
     classes = read_classes(model.classes_)
-    found = Description(name, features, (), 1, None, classes, None, positions=positions)
+    description = Description(name, features, (), 1, None, classes, None, positions=positions)
     if hasattr(model, "tree_"):  # a model that is one tree
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
-        return replace(found, terms=(term,), shares=model._shares())
+        return replace(description, terms=(term,), shares=model._shares())
     if isinstance(model, LinearClassifier):
-        return _describe_linear(found, model)
+        return _describe_linear(description, model)
     if not isinstance(model, BoostedClassifier):
         raise TypeError(f"{name} cannot be exported")
     ensemble = model.ensemble_
@@ -146,8 +146,8 @@ def describe(model: Any) -> Description:
         )
     if model.begins_with_scores_:
         raise ValueError(
-            f"{name} that was fitted with init_score cannot be exported: it says only what to add "
-            "to raw predictions that come from elsewhere"
+            f"{name} that was fitted with init_score cannot be exported: its raw predictions are "
+            "only added to those of another model"
         )
     terms: Iterable[Lookup]
     if isinstance(ensemble, TableEnsemble):
@@ -155,7 +155,7 @@ def describe(model: Any) -> Description:
     else:
         terms = _describe_trees(ensemble, features)
     return replace(
-        found,
+        description,
         terms=tuple(terms),
         n_models=len(ensemble.models),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
@@ -163,27 +163,27 @@ def describe(model: Any) -> Description:
     )
 
 
-def _describe_feature(name: str, bins: FeatureBins) -> Feature:
+def _describe_column(name: str, bins: FeatureBins) -> CodedColumn:
     if isinstance(bins, NumericBins):
-        return Feature(name, bins.edges, None, np.arange(bins.n_bins), bins.n_bins)
+        return CodedColumn(name, bins.edges, None, np.arange(bins.n_bins), bins.n_bins)
     known = len(bins.categories)
     other = known if bins.has_rare else bins.n_bins + 1
     categories = bins.categories
-    if not {isinstance(own, str) for own in categories} <= {True} and any(
-        isinstance(own, str) for own in categories
+    if not {isinstance(category, str) for category in categories} <= {True} and any(
+        isinstance(category, str) for category in categories
     ):
         raise ValueError(
-            f"column {name!r} has strings and numbers for categories, which no column outside "
-            "Python holds: convert it to strings and fit again"
+            f"column {name!r} has both strings and numbers for categories, and columns outside "
+            "Python cannot: convert it to strings and fit again"
         )
-    for own in categories:
-        if isinstance(own, int) and not _is_double(own):
+    for category in categories:
+        if isinstance(category, int) and not _is_double(category):
             raise ValueError(
-                f"the category {own!r} of column {name!r} is no double: convert the column to "
+                f"the category {category!r} of column {name!r} is no double: convert the column to "
                 "strings and fit again"
             )
     codes = np.array([*range(known), other])
-    return Feature(name, np.empty(0), categories, codes, bins.n_bins)
+    return CodedColumn(name, np.empty(0), categories, codes, bins.n_bins)
 
 
 def _is_double(number: int) -> bool:
@@ -193,30 +193,30 @@ def _is_double(number: int) -> bool:
         return False
 
 
-def check_doubles(feature: Feature) -> None:
-    """Refuse integers for categories that share their double with other integers.
+def check_doubles(feature: CodedColumn) -> None:
+    """Refuse integer categories that share their double with other integers.
 
-    Where columns of integers become doubles, an integer that is no category would be taken for one.
+    Where columns of integers become doubles, another integer would count as the category.
     """
-    for own in feature.categories or ():
-        if isinstance(own, int) and abs(own) >= MERGED:
+    for category in feature.categories or ():
+        if isinstance(category, int) and abs(category) >= MERGED:
             raise ValueError(
-                f"the category {own!r} of column {feature.name!r} has the double of other integers "
-                "as well: convert the column to strings and fit again"
+                f"the category {category!r} of column {feature.name!r} has the double of other "
+                "integers as well: convert the column to strings and fit again"
             )
 
 
 def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels of classes in one of the types that systems outside of Python have.
+    """Return the labels of classes in one of the types of systems outside of Python.
 
-    These are booleans, int64 (uint64 where a label is beyond), float32, float64, and plain strings
-    in an array of objects: `str` subclasses may print as anything.
+    These are booleans, int64 (uint64 for larger labels), float32, float64, and plain strings in an
+    array of objects, because `str` subclasses may print as anything.
     """
     if labels.dtype.kind in "OU":
         values = labels.tolist()
-        if all(isinstance(own, str) for own in values):
+        if all(isinstance(label, str) for label in values):
             plain = np.empty(len(values), dtype=object)
-            plain[:] = [str.__str__(own) for own in values]
+            plain[:] = [str.__str__(label) for label in values]
             return plain
         labels = np.array(values)
         if labels.dtype.kind not in "biu":
@@ -229,14 +229,14 @@ def read_classes(labels: NDArray[Any]) -> NDArray[Any]:
     if kind == "f":
         with np.errstate(over="ignore"):
             read = labels.astype(np.float32 if size < 8 else np.float64)
-        for own in labels[read != labels]:
-            raise ValueError(f"the label {own!r} of y is no double, and no other system has it")
+        for label in labels[read != labels]:
+            raise ValueError(f"the label {label!r} of y is no double, and no other system has it")
         return read
     raise TypeError(f"labels of type {labels.dtype} cannot be exported")
 
 
 def _read_large(values: Sequence[Any]) -> NDArray[np.uint64]:
-    """Return integers, some beyond int64: beside small ones, numpy makes floats of them."""
+    """Return integers, some beyond int64, as uint64: numpy makes floats of a mixture."""
     try:
         read = np.array(values, dtype=np.uint64)
         if read.tolist() == values:
@@ -249,7 +249,7 @@ def _read_large(values: Sequence[Any]) -> NDArray[np.uint64]:
     )
 
 
-def _describe_tables(ensemble: TableEnsemble, features: Sequence[Feature]) -> Iterable[Lookup]:
+def _describe_tables(ensemble: TableEnsemble, features: Sequence[CodedColumn]) -> Iterable[Lookup]:
     models = tuple(range(len(ensemble.models)))
     sums = np.stack([ensemble.sums_of(m) for m in models], axis=1)
     offsets = ensemble.offsets.tolist()
@@ -258,15 +258,15 @@ def _describe_tables(ensemble: TableEnsemble, features: Sequence[Feature]) -> It
         if not values.any():
             continue
         if term < len(features):
-            own = features[term]
-            yield Lookup(choose(term, own.codes, own.missing), values, models)
+            feature = features[term]
+            yield Lookup(choose(term, feature.codes, feature.missing), values, models)
         else:
             pair = ensemble.pairs[term - len(features)]
             yield Lookup(_describe_pair(pair, features), values, models)
 
 
-def _describe_pair(pair: PairBins, features: Sequence[Feature]) -> Decision:
-    """Return the decision whose numbers are the pair's cells, and the last one for none."""
+def _describe_pair(pair: PairBins, features: Sequence[CodedColumn]) -> Decision:
+    """Return the decision with the pair's cells for numbers, and the last number for no cell."""
     none = pair.n_cells + 1  # of the pair's codes, that of unseen values
     (first, levels), (second, others) = (
         (features[j], level.astype(np.int64))
@@ -280,8 +280,8 @@ def _describe_pair(pair: PairBins, features: Sequence[Feature]) -> Decision:
     return choose(pair.first, levels[first.codes], int(levels[first.missing]), of_row)
 
 
-def _describe_trees(ensemble: Ensemble, features: Sequence[Feature]) -> Iterable[Lookup]:
-    """Return the trees; models whose trees differ in their values alone share them."""
+def _describe_trees(ensemble: Ensemble, features: Sequence[CodedColumn]) -> Iterable[Lookup]:
+    """Yield the trees; models whose trees differ in their values alone share them."""
     groups: list[list[int]] = []
     for m, rounds in enumerate(ensemble.models):
         if groups and _have_same_nodes(ensemble.models[groups[-1][0]], rounds):
@@ -289,14 +289,14 @@ def _describe_trees(ensemble: Ensemble, features: Sequence[Feature]) -> Iterable
         else:
             groups.append([m])
     for group in groups:
-        some = [ensemble.models[m] for m in group]
-        for t in range(len(some[0])):
-            lines = [rounds.lines_of(t) for rounds in some]
+        models = [ensemble.models[m] for m in group]
+        for t in range(len(models[0])):
+            lines = [rounds.lines_of(t) for rounds in models]
             yield Lookup(
-                convert_tree(some[0].tree(t), features),
-                np.stack([rounds.table(t) for rounds in some], axis=1),
+                convert_tree(models[0].tree(t), features),
+                np.stack([rounds.table(t) for rounds in models], axis=1),
                 tuple(group),
-                None if None in lines else tuple(own for own in lines if own is not None),
+                None if None in lines else tuple(line for line in lines if line is not None),
             )
 
 
@@ -309,28 +309,28 @@ def _have_same_nodes(a: Rounds, b: Rounds) -> bool:
     )
 
 
-def _describe_linear(found: Description, model: LinearClassifier) -> Description:
-    """Return a linear model: a table for a feature's categories, a coefficient for a number."""
+def _describe_linear(description: Description, model: LinearClassifier) -> Description:
+    """Return a linear model: a table per categorical feature, a coefficient per number."""
     terms: list[Lookup | Linear] = []
     coefficients = model.coef_[0]
     begin = 0
-    for j, feature in enumerate(found.features):
+    for j, feature in enumerate(description.features):
         size = 1 if feature.categories is None else len(feature.categories)
-        own = coefficients[begin : begin + size]
+        weights = coefficients[begin : begin + size]
         begin += size
-        if not own.any():
+        if not weights.any():
             continue
         if feature.categories is None:
-            terms.append(Linear(j, float(own[0])))
+            terms.append(Linear(j, float(weights[0])))
         else:
             places = [*range(size), size]
-            terms.append(Lookup(choose(j, places, size), np.append(own, 0.0)[:, None], (0,)))
+            terms.append(Lookup(choose(j, places, size), np.append(weights, 0.0)[:, None], (0,)))
     intercepts = model.intercept_ if model.intercept_.any() else None
-    return replace(found, terms=tuple(terms), intercepts=intercepts, link=model._link)
+    return replace(description, terms=tuple(terms), intercepts=intercepts, link=model._link)
 
 
 def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return rows as numbers: what `to_treelite`'s models take.
+    """Return rows as numbers, for the models of `to_treelite`.
 
     Parameters
     ----------
@@ -342,20 +342,20 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_rows, n_features)
-        Numbers as they are.  A category is its position among those of the model; all others are
-        their number.  NaN stands for missing values.
+        Numbers as they are.  A category is its position among the model's; any other category is
+        the number of these.  NaN stands for missing values.
     """
     described = describe(model)
     model = getattr(model, "best_estimator_", model)
     table = open_table(model, X, reset=False)
     bins, _ = describe_training(model)
     rows = np.empty((table.n_rows, table.n_features))
-    for j, (feature, own) in enumerate(zip(described.features, bins, strict=True)):
-        if isinstance(own, NumericBins):
+    for j, (feature, feature_bins) in enumerate(zip(described.features, bins, strict=True)):
+        if isinstance(feature_bins, NumericBins):
             rows[:, j] = table.numeric(j)
             continue
         assert feature.categories is not None
-        place = own.read(table, j).astype(np.float64)
+        place = feature_bins.read(table, j).astype(np.float64)
         rows[:, j] = np.where(
             place == -1, np.nan, np.where(place < 0, len(feature.categories), place)
         )

@@ -1,4 +1,4 @@
-"""Probabilities from raw predictions, as formulas that every format says in its own way."""
+"""Probabilities from raw predictions, as formulas that every format writes in its language."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ CELLS_PER_OCTAVE, OCTAVES = 128, 24
 """Cells of a loss table, by the powers of two of 1 + |u| / scale."""
 
 _LEAST = -708.0
-"""e to the power of less is as good as 0; some databases refuse what underflows."""
+"""The least exponent of e: smaller powers are practically 0; some databases refuse underflow."""
 
 _FARTHEST, _NEAREST = 1e150, 1e-150
-"""The ends of what is squared; beside the least square, 1 and 4 stay what they are."""
+"""The limits of squared numbers; adding the least square leaves 1 and 4 unchanged."""
 
 _FAR_BELOW = -1e15
-"""A class whose scaled raw prediction is less than the largest by more is as good as impossible."""
+"""A class whose scaled raw prediction falls further below the largest is practically impossible."""
 
 _NOTHING = 1e-300
-"""Probabilities of one class against the rest that are less together are taken for equal."""
+"""One-against-the-rest probabilities with a smaller sum count as equal."""
 
 _STEPS = 10
-"""Newton steps until a row's shift is found: see the tests."""
+"""Newton steps that suffice for a row's shift: see the tests."""
 
 
 Array: TypeAlias = NDArray[np.float64]
 
 
 class Value(ABC):
-    """Numbers of a row, one or one per class, that are still to be computed.
+    """An expression for numbers of a row, one or one per class.
 
-    A number beside several is taken with each of them.
+    A single number combines with each of several.
     """
 
     @abstractmethod
@@ -88,11 +88,11 @@ class Value(ABC):
 
     @abstractmethod
     def keep(self) -> Self:
-        """Return the same, to be computed once, as it is used several times."""
+        """Return the same numbers, computed once for several uses."""
 
     @abstractmethod
     def look_up_cubic(self, cells: NDArray[np.float64]) -> Self:
-        """Return the cubics of `cells`, (n_cells, 4), at the place of 1 + |u| / scale, this."""
+        """Return the cubics of `cells`, (n_cells, 4), at this number, which is 1 + |u| / scale."""
 
     def __add__(self, other: Self | float) -> Self:
         return self._combine("+", other)
@@ -152,17 +152,17 @@ def probabilities(link: Link, raw: Any) -> Any:
     other = (tail * -1.0 + 1.0).keep()
     if raw.n == 1:
         return raw.where_positive(tail, other).beside(raw.where_positive(other, tail))
-    own = raw.where_positive(other, tail).keep()
-    total = own.total().keep()
-    # The sum of what has underflowed says nothing.
-    return (total - _NOTHING).where_positive(own / total.at_least(_NOTHING), 1.0 / raw.n)
+    against_rest = raw.where_positive(other, tail).keep()
+    total = against_rest.total().keep()
+    # After an underflow the sum is meaningless.
+    return (total - _NOTHING).where_positive(against_rest / total.at_least(_NOTHING), 1.0 / raw.n)
 
 
 def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:
-    """Return raw predictions over these units, or as much of it as is a number.
+    """Return raw predictions divided by these units, limited to finite numbers.
 
-    Where only their order counts, that is by how much classes fall short of the largest; elsewhere
-    it is what is nearest.
+    Where only their order counts, the limit is on their distances from the largest; elsewhere it is
+    on the numbers.
     """
     unit = min(accumulate(units, mul))
     if unit < LARGEST_RAW / np.finfo(np.float64).max:
@@ -173,23 +173,23 @@ def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:
             below = (raw - raw.largest()).at_least(-far)
             near = (raw.size().largest() - far).where_positive(below, near)
         raw = near
-    for own in units:
-        raw = raw / own
+    for divisor in units:
+        raw = raw / divisor
     return raw
 
 
 def _softmax(scores: Any) -> Any:
-    kept = scores.keep()
-    power = (kept - kept.largest()).exponential().keep()
+    scores = scores.keep()
+    power = (scores - scores.largest()).exponential().keep()
     return power / power.total()
 
 
 def _canonical(loss: MarginLoss, raw: Any) -> Any:
     """Return the probabilities of a joint model: p_k = c(z_k - shift), whose sum is 1.
 
-    c is the inverse link.  Relative to the largest z, the shift is where the other classes have
-    together as much as the top one lacks, sum of c(d_k - shift) = c(shift); d_2 / 2, of the second
-    largest, is not beyond it.
+    c is the inverse link.  Relative to the largest z, the shift solves sum of c(d_k - shift) =
+    c(shift) over the other classes: together they have as much as the top one lacks.  It is at
+    least d_2 / 2, of the second largest.
     """
     scaled = _divide(raw, loss.gain).keep()
     below = (scaled - scaled.largest()).at_least(_FAR_BELOW).keep()
@@ -206,16 +206,16 @@ def _canonical(loss: MarginLoss, raw: Any) -> Any:
 
     for _ in range(_STEPS):
         lacking, slope = inverse(shift)
-        own, slopes = inverse((below - shift).keep())
-        found = (own * others).total().keep()
-        ratio = (found / lacking).keep()
-        step = ratio.logarithm() * found / ((slopes * others).total() + slope * ratio)
+        class_probabilities, slopes = inverse((below - shift).keep())
+        rest = (class_probabilities * others).total().keep()
+        ratio = (rest / lacking).keep()
+        step = ratio.logarithm() * rest / ((slopes * others).total() + slope * ratio)
         shift = (shift + step).at_most(farthest).keep()
     return inverse((below - shift).keep())[0]
 
 
 def _tail(loss: MarginLoss, t: Any) -> Any:
-    """Return the probability of the less probable class, where raw predictions are gain times t."""
+    """Return the probability of the less probable class, for raw predictions of gain times t."""
     if isinstance(loss, GLog | Alpha | Exponential | Savage):
         slope = 1.0 if isinstance(loss, GLog | Alpha) else 2.0
         power = (t * -slope).exponential().keep()
@@ -236,13 +236,13 @@ def _tail(loss: MarginLoss, t: Any) -> Any:
 
 
 def _density(loss: MarginLoss, t: Any, tail: Any) -> Any:
-    """Return the slope of the inverse link at t from 0 on, where `tail` is known."""
+    """Return the slope of the inverse link at t >= 0; `tail` is its value."""
     if isinstance(loss, GLog | Alpha):
         return tail * (tail * -1.0 + 1.0)
     if isinstance(loss, GLaplacian):
         return tail * 0.5
     if isinstance(loss, GBoost):
-        # The third power of the root is too large before t is.
+        # The third power of the root overflows before t does.
         t = t.at_most(_FARTHEST**0.5).at_least(_NEAREST).keep()
         square = (t * t + 4.0).keep()
         return (square * 0.0 + 2.0) / (square * square.root())
@@ -276,8 +276,8 @@ def fit_gaussian_tail() -> list[float]:
         return values
 
     domain = [-1.0, 25.0 / 31.0]
-    found = Chebyshev.interpolate(scaled, 20, domain=domain)
-    coefficients: list[float] = found.convert(kind=Polynomial, domain=[-1, 1]).coef.tolist()
+    polynomial = Chebyshev.interpolate(scaled, 20, domain=domain)
+    coefficients: list[float] = polynomial.convert(kind=Polynomial, domain=[-1, 1]).coef.tolist()
     return coefficients
 
 
@@ -298,6 +298,6 @@ def fit_tail(loss: MarginLoss, scale: float) -> Array:
     places = np.arange(4) / 4.0
     knots = KNOTS[:-1, None] + np.diff(KNOTS)[:, None] * places
     values = loss.native.probability(-scale * knots)
-    # Through four values of a cubic goes no other.
+    # Four values determine a cubic.
     cubics = np.linalg.solve(np.vander(places, increasing=True), values.T).T
     return cubics.astype(np.float64)

@@ -1,8 +1,8 @@
 """Models as ONNX graphs, in double.
 
-One ``TreeEnsembleRegressor`` turns values into the number that each term looks up, a target per
-term, so that it adds nothing up: runtimes add up trees in any order, and return float32.  What the
-numbers stand for is gathered from a constant and added by ``CumSum``, which takes a row's terms one
+One ``TreeEnsembleRegressor`` turns values into the number that each term looks up.  It has a target
+per term, so that it adds nothing up: runtimes add up trees in any order, and return float32.
+``Gather`` takes the values of the numbers from a constant, and ``CumSum`` adds a row's terms one
 after the other, in the order of `decision_function`.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.export.decisions import Cut, Decision, Feature, Leaf, choose
+from properboost.export.decisions import CodedColumn, Cut, Decision, Leaf, choose
 from properboost.export.description import (
     Description,
     Linear,
@@ -37,16 +37,16 @@ __all__ = [
 ]
 
 OUTPUTS = ("label", "probabilities", "raw")
-"""What a graph may return."""
+"""The possible results of a graph."""
 
 OPSET, ML_OPSET = 18, 3
-"""Versions of operators: the first with ReduceMax's axes as an input, and with double trees."""
+"""Versions of operators, the first with ReduceMax's axes as an input and with double trees."""
 
 _IR_VERSION = 8
-"""The least that goes with `OPSET`."""
+"""The least version for `OPSET`."""
 
 _ALL = 2**62
-"""More than all places of a feature."""
+"""A number above all places of a feature."""
 
 _NODE_FIELDS = (
     "treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids",
@@ -56,12 +56,12 @@ _NODE_FIELDS = (
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor (n_rows, width) that holds the next columns."""
+    """A tensor (n_rows, width) of the next columns."""
 
     name: str
     width: int = 1
     kind: str = "DOUBLE"
-    """What ONNX calls the type of the entries."""
+    """ONNX's name of the type of the entries."""
 
 
 def to_onnx(
@@ -77,8 +77,8 @@ def to_onnx(
     model : classifier
         A fitted model of this package; of a search, its `best_estimator_` counts.
     outputs : sequence of {"label", "probabilities", "raw"}, default=("label", "probabilities")
-        What the graph returns, in this order: ``predict``, ``predict_proba`` and
-        ``decision_function``, by these names (with ``_`` behind where a column is called so).
+        The results, in this order: ``predict``, ``predict_proba`` and ``decision_function``, by
+        these names (followed by ``_`` where a column has the name).
     missing : str, default=""
         The string that stands for a missing category: ONNX has no missing strings.
 
@@ -93,7 +93,7 @@ def to_onnx(
     ------
     TypeError, ValueError
         If the model cannot be exported, or `outputs` or `missing` is not as described; the message
-        names what.
+        names it.
     ImportError
         If onnx is not installed: ``pip install 'properboost[onnx]'``.
 
@@ -146,36 +146,36 @@ def make_graph(
     *,
     scores: str | None = None,
 ) -> Any:
-    """Return the model whose graph takes these inputs.
+    """Return the model whose graph has these inputs.
 
-    With `scores`, the type of probabilities and raw predictions, it does as skl2onnx's graphs: with
+    With `scores`, the type of probabilities and raw predictions, it follows skl2onnx's graphs: with
     two classes there are two columns of raw predictions, and labels are those of
     `read_pipeline_classes`.
 
-    Types and shapes are inferred and compared with what the graph declares, as runtimes do before
-    they load it.
+    The checker infers types and shapes and compares them with the declared ones, as runtimes do
+    before they load the graph.
     """
-    names = {own.name for own in inputs}
+    names = {tensor.name for tensor in inputs}
     if scores:
         described = replace(described, classes=read_pipeline_classes(described.classes))
     graph = _Graph(onnx, names)
     X = _read_columns(graph, described, inputs, missing)
     raw, numbers = _add_up(graph, described, X)
     results = {}
-    for what in outputs:
-        results[what] = _finish(graph, described, what, raw, numbers)
-        if what == "raw" and scores and described.n_models == 1:
+    for output in outputs:
+        results[output] = _finish(graph, described, output, raw, numbers)
+        if output == "raw" and scores and described.n_models == 1:
             both = graph.add("Neg", raw), raw
-            results[what] = graph.add("Concat", *both, axis=1)
-        if what != "label" and scores:
-            results[what] = graph.cast(results[what], scores)
-    made = graph.build(described, inputs, results, scores)
-    onnx.checker.check_model(made, full_check=True)
-    return made
+            results[output] = graph.add("Concat", *both, axis=1)
+        if output != "label" and scores:
+            results[output] = graph.cast(results[output], scores)
+    exported = graph.build(described, inputs, results, scores)
+    onnx.checker.check_model(exported, full_check=True)
+    return exported
 
 
 def read_pipeline_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as skl2onnx's pipelines have them: strings, or int64.
+    """Return labels in a type of skl2onnx's pipelines: strings, or int64.
 
     Raises
     ------
@@ -185,16 +185,16 @@ def read_pipeline_classes(classes: NDArray[Any]) -> NDArray[Any]:
     if classes.dtype.kind == "O":
         return classes
     whole = classes.astype(np.int64)
-    for own in classes[whole != classes].tolist():
+    for label in classes[whole != classes].tolist():
         raise ValueError(
-            f"the label {own!r} is no 64-bit integer, and skl2onnx's pipelines have no other "
+            f"the label {label!r} is no 64-bit integer, and skl2onnx's pipelines have no other "
             "numbers for labels: export the classifier alone, by to_onnx"
         )
     return whole
 
 
 class _Graph:
-    """Nodes and constants that are collected; values are the names of their results."""
+    """A graph under construction: nodes and constants; values are the names of their results."""
 
     def __init__(self, onnx: Any, taken: set[str]) -> None:
         self._onnx = onnx
@@ -205,7 +205,7 @@ class _Graph:
         self._initializers: list[Any] = []
 
     def name(self, stem: str) -> str:
-        """Return a name that nothing else has."""
+        """Return a free name."""
         while (name := f"{stem}_{self._count}") in self._taken:
             self._count += 1
         self._taken.add(name)
@@ -213,18 +213,18 @@ class _Graph:
 
     def constant(self, array: NDArray[Any]) -> str:
         """Return the name of a constant."""
-        own = np.asarray(array)
-        if own.dtype.kind in "OU":
-            own = own.astype(object)
+        array = np.asarray(array)
+        if array.dtype.kind in "OU":
+            array = array.astype(object)
         key = (
-            own.dtype.str,
-            own.shape,
-            repr(own.tolist()) if own.dtype == object else own.tobytes(),
+            array.dtype.str,
+            array.shape,
+            repr(array.tolist()) if array.dtype == object else array.tobytes(),
         )
         if key not in self._constants:
             name = self.name("constant")
             self._constants[key] = name
-            self._initializers.append(self._tensor(own, name))
+            self._initializers.append(self._tensor(array, name))
         return self._constants[key]
 
     def _tensor(self, array: NDArray[Any], name: str = "") -> Any:
@@ -235,31 +235,31 @@ class _Graph:
             return helper.make_tensor(name, kind, array.shape, encoded)
         return self._onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
 
-    def add(self, kind: str, *given: str, domain: str = "", **attributes: Any) -> str:
+    def add(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add a node; return the name of its result."""
-        made = self.name(kind.lower())
+        output = self.name(kind.lower())
         for key, value in attributes.items():
             if isinstance(value, np.ndarray):
                 attributes[key] = self._tensor(value)
         node = self._onnx.helper.make_node(
-            kind, list(given), [made], self.name("node"), domain=domain, **attributes
+            kind, list(inputs), [output], self.name("node"), domain=domain, **attributes
         )
         self._nodes.append(node)
-        return made
+        return output
 
     def combine(self, kind: str, value: str, numbers: NDArray[np.float64]) -> str:
-        """Return a value that numbers are added to, taken from, or that they multiply or divide.
+        """Return the sum, difference, product or quotient of a value and numbers.
 
-        onnxruntime leaves out the addition of a number that is 0 in single precision, and the
-        multiplication by one that is 1 there.  What depends on the value it takes for no constant.
+        onnxruntime skips the addition of a constant that is 0 in single precision, and the
+        multiplication by one that is 1 there.  A number that depends on the value is no constant.
         """
-        own = self.constant(numbers)
+        operand = self.constant(numbers)
         with np.errstate(under="ignore", over="ignore"):
             single = numbers.astype(np.float32)
         neutral = 0.0 if kind in ("Add", "Sub") else 1.0
         if numbers.size == 1 and np.all(single == neutral) and np.any(numbers != neutral):
-            own = self.add("Where", self.add("IsNaN", value), own, own)
-        return self.add(kind, value, own)
+            operand = self.add("Where", self.add("IsNaN", value), operand, operand)
+        return self.add(kind, value, operand)
 
     def cast(self, value: str, kind: str) -> str:
         """Return the values in another type."""
@@ -283,21 +283,23 @@ class _Graph:
             "probabilities": (kind, ["rows", n_classes]),
             "raw": (kind, ["rows", n_classes] if several else ["rows"]),
         }
-        taken = {own.name for own in inputs}
+        taken = {tensor.name for tensor in inputs}
         outputs = []
-        for what, value in results.items():
-            name = what
+        for output, value in results.items():
+            name = output
             while name in taken:
                 name += "_"
             taken.add(name)
             self._nodes.append(helper.make_node("Identity", [value], [name], self.name("node")))
-            outputs.append(helper.make_tensor_value_info(name, *shapes[what]))
-        given = [
-            helper.make_tensor_value_info(own.name, getattr(kinds, own.kind), ["rows", own.width])
-            for own in inputs
+            outputs.append(helper.make_tensor_value_info(name, *shapes[output]))
+        declared = [
+            helper.make_tensor_value_info(
+                tensor.name, getattr(kinds, tensor.kind), ["rows", tensor.width]
+            )
+            for tensor in inputs
         ]
         graph = helper.make_graph(
-            self._nodes, described.name, given, outputs, initializer=self._initializers
+            self._nodes, described.name, declared, outputs, initializer=self._initializers
         )
         versions = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         return helper.make_model(
@@ -316,11 +318,11 @@ def _read_columns(
         raise TypeError(f"missing must be a string; got {missing!r}")
     waiting = list(described.features)
     blocks: list[str] = []
-    for own in inputs:
-        features, waiting = waiting[: own.width], waiting[own.width :]
-        is_text = own.kind == "STRING"
-        value = own.name
-        if own.kind not in ("STRING", "DOUBLE"):
+    for tensor in inputs:
+        features, waiting = waiting[: tensor.width], waiting[tensor.width :]
+        is_text = tensor.kind == "STRING"
+        value = tensor.name
+        if tensor.kind not in ("STRING", "DOUBLE"):
             value = graph.cast(value, "DOUBLE")
         if not is_text and all(feature.categories is None for feature in features):
             blocks.append(value)
@@ -329,11 +331,11 @@ def _read_columns(
             if is_text != feature.is_text:
                 kinds = {True: "strings", False: "numbers"}
                 raise ValueError(
-                    f"input {own.name!r} holds {kinds[is_text]}, and column {feature.name!r} of "
+                    f"input {tensor.name!r} holds {kinds[is_text]}, and column {feature.name!r} of "
                     f"the model {kinds[feature.is_text]}"
                 )
             column = value
-            if own.width > 1:
+            if tensor.width > 1:
                 column = graph.add("Gather", value, graph.constant(np.array([k])), axis=1)
             if feature.is_text:
                 column = _read_text(graph, feature, column, missing)
@@ -343,16 +345,16 @@ def _read_columns(
     return blocks[0] if len(blocks) == 1 else graph.add("Concat", *blocks, axis=1)
 
 
-def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
+def _read_text(graph: _Graph, feature: CodedColumn, name: str, missing: str) -> str:
     assert feature.categories is not None
     if missing in feature.categories:
         raise ValueError(
             f"missing={missing!r} is a category of column {feature.name!r}: name a string that "
             "none is"
         )
-    known = [str(own) for own in feature.categories]
-    for own in known:
-        _encode(own, f"the category {own!r} of column {feature.name!r}")
+    known = [str(category) for category in feature.categories]
+    for category in known:
+        _encode(category, f"the category {category!r} of column {feature.name!r}")
     place: str = graph.add(
         "LabelEncoder",
         name,
@@ -363,8 +365,8 @@ def _read_text(graph: _Graph, feature: Feature, name: str, missing: str) -> str:
     )
     place = graph.cast(place, "DOUBLE")
     is_missing = graph.add("Less", place, graph.constant(np.array(0.0)))
-    found: str = graph.add("Where", is_missing, graph.constant(np.array(np.nan)), place)
-    return found
+    read: str = graph.add("Where", is_missing, graph.constant(np.array(np.nan)), place)
+    return read
 
 
 def _encode(text: str, what: str = "a label") -> bytes:
@@ -374,20 +376,20 @@ def _encode(text: str, what: str = "a label") -> bytes:
         raise ValueError(f"{what} is no Unicode text: {text!r}") from error
 
 
-def _read_numbers(graph: _Graph, feature: Feature, value: str) -> str:
+def _read_numbers(graph: _Graph, feature: CodedColumn, value: str) -> str:
     """Return the places of categories that are numbers."""
     assert feature.categories is not None
     check_doubles(feature)
-    keys = np.array([float(own) for own in feature.categories])
+    keys = np.array([float(category) for category in feature.categories])
     places = np.arange(len(keys) + 1.0)
     place = graph.constant(places[-1:])
     if len(keys):
         equal = graph.add("Equal", value, graph.constant(keys[None, :]))
-        # At most one is equal, so that nothing is rounded.
+        # At most one is equal, so that the maximum rounds nothing.
         which = graph.add("ArgMax", graph.cast(equal, "INT32"), axis=1, keepdims=1)
         known = graph.add("Gather", graph.constant(places), which)
-        found = graph.add("ReduceMax", graph.cast(equal, "INT32"), graph.constant(np.array([1])))
-        place = graph.add("Where", graph.cast(found, "BOOL"), known, place)
+        is_known = graph.add("ReduceMax", graph.cast(equal, "INT32"), graph.constant(np.array([1])))
+        place = graph.add("Where", graph.cast(is_known, "BOOL"), known, place)
     is_missing = graph.add("IsNaN", value)
     read: str = graph.add("Where", is_missing, graph.constant(np.array(np.nan)), place)
     return read
@@ -397,10 +399,12 @@ def _read_numbers(graph: _Graph, feature: Feature, value: str) -> str:
 
 
 def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
-    """Return the raw predictions (n_rows, n_models), and what the terms look up."""
+    """Return the raw predictions (n_rows, n_models), and the numbers that terms look up."""
     lookups = [term for term in described.terms if isinstance(term, Lookup)]
     linear = [term for term in described.terms if isinstance(term, Linear)]
-    lined = sorted({int(j) for term in lookups for own in term.lines or () for j in own.feature})
+    lined = sorted(
+        {int(j) for term in lookups for lines in term.lines or () for j in lines.feature}
+    )
     numbers = _number_terms(graph, described, lookups, lined, X)
     parts: list[str] = []  # (n_terms, n_models, n_rows)
     if lookups:
@@ -424,9 +428,9 @@ def _number_terms(
     lined: Sequence[int],
     X: str,
 ) -> str:
-    """Return the numbers that terms look up and then the codes of features that lines are in.
+    """Return the numbers that terms look up, then the codes of the features of lines.
 
-    Nothing is returned if there is no such term.
+    Return "" if there is no such term.
     """
     if not lookups:
         return ""
@@ -438,7 +442,7 @@ def _number_terms(
 
 
 def _multiply(graph: _Graph, linear: Sequence[Linear], X: str) -> str:
-    """Return what linear terms add, (n_terms, 1, n_rows)."""
+    """Return the products of linear terms, (n_terms, 1, n_rows)."""
     features = np.array([term.feature for term in linear])
     columns = graph.add("Gather", X, graph.constant(features), axis=1)
     # Linear models refuse infinite values, as they do missing ones.
@@ -455,7 +459,7 @@ def _put_in_order(
     terms: Sequence[Lookup | Linear],
     order: Sequence[Lookup | Linear],
 ) -> str:
-    """Return the parts, which hold these terms, as one: in the order of the features."""
+    """Return the parts with these terms as one tensor, in the given order of terms."""
     if len(parts) == 1:
         return parts[0]
     joined = graph.add("Concat", *parts, axis=0)
@@ -476,34 +480,34 @@ def _add_terms(graph: _Graph, described: Description, terms: str) -> str:
 
 
 def _add_nothing(graph: _Graph, n_models: int, X: str) -> str:
-    """Return zeros (n_rows, n_models), as there are no terms."""
+    """Return zeros (n_rows, n_models), for a model without terms."""
     first = graph.add("Gather", X, graph.constant(np.array([0])), axis=1)
     is_missing = graph.cast(graph.add("IsNaN", first), "DOUBLE")
     return graph.add("Mul", is_missing, graph.constant(np.zeros((1, n_models))))
 
 
 def _decide(
-    graph: _Graph, features: Sequence[Feature], decisions: Sequence[Decision], X: str
+    graph: _Graph, features: Sequence[CodedColumn], decisions: Sequence[Decision], X: str
 ) -> str:
-    """Return the numbers (n_decisions, n_rows) that decisions come to, as integers."""
+    """Return the numbers (n_decisions, n_rows) at the leaves of decisions, as integers."""
     nodes: dict[str, list[Any]] = {name: [] for name in _NODE_FIELDS}
     leaves: dict[str, list[Any]] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
     for target, decision in enumerate(decisions):
-        for node, (own, yes, no) in enumerate(_lay_out(decision)):
+        for node, (test, yes, no) in enumerate(_lay_out(decision)):
             row: tuple[Any, ...] = (target, node, 0, "LEAF", 0.0, 0, 0, 0)
-            if isinstance(own, Leaf):
-                for name, value in zip(leaves, (target, node, target, own.number), strict=True):
+            if isinstance(test, Leaf):
+                for name, value in zip(leaves, (target, node, target, test.number), strict=True):
                     leaves[name].append(value)
             else:
-                bound = features[own.feature].bound(own.below)
-                row = (target, node, own.feature, "BRANCH_LEQ", bound, yes, no, int(own.missing))
+                bound = features[test.feature].bound(test.below)
+                row = (target, node, test.feature, "BRANCH_LEQ", bound, yes, no, int(test.missing))
             for name, value in zip(nodes, row, strict=True):
                 nodes[name].append(value)
     bounds = np.array(nodes.pop("values"))
     weights = np.array(leaves.pop("weights"), dtype=np.float64)
-    named: dict[str, Any] = {f"nodes_{name}": own for name, own in nodes.items()}
-    named |= {f"target_{name}": own for name, own in leaves.items()}
-    found = graph.add(
+    named: dict[str, Any] = {f"nodes_{name}": values for name, values in nodes.items()}
+    named |= {f"target_{name}": values for name, values in leaves.items()}
+    targets = graph.add(
         "TreeEnsembleRegressor",
         X,
         domain="ai.onnx.ml",
@@ -512,42 +516,43 @@ def _decide(
         target_weights_as_tensor=weights,
         **named,
     )
-    # Single precision has all whole numbers up to 2^24.
-    return graph.cast(graph.add("Transpose", found, perm=[1, 0]), "INT64")
+    # The results are float32, which has all whole numbers up to 2^24.
+    return graph.cast(graph.add("Transpose", targets, perm=[1, 0]), "INT64")
 
 
 def _lay_out(decision: Decision) -> list[tuple[Cut | Leaf, int, int]]:
     """Return the nodes of a decision, each with the positions of its branches.
 
     onnxruntime puts the node for `no` behind its parent, so that several nodes may lead to one by
-    their `yes` only.  Where a `no` leads to a node that is there, a node between says yes always.
+    their `yes` only.  Where a `no` leads to an existing node, an extra node between them always
+    leads to its `yes`.
     """
     nodes: list[Cut | Leaf] = []
     ends: list[list[int]] = []
     position: dict[int, int] = {}
-    kept: list[Decision] = []  # positions are known by identity
+    alive: list[Decision] = []  # their identities, the keys of positions, must not be reused
     waiting: list[tuple[Decision, int, int]] = [(decision, -1, 0)]
     while waiting:
-        own, parent, side = waiting.pop()
-        found = position.get(id(own), -1)
-        if found >= 0 and side == 1:
-            between = Cut(0, _ALL, True, own, Leaf(0))
-            waiting += [(own, len(ends), 0), (between.no, len(ends), 1)]
-            own = between
-        elif found >= 0:
-            ends[parent][side] = found
+        node, parent, side = waiting.pop()
+        known = position.get(id(node), -1)
+        if known >= 0 and side == 1:
+            between = Cut(0, _ALL, True, node, Leaf(0))
+            waiting += [(node, len(ends), 0), (between.no, len(ends), 1)]
+            node = between
+        elif known >= 0:
+            ends[parent][side] = known
             continue
-        elif not isinstance(own, Leaf):
-            cut = own if isinstance(own, Cut) else own.as_cuts()
-            position[id(own)] = len(ends)
-            kept.append(own)
+        elif not isinstance(node, Leaf):
+            cut = node if isinstance(node, Cut) else node.as_cuts()
+            position[id(node)] = len(ends)
+            alive.append(node)
             waiting += [(cut.yes, len(ends), 0), (cut.no, len(ends), 1)]
-            own = cut
+            node = cut
         if parent >= 0:
             ends[parent][side] = len(ends)
         ends.append([0, 0])
-        nodes.append(own)
-    return [(own, yes, no) for own, (yes, no) in zip(nodes, ends, strict=True)]
+        nodes.append(node)
+    return [(node, yes, no) for node, (yes, no) in zip(nodes, ends, strict=True)]
 
 
 def _look_up(
@@ -557,9 +562,9 @@ def _look_up(
     numbers: str,
     lined: Sequence[int],
 ) -> str:
-    """Return what each term adds to each model, (n_terms, n_models, n_rows).
+    """Return the values of terms in each model, (n_terms, n_models, n_rows).
 
-    With lines there are two for each tree, the second being what its line adds.
+    With lines each tree has two entries: its value, then its line's.
     """
     n_models = described.n_models
     every = tuple(range(n_models))
@@ -575,14 +580,14 @@ def _look_up(
     if described.has_lines:
         line = _follow_lines(graph, described, numbers, lined, len(lookups), place, chain)
         shape = graph.constant(np.array([count, 1, n_models, -1]))
-        both = [graph.add("Reshape", own, shape) for own in (added, line)]
+        both = [graph.add("Reshape", values, shape) for values in (added, line)]
         added = graph.add("Concat", *both, axis=1)
         count *= 2
     return graph.add("Reshape", added, graph.constant(np.array([count, n_models, -1])))
 
 
 def _look_up_shared(graph: _Graph, lookups: Sequence[Lookup], numbers: str) -> str:
-    """Return what terms add to each model where a number stands for what all models add."""
+    """Return the values of terms in each model, where all models share the numbers."""
     sizes = [len(term.values) for term in lookups]
     begin = np.cumsum([0, *sizes[:-1]])[:, None]
     place = graph.add("Add", numbers, graph.constant(begin))
@@ -593,7 +598,7 @@ def _look_up_shared(graph: _Graph, lookups: Sequence[Lookup], numbers: str) -> s
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Tables of all models in one, each with the lines of its nodes, if any.
+    """The concatenated tables of all models, each with the lines of its nodes, if any.
 
     For the terms of each model, (n_terms, n_models), `term` has the position among all lookups and
     `begin` the place of the first entry.  Models of fewer terms have the first table, of zeros.
@@ -631,43 +636,49 @@ def _follow_lines(
     place: str,
     chain: _Chain,
 ) -> str:
-    """Return what the lines of nodes add, in the shape of `place`, which counts nodes."""
+    """Return the values of the nodes' lines, in the shape of `place`, which counts nodes."""
     tables, lines = chain.tables, chain.lines
     n_nodes = sum(map(len, tables))
-    longest = max(int(np.diff(own.offsets).max(initial=0)) for own in lines if own is not None)
+    longest = max(
+        int(np.diff(node_lines.offsets).max(initial=0))
+        for node_lines in lines
+        if node_lines is not None
+    )
     column = np.full((longest, n_nodes), len(lined))  # the last one has no values
     slope, center = np.zeros((2, longest, n_nodes))
     of_feature = {j: k for k, j in enumerate(lined)}
     begin = 0
-    for table, own in zip(tables, lines, strict=True):
-        for node in range(len(table)) if own is not None else ():
-            for r, t in enumerate(range(int(own.offsets[node]), int(own.offsets[node + 1]))):
-                column[r, begin + node] = of_feature[int(own.feature[t])]
-                slope[r, begin + node] = own.slope[t]
-                center[r, begin + node] = own.center[t]
+    for table, node_lines in zip(tables, lines, strict=True):
+        for node in range(len(table)) if node_lines is not None else ():
+            first, last = int(node_lines.offsets[node]), int(node_lines.offsets[node + 1])
+            for r, t in enumerate(range(first, last)):
+                column[r, begin + node] = of_feature[int(node_lines.feature[t])]
+                slope[r, begin + node] = node_lines.slope[t]
+                center[r, begin + node] = node_lines.center[t]
         begin += len(table)
     bins = [described.positions[j] for j in lined]
     width = max(map(len, bins))
-    positions = np.concatenate([np.pad(own, (0, width - len(own))) for own in bins])
+    positions = np.concatenate([np.pad(values, (0, width - len(values))) for values in bins])
     codes = graph.add("Gather", numbers, graph.constant(n_lookups + np.arange(len(lined))), axis=0)
     offsets = graph.constant(width * np.arange(len(lined))[:, None])
     z = graph.add("Gather", graph.constant(positions), graph.add("Add", codes, offsets), axis=0)
-    first = graph.add("Gather", z, graph.constant(np.array([0])), axis=0)
-    none = graph.add("Mul", first, graph.constant(np.array(np.nan)))
+    any_z = graph.add("Gather", z, graph.constant(np.array([0])), axis=0)
+    none = graph.add("Mul", any_z, graph.constant(np.array(np.nan)))
     z = graph.add("Concat", z, none, axis=0)
     line = ""
     for r in range(longest):
-        own_z = graph.add(
+        term_z = graph.add(
             "GatherElements",
             z,
             graph.add("Gather", graph.constant(column[r]), place, axis=0),
             axis=0,
         )
-        own_slope, own_center = (
-            graph.add("Gather", graph.constant(own[r]), place, axis=0) for own in (slope, center)
+        term_slope, term_center = (
+            graph.add("Gather", graph.constant(table[r]), place, axis=0)
+            for table in (slope, center)
         )
-        product = graph.add("Mul", own_slope, graph.add("Sub", own_z, own_center))
-        is_missing = graph.add("IsNaN", own_z)
+        product = graph.add("Mul", term_slope, graph.add("Sub", term_z, term_center))
+        is_missing = graph.add("IsNaN", term_z)
         term = graph.add("Where", is_missing, graph.constant(np.array(0.0)), product)
         line = graph.add("Add", line, term) if line else term
     return line
@@ -676,29 +687,34 @@ def _follow_lines(
 # -- predicting ------------------------------------------------------------------------------------
 
 
-def _finish(graph: _Graph, described: Description, what: str, raw: str, numbers: str) -> str:
+def _finish(graph: _Graph, described: Description, output: str, raw: str, numbers: str) -> str:
     """Return the labels, the probabilities or the raw predictions."""
     last = graph.constant(np.array([1]))
-    if what == "raw":
+    if output == "raw":
         return raw if described.n_models > 1 else graph.add("Squeeze", raw, last)
     if described.shares is not None:
         only = graph.add("Gather", numbers, graph.constant(np.array(0)), axis=0)
-        found = graph.add("Gather", graph.constant(described.shares), only, axis=0)
-    elif what == "probabilities":
+        class_probabilities = graph.add("Gather", graph.constant(described.shares), only, axis=0)
+    elif output == "probabilities":
         assert described.link is not None
-        found = probabilities(described.link, _Tensor(graph, raw, described.n_models)).name
-    if what == "probabilities":
-        return found
+        class_probabilities = probabilities(
+            described.link, _Tensor(graph, raw, described.n_models)
+        ).name
+    if output == "probabilities":
+        return class_probabilities
     if described.n_models > 1:
         position = graph.add("ArgMax", raw, axis=1, keepdims=0)
     else:
         value, bound = raw, 0.0
         if described.shares is not None:
-            value, bound = graph.add("Gather", found, graph.constant(np.array([1])), axis=1), 0.5
+            value, bound = (
+                graph.add("Gather", class_probabilities, graph.constant(np.array([1])), axis=1),
+                0.5,
+            )
         positive = graph.add("Greater", value, graph.constant(np.array(bound)))
         position = graph.cast(graph.add("Squeeze", positive, last), "INT64")
         if described.has_linear:
-            # Without a raw prediction there is no label: runtimes refuse a place that is not there.
+            # Without a raw prediction there is no label: runtimes refuse a position out of range.
             missing = graph.add("Squeeze", graph.add("IsNaN", raw), last)
             nowhere = graph.constant(np.array(len(described.classes)))
             position = graph.add("Where", missing, nowhere, position)
@@ -711,8 +727,8 @@ class _Tensor(Value):
     def __init__(self, graph: _Graph, name: str, n: int) -> None:
         self._graph, self.name, self.n = graph, name, n
 
-    def _make(self, kind: str, *given: str, n: int | None = None, **attributes: Any) -> _Tensor:
-        name = self._graph.add(kind, *given, **attributes)
+    def _make(self, kind: str, *inputs: str, n: int | None = None, **attributes: Any) -> _Tensor:
+        name = self._graph.add(kind, *inputs, **attributes)
         return _Tensor(self._graph, name, self.n if n is None else n)
 
     def _name(self, other: _Tensor | float) -> str:
@@ -734,7 +750,7 @@ class _Tensor(Value):
 
     def where_positive(self, yes: _Tensor | float, no: _Tensor | float) -> _Tensor:
         positive = self._graph.add("Greater", self.name, self._number(0.0))
-        sizes = [own.n for own in (self, yes, no) if isinstance(own, _Tensor)]
+        sizes = [operand.n for operand in (self, yes, no) if isinstance(operand, _Tensor)]
         return self._make("Where", positive, self._name(yes), self._name(no), n=max(sizes))
 
     def total(self) -> _Tensor:

@@ -19,17 +19,17 @@ _KINDS = {
     "BooleanTensorType": "BOOL",
     "StringTensorType": "STRING",
 }
-"""What ONNX calls the types of skl2onnx's variables."""
+"""ONNX's names of the types of skl2onnx's variables."""
 
 
 def register() -> None:
-    """Teach skl2onnx the classifiers of this package, so that it converts pipelines of them.
+    """Register the classifiers of this package with skl2onnx, which then converts their pipelines.
 
     Afterwards ``skl2onnx.to_onnx`` takes pipelines that end with one, such as a `StandardScaler`
     and a `ProperBoostClassifier`.  Inputs may be doubles, floats, integers, booleans and, for
     categories, strings.  The classifier computes in double; a step before it that computes in
-    float gives it rounded numbers.  Ask for ``options={id(pipeline): {"zipmap": False}}`` and get
-    doubles; the dictionaries of probabilities that skl2onnx makes otherwise hold floats.
+    float passes rounded numbers.  With ``options={id(pipeline): {"zipmap": False}}`` probabilities
+    are doubles; the dictionaries that skl2onnx makes otherwise hold floats.
 
     Raises
     ------
@@ -65,21 +65,22 @@ def register() -> None:
 
     def convert(scope: Any, operator: Any, container: Any) -> None:
         model = operator.raw_operator
-        described = describe(model)
-        asked = container.get_options(model, {"raw_scores": False, "zipmap": True})
+        description = describe(model)
+        chosen = container.get_options(model, {"raw_scores": False, "zipmap": True})
         inputs = []
-        left = len(described.features)
+        left = len(description.features)
         for k, variable in enumerate(operator.inputs):
             width = variable.get_second_dimension() or left
             left -= width
             inputs.append(Input(f"input_{k}", width, _KINDS[type(variable.type).__name__]))
-        outputs = ("label", "raw" if asked["raw_scores"] else "probabilities")
-        kind = "FLOAT" if asked["zipmap"] is True else "DOUBLE"
-        graph = make_graph(onnx, described, inputs, outputs, "", scores=kind)
+        outputs = ("label", "raw" if chosen["raw_scores"] else "probabilities")
+        kind = "FLOAT" if chosen["zipmap"] is True else "DOUBLE"
+        graph = make_graph(onnx, description, inputs, outputs, "", scores=kind)
         helpers.add_onnx_graph(scope, operator, container, graph)
 
     for kind in KINDS.values():
-        own = kind.estimator
+        estimator = kind.estimator
+        alias = f"properboost{estimator.__name__}"
         skl2onnx.update_registered_converter(
-            own, f"properboost{own.__name__}", find_shapes, convert, options=options, overwrite=True
+            estimator, alias, find_shapes, convert, options=options, overwrite=True
         )

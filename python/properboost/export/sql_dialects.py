@@ -1,17 +1,17 @@
-"""What databases say differently in their SQL, and what they take for what."""
+"""The SQL dialects of databases: their words, their limits and their readings of values."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["DIALECTS", "Dialect", "Words"]
+__all__ = ["DIALECTS", "Dialect", "Syntax"]
 
 Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgres"]
 
 
 @dataclass(frozen=True)
-class Words:
-    """What a database says in its own way, and what it takes for what."""
+class Syntax:
+    """The words, the limits and the readings of values of one database."""
 
     database: str
     double: str
@@ -23,21 +23,21 @@ class Words:
     greatest: str
     booleans: tuple[str, str]
     bytes: str = "{}"  # what texts become where no collation compares bytes
-    padded: str = ""  # whether a column's type fills texts up with spaces, which a cast drops
+    padded: str = ""  # a test of whether a column's type pads texts with spaces, which a cast drops
     bits: str = "{}"  # an integer that is shifted by up to 62
     terms_apart: bool = False  # whether the terms of a sum are columns of a stage of their own
     exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
-    large: bool = True  # whether there are integers beyond 64 bits
-    casts_fail: bool = True  # whether a text that is no number is an error where it is cast to one
-    underflow_fails: bool = False  # whether a product that is rounded to 0 is an error
-    escapes: bool = False  # whether a setting can give backslashes in texts a meaning
-    folds: bool = True  # whether names that differ by the case of ASCII's letters are one
-    qualifies: bool = True  # whether a qualified name is that of a column, and of nothing else
-    hidden: tuple[str, ...] = ()  # columns that tables have and do not show
-    drops_hidden: bool = True  # whether a subquery has them no more
+    large: bool = True  # whether integers beyond 64 bits exist
+    casts_fail: bool = True  # whether the cast of a text that is no number is an error
+    underflow_fails: bool = False  # whether a product that rounds to 0 is an error
+    escapes: bool = False  # whether a setting gives backslashes in texts a meaning
+    folds: bool = True  # whether names that differ in the case of ASCII letters are equal
+    qualifies: bool = True  # whether a qualified name can only be that of a column
+    hidden: tuple[str, ...] = ()  # columns that tables have but do not show
+    drops_hidden: bool = True  # whether a subquery drops them
     longest: int | None = None  # bytes of a name
     widest: int = 10**9  # columns side by side
-    deepest: int = 950  # stages one on the other: they call themselves for each, on their stack
+    deepest: int = 950  # stages one on the other: the planner recurses for each
 
     def quote_name(self, name: str) -> str:
         """Return the name of a table or column, or refuse it."""
@@ -57,8 +57,8 @@ class Words:
         """Return a string's literal; `place` is for the message of a refusal."""
         if "\0" in text or not _is_unicode(text):
             raise ValueError(
-                f"a string of {place} holds what SQL texts cannot hold: a NUL character, or half "
-                "of a surrogate pair"
+                f"a string of {place} must not hold a NUL character or half of a surrogate pair, "
+                "which SQL texts cannot hold"
             )
         quoted = "'" + text.replace("'", "''") + "'"
         if self.escapes and "\\" in text:
@@ -66,11 +66,11 @@ class Words:
         return quoted
 
     def fold(self, name: str) -> str:
-        """Return what is the same of names that are one column's."""
+        """Return a name in the form that equal names of a column share."""
         return re.sub("[A-Z]", lambda letter: letter[0].lower(), name) if self.folds else name
 
     def cut(self, name: str, size: int) -> str:
-        """Return a name of a result, with room for `size` bytes behind it."""
+        """Return a name of a result, with room for `size` more bytes."""
         name = name.replace("\0", "").encode("utf-8", "replace").decode()
         if self.longest:
             name = name.encode()[: self.longest - size].decode(errors="ignore")
@@ -78,7 +78,7 @@ class Words:
 
 
 DIALECTS = {
-    "duckdb": Words(
+    "duckdb": Syntax(
         database="DuckDB",
         double="DOUBLE",
         text="VARCHAR",
@@ -89,10 +89,10 @@ DIALECTS = {
         greatest="greatest",
         booleans=("FALSE", "TRUE"),
         bytes="encode({})",
-        terms_apart=True,  # planning takes the square of the terms of an expression otherwise
+        terms_apart=True,  # otherwise planning takes time quadratic in the terms of an expression
         hidden=("rowid", "filename", "file_row_number", "file_index"),
     ),
-    "sqlite": Words(
+    "sqlite": Syntax(
         database="SQLite",
         double="REAL",
         text="TEXT",
@@ -109,7 +109,7 @@ DIALECTS = {
         drops_hidden=False,
         widest=2000,
     ),
-    "postgres": Words(
+    "postgres": Syntax(
         database="PostgreSQL",
         double="double precision",
         text="text",
@@ -131,7 +131,7 @@ DIALECTS = {
         deepest=5000,
     ),
 }
-"""What databases say differently."""
+"""The dialects, by name."""
 
 
 def _is_unicode(text: str) -> bool:

@@ -1,8 +1,8 @@
 """Models as one SQL query, in double.
 
 The query is a chain of stages, each of which adds columns to the one before: columns as numbers,
-what is too deep for one expression, sums, probabilities.  A stage is materialised, so that what it
-computed is not computed, nor nested, again.
+parts of expressions that are too deep, sums, probabilities.  The database materialises each stage,
+so that later stages neither compute nor nest its expressions again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.export.decisions import (
+    CodedColumn,
     Cut,
     Decision,
-    Feature,
     Leaf,
     choose,
     list_tests,
@@ -33,19 +33,19 @@ from properboost.export.description import (
     describe,
 )
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
-from properboost.export.sql_dialects import DIALECTS, Dialect, Words
+from properboost.export.sql_dialects import DIALECTS, Dialect, Syntax
 from properboost.parameters import checks
 
 __all__ = ["DIALECTS", "OUTPUTS", "Dialect", "to_sql"]
 
 OUTPUTS = ("label", "probabilities", "raw")
-"""What a query may return besides columns of its table."""
+"""The possible results of a query besides columns of its table."""
 
 _DEEPEST = 11
-"""CASEs within each other: SQLite's parser, before 3.46, keeps at most 100 symbols."""
+"""The most nested CASEs: SQLite's parser, before 3.46, holds at most 100 symbols."""
 
 _BITS = 62
-"""Places that an integer has a bit for: to ask for a bit is faster than to look in a list."""
+"""Places that an integer has a bit for: a test of a bit is faster than a search in a list."""
 
 _MOST_TERMS = 200
 """Terms of all sums in one stage: databases allow a depth of 1,000."""
@@ -54,7 +54,7 @@ _MOST_ARGUMENTS = 50
 """Arguments of a function: SQLite allowed 100."""
 
 _PARSED = (1e-27, 1e27)
-"""Sizes of numbers that SQLite reads exactly: their powers of ten are exact."""
+"""The range of numbers that SQLite reads exactly, because their powers of ten are exact."""
 
 _SHORT = 15
 """Characters of a number that any reader rounds to the nearest double."""
@@ -66,7 +66,7 @@ _TINIEST = 5e-324
 """The least double above 0."""
 
 _NAME = re.compile(r"\b[ckxz][0-9]+\b")
-"""What columns of stages are called: computed, kept, read, and positions."""
+"""The names of stages' columns: computed (c), of `keep` (k), read (x), and positions (z)."""
 
 
 def to_sql(
@@ -89,14 +89,13 @@ def to_sql(
     table : str or sequence of str, default="rows"
         The table's name, or the names of its schema and its own.
     columns : sequence of str, optional
-        The columns that hold the features, in their order; None takes the features' names, which
-        are ``x0``, ``x1``, ... where the model was fitted without.
+        The columns of the features, in their order; None stands for the features' names, which are
+        ``x0``, ``x1``, ... where the model was fitted without names.
     keep : sequence of str, default=()
         Columns of the table that are returned first, as a key: SQL promises no order of rows.
     outputs : sequence of {"label", "probabilities", "raw"}, default=("raw", "probabilities")
-        What is returned after them.  Columns are called ``label``, ``probability_<class>`` and
-        ``raw``, or ``raw_<class>`` with more than two classes; with ``_`` behind where another one
-        is called so.
+        The results after them.  Columns are named ``label``, ``probability_<class>`` and ``raw``,
+        or ``raw_<class>`` with more than two classes; names that are taken end with ``_``.
 
     Returns
     -------
@@ -106,13 +105,13 @@ def to_sql(
     Raises
     ------
     TypeError, ValueError
-        If the model cannot be exported, or an argument is not as described; the message names what.
+        If the model cannot be exported, or an argument is not as described; the message names it.
 
     Notes
     -----
     NULL and NaN are missing.  Numbers are cast to double; a text that the database does not read as
-    a number is an error.  Categories that are strings are compared as text, byte by byte, whatever
-    the collation.  A column that the table lacks is an error.
+    a number is an error.  String categories are compared byte by byte, whatever the collation.  A
+    column that the table lacks is an error.
 
     Raw predictions have the bits of `decision_function`, but for a zero's sign.  Probabilities are
     within 1e-14 of `predict_proba` where the database's ``exp`` and ``sqrt`` round as well as C's;
@@ -127,7 +126,7 @@ def to_sql(
       SELECT NULLIF(CAST(_r."age" AS DOUBLE), CAST('nan' AS DOUBLE)) AS x0 FROM "visits" AS _r
     """
     described = describe(model)
-    own = DIALECTS[checks.choice("dialect", dialect, known=list(DIALECTS))]
+    syntax = DIALECTS[checks.choice("dialect", dialect, known=list(DIALECTS))]
     chosen = check_outputs(outputs, OUTPUTS)
     names = [feature.name for feature in described.features] if columns is None else list(columns)
     if len(names) != len(described.features):
@@ -136,69 +135,74 @@ def to_sql(
             f"{len(names)}"
         )
     path = [table] if isinstance(table, str) else list(table)
-    kept = [keep] if isinstance(keep, str) else list(keep)
-    query = _Query(own, described, names, path, kept)
+    key_columns = [keep] if isinstance(keep, str) else list(keep)
+    query = _Query(syntax, described, names, path, key_columns)
     raw = query.add_up()
     shares: list[str] = []
     if described.shares is not None:
         shares = query.choose_shares(described.shares)
     results: list[tuple[str, str]] = []
-    for what in chosen:
-        results += _list_results(query, described, what, raw, shares)
+    for output in chosen:
+        results += _list_results(query, described, output, raw, shares)
     return query.finish(results)
 
 
 def _list_results(
-    query: _Query, described: Description, what: str, raw: Sequence[str], shares: Sequence[str]
+    query: _Query, described: Description, output: str, raw: Sequence[str], shares: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return names and expressions of what was asked for."""
-    labels = [str(own) for own in described.classes.tolist()]
-    if what == "raw":
-        names = ["raw"] if len(raw) == 1 else [f"raw_{own}" for own in labels]
+    """Return names and expressions of an output."""
+    labels = [str(label) for label in described.classes.tolist()]
+    if output == "raw":
+        names = ["raw"] if len(raw) == 1 else [f"raw_{label}" for label in labels]
         return list(zip(names, raw, strict=True))
-    # Linear models have nothing for values that are missing or infinite: their raw prediction is
-    # NULL, of which comparisons and some databases' `greatest` would make something.
+    # Missing or infinite values have no prediction in linear models: it is NULL, but comparisons
+    # and some databases' `greatest` would turn NULL into a value.
     begin, end = (
         (f"CASE WHEN {raw[0]} IS NOT NULL THEN ", " END") if described.has_linear else ("", "")
     )
-    if what == "probabilities":
-        found = list(shares)
-        if not found:
+    if output == "probabilities":
+        class_probabilities = list(shares)
+        if not class_probabilities:
             assert described.link is not None
-            found = probabilities(described.link, _Columns(query, list(raw))).expressions
+            class_probabilities = probabilities(
+                described.link, _Columns(query, list(raw))
+            ).expressions
         return [
-            (f"probability_{own}", f"{begin}{p}{end}") for own, p in zip(labels, found, strict=True)
+            (f"probability_{label}", f"{begin}{p}{end}")
+            for label, p in zip(labels, class_probabilities, strict=True)
         ]
-    literals = [query.label(own) for own in described.classes.tolist()]
+    literals = [query.label(label) for label in described.classes.tolist()]
     if len(raw) == 1:
         test = f"{shares[1]} > {query.number(0.5)}" if shares else f"{raw[0]} > {query.number(0.0)}"
         label = f"CASE WHEN {test} THEN {literals[1]} ELSE {literals[0]} END"
         return [("label", f"{begin}{label}{end}")]
     top = query.keep([query.greatest(raw)])[0]
-    tests = [f"WHEN {own} >= {top} THEN {label}" for own, label in zip(raw, literals, strict=True)]
+    tests = [
+        f"WHEN {score} >= {top} THEN {label}" for score, label in zip(raw, literals, strict=True)
+    ]
     return [("label", f"CASE {' '.join(tests)} END")]
 
 
 class _Query:
-    """Stages that follow each other; expressions may name the columns of those before."""
+    """A query under construction: stages of expressions over the columns of earlier stages."""
 
     def __init__(
         self,
-        dialect: Words,
+        dialect: Syntax,
         described: Description,
         names: Sequence[str],
         path: Sequence[str],
-        kept: Sequence[str],
+        key_columns: Sequence[str],
     ) -> None:
         self._dialect = dialect
         self._described = described
         self._count = 0
-        self._kept = list(kept)
+        self._key_columns = list(key_columns)
         used = sorted({j for term in described.terms for j in _list_features(term)})
-        own = [names[j] for j in used]
-        self._check_names(own, names)
-        self._source = self._name_source(path, own)
-        columns = [(f"k{i}", self._quote_column(name)) for i, name in enumerate(kept)]
+        used_names = [names[j] for j in used]
+        self._check_names(used_names, names)
+        self._source = self._name_source(path, used_names)
+        columns = [(f"k{i}", self._quote_column(name)) for i, name in enumerate(key_columns)]
         columns += [
             (f"x{j}", self._read(described.features[j], self._quote_column(names[j]))) for j in used
         ]
@@ -206,14 +210,14 @@ class _Query:
 
     # -- names of the table ------------------------------------------------------------------------
 
-    def _check_names(self, own: Sequence[str], every: Sequence[str]) -> None:
-        """Refuse columns that the database would take for each other, or for something else."""
+    def _check_names(self, used_names: Sequence[str], names: Sequence[str]) -> None:
+        """Refuse columns that the database would confuse with each other or with hidden ones."""
         database, fold = self._dialect.database, self._dialect.fold
-        for name in [*own, *self._kept]:
+        for name in [*used_names, *self._key_columns]:
             self._dialect.quote_name(name)
-        asked = {fold(name) for name in own}
+        asked = {fold(name) for name in used_names}
         places: dict[str, str] = {}
-        for name in (name for name in every if isinstance(name, str)):
+        for name in (name for name in names if isinstance(name, str)):
             if fold(name) in places and fold(name) in asked:
                 raise ValueError(
                     f"columns must differ for {database}, by more than the case of letters where "
@@ -221,14 +225,14 @@ class _Query:
                     "otherwise in the table, and name them by columns="
                 )
             places[fold(name)] = name
-        for name in self._kept:
+        for name in self._key_columns:
             other = places.setdefault(fold(name), name)
             if other != name:
                 raise ValueError(
                     f"keep must spell a column as the others do, as {database} ignores the case "
                     f"of letters; got {name!r} and {other!r}"
                 )
-        for name in own if not self._dialect.drops_hidden else ():
+        for name in used_names if not self._dialect.drops_hidden else ():
             if fold(name) in self._dialect.hidden:
                 raise ValueError(
                     f"columns must not be called {name!r}: {database} takes the number of the row "
@@ -236,14 +240,14 @@ class _Query:
                     "by columns="
                 )
 
-    def _name_source(self, path: Sequence[str], own: Sequence[str]) -> str:
-        """Return the table under a name of its own; stages must not be called as it is."""
+    def _name_source(self, path: Sequence[str], used_names: Sequence[str]) -> str:
+        """Return the table under an alias; choose a free alias and a free stem of stages' names."""
         table = ".".join(map(self._dialect.quote_name, path))
         fold = self._dialect.fold
-        if self._dialect.drops_hidden and {*map(fold, own)} & {*self._dialect.hidden}:
+        if self._dialect.drops_hidden and {*map(fold, used_names)} & {*self._dialect.hidden}:
             table = f"(SELECT * FROM {table})"
-        # A struct of this name would be taken for the table, or the table for a column.
-        taken = {*map(fold, own), *map(fold, self._kept)}
+        # A column with the alias's name could be confused with the table.
+        taken = {*map(fold, used_names), *map(fold, self._key_columns)}
         self._alias = "_r"
         while self._alias in taken:
             self._alias += "_"
@@ -258,7 +262,7 @@ class _Query:
 
     @property
     def refuses_tiny(self) -> bool:
-        """Whether products that are rounded to 0 are errors."""
+        """Whether the database raises an error for products that round to 0."""
         return self._dialect.underflow_fails
 
     # -- words -------------------------------------------------------------------------------------
@@ -266,7 +270,7 @@ class _Query:
     def number(self, value: float) -> str:
         """Return a double, in parentheses where it has a sign."""
         value = float(value)
-        if np.isinf(value):  # an edge may be so
+        if np.isinf(value):  # the edges of bins may be infinite
             return f"({'-' if value < 0.0 else ''}{self._dialect.infinity})"
         if not self._dialect.exact and value != 0.0 and not _PARSED[0] < abs(value) < _PARSED[1]:
             return self._multiply(value)
@@ -300,22 +304,22 @@ class _Query:
         if not self._dialect.large and value > _LARGEST:
             raise ValueError(
                 f"the label {value!r} is beyond the integers of {self._dialect.database}, which "
-                "have 64 bits with their sign: ask for other outputs, or fit with other labels"
+                "have 64 bits with their sign: choose other outputs, or fit with other labels"
             )
         return str(value)
 
-    def greatest(self, some: Sequence[str]) -> str:
-        """Return the largest of some expressions."""
-        left = list(some)
+    def greatest(self, expressions: Sequence[str]) -> str:
+        """Return the largest of these expressions."""
+        left = list(expressions)
         while len(left) > 1:
             few, left = left[:_MOST_ARGUMENTS], left[_MOST_ARGUMENTS:]
             left.insert(0, f"{self._dialect.greatest}({', '.join(few)})")
         return left[0]
 
-    def _read(self, feature: Feature, column: str) -> str:
-        """Return a number, or a category's place, or NULL."""
+    def _read(self, feature: CodedColumn, column: str) -> str:
+        """Return the expression that reads a column: a number, or a category's place, or NULL."""
         if feature.is_text:
-            return self._find_place(self._read_text(feature, column), self._say_texts(feature))
+            return self._find_place(self._read_text(feature, column), self._quote_texts(feature))
         check_doubles(feature)
         number = f"CAST({column} AS {self._dialect.double})"
         if not self._dialect.casts_fail:
@@ -327,14 +331,16 @@ class _Query:
                 largest = self.number(np.inf), self.number(-np.inf)
                 number = f"NULLIF(NULLIF({number}, {largest[0]}), {largest[1]})"
             return number
-        return self._find_place(number, [self.number(float(own)) for own in feature.categories])
+        return self._find_place(
+            number, [self.number(float(category)) for category in feature.categories]
+        )
 
     def _check_number(self, number: str, column: str) -> str:
-        """Return a number; a text that is none, of which SQLite casts makes 0, is an error.
+        """Return a number, with an error for other texts, which SQLite would cast to 0.
 
-        A comparison with a number makes numbers of texts that are such; other texts, and bytes, are
-        larger than all numbers.  The error is that of the absolute value that does not exist: there
-        is no function that fails as it is told to.
+        A comparison converts texts that are numbers; other texts, and bytes, compare larger than
+        all numbers.  The error is that of an absolute value beyond 64 bits, because SQLite has no
+        function that raises errors.
         """
         infinity = f"CAST({self._dialect.infinity} AS {self._dialect.double})"
         fails = f"abs(({column} IS NULL) - {_LARGEST} - 1)"
@@ -343,31 +349,31 @@ class _Query:
             f"WHEN {column} IS NOT NULL THEN {fails} END"
         )
 
-    def _read_text(self, feature: Feature, column: str) -> str:
+    def _read_text(self, feature: CodedColumn, column: str) -> str:
         text = f"CAST({column} AS {self._dialect.text})"
-        fills = any(str(own).endswith(" ") for own in feature.categories or ())
+        fills = any(str(category).endswith(" ") for category in feature.categories or ())
         if fills and self._dialect.padded:
             padded = self._dialect.padded.format(column)
             text = f"CASE WHEN {padded} THEN concat({column}) ELSE {text} END"
             text = f"CASE WHEN {column} IS NOT NULL THEN {text} END"
         return f"{self._dialect.bytes.format(text)}{self._dialect.collation}"
 
-    def _say_texts(self, feature: Feature) -> list[str]:
+    def _quote_texts(self, feature: CodedColumn) -> list[str]:
         place = f"column {feature.name!r}"
         return [
-            self._dialect.bytes.format(self._dialect.quote_text(str(own), place))
-            for own in feature.categories or ()
+            self._dialect.bytes.format(self._dialect.quote_text(str(category), place))
+            for category in feature.categories or ()
         ]
 
     def _find_place(self, value: str, known: Sequence[str]) -> str:
-        tests = " ".join(f"WHEN {own} THEN {place}" for place, own in enumerate(known))
+        tests = " ".join(f"WHEN {literal} THEN {place}" for place, literal in enumerate(known))
         place = f"CASE {value} {tests} ELSE {len(known)} END" if known else "0"
         return f"CASE WHEN {value} IS NULL THEN NULL ELSE {place} END"
 
     # -- stages ------------------------------------------------------------------------------------
 
     def keep(self, expressions: Sequence[str]) -> list[str]:
-        """Add a stage that has these; return the names of its columns."""
+        """Add a stage with these columns; return their names."""
         names = [self._name() for _ in expressions]
         self._add_stage(zip(names, expressions, strict=True))
         return names
@@ -380,35 +386,38 @@ class _Query:
         self._stages.append(list(columns))
 
     def finish(self, results: Sequence[tuple[str, str]]) -> str:
-        """Return the query that ends with these."""
+        """Return the query with these results."""
         if not all(_NAME.fullmatch(expression) for _, expression in results):
             names = self.keep([expression for _, expression in results])
-            results = [(name, own) for (name, _), own in zip(results, names, strict=True)]
+            results = [(name, column) for (name, _), column in zip(results, names, strict=True)]
         stages = self._list_stages({expression for _, expression in results})
         last = f"{self._stem}{len(stages) - 1}"
-        taken = {name.casefold() for name in self._kept}
+        taken = {name.casefold() for name in self._key_columns}
         shown = [
-            f"{last}.k{i} AS {self._dialect.quote_name(name)}" for i, name in enumerate(self._kept)
+            f"{last}.k{i} AS {self._dialect.quote_name(name)}"
+            for i, name in enumerate(self._key_columns)
         ]
         for name, expression in results:
             shown.append(
                 f"{last}.{expression} AS {self._dialect.quote_name(self._call(name, taken))}"
             )
-        words = [f"{self._stem}{k} AS MATERIALIZED (\n  {own}\n)" for k, own in enumerate(stages)]
+        words = [
+            f"{self._stem}{k} AS MATERIALIZED (\n  {select}\n)" for k, select in enumerate(stages)
+        ]
         return f"WITH {', '.join(words)}\nSELECT {', '.join(shown)} FROM {last}"
 
     def _call(self, name: str, taken: set[str]) -> str:
-        """Return the name of a result that no other has, to which it is added."""
+        """Return a free name of a result, and add it to those taken."""
         for k in count():
             suffix = "_" * k if k < 8 else f"_{k}"
-            found = self._dialect.cut(name, len(suffix)) + suffix
-            if found.casefold() not in taken:
+            free = self._dialect.cut(name, len(suffix)) + suffix
+            if free.casefold() not in taken:
                 break
-        taken.add(found.casefold())
-        return found
+        taken.add(free.casefold())
+        return free
 
     def _list_stages(self, asked: set[str]) -> list[str]:
-        """Return the stages, each with the columns that it or a later one needs."""
+        """Return the stages, each with the columns that it or a later stage needs."""
         stages = self._choose_columns(asked)
         if len(stages) > self._dialect.deepest:
             self._refuse(f"{len(stages)} stages one on the other", self._dialect.deepest)
@@ -416,22 +425,24 @@ class _Query:
         return [self._select(stage, source) for stage, source in zip(stages, sources, strict=True)]
 
     def _choose_columns(self, asked: set[str]) -> list[list[tuple[str, str]]]:
-        """Return names and expressions by stage; nothing stands for what the one before has.
+        """Return names and expressions by stage; "" stands for a column of the stage before.
 
-        Stages of which nothing is asked for are left out.
+        Stages that nobody needs are left out.
         """
         order = {
-            name: (k, i) for k, own in enumerate(self._stages) for i, (name, _) in enumerate(own)
+            name: (k, i)
+            for k, stage in enumerate(self._stages)
+            for i, (name, _) in enumerate(stage)
         }
-        needed = {*asked, *(f"k{i}" for i in range(len(self._kept)))}
+        needed = {*asked, *(f"k{i}" for i in range(len(self._key_columns)))}
         stages: list[list[tuple[str, str]]] = []
-        for k, own in reversed([*enumerate(self._stages)][1:]):
-            made = [(name, what) for name, what in own if name in needed]
+        for k, stage in reversed([*enumerate(self._stages)][1:]):
+            made = [(name, expression) for name, expression in stage if name in needed]
             if not made:
                 continue
             carried = sorted(needed - {name for name, _ in made}, key=order.__getitem__)
             stages.append([*((name, "") for name in carried), *made])
-            words = {word for _, what in made for word in _NAME.findall(what)}
+            words = {word for _, expression in made for word in _NAME.findall(expression)}
             # A label may read as the name of a column that comes later.
             needed = {*carried, *(word for word in words if order.get(word, (k,))[0] < k)}
         return [self._stages[0], *reversed(stages)]
@@ -439,7 +450,9 @@ class _Query:
     def _select(self, columns: Sequence[tuple[str, str]], source: str) -> str:
         if len(columns) > self._dialect.widest:
             self._refuse(f"{len(columns)} columns side by side", self._dialect.widest)
-        shown = ", ".join(f"{what} AS {name}" if what else name for name, what in columns)
+        shown = ", ".join(
+            f"{expression} AS {name}" if expression else name for name, expression in columns
+        )
         return f"SELECT {shown} FROM {source}"
 
     def _refuse(self, size: str, most: int) -> NoReturn:
@@ -450,18 +463,18 @@ class _Query:
 
     # -- decisions ---------------------------------------------------------------------------------
 
-    def say(
+    def write(
         self,
         decisions: Sequence[tuple[Decision, Callable[[int], str]]],
         begin: int | None = None,
     ) -> list[str]:
-        """Return decisions as expressions; `say` of a leaf gives what it is by its number.
+        """Return decisions as expressions; each has a function from a leaf's number to its text.
 
-        What is nested too deeply becomes columns of stages that are added, or that are there from
-        the position `begin` on.
+        Parts that are nested too deeply become columns of new stages, or of the existing stages
+        from the position `begin` on.
         """
         waiting: list[list[tuple[str, str]]] = []
-        said = [self._say_one(decision, end, waiting) for decision, end in decisions]
+        expressions = [self._write_one(decision, end, waiting) for decision, end in decisions]
         at = len(self._stages) if begin is None else begin
         for stage in waiting:
             if at < len(self._stages):
@@ -469,53 +482,53 @@ class _Query:
             else:
                 self._add_stage(stage)
             at += 1
-        return said
+        return expressions
 
-    def _say_one(
+    def _write_one(
         self, decision: Decision, end: Callable[[int], str], waiting: list[list[tuple[str, str]]]
     ) -> str:
         apart = _find_deep(decision)
         parts: dict[int, tuple[str, int]] = {}  # the expression, and how many stages it needs
 
-        def look_up(own: Decision) -> tuple[str, int]:
-            return (end(own.number), 0) if isinstance(own, Leaf) else parts[id(own)]
+        def look_up(node: Decision) -> tuple[str, int]:
+            return (end(node.number), 0) if isinstance(node, Leaf) else parts[id(node)]
 
-        for own in list_tests(decision):
-            (yes, one), (no, other) = look_up(own.yes), look_up(own.no)
-            text = f"CASE WHEN {self._test(own)} THEN {yes} ELSE {no} END"
+        for node in list_tests(decision):
+            (yes, one), (no, other) = look_up(node.yes), look_up(node.no)
+            text = f"CASE WHEN {self._test(node)} THEN {yes} ELSE {no} END"
             level = max(one, other)
-            if id(own) in apart:
+            if id(node) in apart:
                 if level == len(waiting):
                     waiting.append([])
                 waiting[level].append((self._name(), text))
                 text, level = waiting[level][-1][0], level + 1
-            parts[id(own)] = text, level
+            parts[id(node)] = text, level
         return look_up(decision)[0]
 
-    def _test(self, own: Any) -> str:
-        feature, x = self._described.features[own.feature], f"x{own.feature}"
+    def _test(self, test: Any) -> str:
+        feature, x = self._described.features[test.feature], f"x{test.feature}"
         n = len(feature.codes)
-        if isinstance(own, Cut):
-            if own.below == n:
+        if isinstance(test, Cut):
+            if test.below == n:
                 return f"{x} IS NOT NULL"
-            test = f"{x} <= {self._bound(feature, own.below)}"
+            condition = f"{x} <= {self._bound(feature, test.below)}"
         elif feature.categories is not None:
-            members = np.flatnonzero(own.members).tolist()
+            members = np.flatnonzero(test.members).tolist()
             if n <= _BITS:
                 bits = self._dialect.bits.format(sum(1 << k for k in members))
-                test = f"(({bits} >> {x}) & 1) = 1"
+                condition = f"(({bits} >> {x}) & 1) = 1"
             else:
-                test = f"{x} IN ({', '.join(map(str, members))})"
+                condition = f"{x} IN ({', '.join(map(str, members))})"
         else:
             runs = []
-            for begin, end in feature.places(own.members):
+            for begin, end in feature.places(test.members):
                 ends = [f"{x} > {self._bound(feature, begin)}"] if begin else []
                 ends += [f"{x} <= {self._bound(feature, end)}"] if end < n else []
                 runs.append(f"({' AND '.join(ends)})")
-            test = " OR ".join(runs)
-        return f"{test} OR {x} IS NULL" if own.missing else test
+            condition = " OR ".join(runs)
+        return f"{condition} OR {x} IS NULL" if test.missing else condition
 
-    def _bound(self, feature: Feature, below: int) -> str:
+    def _bound(self, feature: CodedColumn, below: int) -> str:
         bound = feature.bound(below)
         return self.number(bound) if feature.categories is None else str(int(bound))
 
@@ -531,17 +544,19 @@ class _Query:
             sums = self._add_terms(sums, [of_model[begin:stop] for of_model in terms])
         if described.intercepts is not None:
             sums = [
-                f"{total} + {self.number(own)}"
-                for total, own in zip(sums, described.intercepts.tolist(), strict=True)
+                f"{total} + {self.number(intercept)}"
+                for total, intercept in zip(sums, described.intercepts.tolist(), strict=True)
             ]
         return self.keep(sums)
 
     def _add_terms(
         self, sums: Sequence[str], terms: Sequence[Sequence[Lookup | Linear]]
     ) -> list[str]:
-        """Add a stage that has each model's sum with these terms; return its columns' names."""
+        """Add a stage with each model's sum including these terms; return its columns' names."""
         decisions: list[tuple[Decision, Callable[[int], str]]] = []
-        parts: list[list[str | None]] = [[] for _ in sums]  # None is what a decision says
+        parts: list[list[str | None]] = [
+            [] for _ in sums
+        ]  # None stands for a decision's expression
         for m, of_model in enumerate(terms):
             for term in of_model:
                 if isinstance(term, Linear):
@@ -550,13 +565,15 @@ class _Query:
                     more = self._list_decisions(term, m)
                     decisions += more
                     parts[m] += [None] * len(more)
-        words = self.say(decisions)
+        words = self.write(decisions)
         if words and self._dialect.terms_apart:
             words = self.keep(words)
-        said = iter(words)
+        expressions = iter(words)
         return self.keep(
             [
-                " + ".join([total, *(next(said) if part is None else part for part in of_model)])
+                " + ".join(
+                    [total, *(next(expressions) if part is None else part for part in of_model)]
+                )
                 for total, of_model in zip(sums, parts, strict=True)
             ]
         )
@@ -564,16 +581,16 @@ class _Query:
     def _list_decisions(
         self, term: Lookup, model: int
     ) -> list[tuple[Decision, Callable[[int], str]]]:
-        """Return how a term's values in a model are looked up, and then its lines, if any."""
+        """Return the decisions of a term's values in a model, and of its lines, if any."""
         k = term.models.index(model)
         values = term.values[:, k]
-        decisions = [(simplify(term.decision, values), self._say_values(values))]
+        decisions = [(simplify(term.decision, values), self._write_values(values))]
         if term.lines is not None and len(term.lines[k].feature):
-            decisions.append((term.decision, self._say_lines(term.lines[k])))
+            decisions.append((term.decision, self._write_lines(term.lines[k])))
         return decisions
 
     def scale(self, what: str, operator: str, number: float) -> str:
-        """Return a product or a quotient that is 0, and no error, where it is rounded to 0."""
+        """Return a product or a quotient that is 0, without an error, where it rounds to 0."""
         scaled = f"{what} {operator} {self.number(number)}"
         least = _find_least(operator, abs(number)) if self._dialect.underflow_fails else _TINIEST
         if least == _TINIEST:
@@ -582,74 +599,74 @@ class _Query:
         return f"CASE WHEN abs({what}) < {self.number(least)} THEN {zero} ELSE {scaled} END"
 
     def _divide(self, terms: Sequence[Sequence[Lookup | Linear]]) -> Iterator[tuple[int, int]]:
-        """Yield the terms of each model, from and to, that are added in one stage."""
+        """Yield ranges of the models' terms, begin and end, one for each stage."""
         size = max(1, _MOST_TERMS // len(terms))
         room = self._dialect.widest - len(self._stages[0]) - 2 * len(terms)
         counts = {id(term): _count_columns(term) for term in self._described.terms}
         begin = columns = 0
         for t in range(max(map(len, terms))):
-            own = sum(counts[id(some[t])] for some in terms if t < len(some))
-            if t - begin == size or (t > begin and columns + own > room):
+            more = sum(counts[id(of_model[t])] for of_model in terms if t < len(of_model))
+            if t - begin == size or (t > begin and columns + more > room):
                 yield begin, t
                 begin, columns = t, 0
-            columns += own
+            columns += more
         if any(terms):
             yield begin, max(map(len, terms))
 
     def choose_shares(self, shares: NDArray[np.float64]) -> list[str]:
-        """Return what the only term's decision says of both classes."""
+        """Return the probabilities of both classes by the only term's decision."""
         (term,) = self._described.terms
         assert not isinstance(term, Linear)
-        some = [
-            (simplify(term.decision, own), self._say_values(own))
-            for own in np.ascontiguousarray(shares.T)
+        decisions = [
+            (simplify(term.decision, values), self._write_values(values))
+            for values in np.ascontiguousarray(shares.T)
         ]
-        return self.keep(self.say(some, begin=1))
+        return self.keep(self.write(decisions, begin=1))
 
-    def _say_values(self, values: NDArray[np.float64]) -> Callable[[int], str]:
+    def _write_values(self, values: NDArray[np.float64]) -> Callable[[int], str]:
         return lambda number: self.number(values[number])
 
     def _find_positions(self) -> None:
-        """Add what lines ask for: where the means of bins are."""
+        """Add the columns that lines need: the positions of the means of bins."""
         terms = [term for term in self._described.terms if not isinstance(term, Linear)]
-        asked = sorted({int(j) for t in terms for own in t.lines or () for j in own.feature})
+        asked = sorted({int(j) for t in terms for lines in t.lines or () for j in lines.feature})
         if not asked:
             return
 
-        def say(values: NDArray[np.float64]) -> Callable[[int], str]:
+        def write(values: NDArray[np.float64]) -> Callable[[int], str]:
             return lambda code: "NULL" if np.isnan(values[code]) else self.number(values[code])
 
-        some = []
+        decisions = []
         for j in asked:
             feature, values = self._described.features[j], self._described.positions[j]
-            some.append((choose(j, feature.codes, feature.missing), say(values)))
+            decisions.append((choose(j, feature.codes, feature.missing), write(values)))
         names = [f"z{j}" for j in asked]
-        self._add_stage(zip(names, self.say(some), strict=True))
+        self._add_stage(zip(names, self.write(decisions), strict=True))
 
-    def _say_lines(self, lines: Any) -> Callable[[int], str]:
-        def say(node: int) -> str:
+    def _write_lines(self, lines: Any) -> Callable[[int], str]:
+        def write(node: int) -> str:
             words = [self.number(0.0)]
             for t in range(int(lines.offsets[node]), int(lines.offsets[node + 1])):
                 z = f"(z{lines.feature[t]} - {self.number(lines.center[t])})"
                 words.append(f"coalesce({self.number(lines.slope[t])} * {z}, {self.number(0.0)})")
             return " + ".join(words)
 
-        return say
+        return write
 
 
 def _list_features(term: Any) -> Iterable[int]:
-    """Yield the features that a term asks for."""
+    """Yield the features that a term needs."""
     if isinstance(term, Linear):
         yield term.feature
         return
-    for own in term.lines or ():
-        yield from own.feature.tolist()
+    for lines in term.lines or ():
+        yield from lines.feature.tolist()
     for test in list_tests(term.decision):
         yield test.feature
 
 
 def _find_least(operator: str, size: float) -> float:
-    """Return the least double above 0 whose product with a size, or quotient, is not 0."""
+    """Return the least positive double whose product with a size, or quotient, is not 0."""
     shrinks = size < 1.0 if operator == "*" else size > 1.0
     if not shrinks or size == 0.0 or np.isinf(size):
         return _TINIEST
@@ -657,7 +674,7 @@ def _find_least(operator: str, size: float) -> float:
     def apply(value: float) -> float:
         return value * size if operator == "*" else value / size
 
-    # Half of the least double is rounded to 0; the first guess is some steps off at most.
+    # Half of the least double rounds to 0; the first guess is a few steps off at most.
     guess = np.ldexp(1.0, -500) / size if operator == "*" else np.ldexp(1.0, -500) * size
     least = max(_TINIEST, float(np.ldexp(guess, -575)))
     while apply(least) == 0.0:
@@ -668,20 +685,20 @@ def _find_least(operator: str, size: float) -> float:
 
 
 def _find_deep(decision: Decision) -> set[int]:
-    """Return which tests, by identity, are columns, so that no expression is nested too deeply."""
+    """Return the tests, by identity, that become columns to limit the nesting of expressions."""
     heights: dict[int, int] = {}
-    found = set()
-    for own in list_tests(decision):
-        height = 1 + max(heights.get(id(own.yes), 0), heights.get(id(own.no), 0))
-        if height == _DEEPEST and own is not decision:
-            found.add(id(own))
+    deep = set()
+    for test in list_tests(decision):
+        height = 1 + max(heights.get(id(test.yes), 0), heights.get(id(test.no), 0))
+        if height == _DEEPEST and test is not decision:
+            deep.add(id(test))
             height = 0
-        heights[id(own)] = height
-    return found
+        heights[id(test)] = height
+    return deep
 
 
 def _count_columns(term: Lookup | Linear) -> int:
-    """Return how many columns a term of a sum takes at most."""
+    """Return the largest number of columns of a term of a sum."""
     if isinstance(term, Linear):
         return 0
     return (1 if term.lines is None else 2) * (1 + len(_find_deep(term.decision)))
@@ -695,20 +712,20 @@ class _Columns(Value):
 
     @property
     def n(self) -> int:
-        """How many they are."""
+        """The number of expressions."""
         return len(self.expressions)
 
-    def _make(self, say: Callable[..., str], *others: _Columns | float) -> _Columns:
+    def _make(self, write: Callable[..., str], *others: _Columns | float) -> _Columns:
         """Return what `say` makes of each expression and those of the others beside it."""
-        every = [self, *others]
-        n = max(own.n for own in every if isinstance(own, _Columns))
+        operands = [self, *others]
+        n = max(operand.n for operand in operands if isinstance(operand, _Columns))
         rows = [
-            own.expressions * (n // own.n)
-            if isinstance(own, _Columns)
-            else [self._query.number(own)] * n
-            for own in every
+            operand.expressions * (n // operand.n)
+            if isinstance(operand, _Columns)
+            else [self._query.number(operand)] * n
+            for operand in operands
         ]
-        return _Columns(self._query, [say(*some) for some in zip(*rows, strict=True)])
+        return _Columns(self._query, [write(*row) for row in zip(*rows, strict=True)])
 
     def _combine(self, operator: str, other: _Columns | float) -> _Columns:
         if operator == "max":
@@ -725,20 +742,20 @@ class _Columns(Value):
         return self._make(lambda a, b, c: f"CASE WHEN {a} > {zero} THEN {b} ELSE {c} END", yes, no)
 
     def total(self) -> _Columns:
-        kept = self.keep()
-        return _Columns(self._query, [f"({' + '.join(kept.expressions)})"])
+        columns = self.keep()
+        return _Columns(self._query, [f"({' + '.join(columns.expressions)})"])
 
     def largest(self) -> _Columns:
         return _Columns(self._query, [self._query.greatest(self.expressions)])
 
     def is_top(self) -> _Columns:
-        kept, top = self.keep().expressions, self.largest().keep().expressions[0]
+        columns, top = self.keep().expressions, self.largest().keep().expressions[0]
         one, zero = self._query.number(1.0), self._query.number(0.0)
-        found: list[str] = []
-        for k, own in enumerate(kept):
-            before = "".join(f" AND {other} < {top}" for other in kept[:k])
-            found.append(f"CASE WHEN {own} >= {top}{before} THEN {one} ELSE {zero} END")
-        return _Columns(self._query, found)
+        indicators: list[str] = []
+        for k, column in enumerate(columns):
+            before = "".join(f" AND {other} < {top}" for other in columns[:k])
+            indicators.append(f"CASE WHEN {column} >= {top}{before} THEN {one} ELSE {zero} END")
+        return _Columns(self._query, indicators)
 
     def beside(self, other: _Columns) -> _Columns:
         return _Columns(self._query, self.expressions + other.expressions)
@@ -749,7 +766,7 @@ class _Columns(Value):
     def look_up_cubic(self, cells: NDArray[np.float64]) -> _Columns:
         number = self._query.number
         if self._query.refuses_tiny:
-            # What is left out is less than the least probability.
+            # Smaller coefficients are below the least probability.
             cells = np.where(np.abs(cells) < 1e-290, 0.0, cells)
         x = self.at_most(np.nextafter(2.0**OCTAVES, 0.0)).keep()
         powers = (2.0 ** np.arange(OCTAVES)).tolist()
@@ -758,9 +775,9 @@ class _Columns(Value):
         t = within._make(lambda a: f"({a} - floor({a}))").keep()
         starts = np.outer(powers, 1.0 + np.arange(CELLS_PER_OCTAVE) / CELLS_PER_OCTAVE).ravel()
         same = np.concatenate([[True], np.any(cells[1:] != cells[:-1], axis=1)])
-        own_starts, own_cells = starts[same].tolist(), cells[same]
+        used_starts, used_cells = starts[same].tolist(), cells[same]
 
-        def say(x: str, t: str) -> str:
+        def write(x: str, t: str) -> str:
             def polynomial(c: NDArray[np.float64]) -> str:
                 words = number(c[0])
                 if c[1:].any():
@@ -769,18 +786,18 @@ class _Columns(Value):
                     )
                 return words
 
-            return self._bisect(x, own_starts, list(own_cells), polynomial)
+            return self._bisect(x, used_starts, list(used_cells), polynomial)
 
-        return x._make(say, t).keep()
+        return x._make(write, t).keep()
 
     def _bisect(
-        self, x: str, starts: Sequence[float], ends: Sequence[Any], say: Callable[[Any], str]
+        self, x: str, starts: Sequence[float], ends: Sequence[Any], write: Callable[[Any], str]
     ) -> str:
-        """Return the entry of the last start that x reaches, which the first one is at least."""
+        """Return the entry of the last start that x reaches; it always reaches the first."""
         if len(ends) == 1:
-            return say(ends[0])
+            return write(ends[0])
         half = len(ends) // 2
-        below = self._bisect(x, starts[:half], ends[:half], say)
-        above = self._bisect(x, starts[half:], ends[half:], say)
+        below = self._bisect(x, starts[:half], ends[:half], write)
+        above = self._bisect(x, starts[half:], ends[half:], write)
         test = f"{x} < {self._query.number(starts[half])}"
         return f"CASE WHEN {test} THEN {below} ELSE {above} END"

@@ -1,4 +1,4 @@
-"""Models of trees and tables as treelite's, in double."""
+"""Models of trees and tables as treelite models, in double."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.export.decisions import Cut, Decision, Feature, Leaf, simplify
+from properboost.export.decisions import CodedColumn, Cut, Decision, Leaf, simplify
 from properboost.export.description import Description, Linear, describe
 from properboost.extras import import_extra
 
@@ -15,10 +15,10 @@ __all__ = ["to_treelite"]
 
 
 def to_treelite(model: Any) -> Any:
-    """Return a fitted model as a treelite model, which gives raw predictions.
+    """Return a fitted model as a treelite model, which computes raw predictions.
 
-    A look-up table is a tree that bisects its bin edges, so there is a tree per feature, pair or
-    round, and class.
+    A look-up table becomes a tree that bisects its bin edges, so there is a tree per feature, pair
+    or round, and class.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def to_treelite(model: Any) -> Any:
     Returns
     -------
     treelite.Model
-        It takes what `encode_rows` returns: numbers as they are, the positions of categories, NaN
-        where a value is missing.  Thresholds and leaves are float64.
+        Its rows are those of `encode_rows`: numbers as they are, the positions of categories, NaN
+        for missing values.  Thresholds and leaves are float64.
 
     Raises
     ------
@@ -41,9 +41,9 @@ def to_treelite(model: Any) -> Any:
 
     Notes
     -----
-    ``treelite.gtil.predict`` of float64 rows adds up in the order of `decision_function`, and gives
-    its bits.  What compiles such models may add up in another order, or in float32: each of n
-    additions then errs by up to half a unit in the last place of the largest sum.  There is no
+    ``treelite.gtil.predict`` of float64 rows adds up in the order of `decision_function`, and
+    returns its bits.  Compilers of such models may add up in another order, or in float32: each of
+    n additions then errs by up to half a unit in the last place of the largest sum.  There is no
     postprocessor: treelite's are float32.
 
     Examples
@@ -72,10 +72,12 @@ def to_treelite(model: Any) -> Any:
         for k, m in enumerate(term.models):
             values = term.values[:, k]
             trees.append((m, simplify(term.decision, values), values))
-    # Trees of one leaf: base scores are read with an error, and there is no model without trees.
+    # Intercepts are trees of one leaf: treelite rounds base scores, and a model needs a tree.
     intercepts = np.zeros(1) if described.intercepts is None else described.intercepts
     if described.intercepts is not None or not trees:
-        trees += [(m, Leaf(0), np.array([own])) for m, own in enumerate(intercepts.tolist())]
+        trees += [
+            (m, Leaf(0), np.array([intercept])) for m, intercept in enumerate(intercepts.tolist())
+        ]
     return _build(builder, described, trees)
 
 
@@ -86,7 +88,7 @@ def _build(
 ) -> Any:
     n_models = described.n_models
     several = n_models > 1
-    made = builder.ModelBuilder(
+    model = builder.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=builder.Metadata(
@@ -106,53 +108,53 @@ def _build(
         base_scores=[0.0] * n_models,
     )
     for _, decision, values in trees:
-        made.start_tree()
-        _add_nodes(made, decision, values, described.features)
-        made.end_tree()
-    return made.commit()
+        model.start_tree()
+        _add_nodes(model, decision, values, described.features)
+        model.end_tree()
+    return model.commit()
 
 
 def _add_nodes(
-    made: Any,
+    builder: Any,
     decision: Decision,
     values: NDArray[np.float64],
-    features: tuple[Feature, ...],
+    features: tuple[CodedColumn, ...],
 ) -> None:
     """Add the nodes of a tree, the root first."""
     waiting = [(0, decision)]
     count = 0
     while waiting:
-        key, own = waiting.pop()
-        made.start_node(key)
-        if isinstance(own, Leaf):
-            made.leaf(float(values[own.number]))
+        key, node = waiting.pop()
+        builder.start_node(key)
+        if isinstance(node, Leaf):
+            builder.leaf(float(values[node.number]))
         else:
             yes, no = count + 1, count + 2
             count += 2
-            waiting += [(no, own.no), (yes, own.yes)]
-            feature = features[own.feature]
+            waiting += [(no, node.no), (yes, node.yes)]
+            feature = features[node.feature]
             shared: dict[str, Any] = {
-                "feature_id": own.feature,
-                "default_left": own.missing,
+                "feature_id": node.feature,
+                "default_left": node.missing,
                 "left_child_key": yes,
                 "right_child_key": no,
             }
             if feature.categories is None:
-                made.numerical_test(opname="<=", threshold=_bound(feature, own), **shared)
+                builder.numerical_test(opname="<=", threshold=_bound(feature, node), **shared)
             else:
                 members = (
-                    np.arange(own.below) if isinstance(own, Cut) else np.flatnonzero(own.members)
+                    np.arange(node.below) if isinstance(node, Cut) else np.flatnonzero(node.members)
                 )
-                made.categorical_test(
+                builder.categorical_test(
                     category_list=members.tolist(), category_list_right_child=False, **shared
                 )
-        made.end_node()
+        builder.end_node()
 
 
-def _bound(feature: Feature, own: Any) -> float:
-    if not isinstance(own, Cut):
+def _bound(feature: CodedColumn, test: Any) -> float:
+    if not isinstance(test, Cut):
         raise ValueError(
             f"a tree divides the values of {feature.name!r} into more than two ranges at once, "
             "which treelite's nodes cannot"
         )
-    return feature.bound(own.below)
+    return feature.bound(test.below)

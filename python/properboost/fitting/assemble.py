@@ -1,7 +1,7 @@
 """Assembling a model: fitted stages become one ensemble.
 
-Steps are multiplied by the slopes, fits are averaged, pairs follow features, intercepts are added,
-and bags become standard errors.
+This multiplies steps by the slopes, averages fits, appends the tables of pairs, adds intercepts and
+turns bags into standard errors.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from properboost.engine.protocols import TrainingRows
 from properboost.fitting.certainty import reaches_certainty, warn_of_certainty
 from properboost.fitting.intercept import find_intercepts, is_known
-from properboost.fitting.plan import FitPlan, Scaling
+from properboost.fitting.plan import FitPlan, RawScaling
 from properboost.fitting.stages import FittedStages, Stage
 from properboost.fitting.watch import Validation
 from properboost.losses.probabilities import Link
@@ -26,8 +26,10 @@ from properboost.models.table_ensemble import TableEnsemble
 __all__ = ["add_up_from_base", "assemble", "check_size", "warn_of_costly_certainty"]
 
 
-def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: TrainingRows) -> Ensemble:
-    """Return the ensemble of fitted stages; intercepts are found on the rows.
+def assemble(
+    plan: FitPlan, scaling: RawScaling, stages: FittedStages, rows: TrainingRows
+) -> Ensemble:
+    """Return the ensemble of fitted stages, with intercepts computed on the rows.
 
     Raises ValueError if raw predictions could overflow.
     """
@@ -62,8 +64,8 @@ def assemble(plan: FitPlan, scaling: Scaling, stages: FittedStages, rows: Traini
     ensemble, bags = _add_intercepts(plan, scaling, rows, ensemble, bags)
     if bags and isinstance(ensemble, TableEnsemble):
         tables = BagTables(len(bags), tuple(bags))
-        spread = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)
-        ensemble = replace(ensemble, spread=spread)
+        errors = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)
+        ensemble = replace(ensemble, standard_errors=errors)
     return ensemble
 
 
@@ -73,7 +75,7 @@ def add_up_from_base(
     ensemble: Ensemble,
     segments: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the raw predictions of training rows, or of those in a part of the segments."""
+    """Return the raw predictions of training rows, or of those in some segments."""
     if segments is None:
         raw = rows.add_up(ensemble)
         return raw if plan.base is None else raw + plan.base
@@ -86,7 +88,7 @@ def add_up_from_base(
 def warn_of_costly_certainty(
     plan: FitPlan, rows: TrainingRows, ensemble: Ensemble, validation: Validation | None
 ) -> None:
-    """Warn if probabilities of 0 and 1 cost more than the model is worth, on either rows."""
+    """Warn if certainty costs more than the model gains, on training or validation rows."""
     if not reaches_certainty(plan.link.loss):
         return
     raw = add_up_from_base(plan, rows, ensemble)
@@ -104,7 +106,7 @@ def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _average(stage: Stage, size: int) -> list[Rounds]:
-    """Return the mean of the fits, a model or one a class; an estimator has `size` rounds."""
+    """Return the mean of the fits by model; an estimator has `size` rounds."""
     if len(stage.fits) == 1:
         return stage.fits[0]
     return [average_rounds(fits, size) for fits in zip(*stage.fits, strict=True)]
@@ -115,29 +117,29 @@ def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) ->
     return [Rounds.join(a, b, n_features) for a, b in zip(first, second, strict=True)]
 
 
-def check_size(plan: FitPlan, scaling: Scaling, fits: Fits, *, has_pairs: bool) -> None:
-    """Refuse rounds whose sums could overflow, those of pairs among them if there are any."""
+def check_size(plan: FitPlan, scaling: RawScaling, fits: Fits, *, has_pairs: bool) -> None:
+    """Refuse rounds whose sums could overflow; `has_pairs` if those of pairs are among them."""
     intercept = scaling.intercept
     added = max(map(abs, intercept)) if isinstance(intercept, tuple) else 0.0
     if max(rounds.bound() for fit in fits for rounds in fit) + added <= LARGEST_RAW:
         return
     loss = plan.link.loss
     rate = plan.options.find_rate(loss.rate_factor)
-    what, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
+    setting, smaller = f"gain={loss.gain!r} and learning_rate={rate!r}", "learning_rate"
     if plan.pairs is not None and has_pairs:
-        what += f" and interactions__learning_rate={plan.pairs.options.learning_rate!r}"
+        setting += f" and interactions__learning_rate={plan.pairs.options.learning_rate!r}"
         smaller = "learning_rate or that of interactions"
     if max(scaling.slopes) > 1.0 or added > 0.0:
-        what = f"slope={plan.calibration.slope!r} and intercept={plan.calibration.intercept!r}"
+        setting = f"slope={plan.calibration.slope!r} and intercept={plan.calibration.intercept!r}"
         smaller = "slope or the intercept"
     raise ValueError(
-        f"{what} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
+        f"{setting} make raw predictions beyond {LARGEST_RAW:g}: make the {smaller} smaller"
     )
 
 
 def _add_intercepts(
     plan: FitPlan,
-    scaling: Scaling,
+    scaling: RawScaling,
     rows: TrainingRows,
     ensemble: Ensemble,
     bags: list[TableEnsemble],
@@ -165,5 +167,5 @@ def _add_intercepts(
 
 
 def _find_shares(link: Link, raw: NDArray[np.float64], rows: TrainingRows) -> tuple[float, ...]:
-    """Return the intercepts by which the mean probabilities of these rows are their shares."""
+    """Return the intercepts that make the mean probabilities of these rows their shares."""
     return find_intercepts(link, raw, rows.class_of_row, rows.weight)

@@ -1,4 +1,4 @@
-"""Dealing rows into the parts that bags learn from or leave out."""
+"""The assignment of rows to the parts that bags learn from or leave out."""
 
 from typing import Any
 
@@ -18,35 +18,37 @@ _STRIDE, _FACTORS = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049
 def deal(
     rows: Rows, bags: BagDesign, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.uint8]:
-    """Return the part of each row: dealt in turn, class by class, in an order by row number.
+    """Return the part of each row; rows are dealt in turn, class by class, ordered by a hash.
 
-    Rows of one of the `groups` are dealt together, as one row of the class that has most of their
-    weight, in an order by the groups' names.
+    The hash is of the row number.  Rows of one of the `groups` are dealt together, as one row of
+    the class with most of their weight, and the hash is of the place of the group's name.
 
     Raises
     ------
     ValueError
-        If a bag would be without a class: of one row, or in one group.
+        If a bag would have no row of a class, as one of a single row or group.
     """
     n_classes = len(rows.classes)
-    codes, own = rows.codes.astype(np.intp), None
+    codes, group_of_row = rows.codes.astype(np.intp), None
     if groups is not None:
-        names, own = np.unique(groups, return_inverse=True)
-        held = np.zeros((len(names), n_classes + 1))
-        np.add.at(held, (own, codes), 1.0 if rows.weight is None else rows.weight)
-        counted = held[:, :n_classes].any(axis=1)
-        codes = np.where(counted, held[:, :n_classes].argmax(axis=1), n_classes)
+        names, group_of_row = np.unique(groups, return_inverse=True)
+        group_weights = np.zeros((len(names), n_classes + 1))
+        np.add.at(group_weights, (group_of_row, codes), 1.0 if rows.weight is None else rows.weight)
+        counted = group_weights[:, :n_classes].any(axis=1)
+        codes = np.where(counted, group_weights[:, :n_classes].argmax(axis=1), n_classes)
     order = np.lexsort((_scatter(len(codes), seed), codes))
     counts = np.bincount(codes, minlength=n_classes + 1)
-    begins = LEVELS * np.cumsum([0, *-(-counts[:-1] // LEVELS)])  # few rows are in one quadruple
+    begins = LEVELS * np.cumsum(
+        [0, *-(-counts[:-1] // LEVELS)]
+    )  # the rows of a small class share a quadruple
     part = np.empty(len(codes), dtype=np.uint8)
     place = np.arange(len(codes)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
     part[order] = place % bags.n_parts
-    part = part if own is None else part[own]
+    part = part if group_of_row is None else part[group_of_row]
     for k, label in enumerate(rows.classes.tolist()):
-        held_parts = np.bincount(part[rows.codes == k], minlength=bags.n_parts) > 0
-        if not bags.kept[:, held_parts].any(axis=1).all():
-            unit = "rows" if own is None else "groups"
+        parts_of_class = np.bincount(part[rows.codes == k], minlength=bags.n_parts) > 0
+        if not bags.in_bag[:, parts_of_class].any(axis=1).all():
+            unit = "rows" if group_of_row is None else "groups"
             raise ValueError(
                 f"outer_bags must be 0 where a class is in few {unit}, as {label!r} is: a bag "
                 f"would have none of them"
@@ -55,10 +57,10 @@ def deal(
 
 
 def design_for(learner: Learner, n_bags: int) -> BagDesign:
-    """Return the design of so many bags of a weak learner.
+    """Return the design of `n_bags` bags of a weak learner.
 
-    Bags of trees and rules, whose spread shows nothing, leave out one part each of as many as
-    there are bags: what they predict is better the more rows they have.
+    The deviations of bags of trees and rules estimate no standard errors.  So each bag leaves out
+    only one of `n_bags` parts, because bags with more rows predict better.
     """
     return BagDesign(~np.eye(n_bags, dtype=bool)) if learner.is_grown else design(n_bags)
 
@@ -74,11 +76,11 @@ def deal_to_bags(
         As `deal`.
     """
     order = rows.sort(deal(rows, bags, seed, groups), bags.n_parts)
-    return order, BagPlan(bags, bags.kept[:, order.part_of])
+    return order, BagPlan(bags, bags.in_bag[:, order.part_of])
 
 
 def _scatter(n: int, seed: int) -> NDArray[np.uint64]:
-    """Return numbers without an order for 0 to n - 1 (SplitMix64; Steele, Lea and Flood 2014)."""
+    """Return hashes of 0 to n - 1 (SplitMix64; Steele, Lea and Flood 2014)."""
     x = np.arange(1, n + 1, dtype=np.uint64)
     x += np.uint64(seed) << np.uint64(32)
     x *= np.uint64(_STRIDE)

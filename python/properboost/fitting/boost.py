@@ -23,19 +23,19 @@ __all__ = ["Observer", "boost", "report_from"]
 
 
 class Observer(Protocol):
-    """Watches a fit while it runs, and may end it."""
+    """An observer of a fit while it runs, which may end it."""
 
     restarts: bool
-    """Whether it wants all rounds after every estimator, and not only the new ones."""
+    """Whether `see` takes all rounds after every estimator, and not only the new ones."""
 
     @property
     def best(self) -> int:
-        """The estimators to keep."""
+        """The number of estimators to keep."""
 
     def see(self, new: Fits, *, repeated: bool = False) -> bool:
-        """Take rounds, by fit and model, that an estimator added; whether boosting is over.
+        """Take the rounds of an estimator, by fit and model; return whether boosting is over.
 
-        Estimators of an earlier fit are `repeated` first.
+        Estimators of an earlier fit come first, with `repeated`.
         """
 
 
@@ -47,13 +47,13 @@ def boost(
 ) -> Stage:
     """Boost the models of a stage.
 
-    An `observer` may end boosting, and says how many estimators are kept.
+    An `observer` may end boosting, and then its `best` is the number of estimators that stay.
 
-    Raises MemoryError if there is less memory than that certainly takes.
+    Raises MemoryError if there is less memory than boosting certainly takes.
     """
     run = _StageRun(plan, rows)
-    # Models that are observed advance in turns.  Others do so one after the other, and a booster is
-    # set up when the one before is done, as each takes memory.
+    # Observed models advance in turns.  Others advance one after the other, and a booster is set up
+    # when the one before is done, because each takes memory.
     boosters: Iterator[Booster] = (run.begin(first, run.earlier_of(first)) for first in run.firsts)
     if observer is not None:
         observed = list(boosters)
@@ -81,9 +81,9 @@ def boost(
 
 
 class _StageRun:
-    """A stage while it runs: the models of all fits, side by side, by the boosters that have them.
+    """A stage while it runs: the models of all fits, in one or several boosters.
 
-    A booster has the models of all fits, or where these draw anew those of one.
+    A booster has the models of all fits, or of one fit where every fit draws rows or features anew.
     """
 
     def __init__(self, plan: StagePlan, rows: TrainingRows) -> None:
@@ -104,7 +104,7 @@ class _StageRun:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """The estimators by which models advance."""
+        """The blocks of estimators by which models advance."""
         plan, rows = self.plan, self.rows
         return Blocks(
             plan.limits, self._count(plan.earlier), plan.earlier, self.tables, plan.link,
@@ -114,11 +114,11 @@ class _StageRun:
         )  # fmt: skip
 
     def earlier_of(self, first: int) -> Sequence[Rounds]:
-        """Return the rounds that the models of a booster go on from."""
+        """Return the rounds from which the models of a booster go on."""
         return self.plan.earlier[first : first + self.together]
 
     def begin(self, first: int, rounds: Sequence[Rounds] = ()) -> Booster:
-        """Set up the models from `first` on, which go on from these rounds if there are any."""
+        """Set up a booster of the models from `first` on, which go on from these rounds, if any."""
         plan = self.plan
         draw = first // self.n_models if self._draws_anew else 0
         rows = self.rows
@@ -134,17 +134,17 @@ class _StageRun:
                 losses=(plan.link.loss,) * self.together,
                 base=base,
                 joint_loss=plan.link.joint_loss,
-                # That of tables takes a third of the time of a cycle.
+                # The risk after each table takes a third of the time of a cycle.
                 risk_of_tables=plan.bags is None,
                 raws=self.n_all if plan.keep_raw else 0,
-                raws_after=self.n_models if plan.wants_raw else 0,
+                raws_after=self.n_models if plan.needs_raw else 0,
                 earlier=tuple(rounds),
                 n_repeated=self._count(rounds),
             )
         )
 
     def advance(self, booster: Booster, first: int, report: Report | None) -> None:
-        """Boost models that nobody observes by all their estimators."""
+        """Boost models without an observer by all their estimators."""
         done = first * self.plan.limits[1]
         for more, which in self.blocks.of(booster):
             if self.raws is not None:
@@ -155,7 +155,7 @@ class _StageRun:
     def finish(
         self, booster: Booster, first: int, observer: Observer | None
     ) -> tuple[list[Rounds], Booster]:
-        """Return the rounds of models that are kept, and a booster that has these and no others."""
+        """Return the rounds of models to keep, and a booster with these rounds only."""
         most = None if observer is None else observer.best
         if most is not None and self.is_solved and most < max(booster.n_estimators):
             booster = self.begin(first)  # later steps have changed the earlier ones
@@ -169,24 +169,24 @@ class _StageRun:
         return rounds, booster
 
     def _read_rounds(self, booster: Booster, first: int) -> list[Rounds]:
-        """Return the rounds of all models of a booster, after those that they went on from."""
+        """Return the rounds of all models of a booster, with the earlier ones first."""
         rounds = [booster.rounds(m) for m in range(self.together)]
-        if self.is_solved:  # nothing goes on from these
+        if self.is_solved:  # no warm start goes on from these
             return [replace(of_model, moves=None) for of_model in rounds]
         if not self.plan.earlier:
             return rounds
         return [Rounds.chain(both) for both in zip(self.earlier_of(first), rounds, strict=True)]
 
     def _count(self, rounds: Sequence[Rounds]) -> int:
-        """Return how many estimators rounds of models make."""
+        """Return the number of estimators in the rounds of models."""
         return max(map(len, rounds), default=0) // self.tables
 
 
 class _Raws:
     """The raw predictions of all rows under each model, (n_models, n_rows).
 
-    Models that end before others leave the engine's batches, which have none of theirs from then
-    on: they are taken before.
+    A model that ends before others leaves the engine's batch, which then forgets its raw
+    predictions.  So they are taken before.
     """
 
     def __init__(self, n_models: int, n_rows: int) -> None:
@@ -194,24 +194,24 @@ class _Raws:
         self._taken: set[int] = set()
 
     def take(self, booster: Booster, first: int, models: Iterable[int]) -> None:
-        """Take those of models that have not left; their numbers here begin at `first`."""
+        """Take the raw predictions of models that have not left; model 0 is at `first`."""
         for m in models:
             if first + m not in self._taken:
                 self.values[first + m] = booster.raw(m)
                 self._taken.add(first + m)
 
     def take_leaving(self, booster: Booster, first: int, which: NDArray[np.int64] | None) -> None:
-        """Take those of models that leave, as only these others go on; None is all."""
+        """Take the raw predictions of the models that leave: none, or all but `which`."""
         if which is not None:
             self.take(booster, first, set(range(len(booster.n_estimators))) - set(which.tolist()))
 
     def forget(self) -> None:
-        """Take all anew: rounds were cut off."""
+        """Forget what was taken, because rounds were cut off."""
         self._taken.clear()
 
 
 class _Turns:
-    """Models that advance in turns, an estimator each, while an observer looks at all of them."""
+    """Models that advance in turns, one estimator each, with an observer of all of them."""
 
     def __init__(
         self,
@@ -226,12 +226,12 @@ class _Turns:
         self._n_seen = [0] * len(self._models)
 
     def run(self) -> None:
-        """Boost models by all blocks, or until the observer says that it is enough."""
+        """Boost models by all blocks, or until the observer ends boosting."""
         if self._repeat():
             return
         done = 0
         in_step = len(self._boosters) == 1 and self._boosters[0].cohorts == 1
-        # There is one block only, where there are several boosters.
+        # Where there are several boosters, there is one block only.
         for more, which in self._run.blocks.of(self._boosters[0]):
             if self._run.raws is not None:
                 self._run.raws.take_leaving(self._boosters[0], 0, which)
@@ -275,7 +275,7 @@ class _Turns:
         keep_others = self._run.raws is not None
         for _ in range(more):
             for booster in self._boosters:
-                # Within a block, too, models may be finished, and leave at the next estimator.
+                # Models may finish within a block, and leave at the next estimator.
                 booster.advance(1, which, keep_others=keep_others)
             done += size
             if self._report is not None:
@@ -308,5 +308,5 @@ def _warn_of_separation(step: str, classes: NDArray[Any], model: int) -> None:
 
 
 def report_from(report: Report, before: int) -> Report:
-    """Return what reports rounds that follow `before` others."""
+    """Return a report that counts rounds from `before` on."""
     return lambda done, risk: report(before + done, risk)

@@ -1,8 +1,8 @@
-"""Enough rounds: where their number is not given, boosting goes on while more than chance helps.
+"""The number of rounds where a user sets none: boosting goes on while it beats chance.
 
-Tables that are fitted to labels drawn by lot lower the deviance of the training rows by all their
-degrees of freedom, on average (Wilks 1938), in however many rounds.  Rounds that lower it by much
-of that say something, then, and others are to come.
+Tables that are fitted to random labels lower the deviance of the training rows by all their degrees
+of freedom, on average (Wilks 1938), in any number of rounds.  So a block of rounds that lowers it
+by a large share of that has found more than noise, and another block follows.
 """
 
 import math
@@ -20,25 +20,28 @@ from properboost.models.ensemble import Rounds
 __all__ = ["Blocks"]
 
 BLOCK = 50
-"""The estimators that are looked at together."""
+"""The number of estimators of a block."""
 
 SHARE = 0.25
 """The share of the degrees of freedom by which a block must lower the deviance."""
 
 LEAST = 1e-3
-"""The share of itself by which it must, too: of many rows less than that says something."""
+"""The share of itself by which a block must lower the deviance, too.
+
+With many rows a smaller decrease may still beat chance.
+"""
 
 
-class Boosted(Protocol):
-    """Models that are boosted together, as far as it matters here: see `engine.protocols`."""
+class BoostedModels(Protocol):
+    """The part of `engine.protocols.Booster` that blocks need."""
 
     @property
     def n_estimators(self) -> NDArray[np.int64]:
-        """The estimators that each model has."""
+        """The number of estimators of each model."""
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """Rows of each code, features side by side."""
+        """The number of rows of each code, features side by side."""
 
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
         """Return the rounds of a model from this one on."""
@@ -48,9 +51,9 @@ class Boosted(Protocol):
 class Blocks:
     """The blocks of estimators by which models are boosted together.
 
-    `n_estimators` are those of every model and the most of one; the first ones, `before`, are an
-    earlier fit's, whose rounds of each model are `earlier`.  `tables` are those of an estimator,
-    and `weight` is that of a model's rows.
+    `n_estimators` has the number of every model, and the most of one.  The first `before` are an
+    earlier fit's, whose rounds of each model are `earlier`.  `tables` is the number of tables of an
+    estimator, and `weight` the weight of a model's rows.
     """
 
     n_estimators: tuple[int, int]
@@ -62,10 +65,10 @@ class Blocks:
     n_classes: int
     weight: float
 
-    def of(self, booster: Boosted) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
-        """Yield by how many estimators to advance which models, None being all.
+    def of(self, booster: BoostedModels) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
+        """Yield the number of estimators of each block and the models that advance; None is all.
 
-        They have been advanced when the next block is asked for.
+        The caller advances them before it takes the next block.
         """
         done, most = self.n_estimators
         while done < self.before:  # blocks end where those of one long fit do
@@ -78,8 +81,8 @@ class Blocks:
             yield min(BLOCK, most - done), left
             done += BLOCK
 
-    def find_unfinished(self, booster: Boosted, done: int) -> NDArray[np.int64]:
-        """Return the models whose last block lowered the deviance by more than chance may.
+    def find_unfinished(self, booster: BoostedModels, done: int) -> NDArray[np.int64]:
+        """Return the models whose last block lowered the deviance by more than chance does.
 
         A joint model is finished when all its classes are.
         """
@@ -105,8 +108,8 @@ class Blocks:
                 left += range(model, model + size)
         return np.array(left, dtype=np.int64)
 
-    def _find_risk(self, booster: Boosted, model: int, first: int) -> NDArray[np.float64]:
-        """Return the risk after each round of a model, from one on."""
+    def _find_risk(self, booster: BoostedModels, model: int, first: int) -> NDArray[np.float64]:
+        """Return the risk after each round of a model, from round `first` on."""
         if not self.before:
             return booster.rounds(model, first=first).risk
         risks = [self.earlier[model].risk, booster.rounds(model).risk]

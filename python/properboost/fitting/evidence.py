@@ -1,8 +1,8 @@
-"""Evidence: how far the training rows tell the classes apart by more than chance.
+"""The evidence in the training rows that features separate the classes better than chance.
 
-The feature that is least likely by chance is compared with what the least likely of as many would
-be if labels were drawn.  Where it is hardly less likely, what a model learns is noise, and raw
-predictions that are made small say so.
+The most significant feature is compared with the most significant of as many features under random
+labels.  Where it is hardly more significant, a model learns noise, and its raw predictions are
+shrunk.
 """
 
 import math
@@ -22,28 +22,28 @@ __all__ = ["find_slopes"]
 Array = NDArray[np.float64]
 
 POWER = 4
-"""How fast doubt vanishes as evidence grows."""
+"""The power of the ratio of chance to evidence in the shrinkage."""
 
 LEAST = 2.0**-10
-"""The least slope: what a model has learnt can still be read."""
+"""The least slope, above 0 so that a model can still be read."""
 
 ENOUGH = 0.999
-"""A slope that is as good as 1."""
+"""The slope from which on it is taken to be 1."""
 
 MOST_FEATURES = 64
-"""The most features whose pairs are looked at, those least likely by chance first."""
+"""The most features whose pairs are tested, the most significant first."""
 
 
 def find_slopes(
     rows: TrainingRows, *, joint: bool, pairs: bool, share: float = 1.0
 ) -> tuple[float, ...]:
-    """Return what to multiply the raw predictions of each model by, at most 1.
+    """Return the factor of each model's raw predictions, at most 1.
 
-    It is 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the least likely of n features:
-    the largest of n squared deviates is about 2 log n by chance.  Models that can use them also
-    have the evidence of `pairs` of features.  The classes of a joint model have the largest slope
-    of any of them.  Where the rows are but a `share`, z^2 is divided by it: so much would it be on
-    average of all rows.
+    It is 1 - ((1 + 2 log n) / z^2)^4, for the normal deviate z of the most significant of n
+    features: the largest of n squared deviates is about 2 log n by chance.  With `pairs` the
+    evidence of pairs of features counts, too.  The classes of a joint model share their largest
+    slope.  Where the rows are only a `share` of all, z^2 is divided by it, which estimates the z^2
+    of all rows.
     """
     n_classes = len(rows.classes)
     slopes: list[float] = []
@@ -88,9 +88,9 @@ def _slope_of(deviates: Array, share: float) -> float:
 def _find_interactions(
     rows: TrainingRows, positive_class: int, weights: dict[int, Array]
 ) -> NDArray[np.float64]:
-    """Return chi-squares of pairs of features, and their means by chance, as `rank_pairs` has them.
+    """Return the chi-squares of pairs of features, and their means by chance, as in `rank_pairs`.
 
-    `weights` holds the training weight of each code of the features.
+    `weights` has the training weight of each code of the features.
     """
     levels = np.stack([
         find_entries(

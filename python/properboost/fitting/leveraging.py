@@ -1,4 +1,4 @@
-"""ULS on features that are given: which coefficients a round solves for, and their solution.
+"""ULS on a user's features: the coefficients that a round solves for, and their solution.
 
 References
 ----------
@@ -18,29 +18,29 @@ from properboost.fitting.signed_columns import SignedColumns
 from properboost.losses.builtin import MarginLoss
 from properboost.progress import Report
 
-__all__ = ["ROUND_FIELDS", "Corrected", "Leveraged", "leverage"]
+__all__ = ["ROUND_FIELDS", "Corrected", "ULSFit", "leverage"]
 
 Array = NDArray[np.float64]
 Corrected: TypeAlias = int | Literal["so_far", "all"]
 
 ROUND_FIELDS = ("feature", "n_corrected", "edge", "weight_sum", "feature_norm", "risk", "exact")
-"""The arrays of `Leveraged.rounds`."""
+"""The arrays of `ULSFit.rounds`."""
 
 SETTLED = 1e-12
-"""An edge that is none, as a share of the largest that weights could give a feature."""
+"""The edge that counts as 0, as a share of the largest that a feature could have."""
 
 MOST_STEPS = 200
-"""Newton's steps in a round at most; it takes fewer than twenty, but where classes separate."""
+"""The most Newton steps of a round; it takes fewer than 20 unless the classes separate."""
 
 DEPENDENT = 1e-10
-"""A column seems to depend on others if these leave no larger a share of its curvature.
+"""The share of its curvature up to which a column seems to depend on others.
 
-The others then have no edge left.  If the column still has one, it does not depend on them.
+When the others have no edge left, the column has none either if it depends on them.
 """
 
 
 @dataclass(frozen=True, eq=False)
-class Leveraged:
+class ULSFit:
     """A fit of ULS.
 
     Attributes
@@ -48,12 +48,13 @@ class Leveraged:
     coefficients : ndarray of shape (n_columns,)
         alpha.
     norms : ndarray of shape (n_columns,)
-        The length of each column as a vector over the rows, in which a row counts by its weight.
+        The weighted length of each column as a vector over the rows.
     rounds : dict of ndarray of shape (n_rounds,)
-        ``feature``, the column of largest edge for its length; ``n_corrected``, how many
-        coefficients the round solved for; ``edge``, the mean of their edges' sizes (eq. 42);
-        ``weight_sum``, Z; ``feature_norm``, the largest of their columns' lengths; ``risk``, the
-        sum of losses after the round; ``exact``, whether the risk was that of the rows alone.
+        ``feature``, the column of largest edge for its length; ``n_corrected``, the
+        number of coefficients that the round solved for; ``edge``, the mean of their edges' sizes
+        (eq. 42); ``weight_sum``, Z; ``feature_norm``, the largest of their columns' lengths;
+        ``risk``, the sum of losses after the round; ``exact``, whether the risk was that of the
+        rows alone.
     """
 
     coefficients: Array
@@ -63,16 +64,16 @@ class Leveraged:
 
 @dataclass(eq=False)
 class _Risk:
-    """The sum of losses by margin, of rows that count so often; each also as an error, if asked.
+    """The weighted sum of losses by margin, with a share `flip` of each row in the other class.
 
-    Sums run over rows in their order, and no library multiplies matrices: bits are the same
+    Sums run over rows in their order, and no library multiplies matrices, so that bits are the same
     everywhere.
     """
 
     loss: MarginLoss
     counts: Array
     flip: float = 0.0
-    """How often a row counts as one of the other class besides."""
+    """The weight of a row as one of the other class, besides its weight."""
 
     def value(self, v: Array) -> float:
         return float(np.sum(self.counts * (self.loss.loss(v) + self.flip * self._mirrored(v))))
@@ -100,38 +101,38 @@ def leverage(
     corrected: Corrected,
     n_rounds: int,
     report: Report | None = None,
-) -> Leveraged:
-    """Minimise the sum of losses over the coefficients of given features, a few at a time.
+) -> ULSFit:
+    """Minimise the sum of losses over the coefficients of columns, a few at a time.
 
     A round solves for the coefficients of the columns of largest edge for their length, which then
-    have no edge left (eq. 35).  It ends where no column has one.
+    have no edge left (eq. 35).  The rounds end where no column has an edge.
 
     Parameters
     ----------
     signed : SignedColumns
-        y h(x), finite.  They are overwritten.
+        y h(x), finite; the arrays are overwritten.
     counts : ndarray of shape (n_rows,)
-        How often each row counts, above 0.
+        The weight of each row, above 0.
     loss : MarginLoss
-        A convex one, of margins.
+        A convex loss of margins.
     corrected : int, "so_far" or "all"
-        How many coefficients a round solves for; or those of all columns that were of largest edge
-        so far; or all.
+        The number of coefficients that a round solves for; or all columns that have had the largest
+        edge so far; or all columns.
     n_rounds : int
-        Rounds at most.
+        The most rounds.
     report : callable or None, default=None
-        Takes the rounds done and the mean loss.
+        Called with the number of rounds done and the mean loss.
     """
     norms = signed.lengths(counts)
     has_any = norms > 0.0
     signed.divide(norms)
     risk, total = _Risk(loss, counts), float(np.sum(counts))
-    state = _State(risk, SETTLED * total**0.5, np.zeros(len(norms)), np.zeros(len(counts)))
+    solver = _Solver(risk, SETTLED * total**0.5, np.zeros(len(norms)), np.zeros(len(counts)))
     chosen: dict[int, None] = {}
     rounds: dict[str, list[Any]] = {name: [] for name in ROUND_FIELDS}
     for done in range(n_rounds):
-        edges = np.abs(signed.add_up(risk.weights(state.margins)))
-        if not np.any(edges > state.settled):
+        edges = np.abs(signed.add_up(risk.weights(solver.margins)))
+        if not np.any(edges > solver.settled):
             break
         order = np.argsort(-edges, kind="stable")
         chosen[int(order[0])] = None
@@ -141,10 +142,10 @@ def leverage(
             solved = np.array(sorted(chosen))
         else:
             solved = np.sort(order[:corrected])
-        weights = counts * loss.weight(state.margins)
+        weights = counts * loss.weight(solver.margins)
         numbers = signed.take(solved)
         seen = np.abs(np.add.reduce(numbers * weights[:, None], axis=0))
-        moved = state.solve(solved, numbers)
+        moved = solver.solve(solved, numbers)
         if not moved:
             break  # what is left is rounding
         rounds["feature"].append(order[0])
@@ -152,12 +153,12 @@ def leverage(
         rounds["weight_sum"].append(np.sum(weights))
         rounds["edge"].append(np.mean(seen * norms[solved]) / rounds["weight_sum"][-1])
         rounds["feature_norm"].append(norms[solved].max())
-        rounds["risk"].append(float(np.sum(counts * loss.loss(state.margins))))
+        rounds["risk"].append(float(np.sum(counts * loss.loss(solver.margins))))
         rounds["exact"].append(risk.flip == 0.0)
         if report is not None:
             report(done + 1, rounds["risk"][-1] / total)
-    coefficients = np.divide(state.scaled, norms, out=np.zeros_like(norms), where=has_any)
-    return Leveraged(coefficients, norms, _as_arrays(rounds))
+    coefficients = np.divide(solver.scaled, norms, out=np.zeros_like(norms), where=has_any)
+    return ULSFit(coefficients, norms, _as_arrays(rounds))
 
 
 def _as_arrays(rounds: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
@@ -168,8 +169,8 @@ def _as_arrays(rounds: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
 
 
 @dataclass(eq=False)
-class _State:
-    """Coefficients so far, of columns of length 1, and the margins that they give."""
+class _Solver:
+    """The coefficients so far, of columns of length 1, and their margins."""
 
     risk: _Risk
     settled: float
@@ -177,9 +178,9 @@ class _State:
     margins: Array
 
     def solve(self, columns: NDArray[np.intp], numbers: Array) -> bool:
-        """Find the coefficients of columns of least risk; return whether any has changed.
+        """Find the coefficients of columns at the least risk; return whether any has changed.
 
-        `numbers` are what rows have in these columns, and may be overwritten.
+        `numbers` are the rows' values of these columns, and may be overwritten.
         """
         basis: Array | None = None
         moved, last = False, np.inf
@@ -197,12 +198,12 @@ class _State:
             step, solved = _eliminate(hessian, edges)
             stuck = np.any(solved) and float(np.abs(edges[solved]).max()) <= self.settled
             if basis is None and stuck:
-                # The others seemed to depend on these, but have an edge that these have not.
+                # The other columns seemed to depend on the solved ones, but still have an edge.
                 basis, last = _set_apart(numbers, self.risk.counts), np.inf
                 continue
             along = np.add.reduce(numbers * step, axis=1)
             if self.risk.flip == 0.0 and _hurts_no_row(along):
-                # No finite coefficients are best: an error of 0 counts as half a row.
+                # The optimal coefficients are infinite: an error of 0 counts as half a row.
                 self.risk.flip = 0.5 / float(np.sum(self.risk.counts))
                 continue
             rate = self._find_rate(along, float(np.sum(edges * step)))
@@ -216,7 +217,7 @@ class _State:
         return moved
 
     def _find_rate(self, along: Array, slope: float) -> float:
-        """Return by how much of a step the risk falls enough: 1, or halves of it."""
+        """Return the share of a step at which the risk falls enough: 1, or halved until it does."""
         before = self.risk.value(self.margins)
         rate = 1.0
         while rate > 1e-12:
@@ -228,19 +229,19 @@ class _State:
 
 
 def _hurts_no_row(along: Array) -> bool:
-    """Whether a direction lowers no margin, and so lowers the risk for ever."""
+    """Return whether a direction lowers no margin, so that the risk falls along it without end."""
     return bool(along.min() >= -1e-9 * np.abs(along).max())
 
 
 def _set_apart(columns: Array, counts: Array) -> Array:
-    """Set columns of length 1 at right angles; return what sums of the old ones the new ones are.
+    """Make columns orthonormal, in place; return the coefficients of the new in the old ones.
 
-    A column is 0 that the ones before it leave no length.
+    A column that depends on those before it becomes 0.
     """
     basis = np.eye(columns.shape[1])
     for k, column in enumerate(columns.T):
         before = columns[:, :k]
-        for _ in range(2):  # the first leaves as much of the others as it rounds
+        for _ in range(2):  # the first pass leaves rounding errors of the other columns
             shares = np.add.reduce(before * (counts * column)[:, None], axis=0)
             column -= np.add.reduce(before * shares, axis=1)
             basis[:, k] -= np.add.reduce(basis[:, :k] * shares, axis=1)
@@ -252,7 +253,7 @@ def _set_apart(columns: Array, counts: Array) -> Array:
 
 
 def _eliminate(matrix: Array, right: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Solve equations whose matrix has no negative curvature; return which columns they are of.
+    """Solve equations with a positive semidefinite matrix; return whether each column is solved.
 
     Columns that depend on others get 0.
     """

@@ -1,4 +1,4 @@
-"""Finding the pairs of features that interact most, given a model of single features."""
+"""The search for the pairs of features that interact most, after a model of single features."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -24,16 +24,16 @@ from properboost.models.interactions import (
 __all__ = ["find_pairs", "lay_grids", "read_pairs"]
 
 Gradients = Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]
-"""Numbers that each row adds to a cell's gradient, and to its variance, by model."""
+"""The terms of each row in a cell's gradient, and in its variance, by model."""
 
 LARGEST_TERM = 1e30
-"""The largest size of a row's margin, and of what it adds to a sum, in float32."""
+"""The largest size of a row's margin, and of its term of a sum, in float32."""
 
 RANKED_FEATURES = 256
 """The most features whose pairs are compared: d features have d (d - 1) / 2 pairs."""
 
 SPREAD_ROWS = 100_000
-"""Rows from which it is seen which these are."""
+"""The number of rows that choose these features."""
 
 
 def find_pairs(
@@ -47,10 +47,10 @@ def find_pairs(
 ) -> list[tuple[int, int]]:
     """Return the `n` pairs of features that explain most of what the raw predictions leave.
 
-    `raw` has the shape (n_models, n_rows).  `learns` says which segments count, and `models` which
-    models that are not joint; None is all of them.
+    `raw` has the shape (n_models, n_rows).  `learns` selects segments, and `models` selects models
+    that are not joint; None is all of them.
     """
-    wanted = slice(None) if models is None else models
+    selected = slice(None) if models is None else models
     count = np.ones(rows.n_rows)
     weight_of_one = 1.0
     if rows.weight is not None:
@@ -62,9 +62,9 @@ def find_pairs(
     if link.joint_loss:
         gradients = _find_joint_gradients(link, rows, raw, signs, count)
     else:
-        gradients = _find_gradients(link, rows, raw[wanted], signs[wanted], count)
+        gradients = _find_gradients(link, rows, raw[selected], signs[selected], count)
     return rank_pairs(
-        rows.binning, rows.gather, bin_weights, raw[wanted], gradients, weight_of_one, n,
+        rows.binning, rows.gather, bin_weights, raw[selected], gradients, weight_of_one, n,
         rows.n_threads,
     )  # fmt: skip
 
@@ -81,7 +81,7 @@ def read_pairs(
     n_features: int,
     names: Sequence[str] | None,
 ) -> list[tuple[int, int]]:
-    """Return pairs of positions for the pairs of features that `interactions` lists."""
+    """Return the positions of the pairs of features that `interactions` lists."""
     pairs: list[tuple[int, int]] = []
     for k, pair in enumerate(listed):
         argument = f"interactions[{k}]"
@@ -102,15 +102,16 @@ def rank_pairs(
     n: int,
     n_threads: int,
 ) -> list[tuple[int, int]]:
-    """Return the `n` strongest pairs of features, given the model so far.
+    """Return the `n` strongest pairs of features, after the model so far.
 
-    `gather` returns the codes of some features.
-    `gradients` holds, for each model, what each row adds to a cell's gradient and to its variance,
-    sample weights being divided by `scale`.  The sum of gradient^2 / variance over the cells of a
-    pair's grid, less the same sum over the levels of either feature, is chi-square where the model
-    is right, and the strongest pairs are the least likely by chance, however many cells they have.
-    With more than `RANKED_FEATURES` features, only those are compared along whose levels the raw
-    predictions, (n_models, n_rows), vary most.
+    `gather` returns the codes of a list of features.  `gradients` has, for each model, the terms of
+    each row in a cell's gradient and in its variance, with sample weights divided by `scale`.
+
+    For each pair, gradient^2 / variance is summed over the cells of the grid, less the same sums
+    over the levels of either feature.  The result is chi-square where the model is right, and the
+    strongest pairs are the most significant, whatever their number of cells.  With more than
+    `RANKED_FEATURES` features, only those are compared along whose levels the raw predictions,
+    (n_models, n_rows), vary most.
     """
     features = range(len(binning.features))
     if len(features) < 2:
@@ -136,7 +137,7 @@ def rank_pairs(
 
 
 def _find_spread(level: NDArray[np.uint8], raw: NDArray[np.float64]) -> float:
-    """Return how much the mean raw prediction varies from level to level."""
+    """Return the variation of the mean raw prediction between levels."""
     step = max(1, len(level) // SPREAD_ROWS)
     levels, rows = level[::step], np.bincount(level[::step])
     total = 0.0
@@ -153,7 +154,7 @@ def _find_gradients(
     signs: NDArray[np.int8],
     count: NDArray[np.float64],
 ) -> Gradients:
-    """Yield the gradients of models that are boosted apart, in which each row counts so often."""
+    """Yield the gradients of models that are boosted apart; `count` weighs the rows."""
     native = link.loss.native
     for of_model, sign in zip(raw, signs, strict=True):
         y = np.repeat(sign, np.diff(rows.segments))
@@ -163,10 +164,10 @@ def _find_gradients(
             for f in (native.engine_weight, native.engine_probability)
             for u in (margin, -margin)
         )
-        # The variance of the gradient is the one that the model expects.  A row says nothing where
-        # the model is sure and right.
+        # The variance of the gradient is the one that the model expects, near 0 where the model is
+        # sure and right.
         variance = p * weight**2 + q * otherwise**2
-        # For float32; it cancels where strengths are computed.
+        # For float32; the scale cancels in the chi-squares.
         scale = 1.0 / np.sqrt(variance.max(initial=np.finfo(np.float64).tiny))
         gradient = y * weight * scale * count
         yield _to_float32(gradient), _to_float32(variance * scale**2 * count)
@@ -179,7 +180,7 @@ def _find_joint_gradients(
     signs: NDArray[np.int8],
     count: NDArray[np.float64],
 ) -> Gradients:
-    """Yield the gradients of a joint model's classes, in which each row counts so often."""
+    """Yield the gradients of a joint model's classes; `count` weighs the rows."""
     probability = link.probabilities(raw.T)
     most, numbers = probability.argmax(axis=1), np.arange(len(probability))
     without = probability.copy()
@@ -192,5 +193,5 @@ def _find_joint_gradients(
 
 
 def _to_float32(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Convert numbers; those too large become so large that their sums are still finite."""
+    """Convert numbers, clipped so that their sums are finite."""
     return np.clip(values, -LARGEST_TERM, LARGEST_TERM).astype(np.float32)

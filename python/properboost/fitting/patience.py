@@ -1,4 +1,4 @@
-"""When boosting is over: none of some scores of rows held out improves any more."""
+"""Early stopping: the rule that ends boosting once no validation score improves any more."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,42 +11,45 @@ from properboost.parameters.kinds import Wait
 
 __all__ = ["Patience", "make_patience"]
 
-FEWEST = 20
-"""With "auto" boosting goes on for so many estimators after the last improvement, at least ..."""
+LEAST_WAIT = 20
+"""The least number of estimators that "auto" waits for an improvement."""
 
-SHARE = 0.5
-"""... and for this share of those it had then: slow learners get more time."""
+WAIT_SHARE = 0.5
+"""The share of the estimators so far that "auto" waits for, so that slow learners get more time."""
 
 
 class Patience:
-    """Sees when none of the scores improves any more; more is better.
+    """The rule that ends boosting `n_iter_no_change` estimators after the last improvement.
 
-    While a score that sees only labels stands still, the log loss can keep boosting going.  Where
-    no score was defined so far (NaN, or -inf), nothing can have improved, and it waits.
+    Larger scores are better.  Where there are several, boosting goes on while any of them improves:
+    the log loss often still falls when a score of labels stands still.
     """
 
     def __init__(self, n_scores: int, n_iter_no_change: Wait, tol: float) -> None:
-        self._scores = [_Best(tol) for _ in range(n_scores)]
-        self._wait = n_iter_no_change
+        self._scores = [_BestScore(tol) for _ in range(n_scores)]
+        self._n_iter_no_change = n_iter_no_change
 
     @property
     def best(self) -> float:
-        """The best of the first score."""
+        """The best value of the first score."""
         return self._scores[0].best
 
-    def see(self, before: int, values: NDArray[np.float64]) -> None:
-        """Take every score, (n_scores, n), after the estimators that follow so many."""
-        for score, own in zip(self._scores, values, strict=True):
-            for k, value in enumerate(own):
-                score.see(before + k + 1, value)
+    def add(self, n_before: int, values: NDArray[np.float64]) -> None:
+        """Add the scores, (n_scores, n), of `n` estimators after the first `n_before`."""
+        for score, values_of_score in zip(self._scores, values, strict=True):
+            for n_estimators, value in enumerate(values_of_score, start=n_before + 1):
+                score.add(n_estimators, value)
 
-    def is_over(self, at: int) -> bool:
-        """Whether boosting may end after so many estimators."""
-        last = max(score.at for score in self._scores)
-        if last == 0 or self._wait is None:
+    def is_over(self, n_estimators: int) -> bool:
+        """Return whether boosting ends after so many estimators."""
+        improved_at = max(score.improved_at for score in self._scores)
+        if self._n_iter_no_change is None or improved_at == 0:  # no score was defined so far
             return False
-        wait = max(FEWEST, SHARE * last) if isinstance(self._wait, str) else self._wait
-        return at - last >= wait
+        if isinstance(self._n_iter_no_change, int):
+            wait: float = self._n_iter_no_change
+        else:  # "auto"
+            wait = max(LEAST_WAIT, WAIT_SHARE * improved_at)
+        return n_estimators - improved_at >= wait
 
 
 def make_patience(stopping: Any) -> Callable[[int], Patience]:
@@ -54,15 +57,19 @@ def make_patience(stopping: Any) -> Callable[[int], Patience]:
     return partial(Patience, n_iter_no_change=stopping.n_iter_no_change, tol=stopping.tol)
 
 
-class _Best:
-    """The last value that was better, by the tolerance, than the one before; NaN never is."""
+class _BestScore:
+    """The best value of a score, and the number of estimators that reached it.
+
+    A value is better if it exceeds the best by `tol` times the size of the best.  An undefined
+    value (NaN or -inf) never is.
+    """
 
     def __init__(self, tol: float) -> None:
         self.best = -np.inf
-        self.at = 0
+        self.improved_at = 0
         self._tol = tol
 
-    def see(self, at: int, value: float) -> None:
-        margin = self._tol * abs(self.best) if np.isfinite(self.best) else 0.0
-        if value > self.best + margin:
-            self.best, self.at = float(value), at
+    def add(self, n_estimators: int, value: float) -> None:
+        least_rise = self._tol * abs(self.best) if np.isfinite(self.best) else 0.0
+        if value > self.best + least_rise:
+            self.best, self.improved_at = float(value), n_estimators

@@ -1,4 +1,4 @@
-"""The frozen plan of a fit, which estimators and searches make alike."""
+"""The frozen plan of a fit, which estimators and searches both make."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from properboost.parameters.stages import Calibration, Interactions
 __all__ = [
     "FitPlan",
     "PairPlan",
-    "Scaling",
+    "RawScaling",
     "StagePlan",
     "count_estimators",
     "for_pairs",
@@ -28,35 +28,35 @@ __all__ = [
 ]
 
 ENOUGH = 100
-"""The estimators of any model."""
+"""The number of estimators of every model, where a user sets none."""
 
 MOST = 1000
-"""The most estimators of a model that is not finished."""
+"""The most estimators of a model whose training risk still falls."""
 
 
 @dataclass(frozen=True, eq=False)
 class StagePlan:
-    """The models of a stage: one for two classes, or one per class, once or several times."""
+    """The models of a stage: one for two classes, or one per class, in one or several fits."""
 
     link: Link
     options: BoostingOptions
     n_estimators: int | None
-    """None is as many as help: models that are not finished go on."""
+    """The number of estimators; None goes on while the training risk falls enough."""
     n_draws: int = 1
-    """How often models are boosted; trees and monomials draw anew each time."""
+    """The number of fits; trees and monomials draw anew each time."""
     bags: BagPlan | None = None
     base: NDArray[np.float64] | None = None
     """The raw predictions that models start from, (n_fits, n_models, n_rows); None is 0."""
     keep_raw: bool = False
-    """Whether the raw predictions of all rows are kept, 0 where a bag leaves them out."""
-    wants_raw: bool = False
-    """Whether the caller will make them of the rounds."""
+    """Whether to return the raw predictions of all rows, 0 where a bag leaves them out."""
+    needs_raw: bool = False
+    """Whether the caller will compute raw predictions from the rounds."""
     earlier: tuple[Rounds, ...] = ()
-    """The rounds of each model, before any slope, that a single fit goes on from."""
+    """The rounds of each model, before any slope, from which a single fit goes on."""
 
     @property
     def n_fits(self) -> int:
-        """How often models are boosted."""
+        """The number of fits."""
         return self.n_draws if self.bags is None else len(self.bags.segments)
 
     @property
@@ -66,7 +66,7 @@ class StagePlan:
 
     @property
     def options_of_fits(self) -> BoostingOptions:
-        """The options of every fit: what counts rows is less by as much as a bag's are fewer."""
+        """The options of every fit; those in numbers of rows are multiplied by a bag's share."""
         if self.bags is None:
             return self.options
         share = self.bag_share
@@ -76,7 +76,7 @@ class StagePlan:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """How many estimators every model has, and the most of one that is not finished."""
+        """The number of estimators of every model, and the most of any model."""
         return limit_estimators(self.options, self.n_estimators)
 
 
@@ -84,15 +84,15 @@ class StagePlan:
 class PairPlan:
     """The pairs of features that are boosted after the features themselves."""
 
-    wanted: Pairs
-    """How many, or which."""
+    pairs: Pairs
+    """The number of pairs, or the pairs themselves."""
     options: BoostingOptions
     n_estimators: int | None
 
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """A fit before it runs: its models, pairs and bags, and how raw predictions are scaled."""
+    """A fit before it runs: its models, pairs, bags, and calibration."""
 
     link: Link
     n_models: int
@@ -106,18 +106,18 @@ class FitPlan:
     base: NDArray[np.float64] | None
     """The raw predictions that models start from, (n_rows, n_models); None is 0."""
     earlier: tuple[Rounds, ...]
-    """The rounds of each model, before any slope, that the fit goes on from."""
+    """The rounds of each model, before any slope, from which the fit goes on."""
     patience: Callable[[int], Patience]
-    """Makes what ends boosting where scores of validation rows improve no more."""
+    """A factory of the rule that ends boosting when validation scores improve no more."""
 
     @property
     def n_fits(self) -> int:
-        """How often models are boosted."""
+        """The number of fits."""
         return self.of_features().n_fits
 
     @property
     def is_solved(self) -> bool:
-        """Whether steps are solved for, so that later rounds change earlier ones."""
+        """Whether steps are solved for, in which case later rounds change earlier ones."""
         return self.options.step in SOLVED
 
     @property
@@ -125,7 +125,7 @@ class FitPlan:
         """Whether an estimator is a cycle over all features, or over all pairs."""
         return self.options.selection == "cyclic"
 
-    def of_features(self, *, wants_raw: bool = False) -> StagePlan:
+    def of_features(self, *, needs_raw: bool = False) -> StagePlan:
         """Return the plan of the stage of features."""
         plan = StagePlan(
             link=self.link,
@@ -134,7 +134,7 @@ class FitPlan:
             n_draws=self.n_draws,
             bags=self.bags,
             keep_raw=self.pairs is not None,
-            wants_raw=wants_raw,
+            needs_raw=needs_raw,
             earlier=self.earlier,
         )
         if self.base is None:
@@ -143,7 +143,7 @@ class FitPlan:
         return replace(plan, base=of_fits)
 
     def of_pairs(self, base: NDArray[np.float64] | None) -> StagePlan | None:
-        """Return the plan of the stage of pairs, from what features predict; None without pairs."""
+        """Return the plan of the stage of pairs, which starts from `base`; None without pairs."""
         if self.pairs is None:
             return None
         return StagePlan(
@@ -155,7 +155,7 @@ class FitPlan:
         )
 
     def count_rounds(self) -> list[int]:
-        """Return how many rounds or cycles the models of each stage have at most, in all fits."""
+        """Return the most rounds or cycles of the models of each stage, in all fits."""
         stages = [self.of_features(), self.of_pairs(None)]
         return [
             0 if stage is None else self.n_fits * self.n_models * stage.limits[1]
@@ -164,19 +164,19 @@ class FitPlan:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class RawScaling:
     """The slope that multiplies steps, and the intercept that raw predictions get."""
 
     slopes: tuple[float, ...]
-    """By model, in the mean over the fits."""
+    """The slope of each model, the mean over the fits."""
     slopes_of_fits: tuple[tuple[float, ...], ...]
-    """By fit and model."""
+    """The slope of each fit and model."""
     intercept: str | tuple[float, ...] | None
-    """The intercepts; or "share" to find them, "auto" to do so where rows say enough; or none."""
+    """The intercepts; or "share" to fit them, "auto" to fit them if enough rows are undecided."""
 
     @property
     def finds_intercepts(self) -> bool:
-        """Whether intercepts are found after boosting."""
+        """Whether intercepts are fitted after boosting."""
         return isinstance(self.intercept, str)
 
 
@@ -184,7 +184,7 @@ CELLS_OF_PAIRS = 4
 """The most cells of a pair's table: a cut of one feature, and one of the other on either side."""
 
 LEAST_SAVING_OF_PAIRS = 0.5
-"""The `min_saving` of a pair's few cells, because there are many to choose from."""
+"""The `min_saving` of a pair's few cells, against the choice among many cuts."""
 
 
 def for_pairs(options: BoostingOptions, interactions: Interactions) -> BoostingOptions:
@@ -204,10 +204,11 @@ def for_pairs(options: BoostingOptions, interactions: Interactions) -> BoostingO
 
 
 def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
-    """Return how many estimators every model has, and how many one may have that is not finished.
+    """Return the number of estimators of every model, and the most of any model.
 
-    Trees and rules have no degrees of freedom that could be counted, steps that are solved for are
-    at the least risk at once, and the class-conditional response lowers the risk of other shares.
+    Three kinds of models never go on.  The degrees of freedom of trees and rules cannot be counted.
+    Steps that are solved for reach the least risk at once.  The class-conditional response lowers
+    the risk under other shares of the classes.
     """
     if n_estimators is not None:
         return n_estimators, n_estimators
@@ -244,7 +245,7 @@ def plan_fit(
 
 
 def count_estimators(model: Any) -> int:
-    """Return how many estimators a fit by these parameters has at most."""
+    """Return the most estimators of a fit by these parameters."""
     options = read(BoostingOptions, model)
     pairs = _plan_pairs(model, options)
     most = limit_estimators(options, model.n_estimators)[1]

@@ -1,6 +1,6 @@
-"""How raw predictions are scaled: the slopes of a fit, and the rule for its intercepts.
+"""The scaling of raw predictions: the slopes of a fit, and the rule for its intercepts.
 
-Both are settled before boosting: slopes by how far the training rows tell the classes apart.
+Both are settled before boosting; the slopes follow from the evidence in the training rows.
 """
 
 import numpy as np
@@ -8,18 +8,18 @@ import numpy as np
 from properboost.engine.protocols import TrainingRows
 from properboost.fitting.evidence import find_slopes
 from properboost.fitting.intercept import needs_intercept
-from properboost.fitting.plan import FitPlan, Scaling
+from properboost.fitting.plan import FitPlan, RawScaling
 from properboost.parameters.kinds import CONDITIONAL, SOLVED, Intercept
 
 __all__ = ["find_scaling"]
 
 
-def find_scaling(plan: FitPlan, rows: TrainingRows) -> Scaling:
-    """Return how a plan scales raw predictions, given the rows that it learns from."""
+def find_scaling(plan: FitPlan, rows: TrainingRows) -> RawScaling:
+    """Return the scaling of raw predictions by a plan and its training rows."""
     slopes = _find_slopes(plan, rows)
     has_doubts = plan.calibration.slope == "auto" and min(slopes) < 1.0
     slopes_of_fits = (slopes,) * plan.n_fits
-    if has_doubts and plan.bags is not None:  # a bag may doubt more or less than the others
+    if has_doubts and plan.bags is not None:  # the evidence differs between bags
         share = plan.bags.design.share
         slopes_of_fits = tuple(
             _find_slopes(plan, rows.of_segments(segments), share) for segments in plan.bags.segments
@@ -31,11 +31,11 @@ def find_scaling(plan: FitPlan, rows: TrainingRows) -> Scaling:
             intercept = "share"
         elif plan.options.step in SOLVED or not needs_intercept(plan.link.loss):
             intercept = None
-    return Scaling(slopes, slopes_of_fits, intercept)
+    return RawScaling(slopes, slopes_of_fits, intercept)
 
 
 def _find_slopes(plan: FitPlan, rows: TrainingRows, share: float = 1.0) -> tuple[float, ...]:
-    """Return what the steps of each model are multiplied by; the rows are a share of all."""
+    """Return the factor of each model's steps; the rows are a `share` of all."""
     if not isinstance(plan.calibration.slope, str):
         return (float(plan.calibration.slope),) * plan.n_models
     if plan.options.step in SOLVED or plan.base is not None:
@@ -45,11 +45,11 @@ def _find_slopes(plan: FitPlan, rows: TrainingRows, share: float = 1.0) -> tuple
 
 
 def _read_intercept(intercept: Intercept, n_models: int) -> str | tuple[float, ...] | None:
-    """Return how intercepts are found, or what they are."""
+    """Return the rule for intercepts, or their values."""
     if intercept is None or isinstance(intercept, str):
         return intercept
     values = np.ravel(intercept).tolist()
     if len(values) != n_models or (n_models > 1 and np.ndim(intercept) == 0):
-        wanted = "one number" if n_models == 1 else f"{n_models} numbers, one for each class"
-        raise ValueError(f"intercept must be {wanted}, or a name; got {intercept!r}")
+        allowed = "one number" if n_models == 1 else f"{n_models} numbers, one for each class"
+        raise ValueError(f"intercept must be {allowed}, or a name; got {intercept!r}")
     return tuple(values)

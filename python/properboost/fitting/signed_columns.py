@@ -15,10 +15,10 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False)
 class Indicators:
-    """The columns of a feature's categories, side by side, of which a row has one at most.
+    """The columns of a feature's categories, side by side; a row is in one of them at most.
 
-    `first` is the place of the first among all columns; `levels` are 1 and more, 0 where a row has
-    none; `values` are what rows have in their column.
+    `first` is the place of the first among all columns.  `levels` count the columns from 1, and are
+    0 where a row is in none; `values` are the rows' values in their column.
     """
 
     first: int
@@ -30,7 +30,7 @@ class Indicators:
 class SignedColumns:
     """Columns of numbers, and indicators that take no memory where they are 0.
 
-    Sums run over rows in their order, and are those of a matrix that has the zeros, too.
+    Sums run over rows in their order, and equal those of the dense matrix.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SignedColumns:
         n = numbers.shape[1]
         self._places = np.arange(n) if places is None else places
         self._indicators = indicators
-        # NumPy adds up a column that is alone in another order than one among others.
+        # NumPy adds up a single column in another order than one of several.
         self._numbers = np.pad(numbers, ((0, 0), (0, 1))) if n == 1 and indicators else numbers
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class SignedColumns:
         return sums
 
     def lengths(self, counts: Array) -> Array:
-        """Return the length of each column over rows that count so often."""
+        """Return the length of each column over rows of these weights."""
         squares = np.empty(len(self))
         numbers = np.add.reduce(counts[:, None] * self._numbers * self._numbers, axis=0)
         squares[self._places] = numbers[: len(self._places)]
@@ -70,7 +70,7 @@ class SignedColumns:
         return lengths
 
     def divide(self, lengths: Array) -> None:
-        """Divide each column by a number, where that is not 0."""
+        """Divide each column by its length, where that is not 0."""
         of_numbers = np.zeros(self._numbers.shape[1])
         of_numbers[: len(self._places)] = lengths[self._places]
         np.divide(self._numbers, of_numbers, out=self._numbers, where=of_numbers > 0.0)

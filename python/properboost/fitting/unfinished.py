@@ -1,9 +1,9 @@
-"""A warning where few rounds at a small learning rate end long before the risk does.
+"""A warning about few rounds at a small learning rate, which end while the risk still falls.
 
-Other libraries' habits make such fits: 100 rounds of look-up tables at a rate of 0.05 have 1.24
-times the log loss of the defaults on ADULT, and 1,000 have 1.01.  Over five sets, tables and trees,
-six rates and three numbers of rounds, 43 of 180 fits are warned of, each with at least 1.036 times
-the log loss of the defaults.
+The habits of other libraries lead to such fits: 100 rounds of look-up tables at a rate of 0.05 have
+1.24 times the log loss of the defaults on ADULT, and 1,000 have 1.01.  Over five sets, tables and
+trees, six rates and three numbers of rounds, the warning meets 43 of 180 fits.  Each of them has at
+least 1.036 times the log loss of the defaults.
 """
 
 import math
@@ -19,20 +19,20 @@ from properboost.parameters.learners import Tree
 __all__ = ["warn_of_unfinished"]
 
 PATH, PATH_OF_TREES = 50.0, 5.0
-"""The rate times the rounds at which fits are at their end."""
+"""The rate times the rounds at which the risk hardly falls any more."""
 
 SMALL = 0.005
-"""A rate up to this share of the path is small: a quarter of the default's."""
+"""The share of the path up to which a rate is small: a quarter of the default's."""
 
 FEW = 0.3
-"""A fit is suspect whose rate times rounds is up to this share of the path."""
+"""The share of the path up to which a fit's rate times rounds is suspect."""
 
 STILL_FALLS = 0.01
-"""The share of itself by which the last tenth of the rounds lowers the risk that still falls."""
+"""The relative decrease in the last tenth of the rounds from which on the risk still falls."""
 
 
 def warn_of_unfinished(plan: FitPlan, stages: FittedStages) -> None:
-    """Warn if few rounds at a small learning rate, both by the user, end while the risk falls."""
+    """Warn if the user's few rounds at a small learning rate end while the risk falls."""
     rate, n_estimators = plan.options.learning_rate, plan.n_estimators
     if rate is None or n_estimators is None or plan.is_cyclic or plan.earlier:
         return

@@ -1,4 +1,4 @@
-"""Watching a fit while it runs: validation rows are scored, and callbacks called."""
+"""The watch of a fit while it runs: it scores validation rows, and calls callbacks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,20 +22,20 @@ from properboost.models.interactions import PairBins
 from properboost.notices import warn
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.kinds import CONDITIONAL, Scoring
-from properboost.scoring import HeldOut, Score, find_score
+from properboost.scoring import HeldOutRows, Score, find_score
 
 __all__ = ["Validation", "Watch", "read_validation"]
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Rows that a fit is watched on, as codes, and how they are scored.
+    """The validation rows of a fit, as codes, and their score.
 
-    `base` is what their raw predictions begin with, a column per model.  `finds_intercepts` says
-    that raw predictions have no level yet: they are scored with the constants that suit them.
+    `base` has the raw predictions from which they start, a column per model.  `finds_intercepts`
+    if raw predictions have no level yet, and are scored with intercepts fitted to these rows.
     """
 
-    rows: HeldOut
+    rows: HeldOutRows
     codes: NDArray[np.uint8]
     base: NDArray[np.float64]
     link: Link
@@ -51,7 +51,7 @@ class Validation:
     def with_intercept(
         self, intercept: str | tuple[float, ...] | None, options: BoostingOptions
     ) -> "Validation":
-        """Return the rows as they are scored where raw predictions have this intercept."""
+        """Return the validation rows for raw predictions with this intercept."""
         if intercept == "share" and options.response == CONDITIONAL:
             return replace(self, finds_intercepts=True)
         if isinstance(intercept, tuple):
@@ -59,7 +59,7 @@ class Validation:
         return self
 
     def warn_of_costly_certainty(self, ensemble: Ensemble, training: TrainingRows) -> bool:
-        """Warn if probabilities of 0 and 1 cost more than a model is worth; return whether so."""
+        """Warn if certainty costs more than a model gains; return whether it does."""
         raw = self.add_up(ensemble)
         return warn_of_certainty(
             self.link,
@@ -73,15 +73,14 @@ class Validation:
     def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the score after each estimator of a fitted ensemble."""
         stages = ensemble.follow(self._encode(ensemble), self.link.n_threads)
-        own = self.base
-        return np.array([self.rate(own + raw) for raw in stages])
+        return np.array([self.rate(self.base + raw) for raw in stages])
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of a fitted ensemble, a column per model."""
         return self.base + ensemble.add_up(self._encode(ensemble), self.link.n_threads)
 
     def _encode(self, ensemble: Ensemble) -> NDArray[np.uint8]:
-        """Return the codes that an ensemble takes."""
+        """Return the codes that the rounds of an ensemble look up."""
         return ensemble.extend_codes(self.codes, self.link.n_threads)
 
     def encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
@@ -100,7 +99,7 @@ def read_validation(
     link: Link,
     scoring: Scoring,
 ) -> Validation:
-    """Return the validation rows that `fit` was given, which `open_source` opens."""
+    """Return the validation rows that a user passed to `fit`; `open_source` opens them."""
     try:
         source = open_source()
         rows, codes = source.encode_counted(training.binning, training.n_threads)
@@ -117,7 +116,7 @@ def read_validation(
     if init_score is not None:
         base = read_init_score(init_score, source.n_rows, n_models, "init_score_val")[rows]
     return Validation(
-        rows=HeldOut(rows, class_of_row[rows], None if weight is None else weight[rows]),
+        rows=HeldOutRows(rows, class_of_row[rows], None if weight is None else weight[rows]),
         codes=codes,
         base=base,
         link=link,
@@ -126,11 +125,11 @@ def read_validation(
 
 
 class Watch:
-    """Sees what every estimator adds, scores it, and says when boosting is over.
+    """The observer of a fit, which scores every estimator and ends boosting.
 
-    A stage is the fits' own features, or then their pairs.  The estimators up to the best score are
-    kept; without validation rows, or where boosting is not to stop early, all of them.  A score
-    that is not defined (NaN, or -inf) is never the best.
+    A stage is that of the features, and then that of the pairs.  The estimators up to the best
+    score stay; without validation rows or early stopping, all stay.  A score that is not defined
+    (NaN, or -inf) is never the best.
     """
 
     def __init__(
@@ -144,25 +143,25 @@ class Watch:
         call: Callable[[Callable[[], Fits]], bool] | None = None,
         check_size: Callable[[Fits], None] | None = None,
     ) -> None:
-        """Take what is watched.
+        """Set up the watch.
 
         Parameters
         ----------
         binning : Binning
             The features' bins.
         slopes : sequence of sequence of float
-            What the steps of each fit's models are multiplied by.
+            The factor of the steps of each fit's models.
         validation : Validation, optional
             The rows that are scored.
         patience : callable, optional
-            Makes what says that the score improves no more; without, boosting does not stop early.
+            A factory of the rule that ends boosting; without one, boosting does not stop early.
         restarts : bool, default=False
             Whether every estimator changes the rounds before it, too.
         call : callable, optional
-            Called after every estimator, with what makes the stage's rounds so far; says whether to
-            stop.
+            Called after every estimator, with a function that returns the stage's rounds so far;
+            it returns whether to stop.
         check_size : callable, optional
-            Refuses rounds that are too large to be added up.
+            Called to refuse rounds whose sums could overflow.
         """
         self.scores: list[float] = []
         self.restarts = restarts
@@ -182,7 +181,7 @@ class Watch:
         self.begin_stage()
 
     def begin_stage(self, pairs: Sequence[PairBins] = ()) -> None:
-        """Begin with the fits' features, or go on with their pairs from what is kept of these."""
+        """Begin with the features, or with the pairs after the estimators of features that stay."""
         self._parts: list[Fits] = []
         if pairs:
             del self.scores[self.best :]
@@ -197,23 +196,23 @@ class Watch:
 
     @property
     def best(self) -> int:
-        """The estimators of this stage to keep."""
+        """The number of estimators of this stage to keep."""
         return self._best if self._chooses else self.n_estimators
 
     @property
     def _chooses(self) -> bool:
-        """Whether estimators are chosen by their scores: without any that is defined all stay."""
+        """Whether scores choose the estimators; all stay if no score is defined."""
         return self._make_patience is not None and self._best_score > -np.inf
 
     def see(self, new: Fits, *, repeated: bool = False) -> bool:
-        """Take the rounds that an estimator added, or all where it changes them; whether to stop.
+        """Take an estimator's rounds, or all if it changes them; return whether to stop.
 
-        Estimators of an earlier fit are `repeated`: they are scored, and nobody is called.
+        Estimators of an earlier fit are `repeated`: they are scored, without a call.
         """
         n_rounds = sum(len(rounds) for fit in new for rounds in fit)
         if n_rounds == self._n_rounds:
             return False
-        if self.restarts:  # these are all rounds there are, and what is over gives them once more
+        if self.restarts:  # `new` has all rounds, and a finished stage passes them once more
             self._n_rounds = n_rounds
         self.n_estimators += 1
         over = False
@@ -227,22 +226,19 @@ class Watch:
         return over
 
     def check_scores(self, scoring: Scoring) -> None:
-        """Refuse to choose by scores of which none is defined; warn if some are not.
-
-        Raises ValueError where boosting was to stop early.
-        """
+        """Warn of undefined scores; raise ValueError if early stopping has no defined one."""
         undefined = sum(not score > -np.inf for score in self.scores)
         if not undefined:
             return
-        what = f"scoring={scoring!r} gave no finite score of the validation rows after"
+        problem = f"scoring={scoring!r} gave no finite score of the validation rows after"
         stops = self._make_patience is not None
         if undefined == len(self.scores) and stops:
             raise ValueError(
-                f"{what} any estimator: early stopping needs another score, or other rows "
+                f"{problem} any estimator: early stopping needs another score, or other rows "
                 "(X_val, y_val)"
             )
         rest = ", and early stopping takes none of these for the best" if stops else ""
-        warn(f"{what} {undefined} of {len(self.scores)} estimators{rest}")
+        warn(f"{problem} {undefined} of {len(self.scores)} estimators{rest}")
 
     def _score(self, new: Fits) -> bool:
         assert self._validation is not None
@@ -256,11 +252,11 @@ class Watch:
             self._best_raw = self._raw.copy()
         if self._patience is None:
             return False
-        self._patience.see(self.n_estimators - 1, np.array([[score]]))
+        self._patience.add(self.n_estimators - 1, np.array([[score]]))
         return self._patience.is_over(self.n_estimators)
 
     def _add(self, raw: NDArray[np.float64], new: Fits) -> None:
-        """Add what rounds say of the validation rows, in the mean over the fits."""
+        """Add the rounds' values at the validation rows, in the mean over the fits."""
         assert self._validation is not None
         n_threads = self._validation.link.n_threads
         multiplied = [

@@ -1,1 +1,1 @@
-"""What a fitted model has learnt, for reading and plotting."""
+"""Explanations of a fitted model, for reading and plotting."""

@@ -1,4 +1,4 @@
-"""Where the bins of a numeric feature end in a picture."""
+"""Ends of a numeric feature's bins in a picture."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,9 @@ __all__ = ["find_bin_ends"]
 
 
 def find_bin_ends(edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], slice]:
-    """Return both ends of every bin that can be drawn, and which bins these are.
+    """Return both ends of every bin that a picture can show, and a slice of these bins.
 
-    The outermost bins have no end; they are drawn a little way beyond the last edge.
+    The outermost bins have no end; pictures show them a little way beyond the last edge.
     """
     # The edge below infinite values is the largest number.
     finite = np.flatnonzero(np.abs(edges) < np.finfo(np.float64).max)

@@ -1,4 +1,4 @@
-"""Contributions: what each feature, or pair, adds to the prediction of single rows."""
+"""Contributions: the parts of features and pairs in the prediction of single rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.extras import import_extra
 from properboost.inspection.html import draw_contributions
-from properboost.inspection.intervals import NOISE_LEVEL, WithInterval
-from properboost.inspection.scales import Effects, Scale, Scaling, check_scale
+from properboost.inspection.intervals import NOISE_LEVEL, IntervalMixin
+from properboost.inspection.scales import Effects, EffectScale, Scale, check_scale
 from properboost.inspection.words import describe
 
 if TYPE_CHECKING:
@@ -25,30 +25,29 @@ __all__ = ["Contributions", "Part", "make_contributions"]
 
 
 @dataclass(frozen=True, eq=False)
-class Contributions(WithInterval):
-    """What each term, a feature or a pair, adds to the prediction of rows.
+class Contributions(IntervalMixin):
+    """Contributions of each term, a feature or a pair, to the predictions of rows.
 
     They are relative to the *average row*, whose raw predictions are the means over the training
-    rows.  On scales that are `additive`, ``baseline + values.sum(axis=1)`` is `total`, what the
-    model says of the row; in a joint model the raw prediction is less its mean over the classes.
-    On others, each value is the change that the term alone makes to the average row.
+    rows.  On scales that are `additive`, ``baseline + values.sum(axis=1)`` is `total`, the model's
+    prediction for the row; in a joint model the raw prediction is less its mean over the classes.
+    On other scales, each value is the change that the term alone makes to the average row.
 
-    A part of the rows is had as of an array: ``found[3]``, ``found[:10]``.
+    Indexing selects rows, as in an array: ``contributions[3]``, ``contributions[:10]``.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_terms)
-        What the features and, after them, pairs of features add, on the scale.
+        The contributions of features and, after them, of pairs of features, on the scale.
     baseline : float, or ndarray of shape (n_rows,)
-        What the average row has on the scale; for trees grown from a part of the rows
-        (`subsample`), that part's average.  One number a row where rows speak for classes of their
-        own.
+        The average row's value on the scale; for trees grown from a part of the rows
+        (`subsample`), that part's average.  It is one number per row where each row has its class.
     names : tuple of str, of length n_terms
-        What the columns of `values` are about: the features' names, or their positions.
+        The names of the columns of `values`: the features' names, or their positions.
     class_label : object, or ndarray of shape (n_rows,)
-        The class the prediction speaks for, or each row's.
+        The class that is predicted, for all rows or for each.
     total : ndarray of shape (n_rows,)
-        What the model says of the rows on the scale: the raw prediction, log-odds or probability.
+        The rows' predictions on the scale: the raw prediction, log-odds or probability.
     scale : {"raw", "log_odds", "probability"}
         The scale of the values.
     additive : bool
@@ -56,15 +55,15 @@ class Contributions(WithInterval):
     terms : tuple of tuple of int, of length n_terms
         The position of each term's feature, or those of a pair's.
     columns : tuple of ndarray of shape (n_rows,), of length n_features
-        The rows' values as they were given; None is a missing category.
+        The rows' values as the user passed them; None is a missing category.
     standard_errors : ndarray of shape (n_rows, n_terms), or None
-        Those of `values`, if the model has bags (`outer_bags`) and the scale is additive.  They are
-        NaN where a value of a pair, missing or a category, is none of the training rows'.
+        The standard errors of `values`, if the model has bags (`outer_bags`) and the scale is
+        additive.  They are NaN where no training row had a pair's value, missing or a category.
     p_values : ndarray of shape (n_terms,), or (n_rows, n_terms), or None
-        How probable it is that a term's function is as large by mere chance, see `ShapeFunction`;
-        of each row's class where rows speak for classes of their own.
+        The probability of a term's function as large by chance alone, see `ShapeFunction`; for
+        each row's class where each row has its class.
     n_bags : int
-        How many bags intervals are by; 0 if there are none.
+        The number of bags behind the intervals; 0 if there are none.
     """
 
     values: NDArray[np.float64]
@@ -83,15 +82,15 @@ class Contributions(WithInterval):
 
     @property
     def within_noise(self) -> NDArray[np.bool_] | None:
-        """Whether each term's function, as large as it is, may well be chance; None without bags.
+        """Whether each term's function may well be as large by chance; None without bags.
 
-        That is about the whole function, where the interval is about one row.
+        This concerns the whole function, while the interval concerns one row.
         """
         return None if self.p_values is None else self.p_values > NOISE_LEVEL
 
     @property
     def axis_label(self) -> str:
-        """What an axis of `values` is called."""
+        """The label of an axis of `values`."""
         scaling = self._parts[0].effects.scaling
         if self._each:
             scaling = replace(scaling, label="the class predicted")
@@ -99,7 +98,7 @@ class Contributions(WithInterval):
 
     @property
     def _each(self) -> bool:
-        """Whether each row speaks for a class of its own."""
+        """Whether each row has a class of its own."""
         return isinstance(self.baseline, np.ndarray)
 
     def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
@@ -117,12 +116,12 @@ class Contributions(WithInterval):
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         parts = []
         for part in self._parts:
-            found = np.flatnonzero(np.isin(chosen, part.rows))
-            own = part.effects.take(np.searchsorted(part.rows, chosen[found]))
-            parts.append(replace(part, rows=found, effects=own))
-        held = [part for part in parts if len(part.rows) > 0] or parts[:1]
+            places = np.flatnonzero(np.isin(chosen, part.rows))
+            effects = part.effects.take(np.searchsorted(part.rows, chosen[places]))
+            parts.append(replace(part, rows=places, effects=effects))
+        nonempty = [part for part in parts if len(part.rows) > 0] or parts[:1]
         return type(self)(
-            **_add_parts(held, len(chosen), each=self._each and not is_one),
+            **_add_parts(nonempty, len(chosen), each=self._each and not is_one),
             names=self.names,
             terms=self.terms,
             columns=tuple(column[chosen] for column in self.columns),
@@ -144,20 +143,20 @@ class Contributions(WithInterval):
         Raises
         ------
         ValueError, TypeError
-            If there is no such scale, or if it takes all classes' contributions, which these do not
-            hold: ask the model for ``contributions(X, scale=...)``.  Raw contributions hold enough
-            of two classes, and for the log-odds of a softmax.
+            If there is no such scale, or if it needs all classes' contributions, which these do not
+            hold: then use the model's ``contributions(X, scale=...)``.  Raw contributions suffice
+            with two classes, and for the log-odds of a softmax.
         """
         if not self.can_turn(scale):
             raise ValueError(
-                f"scale={scale!r} takes the contributions to all classes; ask the model for "
+                f"scale={scale!r} needs the contributions to all classes; call the model's "
                 f"contributions(X, scale={scale!r})"
             )
         parts = [replace(part, effects=part.effects.on(scale)) for part in self._parts]
         return replace(self, **_add_parts(parts, len(self), each=self._each))
 
     def can_turn(self, scale: Scale) -> bool:
-        """Return whether these contributions hold what another scale takes.
+        """Return whether `to_scale` can convert these contributions to a scale.
 
         Parameters
         ----------
@@ -167,7 +166,7 @@ class Contributions(WithInterval):
         Returns
         -------
         bool
-            What `to_scale` would do.
+            Whether they hold all that the scale needs.
 
         Raises
         ------
@@ -179,14 +178,14 @@ class Contributions(WithInterval):
 
     @property
     def data(self) -> NDArray[np.object_]:
-        """The rows' values as they were given, (n_rows, n_features)."""
+        """The rows' values as the user passed them, (n_rows, n_features)."""
         data = np.empty((len(self), len(self.columns)), dtype=object)
         for j, column in enumerate(self.columns):
             data[:, j] = column
         return data
 
     def describe_value(self, row: int, term: int) -> str:
-        """Return in words what a row has of a term: ``37``, ``missing``, of a pair ``37, Private``.
+        """Return a row's value of a term in words: ``37``, ``missing``, of a pair ``37, Private``.
 
         Parameters
         ----------
@@ -200,7 +199,7 @@ class Contributions(WithInterval):
         return ", ".join(describe(self.columns[j][row]) for j in self.terms[term])
 
     def accumulate(self, row: int, order: Sequence[int] | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what the model says of a row as its terms are added, one after the other.
+        """Return a row's prediction as its terms are added, one after the other.
 
         Parameters
         ----------
@@ -222,8 +221,8 @@ class Contributions(WithInterval):
     def rank(self, row: int) -> NDArray[np.intp]:
         """Return the terms by how far they move a row's raw predictions, the farthest first.
 
-        With several classes, it is the class's against the mean of the others' that counts, where
-        the scale takes those of all.
+        With several classes, where the scale needs all of them, the order is by the move of the
+        class's prediction against the mean of the others'.
 
         Parameters
         ----------
@@ -239,17 +238,17 @@ class Contributions(WithInterval):
         moved = raw[:, scaling.models.index(scaling.model)] - (
             raw.mean(axis=1) if raw.shape[1] > 1 else 0.0
         )
-        found: NDArray[np.intp] = np.argsort(-np.abs(moved), kind="stable")
-        return found
+        order: NDArray[np.intp] = np.argsort(-np.abs(moved), kind="stable")
+        return order
 
-    def _find_row(self, row: int) -> tuple[NDArray[np.float64], Scaling]:
-        """Return what terms add to a row in each model, (n_terms, n_models), and its scaling."""
+    def _find_row(self, row: int) -> tuple[NDArray[np.float64], EffectScale]:
+        """Return a row's effects in each model, (n_terms, n_models), and its scaling."""
         at = int(np.arange(len(self))[row])
-        own = next(part for part in self._parts if at in part.rows)
-        return own.effects.raw[int(np.searchsorted(own.rows, at))], own.effects.scaling
+        part = next(part for part in self._parts if at in part.rows)
+        return part.effects.raw[int(np.searchsorted(part.rows, at))], part.effects.scaling
 
     def _list_values(self, term: int) -> NDArray[Any]:
-        """Return what each row has of a term: of a feature as given, of a pair in words."""
+        """Return each row's value of a term: of a feature as passed, of a pair in words."""
         if len(self.terms[term]) == 1:
             return self.columns[self.terms[term][0]]
         return np.array([self.describe_value(i, term) for i in range(len(self))], dtype=object)
@@ -260,13 +259,13 @@ class Contributions(WithInterval):
         Parameters
         ----------
         confidence_level : float, default=0.9
-            The share of the intervals that hold what they are about.
+            The share of the intervals that hold the true value.
 
         Returns
         -------
         pandas.DataFrame
-            ``row`` is a position, ``class`` the class the row speaks for, ``term`` a name,
-            ``value`` what the row has of the feature, ``contribution`` what that adds.  A model
+            ``row`` is a position, ``class`` the class that is predicted, ``term`` a name,
+            ``value`` the row's value of the feature, ``contribution`` its contribution.  A model
             with bags also has ``low`` and ``high``, the ends of the interval, and
             ``within_noise``.
 
@@ -320,10 +319,10 @@ class Contributions(WithInterval):
                 "here; take those with scale='raw'"
             )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what shap does while it is imported
+            warnings.simplefilter("ignore")  # shap's import warns
             shap = import_extra("shap", "explanations of its kind need", "explain")
         values = [self._list_values(term) for term in range(len(self.terms))]
-        kind = float if all(own.dtype.kind in "biuf" for own in values) else object
+        kind = float if all(column.dtype.kind in "biuf" for column in values) else object
         return shap.Explanation(
             values=self.values.copy(),
             base_values=np.broadcast_to(self.baseline, len(self)).copy(),
@@ -337,7 +336,7 @@ class Contributions(WithInterval):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows that speak for one class: their positions, which ascend, and effects (n, n_terms)."""
+    """Rows of one predicted class: their positions, which ascend, and effects (n, n_terms)."""
 
     rows: NDArray[np.intp]
     effects: Effects
@@ -346,7 +345,7 @@ class Part:
 
 def make_contributions(
     parts: Sequence[Part],
-    table: Table,
+    table: InputTable,
     features: Sequence[FeatureBins],
     *,
     names: Sequence[str],
@@ -354,7 +353,7 @@ def make_contributions(
     n_bags: int,
     each: bool,
 ) -> Contributions:
-    """Build the contributions of all rows of a table, which may speak for a class of `each`."""
+    """Build the contributions of all rows of a table; with `each`, every row has its class."""
     return Contributions(
         **_add_parts(parts, table.n_rows, each=each),
         names=tuple(names),
@@ -365,9 +364,9 @@ def make_contributions(
 
 
 def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, Any]:
-    """Return what contributions say of all rows together."""
+    """Return the fields of contributions of all rows together."""
     first = parts[0].effects
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "scale": first.scaling.scale,
         "additive": first.scaling.additive,
         "_parts": tuple(parts),
@@ -375,7 +374,7 @@ def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, A
         "p_values": parts[0].p_values,
     }
     if not each:
-        return found | {
+        return fields | {
             "values": first.values,
             "baseline": first.scaling.baseline,
             "class_label": first.scaling.label,
@@ -388,26 +387,29 @@ def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, A
         np.empty(n_rows), np.empty(n_rows), np.empty_like(values), np.empty_like(values),
     )  # fmt: skip
     for part in parts:
-        rows, own = part.rows, part.effects
-        values[rows], total[rows], baseline[rows] = own.values, own.total, own.scaling.baseline
-        labels[rows] = [own.scaling.label] * len(rows)
+        rows, effects = part.rows, part.effects
+        values[rows], total[rows] = effects.values, effects.total
+        baseline[rows] = effects.scaling.baseline
+        labels[rows] = [effects.scaling.label] * len(rows)
         if part.p_values is not None:
             p_values[rows] = part.p_values
-        if own.standard_errors is not None:
-            errors[rows] = own.standard_errors
-    return found | {
+        if effects.standard_errors is not None:
+            errors[rows] = effects.standard_errors
+    return fields | {
         "values": values,
         "baseline": baseline,
         "class_label": labels,
         "total": total,
         "standard_errors": None if first.standard_errors is None else errors,
-        "p_values": None if found["p_values"] is None else p_values,
+        "p_values": None if fields["p_values"] is None else p_values,
     }
 
 
-def _read_columns(table: Table, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
+def _read_columns(table: InputTable, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
     """Return copies of the columns: their numbers, or their categories and None."""
-    whole = None if table.array is None else np.array(table.array)  # at once, not by strides
+    whole = (
+        None if table.array is None else np.array(table.array)
+    )  # one copy is faster than one per strided column
     columns: list[NDArray[Any]] = []
     for j, bins in enumerate(features):
         if isinstance(bins, CategoricalBins):

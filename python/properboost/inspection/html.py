@@ -1,7 +1,7 @@
 """Shape functions, pairs and contributions as small pieces of HTML, for notebooks.
 
-They need nothing but themselves: no network, no script, no style of the page.  Every name is
-escaped, and what no page can hold is spelled.  Colours are seen on a light and on a dark page.
+They need no network, no script and no style of the page.  Every name is escaped, and so are
+characters that no page can hold.  Colours suit a light and a dark page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.inspection.bin_ends import find_bin_ends
-from properboost.inspection.drawn import DrawnPair, DrawnRows, DrawnShape
+from properboost.inspection.plot_data import ContributionData, PairData, ShapeData
 from properboost.visible import make_visible
 
 __all__ = ["draw_contributions", "draw_grid", "draw_shape"]
@@ -33,11 +33,11 @@ _BAR = "padding:2px 8px;border:none;width:220px"
 _WIDTH, _HEIGHT = 420, 170
 
 _Line: TypeAlias = tuple[tuple[str, ...], float]
-"""Words, and a value."""
+"""The words and the value of a line."""
 
 
-def draw_shape(shape: DrawnShape) -> str:
-    """Return a shape function: a line of a numeric feature, bars of categories."""
+def draw_shape(shape: ShapeData) -> str:
+    """Return a picture of a shape function: a line of a numeric feature, bars of categories."""
     parts = [_head(shape.label, shape.axis_label, shape.within_noise)]
     bars = [("missing", shape.missing_value)] if shape.missing_weight > 0.0 else []
     if shape.kind == "numeric" and shape.edges is not None and len(shape.edges) > 0:
@@ -54,20 +54,22 @@ def draw_shape(shape: DrawnShape) -> str:
     return _wrap(parts)
 
 
-def draw_grid(pair: DrawnPair) -> str:
-    """Return a pair's function: a field for each cell, with its value as a hint."""
+def draw_grid(pair: PairData) -> str:
+    """Return a picture of a pair's function: a field for each cell, with its value as a hint."""
     changes = np.where(pair.weights > 0.0, pair.values - pair.average, np.nan)
     largest = float(np.nanmax(np.abs(changes), initial=0.0)) or 1.0
     first, second = pair.levels
-    heads = "".join(f"<th style='{_CELL};font-weight:normal'>{_short(own)}</th>" for own in second)
+    heads = "".join(
+        f"<th style='{_CELL};font-weight:normal'>{_short(label)}</th>" for label in second
+    )
     lines = [f"<tr><th style='{_CELL}'></th>{heads}</tr>"]
-    for level, values, held in zip(
+    for level, values, filled in zip(
         reversed(first), pair.values[::-1], pair.weights[::-1] > 0.0, strict=True
     ):
         cells = []
-        for value, is_held, own in zip(values.tolist(), held.tolist(), second, strict=True):
-            hint = escape(f"{level}, {own}: " + (f"{value:.4g}" if is_held else "no rows"))
-            colour = _shade((value - pair.average) / largest) if is_held else "transparent"
+        for value, has_rows, label in zip(values.tolist(), filled.tolist(), second, strict=True):
+            hint = escape(f"{level}, {label}: " + (f"{value:.4g}" if has_rows else "no rows"))
+            colour = _shade((value - pair.average) / largest) if has_rows else "transparent"
             cells.append(f"<td title='{hint}' style='border:none;background:{colour}'>&nbsp;</td>")
         head = f"<th style='{_CELL};font-weight:normal'>{_short(level)}</th>"
         lines.append(f"<tr>{head}{''.join(cells)}</tr>")
@@ -78,33 +80,33 @@ def draw_grid(pair: DrawnPair) -> str:
     return _wrap([head, f"<div>{axes}{scale}</div>", table])
 
 
-def draw_contributions(found: DrawnRows) -> str:
-    """Return the first rows: what their largest terms add, and to what."""
-    n_rows = len(found.values)
-    parts = [_head("contributions", found.axis_label, None)]
+def draw_contributions(contributions: ContributionData) -> str:
+    """Return a picture of the first rows: their baselines and their largest contributions."""
+    n_rows = len(contributions.values)
+    parts = [_head("contributions", contributions.axis_label, None)]
     for row in range(min(n_rows, _MOST_ROWS)):
-        values = found.values[row]
+        values = contributions.values[row]
         order = np.argsort(-np.abs(values), kind="stable")
         shown, rest = order[:_MOST_TERMS], order[_MOST_TERMS:]
         noise = np.broadcast_to(False, values.shape)
-        if found.within_noise is not None:
-            noise = np.broadcast_to(found.within_noise, found.values.shape)[row]
+        if contributions.within_noise is not None:
+            noise = np.broadcast_to(contributions.within_noise, contributions.values.shape)[row]
         lines: list[_Line] = [
             (
                 (
-                    found.names[j] + (" (within noise)" if noise[j] else ""),
-                    found.describe_value(row, j),
+                    contributions.names[j] + (" (within noise)" if noise[j] else ""),
+                    contributions.describe_value(row, j),
                 ),
                 float(values[j]),
             )
             for j in shown.tolist()
         ]
-        if len(rest) > 0 and found.additive:
+        if len(rest) > 0 and contributions.additive:
             lines.append(((f"{len(rest)} more", ""), float(values[rest].sum())))
-        baseline = float(np.broadcast_to(found.baseline, n_rows)[row])
-        several = isinstance(found.baseline, np.ndarray)
-        label = found.class_label[row] if several else found.class_label
-        title = f"row {row}, class {label}: from {baseline:.3g} to {found.total[row]:.3g}"
+        baseline = float(np.broadcast_to(contributions.baseline, n_rows)[row])
+        several = isinstance(contributions.baseline, np.ndarray)
+        label = contributions.class_label[row] if several else contributions.class_label
+        title = f"row {row}, class {label}: from {baseline:.3g} to {contributions.total[row]:.3g}"
         parts.append(f"<div style='margin-top:6px'>{escape(title)}</div>{_draw_bars(lines, 0.0)}")
     if n_rows > _MOST_ROWS:
         parts.append(f"<div>and {n_rows - _MOST_ROWS:,} more rows</div>")
@@ -139,26 +141,26 @@ def _draw_bars(lines: Sequence[_Line], average: float) -> str:
             f"<div style='margin-left:{begin:.2f}%;width:{length:.2f}%;height:0.9em;"
             f"background:{colour}'></div>"
         )
-        cells = "".join(f"<td style='{_CELL}'>{_short(own, 40)}</td>" for own in words)
+        cells = "".join(f"<td style='{_CELL}'>{_short(word, 40)}</td>" for word in words)
         number = f"<td style='{_NUMBER}'>{value:.3g}</td>"
         rows.append(f"<tr>{cells}{number}<td style='{_BAR}'>{bar}</td></tr>")
     return f"<table style='{_TABLE}'>{''.join(rows)}</table>"
 
 
-def _draw_line(shape: DrawnShape, edges: NDArray[np.float64]) -> str:
+def _draw_line(shape: ShapeData, edges: NDArray[np.float64]) -> str:
     """Return the steps of a numeric feature, their interval if any, and the ends of both axes."""
     ends, bins = find_bin_ends(edges)
     values = shape.values[bins]
-    bands = [] if shape.n_bags == 0 else [own[bins] for own in shape.interval()]
-    low = min(shape.average, *(float(own.min()) for own in (values, *bands)))
-    high = max(shape.average, *(float(own.max()) for own in (values, *bands)))
+    bands = [] if shape.n_bags == 0 else [end[bins] for end in shape.interval()]
+    low = min(shape.average, *(float(line.min()) for line in (values, *bands)))
+    high = max(shape.average, *(float(line.max()) for line in (values, *bands)))
     x = _WIDTH * (ends - ends[0]) / (ends[-1] - ends[0])
 
-    def place(own: Any) -> Any:
-        return _HEIGHT * (1.0 - (np.asarray(own) - low) / ((high - low) or 1.0))
+    def place(heights: Any) -> Any:
+        return _HEIGHT * (1.0 - (np.asarray(heights) - low) / ((high - low) or 1.0))
 
-    def trace(own: NDArray[np.float64]) -> str:
-        points = zip(np.repeat(x, 2)[1:-1], np.repeat(place(own), 2), strict=True)
+    def trace(heights: NDArray[np.float64]) -> str:
+        points = zip(np.repeat(x, 2)[1:-1], np.repeat(place(heights), 2), strict=True)
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
 
     level = f"{place(shape.average):.1f}"
@@ -189,7 +191,7 @@ def _draw_line(shape: DrawnShape, edges: NDArray[np.float64]) -> str:
 
 def _shade(share: float) -> str:
     """Return the colour of a change, as a share of the largest."""
-    red, green, blue = (int(own, 16) for own in _pairs(_MORE if share >= 0.0 else _LESS))
+    red, green, blue = (int(digits, 16) for digits in _pairs(_MORE if share >= 0.0 else _LESS))
     return f"rgba({red},{green},{blue},{abs(share):.2f})"
 
 

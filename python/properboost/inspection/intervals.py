@@ -1,4 +1,4 @@
-"""Intervals of what a model says, by the standard errors of its bags."""
+"""Intervals of a model's effects, from the standard errors of its bags."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from scipy.special import stdtrit
 from properboost.models.bag_design import design
 from properboost.parameters import checks
 
-__all__ = ["NOISE_LEVEL", "Precision", "WithInterval", "count_errors"]
+__all__ = ["NOISE_LEVEL", "IntervalMixin", "Precision", "count_errors"]
 
 NOISE_LEVEL = 0.1
 """The p-value above which an effect is within noise."""
 
 
 def count_errors(n_bags: int, confidence_level: float) -> float:
-    """Return how many standard errors an interval reaches to either side: Student's t.
+    """Return the half-width of an interval in standard errors: Student's t.
 
     Raises
     ------
@@ -31,16 +31,16 @@ def count_errors(n_bags: int, confidence_level: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Precision:
-    """How sure a model with bags is of a function.
+    """The precision of one function of a model with bags.
 
     Attributes
     ----------
     errors : ndarray
         The standard error of each entry of the function's table, by code.
     p_value : float
-        How probable a function as large is where there is no effect.
+        The probability of a function as large without any effect.
     n_bags : int
-        How many bags it is judged by.
+        The number of bags behind it.
     """
 
     errors: NDArray[np.float64]
@@ -48,8 +48,8 @@ class Precision:
     n_bags: int
 
 
-class WithInterval:
-    """What has values and, of a model with bags, their intervals."""
+class IntervalMixin:
+    """A mixin: intervals of `values`, for models with bags."""
 
     values: NDArray[np.float64]
     standard_errors: NDArray[np.float64] | None
@@ -66,8 +66,8 @@ class WithInterval:
         Returns
         -------
         low, high : ndarrays of the shape of `values`
-            As many standard errors to either side as Student's t distribution says, on the raw
-            prediction of the class; on scales where effects do not add up the ends are taken there.
+            The ends of Student's t intervals, by standard errors of the class's raw prediction; on
+            scales where effects do not add up, the ends are converted to the scale.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class WithInterval:
         return self.values - errors, self.values + errors
 
     def _count_errors(self, confidence_level: float) -> float:
-        """Return how many standard errors an interval reaches to either side."""
+        """Return the half-width of an interval in standard errors."""
         if self.n_bags == 0:
             raise ValueError("intervals need a model that was fitted with outer_bags")
         return count_errors(self.n_bags, confidence_level)

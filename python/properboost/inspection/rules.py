@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import FeatureBins
 from properboost.inspection.tree_words import follow_left
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 
 __all__ = ["FittedRule", "list_rules"]
 
@@ -21,15 +21,15 @@ class FittedRule:
     Attributes
     ----------
     conditions : tuple of str
-        What all rows for which the rule holds have in common, one condition per feature.  A rule
-        without conditions always holds.
+        The conditions under which the rule holds, one per feature.  A rule without conditions
+        always holds.
     value, otherwise : float
-        What the rule adds to the raw prediction where it holds, and where it does not.  It does not
-        hold for values that training did not have.
+        The rule's contributions to the raw prediction where it holds, and where it does not.  It
+        does not hold for values that training did not have.
     share : float
-        Share of the training rows it was found from, by sample weight, for which it holds.
+        The share of its training rows, by sample weight, for which it holds.
     class_label : object
-        The class that the raw prediction speaks for.
+        The class of the raw prediction.
     """
 
     conditions: tuple[str, ...]
@@ -47,13 +47,13 @@ class FittedRule:
 
 
 def list_rules(
-    trees: Sequence[tuple[Tree, NDArray[np.float64]]],
+    trees: Sequence[tuple[TreeNodes, NDArray[np.float64]]],
     features: Sequence[FeatureBins],
     names: Sequence[str],
     sign: float,
     label: Any,
 ) -> list[FittedRule]:
-    """Return the rules of one model from its rounds' trees, and what these add by node.
+    """Return the rules of one model from its rounds' trees and the values of their nodes.
 
     `sign` is that of the raw prediction for the class `label`.
     """
@@ -61,7 +61,7 @@ def list_rules(
 
 
 def _read_rule(
-    tree: Tree,
+    tree: TreeNodes,
     values: NDArray[np.float64],
     features: Sequence[FeatureBins],
     names: Sequence[str],

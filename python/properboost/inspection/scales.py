@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from properboost.cached import cached_property
 from properboost.parameters import checks
 
-__all__ = ["Effects", "Scale", "Scaling", "check_scale"]
+__all__ = ["EffectScale", "Effects", "Scale", "check_scale"]
 
 Scale: TypeAlias = Literal["raw", "log_odds", "probability"]
 
@@ -19,7 +19,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class _Link(Protocol):
-    """What is asked of a `properboost.losses.probabilities.Link`."""
+    """The part of `properboost.losses.probabilities.Link` that scales use."""
 
     @property
     def joint_loss(self) -> str: ...
@@ -29,35 +29,35 @@ class _Link(Protocol):
 
 
 def check_scale(scale: str) -> Scale:
-    """Return the scale, if there is such a one."""
+    """Return the scale, and refuse an unknown one."""
     return cast("Scale", checks.choice("scale", scale, get_args(Scale)))
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
-    """How effects on raw predictions are told, for one class.
+class EffectScale:
+    """A conversion of effects on raw predictions to a scale, for one class.
 
-    Effects are arrays (..., n), of the raw predictions of n `models`, relative to the average row,
-    whose raw predictions are the means over the training rows.  In a joint model these, and
-    effects, are less their means over the classes.
+    Effects are arrays (..., n) on the raw predictions of n `models`, relative to the average row,
+    whose raw predictions are the means over the training rows.  In a joint model both are less
+    their means over the classes.
     """
 
     scale: Scale
     link: _Link
     label: Any
     position: int
-    """The class's, among all."""
+    """The position of the class among all."""
     n_models: int
-    """One of two classes, else one a class."""
+    """The number of models: 1 with two classes, else one per class."""
     average: Floats = field(default_factory=lambda: np.empty(0))
     """The average row's raw predictions, of `models`."""
 
     def on(self, scale: Scale) -> Self:
-        """Return the same of another scale."""
+        """Return the conversion to another scale."""
         return replace(self, scale=scale)
 
     def about(self, average: Floats) -> Self:
-        """Return the same about an average row."""
+        """Return the conversion relative to an average row."""
         return replace(self, average=average)
 
     @property
@@ -67,86 +67,86 @@ class Scaling:
 
     @property
     def sign(self) -> float:
-        """That of the model's raw prediction, of the class."""
+        """The sign of the model's raw prediction for the class."""
         return 1.0 if self.n_models > 1 or self.position == 1 else -1.0
 
     @cached_property
     def slope(self) -> float | None:
-        """What effects on the raw prediction are multiplied by; None where that is not all."""
+        """The factor on effects on the raw prediction; None where no factor suffices."""
         if self.scale == "raw":
             return 1.0
         slope = self.link.find_log_odds_slope(self.n_models) if self.scale == "log_odds" else None
-        # Against the mean of the others, which deviates from that of all by 1 / K more.
+        # The mean is over the other classes; it deviates from that over all by 1 / K more.
         return slope if slope is None or self.n_models == 1 else slope / (1.0 - 1.0 / self.n_models)
 
     @property
     def error_slope(self) -> float:
-        """What standard errors are multiplied by, on an additive scale."""
+        """The factor on standard errors, on an additive scale."""
         assert self.slope is not None
-        # The class moves alone, and the mean over all classes by a share of that.
+        # Only the class moves, and the mean over all classes by a share of its move.
         return self.slope * (1.0 if len(self.models) == 1 else 1.0 - 1.0 / self.n_models)
 
     @property
     def additive(self) -> bool:
-        """Whether effects add up to what a row has on the scale."""
+        """Whether effects add up to a row's value on the scale."""
         return self.slope is not None
 
     @cached_property
     def models(self) -> list[int]:
         """The models whose effects are needed."""
-        is_own = self.additive and (self.scale == "raw" or bool(self.link.joint_loss))
-        return [self.model] if is_own else list(range(self.n_models))
+        alone = self.additive and (self.scale == "raw" or bool(self.link.joint_loss))
+        return [self.model] if alone else list(range(self.n_models))
 
     @property
-    def _own(self) -> int:
-        """The class's model among those whose effects are needed."""
+    def _place(self) -> int:
+        """The position of the class's model in `models`."""
         return self.models.index(self.model)
 
     def find(self, effects: Floats) -> Floats:
-        """Return what the average row has on the scale once these effects are added to it."""
+        """Return the average row's value on the scale after adding these effects."""
         if self.additive:
             return self._multiply(self.average + effects)
         raw = (self.average + effects).reshape(-1, self.n_models)
         raw = raw[:, 0] if self.n_models == 1 else raw
-        of = self.link.log_odds if self.scale == "log_odds" else self.link.probabilities
-        found: Floats = of(raw)[:, self.position].reshape(effects.shape[:-1])
-        return found
+        convert = self.link.log_odds if self.scale == "log_odds" else self.link.probabilities
+        values: Floats = convert(raw)[:, self.position].reshape(effects.shape[:-1])
+        return values
 
     def find_change(self, effects: Floats) -> Floats:
-        """Return by how much effects change what the average row has."""
+        """Return the changes that effects make to the average row's value."""
         if self.additive:
             return self._multiply(effects)
         return self.find(effects) - self.baseline
 
     def _multiply(self, effects: Floats) -> Floats:
         assert self.slope is not None
-        own = effects[..., self._own]
+        of_class = effects[..., self._place]
         if len(self.models) > 1:
-            own = own - effects.mean(axis=-1)
+            of_class = of_class - effects.mean(axis=-1)
         factor = self.sign * self.slope
-        return own if factor == 1.0 else factor * own
+        return of_class if factor == 1.0 else factor * of_class
 
     def move(self, effects: Floats, by: Floats) -> Floats:
-        """Return effects of which the class's own is larger by so much, the others as they were.
+        """Return effects with that on the class raised by `by`, and the others as they were.
 
-        Functions of a joint model are relative to their mean over the classes, so there the others
-        make up for it.
+        Functions of a joint model are relative to their mean over the classes; there the effects
+        on the other classes fall by as much in total.
         """
         moved = effects.copy()
-        moved[..., self._own] += self.sign * by
+        moved[..., self._place] += self.sign * by
         if self.link.joint_loss and len(self.models) > 1:
             share = np.asarray(by)[..., None] / (self.n_models - 1.0)
-            others = [m for m in range(self.n_models) if m != self._own]
+            others = [m for m in range(self.n_models) if m != self._place]
             moved[..., others] -= share
         return moved
 
     @property
     def baseline(self) -> float:
-        """What the average row has on the scale."""
+        """The average row's value on the scale."""
         return float(self.find(np.zeros(len(self.models))))
 
     def describe(self, *, absolute: bool) -> str:
-        """Return what an axis of values, or of changes of values, is called."""
+        """Return the label of an axis of values, or of changes of values."""
         if self.scale == "raw":
             return f"added to F of {self.label}"
         if self.scale == "log_odds":
@@ -161,14 +161,14 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Effects on raw predictions, and the standard errors of those on the class's own."""
+    """Effects on raw predictions, and standard errors of those on the class's prediction."""
 
-    scaling: Scaling
+    scaling: EffectScale
     raw: Floats
-    """As a `Scaling` takes them: (..., n_models)."""
+    """The effects in the form of an `EffectScale`: (..., n_models)."""
     errors: Floats | None
     absolute: bool
-    """Whether values are what an otherwise average row has, and not what it has more."""
+    """Whether values are those of an otherwise average row, and not differences from it."""
 
     @property
     def values(self) -> Floats:
@@ -182,7 +182,7 @@ class Effects:
 
     @property
     def total(self) -> Floats:
-        """What rows of all these effects have on the scale; the terms are the last axis but one."""
+        """The values of rows with all these effects; the terms are the last axis but one."""
         return self.scaling.find(self.raw.sum(axis=-2))
 
     def on(self, scale: Scale) -> Self:
@@ -190,20 +190,20 @@ class Effects:
         return replace(self, scaling=self.scaling.on(scale))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
-        """Return those of some rows."""
+        """Return the effects of these rows."""
         errors = None if self.errors is None else self.errors[rows]
         return replace(self, raw=self.raw[rows], errors=errors)
 
     @property
     def standard_errors(self) -> Floats | None:
-        """Those of the values, on a scale where effects add up."""
+        """The standard errors of the values, on a scale where effects add up."""
         if self.errors is None or not self.scaling.additive:
             return None
         factor = self.scaling.error_slope
         return self.errors if factor == 1.0 else factor * self.errors
 
     def find_ends(self, reach: float) -> tuple[Floats, Floats]:
-        """Return the values where the class's own effects are so many standard errors off."""
+        """Return the values after moving the class's effects by `reach` standard errors."""
         assert self.errors is not None
         low, high = (
             self.find(self.scaling.move(self.raw, side * self.errors)) for side in (-reach, reach)

@@ -1,4 +1,4 @@
-"""Shape functions: what one feature, or a pair, adds to the prediction, bin by bin."""
+"""Shape functions: the contribution of a feature, or a pair, to the prediction, bin by bin."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from properboost.data.binning import Binning, CategoricalBins, FeatureBins, Nume
 from properboost.data.frames import factorize
 from properboost.data.table import Category
 from properboost.inspection.html import draw_grid, draw_shape
-from properboost.inspection.intervals import NOISE_LEVEL, Precision, WithInterval
-from properboost.inspection.scales import Effects, Scale, Scaling
+from properboost.inspection.intervals import NOISE_LEVEL, IntervalMixin, Precision
+from properboost.inspection.scales import Effects, EffectScale, Scale
 from properboost.inspection.words import label_bins, label_level
 from properboost.models.interactions import PairBins, look_up
 
 __all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape", "rename_class"]
 
 
-class _Effect(WithInterval):
-    """A function that is larger than chance would make it, or is not."""
+class _Effect(IntervalMixin):
+    """A function with a test of whether chance alone would make it as large."""
 
     p_value: float | None
     scale: Scale
@@ -41,33 +41,33 @@ class _Effect(WithInterval):
     def additive(self) -> bool:
         """Whether effects add up on the scale.
 
-        If not, the function is what the average row alone would change, or have.
+        If not, the function is the change, or the value, of the average row alone.
         """
         return self._effects.scaling.additive
 
     @property
     def baseline(self) -> float:
-        """What the average row has on the scale: its raw prediction, log-odds or probability."""
+        """The average row's value on the scale: its raw prediction, log-odds or probability."""
         return self._effects.scaling.baseline
 
     @property
     def axis_label(self) -> str:
-        """What an axis of `values` is called."""
+        """The label of an axis of `values`."""
         return self._effects.scaling.describe(absolute=True)
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunction(_Effect):
-    """What one feature adds to the prediction.
+    """The contribution of one feature to the prediction, as a function of its value.
 
     On the raw scale, the raw prediction of a row is the sum of its features' shape functions, of
     its pairs', and of the intercept; in a joint model of several classes, the raw prediction less
     its mean over the classes.
 
-    On the other scales a function is about the *average row*, whose raw predictions are the means
-    over the training rows.  In log-odds it is what the feature adds to those of the average row; if
-    it is `additive`, `baseline` and the functions of all features and pairs add up to the log-odds
-    of any row.  As a probability it is that of an otherwise average row.
+    On the other scales a function refers to the *average row*, whose raw predictions are the means
+    over the training rows.  In log-odds it is the feature's addition to those of the average row;
+    if it is `additive`, `baseline` and the functions of all features and pairs add up to the
+    log-odds of any row.  As a probability it is that of an otherwise average row.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class ShapeFunction(_Effect):
     name : str or None
         Its name, if the model was fitted on named columns.
     class_label : object
-        The class the prediction speaks for.
+        The class that is predicted.
     kind : {"numeric", "categorical"}
-        How the feature is cut.
+        The kind of the feature.
     edges : ndarray of shape (n_bins - 1,) or None
         For a numeric feature: bin ``k`` holds the values ``edges[k-1] < x <= edges[k]``.
     categories : tuple or None
@@ -96,16 +96,16 @@ class ShapeFunction(_Effect):
         The training weight of missing values.
     standard_errors : ndarray of shape (n_bins,), or None
         If the model has bags (`outer_bags`) and the scale is `additive`: the standard error of the
-        function less its mean over the training rows, in each bin.  It is about what fits to other
-        rows of the same source would say, and not about what is true.  Where the interval holds
-        `average`, a bin may be like the average row.
+        function less its mean over the training rows, in each bin.  It measures how fits to other
+        rows of the same source would vary, and not how far the function is from the truth.  Where
+        the interval holds `average`, a bin may be like the average row.
     missing_standard_error : float or None
         The same where the feature is missing.
     p_value : float or None
-        How probable it is that the function is as large by mere chance, by its mean square over the
-        training rows.  Above 0.1 the effect is `within_noise`: do not read a story into its shape.
+        The probability of a function as large by chance alone, by its mean square over the
+        training rows.  Above 0.1 the effect is `within_noise`: do not interpret its shape.
     n_bags : int
-        How many bags intervals are by; 0 if there are none.
+        The number of bags behind the intervals; 0 if there are none.
     scale : {"raw", "log_odds", "probability"}
         The scale of the values.
     average : float
@@ -142,7 +142,7 @@ class ShapeFunction(_Effect):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each bin holds, in words: ``25.5 to 37.5``, ``> 60``, ``Private``."""
+        """The bins in words: ``25.5 to 37.5``, ``> 60``, ``Private``."""
         return label_bins(self._bins)
 
     @property
@@ -202,9 +202,9 @@ class ShapeFunction(_Effect):
 
 @dataclass(frozen=True, eq=False)
 class PairFunction(_Effect):
-    """What two features together add to the prediction, beyond what each adds alone.
+    """The contribution of two features together, beyond their contributions alone.
 
-    On scales that are not `additive` it is what the pair alone does to the average row.
+    On scales that are not `additive` it is the change that the pair alone makes to the average row.
 
     Attributes
     ----------
@@ -213,21 +213,21 @@ class PairFunction(_Effect):
     names : tuple of two str, or None
         Their names, if the model was fitted on named columns.
     class_label : object
-        The class the prediction speaks for.
+        The class that is predicted.
     levels : tuple of two tuples of str
-        What each row, and each column, of `values` stands for, in words: the bins of either
-        feature, of which neighbours (or rare categories) share a level where there are many.
+        The rows and the columns of `values` in words: the bins of either feature, of which
+        neighbours (or rare categories) share a level where there are many.
     values : ndarray of shape (n_levels_first, n_levels_second)
         The function, on the scale.  If it is `additive`, its mean over every row and every column
         is 0 by training weight.
     weights : ndarray of shape (n_levels_first, n_levels_second)
         The training weight (the rows, without sample weights) of each cell.
     standard_errors : ndarray of shape (n_levels_first, n_levels_second), or None
-        Those of `values`, of a model that has bags; see `ShapeFunction`.
+        The standard errors of `values`, if the model has bags; see `ShapeFunction`.
     p_value : float or None
-        As a `ShapeFunction` has it.
+        As in `ShapeFunction`.
     n_bags : int
-        How many bags intervals are by; 0 if there are none.
+        The number of bags behind the intervals; 0 if there are none.
     scale : {"raw", "log_odds", "probability"}
         The scale of the values.
     average : float
@@ -246,7 +246,7 @@ class PairFunction(_Effect):
     scale: Scale
     average: float
     _moved: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] = field(repr=False)
-    """By model, what was moved into the features' own functions."""
+    """By model, the main effects that were moved into the features' functions."""
     _pair: PairBins = field(repr=False)
     _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
     _effects: Effects = field(repr=False)
@@ -273,8 +273,8 @@ class PairFunction(_Effect):
         Returns
         -------
         ndarray of that shape
-            Where training had no rows with these values, the pair adds 0 in all: the part of its
-            effect that was moved into the other feature's shape function is subtracted again.
+            Where training had no rows with these values, the pair adds 0 in total: the main effect
+            that was moved into the other feature's shape function is subtracted again.
         """
         a, b = (
             level[_find_codes(bins, x, feature)]
@@ -287,8 +287,8 @@ class PairFunction(_Effect):
             )
         )
         grids = np.moveaxis(self._effects.raw, -1, 0)
-        found = [look_up(grid, moved, a, b) for grid, moved in zip(grids, self._moved, strict=True)]
-        return self._effects.find(np.stack(found, axis=-1))
+        raw = [look_up(grid, moved, a, b) for grid, moved in zip(grids, self._moved, strict=True)]
+        return self._effects.find(np.stack(raw, axis=-1))
 
     def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
         return self._effects.find_ends(reach)
@@ -301,7 +301,7 @@ Function = TypeVar("Function", ShapeFunction, PairFunction)
 
 
 def rename_class(function: Function, name: str) -> Function:
-    """Return a function that calls its class by this name."""
+    """Return a function with another name of its class."""
     effects = function._effects
     scaling = replace(effects.scaling, label=name)
     return replace(function, class_label=name, _effects=replace(effects, scaling=scaling))
@@ -327,22 +327,22 @@ def make_pair_function(
     *,
     labels: Sequence[str],
     named: bool,
-    scaling: Scaling,
+    scaling: EffectScale,
     precision: Precision | None = None,
 ) -> PairFunction:
     """Build the function of a pair from look-up tables, a row for each model, and weight, by code.
 
-    `moved` is what was moved out of each look-up table; `labels` are the features' names if they
-    are `named`, else words for their positions.
+    `moved` has the main effects that were moved out of each look-up table; `labels` are the
+    features' names if they are `named`, else words for their positions.
     """
     shape = (pair.n_first, pair.n_second)
     bins = (binning.features[pair.first], binning.features[pair.second])
     levels = tuple(
         tuple(
-            label_level(own, np.flatnonzero(level == k).tolist())
+            label_level(feature_bins, np.flatnonzero(level == k).tolist())
             for k in range(int(level.max()) + 1)
         )
-        for own, level in zip(bins, (pair.first_level, pair.second_level), strict=True)
+        for feature_bins, level in zip(bins, (pair.first_level, pair.second_level), strict=True)
     )
     errors = None if precision is None else precision.errors[: pair.n_cells].reshape(shape).copy()
     grids = np.moveaxis(tables[:, : pair.n_cells].reshape(-1, *shape), 0, -1).copy()
@@ -374,7 +374,7 @@ def make_shape(
     *,
     feature: int,
     name: str | None,
-    scaling: Scaling,
+    scaling: EffectScale,
     precision: Precision | None = None,
 ) -> ShapeFunction:
     """Build the shape function of a feature from look-up tables, a row for each model, by code.
@@ -382,12 +382,12 @@ def make_shape(
     `shares` are those of the codes in the training weight.
     """
     n = bins.n_bins
-    own = scaling.sign * tables[scaling.models.index(scaling.model)]
+    raw = scaling.sign * tables[scaling.models.index(scaling.model)]
     means = (tables @ shares)[:, None]
     errors = None if precision is None else precision.errors[: n + 1].copy()
     effects = Effects(scaling, (tables[:, : n + 1] - means).T.copy(), errors, absolute=True)
-    if scaling.scale == "raw":  # an intercept of their own is what look-up tables have here
-        values, unseen, average = own[: n + 1].copy(), 0.0, float(own @ shares)
+    if scaling.scale == "raw":  # here look-up tables include an intercept
+        values, unseen, average = raw[: n + 1].copy(), 0.0, float(raw @ shares)
     else:
         values, unseen = effects.values, float(effects.find(-means[:, 0]))
         average = scaling.baseline if scaling.scale == "probability" else 0.0

@@ -1,16 +1,16 @@
 """Shapley values of trees over codes, by the `shap` library.
 
-shap's trees compare a number with a threshold; ours ask which of two sets a code is in.  So every
-split becomes a chain of thresholds, over numbers given to the codes so that chains are short.
-Three things make that exact:
+shap's trees compare a number with a threshold; ours test which of two sets has a code.  So every
+split becomes a chain of thresholds, over numbers that stand for codes and keep chains short.
+Three facts make that exact:
 
 - The Shapley values of a tree are sums over its leaves, and each leaf depends only on the splits on
-  the way to it.  So where no split on a feature comes before, the feature may have other numbers,
-  in a column of its own.
-- A chain that comes back to a branch has another copy of what is below.  However the branch's
-  weight is divided among its copies, they add up to the same: a row whose code is known ends in one
-  of them; one whose code is unknown ends in all of them, by weight.
-- Where training had no rows shap would divide by 0, so a tiny weight is put there.
+  the way to it.  So where no earlier split uses a feature, the feature may have other numbers, in
+  another column.
+- A chain that returns to a branch has another copy of the nodes below.  However the branch's weight
+  is divided among its copies, they add up to the same: a row with a known code ends in one of them;
+  a row with an unknown code ends in all of them, by weight.
+- Where training had no rows shap would divide by 0, so these nodes get a tiny weight.
 """
 
 import warnings
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from properboost.data.entries import find_entries
 from properboost.extras import import_extra
-from properboost.models.tree import LEAF, LEFT, NEITHER, RIGHT, Tree
+from properboost.models.tree import LEAF, LEFT, NEITHER, RIGHT, TreeNodes
 
 __all__ = ["ShapTree", "explain_tree", "import_shap"]
 
@@ -40,9 +40,9 @@ _LEAST = 2.0**-900
 
 
 def import_shap() -> Any:
-    """Import shap, or say what to install."""
+    """Import shap, or raise an error that names the package to install."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what shap does while it is imported
+        warnings.simplefilter("ignore")  # shap's import warns
         return import_extra("shap", "contributions to a model of trees need", "explain")
 
 
@@ -50,7 +50,7 @@ def import_shap() -> Any:
 class _Numbering:
     """One column of numbers that stand for the codes of one feature, for splits one below another.
 
-    Codes that these splits never tell apart have the same number.
+    Codes that these splits never separate have the same number.
     """
 
     feature: int
@@ -90,7 +90,7 @@ class _Nodes:
         return len(self.value) - 1
 
     def as_model(self) -> dict[str, list[dict[str, NDArray[np.generic]]]]:
-        """Return what `shap.TreeExplainer` takes, where the root, here the last, is the first."""
+        """Return the argument of `shap.TreeExplainer`, with the root first; here it is last."""
         last = len(self.value) - 1
         left, right = (
             np.array([last - k if k >= 0 else -1 for k in reversed(children)], dtype=np.int32)
@@ -102,26 +102,28 @@ class _Nodes:
             "children_default": left,  # where missing numbers would go
             "features": np.array(self.column[::-1], dtype=np.int32),
             "thresholds": np.array(self.threshold[::-1]),
-            "values": np.array(self.value[::-1])[:, np.newaxis],  # of splits shap finds them itself
+            "values": np.array(self.value[::-1])[
+                :, np.newaxis
+            ],  # shap computes those of splits itself
             "node_sample_weight": np.array(self.weight[::-1]),
         }
         return {"trees": [tree]}
 
 
 class ShapTree:
-    """One of our trees as shap reads it.
+    """One of our trees in the form of shap.
 
     Parameters
     ----------
-    tree : Tree
+    tree : TreeNodes
         The tree.
     values : ndarray of shape (n_nodes,)
-        What its nodes predict.
+        The predictions of its nodes.
     widths : sequence of int
-        How many codes each feature has.
+        The number of codes of each feature.
     """
 
-    def __init__(self, tree: Tree, values: NDArray[np.float64], widths: Sequence[int]) -> None:
+    def __init__(self, tree: TreeNodes, values: NDArray[np.float64], widths: Sequence[int]) -> None:
         self._tree = tree
         self._values = values
         self._share = _share_left(tree)
@@ -133,32 +135,32 @@ class ShapTree:
         return len(self._nodes.value)
 
     def explain(self, codes: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:
-        """Explain rows, given by their codes (n_features, n_rows).
+        """Explain rows by their codes (n_features, n_rows).
 
         Returns
         -------
         values : ndarray of shape (n_features, n_rows)
-            What each feature adds to the tree's prediction.
+            The contribution of each feature to the tree's prediction.
         mean : float
-            What they add it to.
+            The prediction without contributions.
         """
-        found = np.zeros(codes.shape)
+        values = np.zeros(codes.shape)
         if not self._columns:
-            return found, float(self._values[0])
+            return values, float(self._values[0])
         explainer = import_shap().TreeExplainer(
             self._nodes.as_model(), feature_perturbation="tree_path_dependent"
         )
-        for begin in range(0, codes.shape[1], ROWS):  # shap hears no Ctrl-C
+        for begin in range(0, codes.shape[1], ROWS):  # Ctrl-C takes effect between calls of shap
             rows = slice(begin, begin + ROWS)
             numbers = [find_entries(c.number, codes[c.feature, rows]) for c in self._columns]
             table = np.stack(numbers, axis=1).astype(np.float64)
             added = explainer.shap_values(table, check_additivity=False)
             for k, column in enumerate(self._columns):
-                found[column.feature, rows] += added[:, k]
-        return found, np.asarray(explainer.expected_value).item()
+                values[column.feature, rows] += added[:, k]
+        return values, np.asarray(explainer.expected_value).item()
 
     def _grow(self, node: int, weight: float, spans: dict[int, tuple[int, int]]) -> int:
-        """Add a node and what is below; `spans` bounds the numbers that get there, by column."""
+        """Add a node and the nodes below; `spans` bounds the numbers that reach it, by column."""
         value = float(self._values[node])
         if self._tree.feature[node] == LEAF:
             return self._nodes.add_leaf(value, weight)
@@ -187,16 +189,16 @@ class ShapTree:
 
 
 def explain_tree(
-    tree: Tree, values: NDArray[np.float64], widths: Sequence[int], codes: NDArray[np.uint8]
+    tree: TreeNodes, values: NDArray[np.float64], widths: Sequence[int], codes: NDArray[np.uint8]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return what each feature adds in rows of these codes, (n_features, n_rows), and to what.
+    """Return features' contributions to rows of these codes, (n_features, n_rows), and the mean.
 
-    The tree's nodes predict `values`; `widths` is how many codes each feature has.
+    The tree's nodes predict `values`; `widths` has the number of codes of each feature.
     """
     return ShapTree(tree, values, widths).explain(codes)
 
 
-def _share_left(tree: Tree) -> NDArray[np.float64]:
+def _share_left(tree: TreeNodes) -> NDArray[np.float64]:
     """Return the share of each split's weight that goes left, half where there is none."""
     weight = tree.weight.sum(axis=1)
     splits = np.flatnonzero(~tree.is_leaf)
@@ -208,7 +210,7 @@ def _share_left(tree: Tree) -> NDArray[np.float64]:
 
 
 def _number_codes(
-    tree: Tree, widths: Sequence[int]
+    tree: TreeNodes, widths: Sequence[int]
 ) -> tuple[NDArray[np.intp], tuple[_Numbering, ...]]:
     """Return the column of every split, and the columns."""
     column_of = np.full(len(tree.feature), -1, dtype=np.intp)
@@ -227,29 +229,28 @@ def _number_codes(
     columns = []
     for nodes in splits:
         feature = int(tree.feature[nodes[0]])
-        told = branches[nodes, : widths[feature]]
         # Sorted by the branches that the codes take at the first split, then the next, ...: so a
         # later split cannot divide a branch of the first.
-        kinds, number = _sort_codes(told)
+        kinds, number = _sort_codes(branches[nodes, : widths[feature]])
         columns.append(_Numbering(feature, number, dict(zip(nodes, kinds.tolist(), strict=True))))
     return column_of, tuple(columns)
 
 
-def _sort_codes(told: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Return the columns that are different, in their order, and which of them each one is."""
-    if len(told) > _DIGITS:
-        kinds, number = np.unique(told, axis=1, return_inverse=True)
+def _sort_codes(branches: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Return the distinct columns in ascending order, and each column's place among them."""
+    if len(branches) > _DIGITS:
+        kinds, number = np.unique(branches, axis=1, return_inverse=True)
         return kinds, number.reshape(-1)
-    # One number for a column is sorted many times faster.
-    keys = (1 << 2 * np.arange(len(told) - 1, -1, -1)) @ told.astype(np.int64)
+    # Sorting one number per column is many times faster.
+    keys = (1 << 2 * np.arange(len(branches) - 1, -1, -1)) @ branches.astype(np.int64)
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return told[:, first], number
+    return branches[:, first], number
 
 
 def _find_runs(branches: Sequence[int], low: int) -> list[tuple[int, int, int]]:
     """Return where equal branches begin and end, counted from `low`, and the branches."""
     if not branches:
         return []
-    # Lists, not arrays: there are few, many times.
+    # Lists are faster than arrays here: calls are many, and lists short.
     inner = [k for k in range(1, len(branches)) if branches[k] != branches[k - 1]]
     return [(low + a, low + b, branches[a]) for a, b in pairwise([0, *inner, len(branches)])]

@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.models.lines import Lines
-from properboost.models.tree import LEAF, Tree
+from properboost.models.tree import LEAF, TreeNodes
 from properboost.visible import make_printable
 
 __all__ = ["describe_line", "describe_tree", "follow_left"]
 
 
 def describe_tree(
-    tree: Tree, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
+    tree: TreeNodes, features: Sequence[FeatureBins], names: Sequence[str], ends: Sequence[str]
 ) -> str:
-    """Return the tree in words, one line per branch; `ends` says what each node predicts."""
+    """Return the tree in words, one line per branch; `ends` has the words for each leaf."""
     lines = []
-    waiting = [(0, 0, "")]  # node, depth, how one gets there
+    waiting = [(0, 0, "")]  # node, depth, condition of its branch
     while waiting:
         node, depth, way = waiting.pop()
         if way:
@@ -27,7 +27,7 @@ def describe_tree(
         if j == LEAF:
             lines.append("|   " * depth + make_printable(ends[node]))
             continue
-        for child, branch in ((1, tree.goes_right), (0, tree.goes_left)):  # the last comes first
+        for child, branch in ((1, tree.goes_right), (0, tree.goes_left)):  # the stack reverses them
             codes = _members(branch[node], features[j].width)
             words = _describe_codes(features[j], codes, names[j])
             waiting.append((int(tree.left[node]) + child, depth + 1, words))
@@ -35,7 +35,7 @@ def describe_tree(
 
 
 def follow_left(
-    tree: Tree, features: Sequence[FeatureBins], names: Sequence[str]
+    tree: TreeNodes, features: Sequence[FeatureBins], names: Sequence[str]
 ) -> tuple[int, list[str]]:
     """Return the left-most leaf, and the conditions that its rows share, by feature."""
     codes: dict[int, set[int]] = {}
@@ -50,7 +50,7 @@ def follow_left(
 def describe_line(
     lines: Lines, node: int, features: Sequence[FeatureBins], names: Sequence[str]
 ) -> str:
-    """Return a node's line in words: slopes by unit of the features; nothing if it has none."""
+    """Return a node's line in words: slopes by unit of the features; "" without a line."""
     words = []
     for t in range(int(lines.offsets[node]), int(lines.offsets[node + 1])):
         j = int(lines.feature[t])
@@ -71,7 +71,7 @@ def _members(words: NDArray[np.uint64], width: int) -> list[int]:
 
 
 def _describe_codes(bins: FeatureBins, codes: list[int], name: str) -> str:
-    """Return a condition in words: that a feature's code is among these, which ascend."""
+    """Return in words the condition that a feature's code is among these, which ascend."""
     name = make_printable(name)
     missing = bins.n_bins in codes
     values = [c for c in codes if c < bins.n_bins]

@@ -33,9 +33,9 @@ def describe(value: Any) -> str:
 
 
 def label_bins(bins: FeatureBins) -> tuple[str, ...]:
-    """Return what each bin holds in words, without the feature's name and that of missing values.
+    """Return each bin in words, without the feature's name and without the bin of missing values.
 
-    Numeric bins are told by their edges, in as few digits as tell these apart.
+    Numeric bins are named by their edges, in the fewest digits that distinguish these.
     """
     if isinstance(bins, NumericBins):
         edges = _write_edges(bins.edges)
@@ -45,12 +45,12 @@ def label_bins(bins: FeatureBins) -> tuple[str, ...]:
 
 
 def label_range(edges: NDArray[np.float64], first: int, last: int) -> str:
-    """Return what neighbouring numeric bins hold in words, in the digits of `label_bins`."""
+    """Return a range of neighbouring numeric bins in words, in the digits of `label_bins`."""
     return _label_range(_write_edges(edges), first, last)
 
 
 def label_level(bins: FeatureBins, codes: Sequence[int]) -> str:
-    """Return in words what a level of a pair holds: the bins of these codes, which ascend."""
+    """Return a level of a pair in words: the bins of these codes, which ascend."""
     known = [code for code in codes if code < bins.n_bins]
     missing = len(known) < len(codes)
     if not known:
@@ -84,9 +84,9 @@ def _write_edges(edges: NDArray[np.float64]) -> list[str]:
 
 
 def _write(number: float, digits: int) -> str:
-    """Write a number in so many digits, without an exponent where it is neither tiny nor huge."""
+    """Write a number in `digits` digits, without an exponent unless it is tiny or huge."""
     if 1e-4 <= abs(number) < 1e15:
-        # A digit before the point is never left out: 51,195 rounded to 51,200 would be wrong.
+        # All digits before the point stay: 51,195 rounded to 51,200 would be wrong.
         whole = len(f"{abs(number):.0f}")
         return np.format_float_positional(
             number, precision=max(digits, whole), fractional=False, trim="-"

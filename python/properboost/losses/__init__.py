@@ -1,10 +1,10 @@
-"""Margin losses: a link that says how probabilities are regularised, bound to a risk.
+"""Margin losses: a link that regularises probabilities, bound to a risk.
 
 Besides the named losses there are custom ones: designed from a density (`from_pdf`) or from a
-minimum risk (`from_risk`), given by functions (`from_functions`), or named by a permissible
+minimum risk (`from_risk`), defined by functions (`from_functions`), or named by a permissible
 function (`Permissible`).  `check` finds their faults.  `LeastSquares` and `Hinge` are curves only,
-to be drawn and compared; no model can be trained with them.  `QuadraticReward` and
-`LogarithmicReward` pay forecasts as no loss does.
+to draw and compare; no model can be trained with them.  `QuadraticReward` and `LogarithmicReward`
+pay forecasts as no loss does.
 """
 
 from properboost.losses import builtin

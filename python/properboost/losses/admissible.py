@@ -47,9 +47,9 @@ class QuadraticReward(_Admissible):
     k : float, default=1.0
         Above 0: the curvature, by which J is strictly convex.
     l : float, default=-1.0
-        The slope at 0.  It says how much more a positive row pays, whatever the forecast.
+        The slope at 0: the extra payment for a positive row, whatever the forecast.
     m : float, default=0.0
-        What is paid in any case.
+        The payment in any case.
 
     References
     ----------
@@ -69,7 +69,7 @@ class QuadraticReward(_Admissible):
     m: float = 0.0
 
     def divergence(self, p: ArrayLike, forecast: ArrayLike) -> Array:
-        """Return what a forecast falls short of the best, k (p - q)^2.
+        """Return the shortfall of a forecast, k (p - q)^2.
 
         Parameters
         ----------
@@ -110,9 +110,9 @@ class LogarithmicReward(_Admissible):
     k : float, default=1.0
         Above 0, by which J is strictly convex.
     l : float, default=0.0
-        It says how much more a positive row pays, whatever the forecast.
+        The extra payment for a positive row, whatever the forecast.
     m : float, default=0.0
-        What is paid in any case.
+        The payment in any case.
 
     References
     ----------
@@ -132,7 +132,7 @@ class LogarithmicReward(_Admissible):
     m: float = 0.0
 
     def expected_reward(self, p: ArrayLike, forecast: ArrayLike | None = None) -> Array:
-        """Return what a forecast earns on average, k + l p + m - k (p/q + log q).
+        """Return the mean reward of a forecast, k + l p + m - k (p/q + log q).
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class LogarithmicReward(_Admissible):
         return np.where((q == 0.0) & (p > 0.0), -np.inf, paid)[()]
 
     def divergence(self, p: ArrayLike, forecast: ArrayLike) -> Array:
-        """Return what a forecast falls short of the best, k (p/q - 1 - log(p/q)).
+        """Return the shortfall of a forecast, k (p/q - 1 - log(p/q)).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The base of every margin loss, and those that come with the engine.
+"""The base of every margin loss, and the losses of the engine.
 
 Every loss has a gain sigma, its regularisation strength, and is one function scaled by it:
 phi_sigma(v) = sigma phi(v / sigma) for the margin v = y F(x) (BoostLR [1]_, eq. 49).  The formulas
@@ -41,14 +41,14 @@ __all__ = [
 
 
 class Elicitation(ABC):
-    """A way to pay a forecaster, such that the probability itself earns most."""
+    """A way to pay a forecaster, under which the true probability earns most."""
 
     def reward(self, forecast: ArrayLike, y: int = 1) -> NDArray[np.float64]:
-        """Return the reward I_y(q) of a forecast q of the probability, where the label turns out y.
+        """Return the reward I_y(q) of a forecast q of the probability, for the label y.
 
-        I_1(q) = J(q) + (1 - q) J'(q) and I_-1(q) = J(q) - q J'(q), J being what the best forecast
-        earns (SavageBoost [1]_, eqs. 11 and 12, Table 2).  Under a loss J is -C*, and these are
-        -phi(f*(q)) and -phi(-f*(q)) (eqs. 23 and 24).
+        I_1(q) = J(q) + (1 - q) J'(q) and I_-1(q) = J(q) - q J'(q), where J is the mean reward of
+        the best forecast (SavageBoost [1]_, eqs. 11 and 12, Table 2).  Under a loss J is -C*, and
+        these are -phi(f*(q)) and -phi(-f*(q)) (eqs. 23 and 24).
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Elicitation(ABC):
     def expected_reward(
         self, p: ArrayLike, forecast: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """Return what a forecast earns on average where a row is positive with p.
+        """Return the mean reward of a forecast where a row is positive with probability p.
 
         I(p, q) = p I_1(q) + (1 - p) I_-1(q) (SavageBoost, eq. 9), which is largest at q = p: there
         it is J(p), a convex function (eq. 10).
@@ -96,16 +96,16 @@ class Elicitation(ABC):
             return self._best_reward(p)
         if_positive, if_negative = self.reward(forecast), self.reward(forecast, -1)
         with np.errstate(invalid="ignore"):
-            # What never happens costs nothing, not even infinitely much.
+            # An impossible label costs nothing, even where its cost is infinite.
             first = np.where(p == 0.0, 0.0, p * if_positive)
             second = np.where(p == 1.0, 0.0, (1.0 - p) * if_negative)
         return (first + second)[()]
 
     def divergence(self, p: ArrayLike, forecast: ArrayLike) -> NDArray[np.float64]:
-        """Return what a forecast falls short of the best, where a row is positive with p.
+        """Return the shortfall of a forecast, where a row is positive with probability p.
 
-        J(p) - I(p, q): the Bregman divergence of J (SavageBoost, eq. 13), and under a loss how much
-        the raw prediction f*(q) risks above the minimum (eq. 7).
+        J(p) - I(p, q): the Bregman divergence of J (SavageBoost, eq. 13), and under a loss the risk
+        of the raw prediction f*(q) above the minimum (eq. 7).
 
         Parameters
         ----------
@@ -133,16 +133,16 @@ class Elicitation(ABC):
 
 
 class LossCurve(Elicitation):
-    """A margin loss phi with a gain, as curves: the base of every loss, also of those not trained.
+    """A margin loss phi with a gain, as curves: the base of all losses, also of untrainable ones.
 
     Losses are values: immutable, equal when their class, gain and parameters are, hashable and
     picklable.  Every method takes a number or an array of any shape and returns the same shape in
-    float64 (a float for a number); NaN gives NaN.
+    float64 (a float for a number); NaN stays NaN.
 
     Attributes
     ----------
     name : str
-        What messages and plots call it.
+        Its name in messages and plots.
     gain : float
         sigma, above 0.
     """
@@ -156,7 +156,7 @@ class LossCurve(Elicitation):
     @property
     @abstractmethod
     def _unit(self) -> Any:
-        """What has the functions of the loss at gain 1, by the names of `_core.Loss`."""
+        """An object with the functions of the loss at gain 1, by the names of `_core.Loss`."""
 
     def loss(self, v: ArrayLike) -> NDArray[np.float64]:
         """Return the loss phi(v) of a row of margin v.
@@ -174,7 +174,7 @@ class LossCurve(Elicitation):
         return self._of_margin("loss", v, 1)
 
     def weight(self, v: ArrayLike) -> NDArray[np.float64]:
-        """Return the weight -phi'(v) that boosting gives a row of margin v (BoostLR, eq. 41).
+        """Return the weight -phi'(v) of a row of margin v in boosting (BoostLR, eq. 41).
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class LossCurve(Elicitation):
         Returns
         -------
         ndarray or float
-            The shape of `v`; at least 0, but for curves that cannot be trained.
+            The shape of `v`; at least 0, except for curves that cannot be trained.
         """
         return self._of_margin("weight", v, 0)
 
@@ -237,7 +237,7 @@ class LossCurve(Elicitation):
         return strength
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
-        """Return the link f*(p), the raw prediction of least risk where a row is positive with p.
+        """Return the link f*(p): the raw prediction of least risk where a row is positive with p.
 
         Parameters
         ----------
@@ -270,9 +270,9 @@ class LossCurve(Elicitation):
         """Return the binding function beta(v), by which outliers count (BoostLR, Definition 5).
 
         It is the slope of the minimum risk at the probability of raw prediction v, C*'(p) (eq. 34),
-        and so phi(v) - phi(-v): what a row costs more than one of the other class would.  With the
-        inverse link it makes the loss, phi' = (1 - p) beta' (eq. 35) and phi = C*(p) + (1 - p) beta
-        (eq. 36).  Under a canonical loss it is -v.
+        and so phi(v) - phi(-v): the extra cost of a row over one of the other class.  With the
+        inverse link it determines the loss, phi' = (1 - p) beta' (eq. 35) and phi = C*(p) + (1 - p)
+        beta (eq. 36).  Under a canonical loss it is -v.
 
         Parameters
         ----------
@@ -288,7 +288,8 @@ class LossCurve(Elicitation):
         beta = self.loss(v) - self.loss(-v)
         return np.where(np.isnan(self.probability(v)), np.nan, beta)[()]
 
-    # -- the elicitation form: a loss pays a forecast by what its link costs -----------------------
+    # -- the elicitation form: a loss pays minus the cost of a forecast's link
+    # ----------------------
 
     def _reward(self, q: NDArray[np.float64], y: int) -> NDArray[np.float64]:
         reward: NDArray[np.float64] = -self.loss(y * self.link(q))
@@ -319,7 +320,7 @@ class MarginLoss(LossCurve):
     Attributes
     ----------
     name : str
-        The name that estimators take in place of the object.
+        The name that stands for the object in estimators.
     gain : float
         sigma, above 0.
     """
@@ -350,7 +351,7 @@ class MarginLoss(LossCurve):
 
     @property
     def joint_forms(self) -> tuple[Coupling, ...]:
-        """The forms that the loss has over several classes at once, the usual one first."""
+        """The joint forms of the loss over several classes, the usual one first."""
         return ("canonical",) if self.canonical else ()
 
     @property
@@ -362,8 +363,8 @@ class MarginLoss(LossCurve):
     def gain_unit(self) -> float:
         """The gain at which the loss margin is 2, that of `GLog` at gain 1.
 
-        Losses at as many units regularise alike: one is 2 for `Exponential` and `Savage`, and 4 for
-        `Tangent`.  It has six digits, and is 1 where phi has no curvature at 0.
+        Losses at equally many units regularise alike: a unit is 2 for `Exponential` and `Savage`,
+        and 4 for `Tangent`.  It has six digits, and is 1 where phi has no curvature at 0.
         """
         at = np.zeros(1)
         weight, curvature = float(self.native.weight(at)[0]), float(self.native.curvature(at)[0])
@@ -373,12 +374,12 @@ class MarginLoss(LossCurve):
 
     @property
     def rate_factor(self) -> float:
-        """What the default shrinkage of trees is multiplied by: 1 for `GLog` at gain 1.
+        """The factor on the default shrinkage of trees: 1 for `GLog` at gain 1.
 
-        It is half the loss margin, by which losses regularise alike.  It is less if a row that is
-        wrong by one loss margin weighs more than twice what a row at 0 does, as under
-        `Exponential`: by the square of what is beyond, because the variance of a leaf's value goes
-        by the squares of the rows' weights.
+        It is half the loss margin, so that losses regularise alike.  Some losses, as
+        `Exponential`, give a row that is wrong by one loss margin more than twice the weight of a
+        row at 0.  Then the factor is divided by the square of the excess, because the variance of
+        a leaf's value grows with the squares of the rows' weights.
         """
         unit = self.gain_unit
         at_zero, wrong = map(float, self.native.weight(np.array([0.0, -2.0 / unit])))
@@ -392,19 +393,19 @@ class MarginLoss(LossCurve):
 
     @property
     def rows_known(self) -> float:
-        """How many rows can make probabilities as sure as they get: `known_by` sets it."""
+        """The number of rows that supports the most extreme probabilities: `known_by` sets it."""
         return math.inf
 
     def known_by(self, rows: float) -> MarginLoss:  # noqa: ARG002  # of use to some losses
-        """Return the loss whose probabilities are no surer than so many rows can make them.
+        """Return the loss whose probabilities are no more extreme than `rows` rows can support.
 
-        It is this one, unless probabilities of exactly 0 and 1 are within reach and the loss has a
-        parameter for it, as `Tangent` has.
+        It is this loss, unless probabilities of exactly 0 and 1 are within reach and the loss has
+        a parameter against that, as `Tangent` has.
 
         Parameters
         ----------
         rows : float
-            How many rows there are, by weight, if half of them are of each class.
+            The number of rows, by weight, if half of them are of each class.
 
         Returns
         -------
@@ -415,8 +416,8 @@ class MarginLoss(LossCurve):
     def generalization_factor(self, norm: float) -> float:
         """Return kappa = rho(0) / norm: the larger, the less a model can err (BoostLR, 3.2).
 
-        It is in Schapire et al.'s bound on the error of a model that tells the training rows apart:
-        the loss multiplies what a small norm does (eqs. 17 and 18).
+        It is in Schapire et al.'s bound on the error of a model that separates the training rows:
+        the loss multiplies the effect of a small norm (eqs. 17 and 18).
 
         Parameters
         ----------
@@ -449,7 +450,7 @@ class GLog(MarginLoss):
 
     @property
     def joint_forms(self) -> tuple[Coupling, ...]:
-        """Softmax, and the form that all canonical losses have."""
+        """Softmax, and the form of all canonical losses."""
         return ("softmax", "canonical")
 
 
@@ -490,7 +491,7 @@ class GLaplacian(MarginLoss):
 
 @dataclass(frozen=True)
 class GBoost(MarginLoss):
-    """The canonical loss that has AdaBoost's minimum risk (BoostLR, Table 2).
+    """The canonical loss with AdaBoost's minimum risk (BoostLR, Table 2).
 
     Loss (sqrt(4 + u^2) - u)/2, inverse link 1/2 + u / (2 sqrt(4 + u^2)), weight 1 - inverse link,
     minimum risk 2 sqrt(p(1-p)), loss margin 2 sigma.  Its tails are the heaviest of the canonical
@@ -588,7 +589,7 @@ class Alpha(MarginLoss):
 
     @property
     def joint_forms(self) -> tuple[Coupling, ...]:
-        """Those of the logistic loss at alpha 0, and none beside it."""
+        """The forms of the logistic loss at alpha 0; none at other values."""
         return GLog().joint_forms if self.alpha == 0.0 else ()
 
 

@@ -1,4 +1,4 @@
-"""Faults of a loss, and at which margin they show first."""
+"""Faults of a loss, and the margins nearest to 0 where they show."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,25 +12,25 @@ __all__ = ["LossProblem", "LossReport", "check"]
 
 Array = NDArray[np.float64]
 
-_KINKS = 16  # looked at closely
+_KINKS = 16  # the most that are examined closely
 _FINE = (np.arange(4096) + 0.5) / 4096
-_SURE = 1e-4  # what is left of 1, at most, where a probability need not rise any more
-_OWN = "w(-v) / (w(v) + w(-v))"
+_SURE = 1e-4  # the distance from 1 below which a probability need not rise any more
+_BINDING_LINK = "w(-v) / (w(v) + w(-v))"
 _SIMPSON = ((0.0, 1.0 / 6.0), (0.5, 4.0 / 6.0), (1.0, 1.0 / 6.0))
 
 
 @dataclass(frozen=True)
 class LossProblem:
-    """Something that is wrong with a loss.
+    """A fault of a loss.
 
     Attributes
     ----------
     what : str
         The fault, in words.
     margin : float
-        v, the margin nearest to 0 at which it was seen.
+        v, the margin nearest to 0 with the fault.
     value : float
-        What the loss returned there, of what `what` names first.
+        The value there of the quantity that `what` names first.
     """
 
     what: str
@@ -43,14 +43,14 @@ class LossProblem:
 
 @dataclass(frozen=True)
 class LossReport:
-    """What `check` found; true, and without problems, if the loss is sound.
+    """The result of `check`; true, and without problems, if the loss is sound.
 
     Attributes
     ----------
     name : str
-        The loss's.
+        The name of the loss.
     problems : tuple of LossProblem
-        In the order in which they were looked for.
+        The faults, in the order of the checks.
     """
 
     name: str
@@ -58,7 +58,7 @@ class LossReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no problem."""
         return not self.problems
 
     def __bool__(self) -> bool:
@@ -73,14 +73,14 @@ class LossReport:
 def check(loss: Any) -> LossReport:
     """Check whether a margin loss can be boosted with.
 
-    It looks at margins up to 30 units from 0: 128 of them up to the first unit, and as many from
+    It evaluates margins up to 30 units from 0: 128 of them up to the first unit, and as many from
     each power of two (less 1) to the next.  A unit is the gain, times the scale of the loss table
     if there is one.  Tolerances are relative to the largest value between 0 and the margin.
 
-    - ``phi`` and its weight are finite, the weight is at least 0, so that phi decreases (looked at
+    - ``phi`` and its weight are finite, the weight is at least 0, so that phi decreases (checked
       up to 2^24 units);
     - the weight is -phi', and the curvature phi'', to 1e-3 (their integrals are compared);
-    - phi is convex, if its attribute ``convex`` says so (BoostLR, eq. 57 [1]_);
+    - phi is convex, if its attribute ``convex`` is true (BoostLR, eq. 57 [1]_);
     - the loss is proper: its inverse link w(-F) / (w(F) + w(-F)) rises strictly from 1/2 on,
       until it is within 1e-4 of 1, and falls nowhere (up to 2^24 units).  Even weights fail;
     - ``probability`` rises likewise, lies in [0, 1] and is odd: probability(-F) = 1 -
@@ -169,10 +169,10 @@ def check(loss: Any) -> LossReport:
         _check_curvature(loss, look, of, v)
     with np.errstate(all="ignore"):
         total = weight + weight[::-1]
-        own = np.where(np.isfinite(total), weight[::-1] / total, np.nan)
-    rises = _rises(look, f"the inverse link {_OWN}", every, own, near)
+        binding_link = np.where(np.isfinite(total), weight[::-1] / total, np.nan)
+    rises = _rises(look, f"the inverse link {_BINDING_LINK}", every, binding_link, near)
     if rises and callable(getattr(loss, "probability", None)):
-        _check_link(look, of("probability", every), every, own, near)
+        _check_link(look, of("probability", every), every, binding_link, near)
     return report()
 
 
@@ -218,20 +218,22 @@ def _rises(look: Any, what: str, every: Array, p: Array, near: NDArray[np.bool_]
     tail = 1.0 - p[half:][near[half:]]
     flat = ~(tail[1:] < tail[:-1] * (1.0 - 1e-9)) & ~(tail[:-1] <= _SURE)
     at = every[half:][: len(tail)][1:]
-    told = f"{what} does not rise strictly, as a proper loss's does,"
-    return not look(told, at, 1.0 - tail[1:], flat)
+    fault = f"{what} does not rise strictly, as a proper loss's does,"
+    return not look(fault, at, 1.0 - tail[1:], flat)
 
 
-def _check_link(look: Any, p: Array, every: Array, own: Array, near: NDArray[np.bool_]) -> None:
+def _check_link(
+    look: Any, p: Array, every: Array, binding_link: Array, near: NDArray[np.bool_]
+) -> None:
     v, inside = every[near], p[near]
     if look("the probability is not in [0, 1]", v, inside, ~((inside >= 0.0) & (inside <= 1.0))):
         return
     _rises(look, "the probability", every, p, near)
     odd = np.abs(inside + inside[::-1] - 1.0) > 1e-6
     look("the link is not odd: p(v) + p(-v) differs from 1; p(v)", v, inside, odd)
-    apart = np.abs(own[near] - inside) > 1e-4
+    apart = np.abs(binding_link[near] - inside) > 1e-4
     look(
         "link and weight do not belong together (the binding is not odd, or the link another "
-        f"loss's): {_OWN} is not the probability",
-        v, own[near], apart,
+        f"loss's): {_BINDING_LINK} is not the probability",
+        v, binding_link[near], apart,
     )  # fmt: skip

@@ -53,9 +53,9 @@ class _LeastSquaresAtUnit:
 class LeastSquares(LossCurve):
     """The squared loss (1 - u)^2, as curves only (SavageBoost [1]_, Table 1).
 
-    Weight 2 (1 - u), link 2p - 1, minimum risk 4 p(1-p).  The weight is negative from u = 1 on: a
-    row that is right by more would be pushed back, so no model is trained with it;
-    `ModifiedLeastSquares` has the same link and minimum risk, and can be.  The inverse link,
+    Weight 2 (1 - u), link 2p - 1, minimum risk 4 p(1-p).  The weight is negative from u = 1 on: it
+    would push correct rows back, so no model is trained with it; `ModifiedLeastSquares` has the
+    same link and minimum risk, and can be.  The inverse link,
     (1 + u)/2, ends at -1 and 1; beyond, there is no probability (NaN).
 
     Parameters
@@ -112,8 +112,8 @@ class Hinge(LossCurve):
     """The hinge loss max(0, 1 - u) of support vector machines, as curves only.
 
     Weight 1 below u = 1 and 0 from there on, link sign(2p - 1), minimum risk 1 - abs(2p - 1)
-    (SavageBoost, Table 1).  The link has no inverse: raw predictions say nothing of probabilities
-    (NaN), so no model is trained with it.
+    (SavageBoost, Table 1).  The link has no inverse: raw predictions imply no probabilities (NaN),
+    so no model is trained with it.
 
     Parameters
     ----------

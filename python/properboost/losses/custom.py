@@ -1,4 +1,4 @@
-"""Losses given by the user's functions, and what all custom losses share."""
+"""Losses of the user's functions, and the class of all custom losses."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["CustomLoss", "from_functions"]
 
 Array = NDArray[np.float64]
 
-_STEP_OF_SINGLES = 0.03  # for differences of what is known to 6e-8
+_STEP_OF_SINGLES = 0.03  # for differences of values with errors of 6e-8
 
 
 class _Function:
-    """A function to call; equal only to itself, and always hashable.
+    """A user's function; equal only to itself, and always hashable.
 
-    It has the compiled losses that call it, which losses of all gains share, so that they go when
-    it goes.
+    It owns the compiled losses that call it, which losses of all gains share, so that they are
+    freed with it.
     """
 
     def __init__(self, function: Any) -> None:
@@ -44,20 +44,20 @@ class _Function:
         return _wrap, (self.function,)
 
     def compile(self, name: str, table: LossTable, loss: _Function | None) -> _core.Loss:
-        """Return the compiled loss that has this function as its weight."""
+        """Return the compiled loss with this function as its weight."""
         key = (name, table, loss)
         if key not in self._compiled:
             functions = (self.lend(), None if loss is None else loss.lend())
             made = _core.Loss.called(_make_native(name, table), *functions)
-            return self._compiled.setdefault(key, made)  # another thread's, if it was first
+            return self._compiled.setdefault(key, made)  # another thread's, if that was first
         return self._compiled[key]
 
     def lend(self) -> Any:
-        """Return what the engine calls."""
+        """Return the callable for the engine."""
         if self.native:
-            return self.function  # its memory must be there as long as the engine's loss
-        # Python's collector cannot look into a compiled loss.  If that had the function itself, a
-        # function that refers to its loss, as a method of what has the loss does, would stay.
+            return self.function  # its memory must live as long as the engine's loss
+        # Python's collector cannot see into a compiled loss.  If that held the function itself, a
+        # function that refers to its loss, as a method of the loss's owner, would never be freed.
         borrowed = ref(self)
 
         def call(u: Array) -> Any:
@@ -80,7 +80,7 @@ class _Function:
 
 
 _known: WeakValueDictionary[int, _Function] = WeakValueDictionary()
-"""What has a function, by the function's id, which is no other's as long as it is had."""
+"""The wrapper of each function, by the function's id, which is unique while the wrapper lives."""
 
 
 def _wrap(function: Any) -> _Function | None:
@@ -93,8 +93,8 @@ def _wrap(function: Any) -> _Function | None:
 class CustomLoss(MarginLoss):
     """A custom loss; `from_pdf`, `from_risk` and `from_functions` make it.
 
-    It holds a loss table, and then trains at about the speed of a built-in loss, or functions that
-    are called for every row.  Like every loss it is a value, and picklable if its functions are.
+    With a loss table it trains at about the speed of a built-in loss; with functions, the engine
+    calls them for every row.  Like every loss it is a value, and picklable if its functions are.
     Methods read the table, accurate to about 1e-9 of the largest weight for a smooth loss, or call
     the functions.  Weights stop growing at e^64 = 6e27: in a loss table, and in training where
     functions are called.
@@ -102,13 +102,13 @@ class CustomLoss(MarginLoss):
     Attributes
     ----------
     name : str
-        What error messages, plots and searches call it.
+        Its name in error messages, plots and searches.
     table : LossTable
         Its weights at gain 1.
     gain : float
         sigma, above 0.
     functions : tuple or None
-        The weight function, and the loss function or None, if they are to be called; each is in the
+        The weight function, and the loss function or None, if the engine calls them; each is in the
         attribute ``function`` of an object that is equal where it holds the same function.
     alpha : float or None
         The alpha of an alpha-tunable loss, see `from_pdf`.
@@ -145,7 +145,7 @@ class CustomLoss(MarginLoss):
 
     @property
     def joint_forms(self) -> tuple[Coupling, ...]:
-        """The canonical form, if the loss is canonical and a table says all about it."""
+        """The canonical form, if the loss is canonical and a table defines it."""
         return super().joint_forms if self.functions is None else ()
 
     def _of_margin(self, function: str, v: ArrayLike, power: int) -> Array:
@@ -202,7 +202,7 @@ def from_functions(
 ) -> CustomLoss:
     """Return the loss that functions of the margin u = v / gain define.
 
-    The weight is all the engine needs: the loss is its integral and the inverse link follows from
+    The engine needs only the weight: the loss is its integral, and the inverse link follows from
     p w(u) = (1 - p) w(-u).
 
     Parameters
@@ -218,22 +218,23 @@ def from_functions(
 
         None computes the weight by differences of `loss`.
     loss : callable, LowLevelCallable or None, default=None
-        phi(u).  None integrates the weight up to infinity.
+        phi(u).  None is the integral of the weight up to infinity.
     name : str or None, default=None
         The loss's name; None takes the function's.
     curvature : callable or None, default=None
         phi''(u), of arrays.  None takes differences of the weight.
     scale : float, default=1.0
         The natural size of a margin, from 1e-6 to 1e6.  Tables are finest within it; if the
-        functions have a kink, or reach 0, at ``-scale`` or ``scale`` (or 0), that costs nothing.
+        functions have a kink, or reach 0, at ``-scale`` or ``scale`` (or 0), that costs no
+        accuracy.
     tabulate : bool or None, default=None
         Whether to read the functions once into a table: then the loss trains at the speed of a
-        built-in one, and can be pickled.  False has them called for every block of rows: native
-        ones by the engine's threads without the GIL, Python ones by one thread at a time.  None
+        built-in one, and can be pickled.  With False the engine calls them for every block of rows:
+        native ones from its threads without the GIL, Python ones from one thread at a time.  None
         tabulates Python functions and calls native ones.
     validate : bool, default=True
-        Whether to refuse a loss that `check` finds fault with.  Without it the functions are
-        called, not tabulated, and a fit stops where a weight is not finite or below 0.
+        Whether to refuse a loss with faults, by `check`.  Without it the functions are called, not
+        tabulated, and a fit stops where a weight is not finite or below 0.
     gain : float, default=1.0
         sigma, above 0.
 
@@ -273,7 +274,7 @@ def from_functions(
 
 
 def _wrap_all(**functions: Any) -> dict[str, _Function | None]:
-    """Return functions as `_wrap` does, after a look at what they are."""
+    """Check the types of functions, and wrap them."""
     for argument, function in functions.items():
         if not (function is None or callable(function) or isinstance(function, LowLevelCallable)):
             raise TypeError(
@@ -284,13 +285,13 @@ def _wrap_all(**functions: Any) -> dict[str, _Function | None]:
 
 @contextmanager
 def _blame_differences() -> Iterator[None]:
-    """Have errors say that the weight may be wrong although the loss is sound."""
+    """Add to errors that the weight may be wrong although the loss is sound."""
     try:
         yield
     except ValueError as error:
         raise ValueError(
-            f"{error} -- the weight was taken by differences of the loss, which lose what is small "
-            "beside it: give the weight if the loss is sound"
+            f"{error} -- the weight was computed by differences of the loss, which lose values "
+            "that are small compared with it: pass the weight if the loss is sound"
         ) from error
 
 
@@ -332,9 +333,9 @@ def _tabulate(
             return None
 
         def values(u: Array) -> Array:
-            found = _read(function, u, name, what, forgiving=not validate)
-            # What is wrong is found by a fit.
-            return found if validate else np.nan_to_num(np.clip(found, 0.0, None), posinf=0.0)
+            read = _read(function, u, name, what, forgiving=not validate)
+            # Without validation a fit finds the faults.
+            return read if validate else np.nan_to_num(np.clip(read, 0.0, None), posinf=0.0)
 
         return values
 

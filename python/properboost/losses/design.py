@@ -1,4 +1,4 @@
-"""Designing losses: from a density and a binding, from a minimum risk and a link, by impurity."""
+"""Design of losses: from a density and a binding, from a minimum risk and a link, by impurity."""
 
 import math
 from collections.abc import Callable
@@ -30,10 +30,10 @@ def from_pdf(
     """Return the loss that a scale density and a binding function design (BoostLR, 6.2 [1]_).
 
     The inverse link is the cdf of the density, so that the regularisation strength is its
-    reciprocal (eq. 45), and the weight is -(1 - cdf(u)) binding'(u) (eq. 35).  The density says how
-    probabilities are regularised, the binding how much outliers count: under the linear one, -u,
-    the loss is canonical and no weight exceeds 1.  The loss is the weight's integral from u to
-    infinity.
+    reciprocal (eq. 45), and the weight is -(1 - cdf(u)) binding'(u) (eq. 35).  The density
+    determines how probabilities are regularised, the binding how much outliers count: under the
+    linear one, -u, the loss is canonical and no weight exceeds 1.  The loss is the weight's
+    integral from u to infinity.
 
     Parameters
     ----------
@@ -43,9 +43,10 @@ def from_pdf(
         strictly on either half of the axis, and have a finite mean of abs(V): a Cauchy density, or
         Student's with one degree of freedom or fewer, has none.
     binding : "linear", MarginLoss or callable, default="linear"
-        A loss lends its binding function, gain and all.  A callable is an odd, decreasing, smooth
-        function of an array; its slope is taken by differences, which lose what is small beside
-        the function: where it levels off, a loss that has this binding keeps more of the tails.
+        A loss stands for its binding function, gain included.  A callable is an odd, decreasing,
+        smooth function of an array; its slope is taken by differences, which lose slopes that are
+        small compared with the function: where it levels off, a loss object keeps more of the
+        tails.
     alpha : float or None, default=None
         At least 0: makes the loss alpha-tunable (Definition 8).  The link has the gain, and the
         binding alpha / gain, so that its slope at the margin v is binding'(alpha v / gain).  With
@@ -60,21 +61,21 @@ def from_pdf(
     Returns
     -------
     CustomLoss
-        Its attribute ``convex`` says whether it satisfies eq. 57.  Its ``alpha`` is a parameter of
-        the loss, which searches and files know as they know that of `Alpha`.
+        Its attribute ``convex`` is whether it satisfies eq. 57.  Its ``alpha`` is a parameter of
+        the loss, which searches and files treat as that of `Alpha`.
 
     Raises
     ------
     ValueError
-        If density or binding are not as they must be; the message names the margin.  Also where
+        If density or binding are not as described; the message names the margin.  Also where
         alpha is so large that rows of large positive margin keep their weight, and the loss is
         infinite: where the binding's slope grows faster than the density's tail falls.
 
     Notes
     -----
-    The paper's g(alpha), a factor of the whole loss, is 1.  A factor moves no probability, nor any
-    model but by what `l2` and `min_child_weight` are compared with; give the binding one if need
-    be.  With the logistic density and -2 sinh(v) times (1 - alpha) / (2 - 3 alpha) the loss is
+    The paper's g(alpha), a factor of the whole loss, is 1.  A factor moves no probability, and
+    models only through `l2` and `min_child_weight`, which compare with it; the binding may include
+    one.  With the logistic density and -2 sinh(v) times (1 - alpha) / (2 - 3 alpha) the loss is
     `Alpha` (eq. 53).
 
     References
@@ -144,8 +145,8 @@ def from_risk(
 ) -> CustomLoss:
     """Return the loss of a minimum risk and a link (SavageBoost, Corollary 2 [1]_).
 
-    phi(u) = C(p) + (1 - p) C'(p) with p the inverse link of u (eq. 25), less what is left of it at
-    infinity.  Its weight is -(1 - p) C''(p) p'(u).
+    phi(u) = C(p) + (1 - p) C'(p) with p the inverse link of u (eq. 25), less its limit at infinity.
+    Its weight is -(1 - p) C''(p) p'(u).
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def from_risk(
         C(p).
     link : callable
         f(p), which rises from -infinity to infinity, smooth, f(1 - p) = -f(p).  A bounded link does
-        not define the loss beyond it: give such a loss by `from_functions`.
+        not define the loss beyond it: make such a loss by `from_functions`.
     name : str or None, default=None
         The loss's name; None takes the minimum risk's.
     gain : float, default=1.0
@@ -167,7 +168,7 @@ def from_risk(
     Raises
     ------
     ValueError
-        If risk or link are not as they must be; the message names the probability.
+        If risk or link are not as described; the message names the probability.
 
     Notes
     -----
@@ -224,11 +225,11 @@ def Permissible(  # noqa: N802 -- stands beside the classes, and makes one of th
     """Return the loss of a permissible function phi of the ULS paper [1]_.
 
     Such losses are canonical: their inverse link is that of phi' and their weight 1 - inverse link.
-    So they are here already, and what comes back is a built-in loss, phi*(-v) - a with phi* the
+    So they exist already, and the function returns a built-in loss, phi*(-v) - a with phi* the
     convex conjugate and a = -phi(0):
 
     ================  ============================  ===========================  ========
-    phi               function                      what is returned             b
+    phi               function                      returned loss                b
     ================  ============================  ===========================  ========
     ``"entropy"``     p log p + (1-p) log(1-p)      ``GLog(gain)``               log 2
     ``"matsushita"``  -sqrt(p(1-p))                 ``GBoost(gain / 2)``         1/2
@@ -236,9 +237,9 @@ def Permissible(  # noqa: N802 -- stands beside the classes, and makes one of th
     ================  ============================  ===========================  ========
 
     The paper's F_phi(v) = (phi*(-v) - a)/b (eq. 16), which is 1 at 0, is that divided by b, times
-    the gain: a scale, which changes no probability, nor any model but by what `l2` is compared
-    with.  (For the entropy Table 1 prints log(1 + e^-v), without the 1/log 2.)  Links, weights
-    over b, and margins 2 [f*]^-1(yF) - 1 are the paper's as they stand.
+    the gain: a scale, which changes no probability, and models only through `l2`.  (For the entropy
+    Table 1 prints log(1 + e^-v), without the 1/log 2.)  Links, weights over b, and margins 2
+    [f*]^-1(yF) - 1 are the paper's as they stand.
 
     Parameters
     ----------
@@ -509,20 +510,20 @@ def _link_slope(link: Function, log_q: Array) -> Array:
 
 
 class _Bend:
-    """-C''(q) times q, of log q; a power of q from where rounding would show."""
+    """The function -C''(q) q of log q; a power of q where rounding would show."""
 
     def __init__(self, risk: Function) -> None:
         self._risk = risk
         at = np.arange(_LEAST_LOG, -1.0, 0.25)
-        # A risk is rounded as 1 - q is in it.
+        # A risk has the rounding error of 1 - q.
         noise = 4.0 / _SHARE**2 * np.finfo(np.float64).eps * float(risk(np.array([0.5]))[0])
-        found = self._differences(at)
-        lost = ~(noise * np.exp(-at) < 1e-6 * found)
+        bend = self._differences(at)
+        lost = ~(noise * np.exp(-at) < 1e-6 * bend)
         self._last = float(at[len(at) - int(np.argmax(lost[::-1]))]) if lost.any() else _LEAST_LOG
         self._last = min(self._last, -6.0)
         ends = self._differences(np.array([self._last, self._last + 4.0]))
         power = float(np.diff(np.log(ends))[0]) / 4.0
-        # Usually a half or a whole number, which differences give to a few digits only.
+        # Usually a half or a whole number, of which differences find a few digits only.
         near = round(2.0 * power) / 2.0
         self._power = near if abs(power - near) < 1e-3 else power
 
@@ -538,7 +539,7 @@ class _Bend:
 
 
 class _Inverse:
-    """log q of |u|, where q = 1 - p has the link -|u|: by bisection, as q keeps its digits."""
+    """The function log q of |u|, where q = 1 - p has the link -|u|; bisection keeps q's digits."""
 
     def __init__(self, name: str, link: Function) -> None:
         self._link = link
@@ -551,5 +552,5 @@ class _Inverse:
             middle = 0.5 * (low + high)
             below = self._link(np.exp(middle)) < -size
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        found: Array = 0.5 * (low + high)
-        return found
+        log_q: Array = 0.5 * (low + high)
+        return log_q

@@ -1,4 +1,4 @@
-"""Permissible functions: what the ULS paper makes canonical losses, impurities and a bound of.
+"""Permissible functions: the ULS paper's source of canonical losses, impurities and a bound.
 
 References
 ----------
@@ -73,7 +73,7 @@ class PermissibleFunction:
 
     @property
     def _factor(self) -> float:
-        """What the square root is multiplied by, in those that have one."""
+        """The factor on the square root, in functions with one."""
         return 1.0 - self.mu if self.phi == "mu" else 1.0
 
     @property
@@ -83,7 +83,7 @@ class PermissibleFunction:
 
     @property
     def depth(self) -> float:
-        """How far the function falls from its ends to 1/2, b_phi."""
+        """The fall of the function from its ends to 1/2, b_phi."""
         return float(-self.value(0.5)) - self.at_ends
 
     @property
@@ -127,8 +127,8 @@ class PermissibleFunction:
         Returns
         -------
         ndarray or float
-            It rises, and slope(1 - p) = -slope(p).  It is infinite at 0 and 1, but for ``"gini"``
-            and ``"zeta"``.
+            It rises, and slope(1 - p) = -slope(p).  It is infinite at 0 and 1, except for
+            ``"gini"`` and ``"zeta"``.
         """
         p = checks.probabilities("p", p)
         if self.phi == "gini":
@@ -147,7 +147,7 @@ class PermissibleFunction:
         Parameters
         ----------
         x : array_like
-            Raw predictions; those beyond what the slope takes give 0 or 1.
+            Raw predictions; those outside the slope's range map to 0 or 1.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class PermissibleFunction:
         return self.inverse_slope(np.asarray(x, dtype=np.float64) + self.slope(p))
 
     def least_fall(self, edge: float, weight_sum: float, feature_norm: float) -> float:
-        """Return by how much a round of ULS lowers the sum of surrogates, at least (eq. 47).
+        """Return the least fall of the sum of surrogates in a round of ULS (eq. 47).
 
         Parameters
         ----------
@@ -280,16 +280,16 @@ class PermissibleFunction:
         feature_norm: float,
         surrogate: float = 0.0,
     ) -> int:
-        """Return after how many rounds, at most, ULS has lowered the surrogates so far (Theorem 2).
+        """Return the most rounds that ULS needs to lower the surrogates that far (Theorem 2).
 
         Their sum starts at the number of rows, and every round lowers it by `least_fall` or more.
 
         Parameters
         ----------
         n_rows : int
-            How many rows there are.
+            The number of rows.
         edge : float
-            a_gamma, above 0: the mean over the rounds of what `least_fall` takes.
+            a_gamma, above 0: the mean over the rounds of the `edge` of `least_fall`.
         weight_sum : float
             a_Z, above 0: the least over the rounds.
         feature_norm : float
@@ -305,7 +305,7 @@ class PermissibleFunction:
         Raises
         ------
         ValueError
-            Where `least_fall` does.
+            In the cases of `least_fall`.
         """
         rows = checks.integer("n_rows", n_rows, 1)
         left = rows - checks.between("surrogate", surrogate, 0.0, float(rows))

@@ -1,4 +1,4 @@
-"""From raw predictions to probabilities, classes and margins, whatever made them."""
+"""From raw predictions of any model to probabilities, classes and margins."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,10 +15,10 @@ from properboost.parameters.kinds import Coupling
 __all__ = ["Link", "Votes", "choose_classes", "find_lead", "log_losses", "square_errors"]
 
 _LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
-"""Probabilities at which a logistic link is told from others; links are symmetric."""
+"""Probabilities that suffice to recognise a logistic link; links are symmetric."""
 
 _FARTHEST = 1e300
-"""The size of scores whose differences are finite."""
+"""A size of scores whose differences are finite."""
 
 _EXPONENTIAL = _core.Loss("exponential")
 """e^-u, with the same bits on any processor."""
@@ -29,18 +29,18 @@ _SOFTMAX = _core.JointLoss("softmax", GLog().native)
 
 @dataclass(frozen=True)
 class Link:
-    """What makes probabilities of raw predictions: a loss and, of several classes, their coupling.
+    """A link from raw predictions to probabilities: a loss and, of several classes, a coupling.
 
-    Raw predictions are an array (n_rows,) of two classes, and (n_rows, n_classes) of more.
+    Raw predictions are an array (n_rows,) with two classes, and (n_rows, n_classes) with more.
     """
 
     loss: MarginLoss
     multiclass: Coupling | None = None
-    """None with two classes, and where the loss itself knows about several."""
+    """The coupling; None with two classes, and where the loss itself covers several."""
     n_threads: int = 1
-    """For joint losses."""
+    """The number of threads, for joint losses."""
     temperature: float | None = None
-    """That of a softmax of one-vs-rest models; without, probabilities are divided by their sum."""
+    """The softmax temperature of one-vs-rest models; None divides probabilities by their sum."""
 
     @property
     def knows_logs(self) -> bool:
@@ -49,7 +49,7 @@ class Link:
 
     @property
     def joint_loss(self) -> str:
-        """The engine's name of the joint loss; empty where the classes have losses of their own."""
+        """The engine's name of the joint loss; empty where each class has its loss."""
         return "" if self.multiclass in (None, "one_vs_rest") else self.multiclass
 
     def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -58,7 +58,7 @@ class Link:
             return _EXPONENTIAL.loss(-self.log_probabilities(raw))
         if raw.ndim == 1:
             # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
-            # digits where one minus the larger would be 0.
+            # digits, while one minus the larger may be 0.
             smaller = self.loss.probability(-np.abs(raw))
             both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
             np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
@@ -74,17 +74,17 @@ class Link:
         tiny = np.finfo(np.float64).tiny
         log_p = np.maximum(self.log_probabilities(raw), np.log(tiny))  # some links have -inf
         p, none = np.exp(log_p), np.zeros((len(log_p), 1))
-        # A difference to 1 would keep hardly a digit where a class is all but certain.
+        # A difference from 1 would keep hardly a digit where a class is almost certain.
         before = np.cumsum(np.hstack([none, p[:, :-1]]), axis=1)
         after = np.cumsum(np.hstack([none, p[:, :0:-1]]), axis=1)[:, ::-1]
         log_odds: NDArray[np.float64] = log_p - np.log(np.maximum(before + after, tiny))
         return log_odds
 
     def find_log_odds_slope(self, n_models: int) -> float | None:
-        """Return how fast log-odds rise with raw predictions, where that is the same everywhere.
+        """Return the slope of log-odds over raw predictions where it is constant; None elsewhere.
 
-        With one model, of two classes, it is so under a logistic link.  With several classes it is
-        how fast the logarithm of a softmax's numerator rises.  None elsewhere.
+        With one model, of two classes, it is constant under a logistic link.  With several classes
+        it is the slope of the logarithm of a softmax's numerator.
         """
         if self.temperature is not None or self.joint_loss == "softmax":
             return 0.5 / self.loss.gain / (self.temperature or 1.0)
@@ -102,15 +102,14 @@ class Link:
         """Return the probability of each row's class: an entry of `probabilities`."""
         if raw.ndim > 1:
             return find_entries(self.probabilities(raw), np.arange(len(raw)), codes)
-        smaller = self.loss.probability(-np.abs(raw))  # which is all that there is to compute
-        own: NDArray[np.float64] = np.where((raw > 0.0) == (codes == 1), 1.0 - smaller, smaller)
-        return own
+        smaller = self.loss.probability(-np.abs(raw))  # the only value to compute
+        chosen: NDArray[np.float64] = np.where((raw > 0.0) == (codes == 1), 1.0 - smaller, smaller)
+        return chosen
 
     def log_probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities.
 
-        They are finite where a joint form of the loss or a softmax gives them, however small the
-        probability.
+        With a joint form of the loss or a softmax they are finite for the smallest probabilities.
         """
         if self.temperature is not None:
             return _SOFTMAX.log_probabilities(self._divide(raw), self.n_threads)
@@ -131,13 +130,13 @@ class Link:
     def densities(
         self, raw: NDArray[np.float64], probability: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the q by which probabilities change with raw predictions, of their shape.
+        """Return the rates q of change of probabilities with raw predictions, of their shape.
 
         With two classes dp/dF is q, in both columns.  With more dp_j / dF_i is q_j (1[i = j] -
         q_i / the sum of q): the row's shift keeps the sum of probabilities.
         """
         if raw.ndim == 1:
-            with np.errstate(divide="ignore"):  # the least of gains is no number's reciprocal
+            with np.errstate(divide="ignore"):  # the reciprocal of the least gain overflows
                 q = 1.0 / self.loss.regularization_strength(raw)
             return np.stack([q, q], axis=1)
         if self.temperature is not None or self.joint_loss == "softmax":
@@ -148,7 +147,7 @@ class Link:
         return densities
 
     def _divide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return F / (sigma T), or as much of it as keeps the order of a row's classes."""
+        """Return F / (sigma T), limited to finite numbers in the order of a row's classes."""
         assert self.temperature is not None
         with np.errstate(over="ignore"):
             scores = raw / self.loss.gain / self.temperature
@@ -172,32 +171,32 @@ class Votes(Exponential):
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the position of the class that each row's raw predictions speak for."""
+    """Return the position of each row's predicted class."""
     # Links ascend, so the largest F is the most probable; probabilities may be equal at 1.
     chosen: NDArray[np.intp] = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
     return chosen
 
 
-def find_lead(values: NDArray[np.float64], own: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-    """Return by how much the value of each row's class exceeds the largest of the others."""
+def find_lead(values: NDArray[np.float64], codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Return the excess of the value of each row's class over the largest of the others."""
     rows = np.arange(len(values))
     others = values.copy()
-    others[rows, own] = -np.inf
-    lead: NDArray[np.float64] = values[rows, own] - others.max(axis=1)
+    others[rows, codes] = -np.inf
+    lead: NDArray[np.float64] = values[rows, codes] - others.max(axis=1)
     return lead
 
 
 def log_losses(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return each row's log loss, of probabilities cut off as scikit-learn has it."""
+    """Return each row's log loss, of probabilities clipped as in scikit-learn."""
     least = np.finfo(np.float64).eps
-    own = probability[np.arange(len(codes)), codes.astype(np.intp)]
-    return cast("NDArray[np.float64]", -np.log(np.clip(own, least, 1.0 - least)))
+    of_label = probability[np.arange(len(codes)), codes.astype(np.intp)]
+    return cast("NDArray[np.float64]", -np.log(np.clip(of_label, least, 1.0 - least)))
 
 
 def square_errors(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:
     """Return each row's squared error, whose mean is the Brier score.
 
-    With two classes it is that of one, as scikit-learn has it.
+    With two classes it is that of one class, as in scikit-learn.
     """
     if probability.shape[1] == 2:
         return cast("NDArray[np.float64]", (probability[:, 1] - codes) ** 2)

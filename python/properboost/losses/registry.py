@@ -33,8 +33,8 @@ def get_loss(
     loss : str or MarginLoss
         A name in `LOSSES`, or a loss, which carries its own gain and parameters.
     gain : float or None, default=None
-        The gain of a named loss; None means 1.  Beside an object it must be None or the object's
-        own gain.
+        The gain of a named loss; None means 1.  With an object it must be None or the object's
+        gain.
     **loss_parameters : float
         The parameters of a named loss, e.g. ``alpha=0.25``.
 

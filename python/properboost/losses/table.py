@@ -34,14 +34,14 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 KNOTS: Array = _core.loss_knots()
-"""|u| / scale where a table has its entries: 128 from each power of two (less 1) to the next."""
+"""The values of |u| / scale of a table's entries: 128 from each power of two (less 1) on."""
 KNOTS.flags.writeable = False
 
 FARTHEST = 30.0
-"""|u| / scale up to which functions must be finite; beyond, they may leave the range of numbers."""
+"""The largest |u| / scale where functions must be finite; beyond, they may overflow."""
 
 _TRIED = 16  # entries, of a function that may raise at all of them
-_ROUNDING = 1e-9  # share of a weight's size (`find_size`) that it may be below 0 by
+_ROUNDING = 1e-9  # share of a weight's size (`find_size`) by which it may be below 0
 _LARGEST = math.exp(64.0)  # of a weight, as in the built-in losses: sums of rows stay finite
 _ACCURACY = 1e-4  # of a table, as a share of the largest weight up to |u| = 4 scale
 _SLOWEST = 1.01  # power of 1/u by which a weight must fall for its integral, the loss, to be finite
@@ -98,7 +98,7 @@ class LossTable:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """All that is in the table, by which it is compared."""
+        """The contents of the table, by which tables compare."""
         return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for _, v in self._items())
 
     def __eq__(self, other: object) -> bool:
@@ -115,13 +115,13 @@ class LossTable:
 
 
 def check_name(name: object) -> None:
-    """Check the name of a loss of one's own."""
+    """Check the name of a custom loss."""
     if not isinstance(name, str) or not name.isprintable() or not name.strip():
         raise ValueError(f"name must be a printable string; got {name!r}")
 
 
 def find_name(named: Any, otherwise: str) -> str:
-    """Return the name of a distribution or a function, if it is one to read."""
+    """Return the name of a distribution or a function, if it is an identifier."""
     for owner in (getattr(named, "dist", None), named):
         name = getattr(owner, "name", None) or getattr(owner, "__name__", None)
         if isinstance(name, str) and name.isidentifier():
@@ -134,17 +134,17 @@ def evaluate(
 ) -> Array:
     """Return a user's function of an array of margins, or of its entries if it takes no array.
 
-    What is raised at an entry becomes a ValueError that names the margin.  If `forgiving` it
-    becomes NaN, and so do all entries of a function that raises wherever it is tried: to hear that
-    from each may take minutes.  A function that calls itself for ever is not forgiven.
+    An exception at an entry becomes a ValueError that names the margin.  If `forgiving` it becomes
+    NaN, and so do all entries of a function that raises at every sampled one: trying all may take
+    minutes.  Endless recursion is not forgiven.
     """
     with np.errstate(all="ignore"):
         try:
-            # Copies: the function may compute in place, and keep what it returns.
+            # Copies: the function may compute in place, and keep its result.
             values = np.array(function(u.flatten()), dtype=np.float64)
             if values.shape == (u.size,):
                 return values.reshape(u.shape)
-        except Exception:  # the entries will tell which one
+        except Exception:  # the loop over entries finds the one
             pass
         every = u.ravel().tolist()
         raised = 0
@@ -177,8 +177,8 @@ def evaluate(
 def differentiate(function: Function, z: Array, step: float) -> Array:
     """Return the derivative at z >= 0 of a function of z >= 0 that may have a kink at 1.
 
-    By differences of the fourth order, `step` (1 + z) apart, that do not reach across 0, where the
-    function ends, nor across 1.
+    It uses differences of the fourth order, `step` (1 + z) apart, that do not reach across 0, where
+    the function ends, nor across 1.
     """
     h = step * (1.0 + z)
     to_left = (z <= 1.0) & (z + 2.0 * h > 1.0)
@@ -189,7 +189,7 @@ def differentiate(function: Function, z: Array, step: float) -> Array:
         one_sided[:, None], [-25.0, 48.0, -36.0, 16.0, -3.0], [1.0, -8.0, 0.0, 8.0, -1.0]
     )
     values = function(z[:, None] + (sign * h)[:, None] * shifts)
-    # Subtract one of them first, so that large equal values cancel exactly.
+    # Subtract one value first, so that large equal values cancel exactly.
     with np.errstate(all="ignore"):
         rises = values - values[:, [0]]
         slope: Array = sign * np.sum(factors * rises, axis=1) / (12.0 * h)
@@ -207,18 +207,18 @@ def central_difference(function: Function, u: Array, h: Array) -> Array:
 
 
 def find_size(values: Array) -> Array:
-    """Return how large numbers at the margins -KNOTS[:0:-1] and KNOTS, or fewer of both, are there.
+    """Return the scale of values at the margins -KNOTS[:0:-1] and KNOTS, or fewer of both.
 
-    That is the largest size between 0 and the margin, or within one unit of 0: for weights that
-    grow exponentially, the largest of all would be too large a scale.
+    It is the largest size between 0 and the margin, or within one unit of 0: for weights that grow
+    exponentially, the overall largest would be too large a scale.
     """
     half = len(values) // 2
     size = np.abs(values)
     near = size[np.abs(np.arange(len(size)) - half) <= np.searchsorted(KNOTS, 1.0)].max()
     left = np.maximum.accumulate(size[half::-1])[::-1]
     right = np.maximum.accumulate(size[half:])
-    found: Array = np.maximum(np.concatenate([left[:-1], right]), near)
-    return found
+    sizes: Array = np.maximum(np.concatenate([left[:-1], right]), near)
+    return sizes
 
 
 def find_negative(weight: Function, values: Array, unit: float) -> tuple[float, float] | None:
@@ -259,7 +259,7 @@ def tabulate(
     Parameters
     ----------
     name : str
-        The loss's, for messages.
+        The name of the loss, for messages.
     weight : callable
         -phi'(u).
     scale : float
@@ -271,7 +271,7 @@ def tabulate(
     accuracy : float or None, default=1e-4
         The largest error of the loss table, as a share of the largest weight; None does not check.
     advice : str, default=""
-        What the user can do about a weight that is not smooth, for the message.
+        The remedy for a weight that is not smooth, for the message.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def _on_side(function: Function, sign: float, scale: float) -> Function:
 
 
 def _limit(name: str, y: Array, slope: Array, unit: float) -> tuple[Array, Array]:
-    """Return values and slopes that stay as they are from where they leave the range of numbers."""
+    """Return values and slopes that stay constant from where they overflow."""
     usable = np.isfinite(y) & np.isfinite(slope) & (np.abs(y) <= _LARGEST)
     if usable.all():
         return y, slope

@@ -30,9 +30,9 @@ class Tangent(MarginLoss):
 
     Certainty is reached at finite margins: no step takes raw predictions far beyond
     0.546 sigma, and probabilities are exactly 0 and 1 from there on.  A row that is wrong there has
-    an infinite log loss.  So `least_probability` can keep them apart from 0 and 1.  A fit that is
-    given the loss's name, and no gain, takes the standard error of the smallest class's share of
-    its training rows.
+    an infinite log loss.  So `least_probability` can keep them apart from 0 and 1.  A fit with the
+    loss's name, and without a gain, takes the standard error of the smallest class's share of its
+    training rows.
 
     In training the weight is that of `properboost.native_losses`, written in Cython; the methods
     are double precision, accurate to about 1e-9.
@@ -42,7 +42,7 @@ class Tangent(MarginLoss):
     gain : float, default=1.0
         sigma, above 0; from 1 on a regulariser.
     least_probability : float, default=0.0
-        The least probability of either class, from 0 to 1/2: what the inverse link is clipped to.
+        The least probability of either class, from 0 to 1/2, to which the inverse link is clipped.
 
     References
     ----------
@@ -90,7 +90,7 @@ class Tangent(MarginLoss):
     def known_by(self, rows: float) -> "Tangent":
         """Return the loss whose least probability is the standard error of a share of a half.
 
-        That is what chance makes of a share among so many rows.
+        That is the deviation of a share by chance among `rows` rows.
         """
         return replace(self, least_probability=0.5 / math.sqrt(max(rows, FEWEST_ROWS)))
 
@@ -103,7 +103,7 @@ class Tangent(MarginLoss):
 CERTAIN = float(np.tan(0.5))
 
 FEWEST_ROWS = 2.0
-"""What fewer rows count as: one alone would leave nothing between the least probability and 1/2."""
+"""The least number of rows: with one alone the least probability would be 1/2."""
 
 
 def _weight(u: NDArray[np.float64]) -> NDArray[np.float64]:

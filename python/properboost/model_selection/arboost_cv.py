@@ -23,7 +23,7 @@ from properboost.estimators.arboost import (
 from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.cross_validation import (
     CVTask,
-    check_found,
+    check_best_score,
     cross_validate,
     describe_results,
     read_task,
@@ -36,12 +36,12 @@ from properboost.parameters.declare import estimator, parameter
 from properboost.parameters.kinds import CV, Scoring
 from properboost.parameters.rows import read_binning
 from properboost.progress import show_progress
-from properboost.scoring import HeldOut
+from properboost.scoring import HeldOutRows
 
 __all__ = ["ARBoostClassifierCV"]
 
 RHOS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""What "auto" tries: the paper's examples lie between 4 and 6."""
+"""The values of "auto": the paper's examples lie between 4 and 6."""
 
 
 def _read_rhos(name: str, value: object) -> list[float]:
@@ -167,7 +167,7 @@ class ARBoostClassifierCV(VotingClassifier):
                 ).values[0, :, :, -1]
             means = mean_scores(scores)
             chosen = find_best(means)
-            check_found(means[chosen], self.scoring)
+            check_best_score(means[chosen], self.scoring)
             params = [{"rho": rho} for rho in rhos]
             self.cv_results_ = describe_results(params, params, scores)
             self.best_score_ = float(means[chosen])
@@ -187,11 +187,11 @@ class ARBoostClassifierCV(VotingClassifier):
     def _read_parameters(self) -> tuple[list[float], ARBoostClassifier]:
         """Check every parameter that does not depend on the data.
 
-        Returns what rho is chosen from, and the model but for its rho.
+        Returns the values of rho, and the model without one of them.
         """
         rhos = _read_rhos("rhos", self.rhos)
-        own = self.get_params(deep=False)
-        passed_on = {k: v for k, v in own.items() if k not in ("rhos", "cv", "scoring")}
+        parameters = self.get_params(deep=False)
+        passed_on = {k: v for k, v in parameters.items() if k not in ("rhos", "cv", "scoring")}
         plain = ARBoostClassifier(**passed_on)
         check_voting(plain)
         if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
@@ -202,14 +202,14 @@ class ARBoostClassifierCV(VotingClassifier):
 def _fit_on_splits(
     models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: LocalRows
 ) -> Iterator[Fits]:
-    """Yield the models on each split: its rows are taken from all rows' codes."""
+    """Yield the models on each split, with rows taken from the codes of all rows."""
     links = [model._describe_votes(len(training.classes)).link for model in models]
     for split in task.splits():
         role = split.role[order.order]
-        held_out = HeldOut.of(task.rows, order.order[role == TEST])
-        own = training.of_rows(role == TRAIN)
+        held_out = HeldOutRows.of(task.rows, order.order[role == TEST])
+        train = training.of_rows(role == TRAIN)
         codes = np.compress(role == TEST, training.codes, axis=1)
-        fit = partial(_fit, models, own, codes)
+        fit = partial(_fit, models, train, codes)
         yield SplitFits(split.index, held_out, links, models[0].n_estimators, fit)
 
 

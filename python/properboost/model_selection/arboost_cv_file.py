@@ -1,8 +1,8 @@
-"""What writes an `ARBoostClassifierCV` to a file, and reads it back."""
+"""The codec that writes an `ARBoostClassifierCV` to a file, and reads it back."""
 
 from typing import Any
 
-from properboost.estimators.arboost_file import ARBoostFile, take_old_words
+from properboost.estimators.arboost_file import ARBoostFile, replace_old_values
 from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.persistence import Codec, Node, kind
@@ -33,7 +33,7 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
         fields = node.fields("parameters", "best_score", "cv_results", "best_estimator")
 
         def check(model: ARBoostClassifierCV) -> None:
-            take_old_words(model)
+            replace_old_values(model)
             model._read_parameters()
 
         model = build_estimator(fields["parameters"], ARBoostClassifierCV, check)

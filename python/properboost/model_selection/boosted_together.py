@@ -1,4 +1,4 @@
-"""Boosted candidates: a model for every candidate, split and class, boosted together."""
+"""Candidates boosted together: a model for every candidate, split and class."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from properboost.model_selection.split_rows import SplitRows, count_models
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.kinds import CONDITIONAL, SOLVED
 from properboost.progress import Report
-from properboost.scoring import BUILT_IN, HeldOut, Score, read_curves
+from properboost.scoring import BUILT_IN, HeldOutRows, Score, read_curves
 
 __all__ = [
     "SplitPairs",
@@ -31,13 +31,13 @@ __all__ = [
 Array = NDArray[np.float64]
 
 MARGIN_BYTES = 2**31
-"""What the models that are boosted together may hold, if more than fit, at `_row_bytes` each."""
+"""Bytes of the models that are boosted together, at `_row_bytes` a row."""
 
 MOST_APART = 1e6
-"""How many times another's weight a class's may be where the engine measures scores of both."""
+"""The largest ratio of two classes' weights at which the engine measures scores."""
 
 BATCH = 16
-"""Models that the engine takes together."""
+"""Models in a batch of the engine."""
 
 
 def boost_candidates(
@@ -45,29 +45,29 @@ def boost_candidates(
 ) -> Iterator[Fits]:
     """Yield the models of as many candidates at a time as fit into memory.
 
-    `caps` is the most estimators, by selection; those that the engine can take together are
+    `caps` is the most estimators, by selection.  Candidates that the engine can batch are
     neighbours.
     """
     n_rows = split_rows[0].training.n_rows
     first = 0
     for (selection, *_), group in groupby(candidates, key=attrgetter("group")):
-        same = list(group)
-        a_model = _row_bytes(same[0].options) * n_rows
+        members = list(group)
+        a_model = _row_bytes(members[0].options) * n_rows
         most = max(1, MARGIN_BYTES // (a_model * count_models(split_rows)))
         size = most // BATCH * BATCH or most
-        for k in range(0, len(same), size):
-            some = same[k : k + size]
-            yield _BoostedFits(some, range(first, first + len(some)), split_rows, caps[selection])
-            first += len(some)
+        for k in range(0, len(members), size):
+            part = members[k : k + size]
+            yield _BoostedFits(part, range(first, first + len(part)), split_rows, caps[selection])
+            first += len(part)
 
 
 def _row_bytes(options: BoostingOptions) -> int:
-    """Return what a row takes: margin, weight and curvature; doubles for solved steps."""
+    """Return the bytes of a row: margin, weight and curvature; doubles for solved steps."""
     return 8 + (4 if options.response == "newton" else 0) + (24 if options.step in SOLVED else 0)
 
 
 class _BoostedFits(Fits):
-    """Candidates that the engine takes together; their models are held at one time."""
+    """Candidates that the engine batches; their models are in memory at the same time."""
 
     in_steps = True
 
@@ -85,74 +85,74 @@ class _BoostedFits(Fits):
         rows = split_rows[0].rows
         factor = rows.factor
         self._factored = factor is not None
-        # The engine's means of a class whose weight vanishes beside the other's are none.
+        # The engine's means are useless for a class whose weight vanishes beside the other's.
         apart = factor is not None and factor.max() > MOST_APART * factor.min()
         self._finds_intercepts = candidates[0].options.response == CONDITIONAL
         by_engine = len(rows.classes) == 2 and not apart and not self._finds_intercepts
         self.measured = frozenset(BUILT_IN.values()) if by_engine else frozenset()
-        self._own = candidates
+        self._candidates = candidates
         self._split_rows = split_rows
-        self._rows_of = [(own, s) for own in split_rows for s in range(len(own.splits))]
+        self._rows_of = [(rows, s) for rows in split_rows for s in range(len(rows.splits))]
         self._batches: list[_BatchModels] = []
         self._places: dict[ModelOf, tuple[_BatchModels, ModelOf]] = {}
 
     def advance(self, models: Sequence[ModelOf], before: int, at: int, progress: Progress) -> None:
-        self._set_up([own for own in models if own not in self._places])
+        self._set_up([model for model in models if model not in self._places])
         for batch in self._batches:
-            own = self._find(models, batch)
-            progress.done += batch.advance(before, at, own, progress.from_here())
+            members = self._find(models, batch)
+            progress.done += batch.advance(before, at, members, progress.from_here())
 
-    def held_out(self, split: int) -> HeldOut:
+    def held_out(self, split: int) -> HeldOutRows:
         rows, s = self._rows_of[split]
         return rows.held_out[s]
 
     def link(self, candidate: int) -> Link:
-        link = self._own[candidate - self.candidates.start].link(
+        link = self._candidates[candidate - self.candidates.start].link(
             self._split_rows[0].training.n_threads
         )
         return replace(link, temperature=None) if self.seeks_temperature(candidate) else link
 
     def seeks_temperature(self, candidate: int) -> bool:
-        return self._own[candidate - self.candidates.start].seeks_temperature
+        return self._candidates[candidate - self.candidates.start].seeks_temperature
 
     def raw(self, candidate: int, split: int) -> Array:
-        batch, own = self._places[candidate, split]
-        raw = batch.raw_held_out(*own)
+        batch, place = self._places[candidate, split]
+        raw = batch.raw_held_out(*place)
         if not self._finds_intercepts:
             return raw
         rows = self.held_out(split)
         return add_intercepts(self.link(candidate), raw, rows.codes, rows.weight)
 
     def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
-        batch, own = self._places[candidate, split]
-        return read_curves(batch.curves(*own), self.held_out(split), self._factored, scores)
+        batch, place = self._places[candidate, split]
+        return read_curves(batch.curves(*place), self.held_out(split), self._factored, scores)
 
     def goes_on(self, models: Sequence[ModelOf], at: int) -> bool:
         return any(batch.has_reached(self._find(models, batch), at) for batch in self._batches)
 
     def _set_up(self, models: Sequence[ModelOf]) -> None:
-        """Set up models, those of some candidates on some splits that are neighbours."""
+        """Set up the models of some candidates on neighbouring splits."""
         if not models:
             return
-        candidates, splits = (sorted({own[k] for own in models}) for k in range(2))
+        candidates, splits = (sorted({model[k] for model in models}) for k in range(2))
         assert len(models) == len(candidates) * len(splits)
-        own = [self._own[c - self.candidates.start] for c in candidates]
+        members = [self._candidates[c - self.candidates.start] for c in candidates]
         for rows in self._split_rows:
             begin = rows.splits.first
             there = [s for s in splits if begin <= s < begin + len(rows.splits)]
             if not there:
                 continue
             part = rows.part(there[0] - begin, there[-1] + 1 - begin)
-            # Candidates on the first splits wait for each other; later they may go on there.
-            batch = _BatchModels(own, part, keep_others=splits[-1] + 1 < self.splits.stop)
+            # Candidates pause on the first splits, and may go on there later.
+            batch = _BatchModels(members, part, keep_others=splits[-1] + 1 < self.splits.stop)
             self._batches.append(batch)
             for k, c in enumerate(candidates):
                 self._places |= {(c, s): (batch, (k, s - there[0])) for s in there}
 
     def _find(self, models: Sequence[ModelOf], batch: "_BatchModels") -> list[ModelOf]:
-        """Return the models of a batch, by its own numbers."""
-        places = (self._places[own] for own in models)
-        return [own for found, own in places if found is batch]
+        """Return the models of a batch, by their numbers in it."""
+        places = (self._places[model] for model in models)
+        return [place for owner, place in places if owner is batch]
 
 
 class _BatchModels:
@@ -165,7 +165,7 @@ class _BatchModels:
     def __init__(
         self, candidates: Sequence[Candidate], rows: SplitRows, *, keep_others: bool = False
     ) -> None:
-        """Set them up; `keep_others` if those that are not asked for are later."""
+        """Set them up, with `keep_others` if models that pause go on later."""
         self.rows = rows
         self._keep_others = keep_others
         training = rows.training
@@ -215,7 +215,7 @@ class _BatchModels:
         return [(candidate, s) for s in range(self.models.shape[1])]
 
     def raw(self, split: int) -> Array:
-        """Return what the first candidate predicts of all rows, (n_classes or 1, n_rows)."""
+        """Return the first candidate's raw predictions of all rows, (n_classes or 1, n_rows)."""
         n_rows = self.rows.training.n_rows
         return self._of_models(0, split, n_rows, self.booster.raw)
 
@@ -236,59 +236,65 @@ class _BatchModels:
         return raw
 
     def curves(self, candidate: int, split: int) -> Array:
-        """Return the engine's means of rows held out after each estimator, of two classes."""
+        """Return the engine's mean losses on held-out rows, two classes, after each estimator."""
         model = int(self.models[candidate, split, 0])
         curves = self.booster.curves(model)
         if self.estimators[model] > 0 and curves.shape[2] == 0:
             raise ValueError(
-                "sample_weight must not be so small, where cv holds rows out, that beside the "
-                f"largest it is 0: split {self.rows.splits.first + split} holds out nothing"
+                "sample_weight must not be 0 in float precision, compared with the largest, on "
+                f"all rows that cv holds out: split {self.rows.splits.first + split} holds out "
+                "nothing"
             )
         return curves
 
-    def still_learning(self, some: Sequence[ModelOf], at: int) -> NDArray[np.int64]:
-        """Return the engine's numbers of models that have as many estimators as were asked."""
-        models = np.sort(np.array([k for own in some for k in self.models[own]], dtype=np.int64))
-        models = models[models >= 0]
-        learning: NDArray[np.int64] = models[self.estimators[models] == at]
+    def still_learning(self, models: Sequence[ModelOf], at: int) -> NDArray[np.int64]:
+        """Return the engine's numbers of those models that have `at` estimators."""
+        numbers = np.sort(self._list_numbers(models))
+        learning: NDArray[np.int64] = numbers[self.estimators[numbers] == at]
         return learning
 
-    def has_reached(self, some: Sequence[ModelOf], at: int) -> bool:
-        """Whether any of some models has so many estimators, or more."""
-        numbers = [k for own in some for k in self.models[own] if k >= 0]
-        return bool((self.estimators[numbers] >= at).any())
+    def _list_numbers(self, models: Sequence[ModelOf]) -> NDArray[np.int64]:
+        """Return the engine's numbers of models, without classes that a split never predicts."""
+        numbers = [k for model in models for k in self.models[model] if k >= 0]
+        return np.array(numbers, dtype=np.int64)
 
-    def advance(self, before: int, at: int, some: Sequence[ModelOf], report: Report | None) -> int:
-        """Boost those models that still learn from `before` estimators to `at`."""
-        models = self.still_learning(some, before)
-        if len(models):
-            self.booster.advance(at - before, models, report, keep_others=self._keep_others)
+    def has_reached(self, models: Sequence[ModelOf], at: int) -> bool:
+        """Whether any of the models has `at` estimators or more."""
+        return bool((self.estimators[self._list_numbers(models)] >= at).any())
+
+    def advance(
+        self, before: int, at: int, models: Sequence[ModelOf], report: Report | None
+    ) -> int:
+        """Boost those models that still learn, from `before` estimators to `at`."""
+        numbers = self.still_learning(models, before)
+        if len(numbers):
+            self.booster.advance(at - before, numbers, report, keep_others=self._keep_others)
             self.estimators = np.asarray(self.booster.n_estimators)
-        return len(models) * (at - before)
+        return len(numbers) * (at - before)
 
 
 def predict_held_out(
     candidate: Candidate, n_estimators: int, split_rows: Sequence[SplitRows]
-) -> tuple[list[HeldOut], list[Array]]:
-    """Return the rows that each split holds out, and what a candidate's model predicts of them.
+) -> tuple[list[HeldOutRows], list[Array]]:
+    """Return the rows that each split holds out, and a candidate's raw predictions of them.
 
-    The models of the splits are boosted once more, together: while a search goes on, none of them
-    is known to be the one whose predictions will be wanted.
+    The models of the splits are boosted once more, together: during the search no predictions are
+    kept, as the winner is not known yet.
     """
-    rows, raws = [], []
-    for own in split_rows:
-        models = _BatchModels([candidate], own)
+    held_out, raws = [], []
+    for rows in split_rows:
+        models = _BatchModels([candidate], rows)
         models.advance(0, n_estimators, models.of_candidate(0), None)
-        rows += own.held_out
-        raws += [models.raw_held_out(0, s) for s in range(len(own.splits))]
-    return rows, raws
+        held_out += rows.held_out
+        raws += [models.raw_held_out(0, s) for s in range(len(rows.splits))]
+    return held_out, raws
 
 
 class SplitPairs:
     """The rows of each split with the codes of pairs of features.
 
-    Each split finds its strongest pairs from its training rows, given the candidate's models after
-    so many estimators; the pairs' models start from these.
+    The strongest pairs of a split are found on its training rows, given the candidate's models
+    after so many estimators.  The pairs' models start from these.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """A slope and an intercept on F, fitted to raw predictions of rows held out.
 
-F becomes s F + b: with two classes two numbers, as Platt [1]_ has them; with several one slope for
-all classes and an intercept for each, as temperature scaling [2]_ with what classes are short of.
-They maximise the likelihood under the model's own link; of one-vs-rest models, under the softmax
-that a temperature makes, of which 1 / s is the temperature.
+F becomes s F + b: with two classes two numbers, as in Platt scaling [1]_; with several one slope
+for all classes and an intercept for each, as in temperature scaling [2]_ with intercepts.  They
+maximise the likelihood under the model's own link.  One-vs-rest models have the softmax of a
+temperature instead, which is 1 / s.
 
 References
 ----------
@@ -22,21 +22,21 @@ from numpy.typing import NDArray
 
 from properboost.data.entries import ROWS, find_entries
 from properboost.losses.probabilities import Link
-from properboost.scoring import HeldOut
+from properboost.scoring import HeldOutRows
 
 __all__ = ["FittedCalibration", "calibrate", "make_scaled"]
 
 Array = NDArray[np.float64]
 
 PRIOR_ROWS = 20.0
-"""So many rows, of each row's features in equal parts, say that the probabilities are right."""
+"""Strength of the prior, in pseudo-rows whose labels agree with the model."""
 
 DIGITS = 4
 """Digits of a slope, and decimals of an intercept in units of the gain: more would move no log loss
 by 1e-7, and these do not depend on the processor, as the last bits of exponentials do."""
 
 LEAST = float(np.log(np.finfo(np.float64).eps))
-"""No logarithm of a probability counts for less, as in the score."""
+"""The least logarithm of a probability, as in the score."""
 
 ENOUGH = 1e-6
 """A change of log s, or of an intercept in units of the gain, that ends the search."""
@@ -52,12 +52,12 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class FittedCalibration:
-    """A slope and intercepts, and what they are worth.
+    """A slope and intercepts, and their gain in log loss.
 
-    `gain` is by how much log loss falls, and `error` its standard error over the rows held out.
-    As these are the rows that were fitted to, one over their number is taken off for each number
-    that was fitted, by which other rows gain less (Akaike [3]_).  Fitting to some splits and
-    judging by the others would make too little of it: their models have learnt each other's rows.
+    `gain` is the fall in log loss, and `error` its standard error over the held-out rows.  The same
+    rows were fitted to, so the gain is reduced by one over their number for each fitted number, by
+    which other rows gain less (Akaike [3]_).  To fit on some splits and judge by the others would
+    underrate it: their models have learnt each other's rows.
     """
 
     slope: float
@@ -72,61 +72,61 @@ class FittedCalibration:
 
     def apply(self, raw: Array) -> Array:
         """Return s F + b."""
-        own = self.intercepts[0] if raw.ndim == 1 else np.array(self.intercepts)
-        calibrated: Array = self.slope * raw + own
+        offset = self.intercepts[0] if raw.ndim == 1 else np.array(self.intercepts)
+        calibrated: Array = self.slope * raw + offset
         return calibrated
 
 
 def make_scaled(link: Link) -> Link:
-    """Return the link of calibrated raw predictions, F's but for one-vs-rest models."""
+    """Return the link of calibrated raw predictions: that of F, except with one-vs-rest models."""
     return replace(link, temperature=1.0) if link.multiclass == "one_vs_rest" else link
 
 
 def calibrate(
     link: Link,
-    held_out: Sequence[HeldOut],
+    held_out: Sequence[HeldOutRows],
     raws: Sequence[Array],
     training_weight: Array | None,
     prior_rows: float = PRIOR_ROWS,
 ) -> FittedCalibration | None:
-    """Fit a slope and intercepts to what splits predict of the rows they hold out.
+    """Fit a slope and intercepts to the raw predictions of held-out rows.
 
     Parameters
     ----------
     link : Link
-        What makes the model's probabilities.
-    held_out : sequence of HeldOut
+        The link of the model.
+    held_out : sequence of HeldOutRows
         The rows of each split.
     raws : sequence of ndarray
         Their raw predictions.
     training_weight : ndarray of shape (n_rows,), optional
-        What each row of the table counts, times its class's factor.
+        The weight of each row of the table, times its class's factor.
     prior_rows : float
-        How many rows say that slope 1 and intercept 0 are right.
+        The pseudo-rows of the prior, for slope 1 and intercept 0.
 
     Returns
     -------
     FittedCalibration or None
         None if no row that counts has a probability.
     """
-    positions = np.concatenate([own.rows for own in held_out])
-    raw, own = np.concatenate(raws), np.concatenate([own.codes for own in held_out])
+    positions = np.concatenate([rows.rows for rows in held_out])
+    raw, codes = np.concatenate(raws), np.concatenate([rows.codes for rows in held_out])
     weight = np.ones(len(raw)) if training_weight is None else training_weight[positions]
     weight = weight / np.bincount(positions)[positions]  # of rows that several splits hold out
     counts = weight > 0.0
     if raw.ndim == 2:  # a class that a split does not train on has no probability there
-        counts &= raw[np.arange(len(raw)), own.astype(np.intp)] > -np.inf
+        counts &= raw[np.arange(len(raw)), codes.astype(np.intp)] > -np.inf
     if not counts.any():
         return None
-    raw, own, weight = raw[counts], own[counts].astype(np.intp), weight[counts]
+    raw, codes, weight = raw[counts], codes[counts].astype(np.intp), weight[counts]
     before = np.maximum(link.log_probabilities(raw), LEAST)
-    likelihood = _Likelihood(make_scaled(link), raw, own, weight, before, prior_rows)
+    likelihood = _Likelihood(make_scaled(link), raw, codes, weight, before, prior_rows)
     start = np.zeros(1 + likelihood.n_intercepts)
     if link.temperature is not None:
         start[0] = -np.log(link.temperature)
     at = likelihood.maximise(start)
     slope, intercepts = likelihood.round(at)
-    gains = likelihood.log_probabilities(at) - _take(before, own)
+    gains = likelihood.log_probabilities(at) - _take(before, codes)
     total = float(weight.sum())
     gain = float((weight * gains).sum() / total)
     variance = float((weight * (gains - gain) ** 2).sum() / total)
@@ -139,33 +139,33 @@ def calibrate(
 class _Likelihood:
     """The log likelihood of a slope and intercepts, as a function of log s and b / gain.
 
-    The prior's rows have the features of the others and, for each class, the probability that the
-    model gives it: without other rows slope 1 and intercept 0 are best, or what is nearest.
+    The pseudo-rows of the prior have the features of the others, and as labels the model's
+    probabilities.  On these alone, slope 1 and intercept 0 are best, or the nearest values.
     """
 
     def __init__(
         self,
         link: Link,
         raw: Array,
-        own: NDArray[np.intp],
+        codes: NDArray[np.intp],
         weight: Array,
         before: Array,
         prior_rows: float,
     ) -> None:
-        self._link, self._raw, self._own, self._weight = link, raw, own, weight
+        self._link, self._raw, self._codes, self._weight = link, raw, codes, weight
         self._before = before
         self.n_intercepts = 1 if raw.ndim == 1 else raw.shape[1]
         self._total = float(weight.sum())
         self._share = prior_rows / max(self._total, 1.0)  # of each row
 
     def round(self, at: Array) -> tuple[float, tuple[float, ...]]:
-        """Return the slope, and the intercepts that raw predictions get."""
+        """Return the slope and the intercepts of raw predictions, rounded."""
         gain = self._link.loss.gain
         offsets = np.round(at[1:], DIGITS) * gain + 0.0
         return float(f"{np.exp(at[0]):.{DIGITS}g}"), tuple(offsets.tolist())
 
     def maximise(self, at: Array) -> Array:
-        """Return where the likelihood is largest: by Fisher's scoring, each step made to help."""
+        """Return the point of the largest likelihood, by Fisher's scoring with helpful steps."""
         value = self._value(at)
         for _ in range(MOST_STEPS):
             step = self._find_step(at)
@@ -186,10 +186,10 @@ class _Likelihood:
         return self._refine(at)
 
     def _refine(self, at: Array) -> Array:
-        """Return a point nearer to the maximum than values of the likelihood can say.
+        """Return a point nearer to the maximum than values of the likelihood can resolve.
 
-        What is left of the way would now and then be rounded up on one processor, and down on
-        another: so gradients alone lead to the end.
+        The rest of the way would be rounded up on one processor and down on another now and then,
+        so gradients alone lead to the end.
         """
         last = NEAR
         for _ in range(MOST_STEPS):
@@ -212,10 +212,10 @@ class _Likelihood:
 
     def log_probabilities(self, at: Array) -> Array:
         """Return the logarithm of the probability of each row's class."""
-        return np.concatenate([_take(logs, own) for _, logs, own, _, _ in self._blocks(at)])
+        return np.concatenate([_take(logs, codes) for _, logs, codes, _, _ in self._blocks(at)])
 
     def _blocks(self, at: Array) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array, Array]]:
-        """Yield s F + b, logarithms, own classes, weights and targets of some rows at a time."""
+        """Yield s F + b, logarithms, classes, weights and targets of a block of rows at a time."""
         slope, offset = float(np.exp(at[0])), at[1:] * self._link.loss.gain
         offset = offset[0] if self.n_intercepts == 1 else offset
         size = max(1, ROWS // (self.n_intercepts + 1))
@@ -223,10 +223,10 @@ class _Likelihood:
             rows = slice(k, k + size)
             scaled = slope * self._raw[rows] + offset
             logs = np.maximum(self._link.log_probabilities(scaled), LEAST)
-            own, weight = self._own[rows], self._weight[rows] / self._total
+            codes, weight = self._codes[rows], self._weight[rows] / self._total
             target = self._share * np.exp(self._before[rows])
-            target[np.arange(len(own)), own] += 1.0
-            yield scaled, logs, own, weight, target
+            target[np.arange(len(codes)), codes] += 1.0
+            yield scaled, logs, codes, weight, target
 
     def _value(self, at: Array) -> float:
         return sum(
@@ -234,7 +234,7 @@ class _Likelihood:
             for _, logs, _, weight, target in self._blocks(at)
         )
 
-    # Densities of a gain next to 0 are infinite; what comes of them is no step that is taken.
+    # Densities of a gain next to 0 are infinite; no step that they lead to is taken.
     @np.errstate(invalid="ignore", over="ignore")
     def _differentiate(self, at: Array) -> tuple[Array, Array]:
         """Return the gradient, and the information: its expected change."""
@@ -279,5 +279,5 @@ class _Likelihood:
         return gradient, information
 
 
-def _take(logs: Array, own: NDArray[np.intp]) -> Array:
-    return find_entries(logs, np.arange(len(own)), own)
+def _take(logs: Array, codes: NDArray[np.intp]) -> Array:
+    return find_entries(logs, np.arange(len(codes)), codes)

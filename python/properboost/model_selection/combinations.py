@@ -1,19 +1,25 @@
-"""Combinations of a space with the settings of a family, as far as the classifier takes them."""
+"""Combinations of a space with the settings of a family that the classifier accepts."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from properboost.model_selection.space import Combination, Combined, Settings, Space, order_names
+from properboost.model_selection.space import (
+    Combination,
+    Combinations,
+    Settings,
+    Space,
+    order_names,
+)
 from properboost.parameters.declare import Component, check_component, declared, read_parameter
 from properboost.parameters.learners import Grown, Learner, Table, make_learner
 from properboost.parameters.stages import Bags
 
-__all__ = ["NotHadError", "combine", "settle_draws", "show"]
+__all__ = ["FamilyExcludedError", "combine", "settle_draws", "show"]
 
 
-class NotHadError(ValueError):
-    """A family cannot have what a space has."""
+class FamilyExcludedError(ValueError):
+    """The settings of a family exclude a value of the space."""
 
 
 def combine(
@@ -23,16 +29,16 @@ def combine(
     n_draws: int,
     check: Callable[[Any], object] | None = None,
     never: Settings | None = None,
-) -> Combined:
+) -> Combinations:
     """Return the product of the space's lists, each with a family's settings.
 
-    Names that the space has not begin with the values of `start`, as far as these go together with
-    the others.  `n_draws` is the number of draws of trees and rules, where the space has none.
+    Names that the space lacks begin with the values of `start`, as far as these are compatible with
+    the others.  `n_draws` is the number of draws of trees and rules, unless the space has one.
     `check` is a further check of the classifier.  Each value of `never` excludes the family.
 
     Raises
     ------
-    NotHadError
+    FamilyExcludedError
         If the settings exclude all values of a name.
     """
     never = never or {}
@@ -59,7 +65,7 @@ def combine(
         key = (tuple(places.items()), tuple(begun.items()))
         made = Combination(params, places, begun, maker.keeps_learner)
         combinations.setdefault(key, made)
-    return Combined([*combinations.values()], refused, bool(careful) and all(careful))
+    return Combinations([*combinations.values()], refused, bool(careful) and all(careful))
 
 
 def _list_agreeing(
@@ -72,7 +78,7 @@ def _list_agreeing(
         if _agrees(name, value, settings) and not (name in never and _agrees(name, value, never))
     ]
     if not agreeing:
-        raise NotHadError(f"{name}={show(space.written[name])}")
+        raise FamilyExcludedError(f"{name}={show(space.written[name])}")
     return agreeing
 
 
@@ -84,7 +90,7 @@ def _agrees(name: str, value: Any, settings: Settings) -> bool:
 
 
 class _Maker:
-    """Makes the classifier of written values, of a family and of what else goes with them."""
+    """A maker of classifiers from written values, a family's settings and its start values."""
 
     def __init__(
         self,
@@ -105,9 +111,9 @@ class _Maker:
         self._learner = make_learner(self.base.get("weak_learner", "table"))
 
     def make(self, start: Settings) -> tuple[Any, Settings]:
-        """Return the classifier of the written values, and those of `start` that go with them.
+        """Return the classifier of the written values, and the compatible values of `start`.
 
-        Raises the classifier's error about the written values where nothing helps.
+        Raises the classifier's error about the written values if no value of `start` helps.
         """
         start = {name: value for name, value in start.items() if self._may_have(name, value)}
         self.cuts_carefully = _are_careful(self._learner, {**self.base, **start})
@@ -118,7 +124,7 @@ class _Maker:
         first = model = self._try({})
         for name, value in start.items():
             tried = self._try({**effective, name: value})
-            # What the user wrote may need a value of the family first.
+            # The user's values may need a value of the family first.
             if isinstance(model, Exception) or not isinstance(tried, Exception):
                 model, effective[name] = tried, value
         if isinstance(model, Exception):
@@ -133,7 +139,7 @@ class _Maker:
         return not (value == "cyclic" and self._learner.is_grown)
 
     def _try(self, more: Settings) -> Any:
-        """Return the classifier with these values, too, or why there is none."""
+        """Return the classifier with these values, too, or the error of its checks."""
         try:
             model = self._build({**self.base, **more})
             settle_draws(model, self._n_draws)
@@ -165,18 +171,18 @@ class _Maker:
         return self._space.classifier.make(**flat).set_params(**others)
 
     def _check_family(self, learner: Any) -> None:
-        """Refuse an object that is of another family."""
+        """Refuse an object of another family."""
         for settings, excludes in ((self._settings, False), (self._never, True)):
             for name, value in settings.items():
                 field = name.removeprefix("weak_learner__")
                 if field != name and (getattr(learner, field) == value) is excludes:
-                    raise NotHadError(f"weak_learner={show(self.base['weak_learner'])}")
+                    raise FamilyExcludedError(f"weak_learner={show(self.base['weak_learner'])}")
 
 
 def settle_draws(model: Any, n_draws: int) -> None:
-    """Set how many fits a model averages: one where nothing is drawn, and with bags.
+    """Set the number of fits that a model averages: one without draws, and with bags.
 
-    Without a number it stays as it is.
+    `n_draws` of 0 leaves the number as it is.
     """
     learner = make_learner(model.weak_learner)
     if n_draws and isinstance(learner, Grown):
@@ -187,7 +193,7 @@ def settle_draws(model: Any, n_draws: int) -> None:
 
 
 def _are_careful(learner: Learner, params: Settings) -> bool:
-    """Whether these are tables of few cells whose cuts must save more than chance does."""
+    """Whether the learner is a table of few cells whose cuts must save more than chance."""
     if not isinstance(learner, Table):
         return False
     cells = params.get("weak_learner__max_cells", learner.max_cells)

@@ -1,4 +1,4 @@
-"""Comparing families: their first candidates, then steps of the best, until none is better."""
+"""The comparison of families: first candidates, then steps from the best while they help."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,60 +15,60 @@ from properboost.model_selection.search_space import Candidate, Step
 __all__ = [
     "ENDS",
     "PAIRS",
-    "Compared",
+    "CandidateRecord",
     "add_pairs",
     "compare",
     "describe_families",
-    "tell_families",
+    "format_families",
 ]
 
 PAIRS = "pairs"
 """The family of additive models with look-up tables of pairs of features."""
 
 ENDS = ("interrupted", "time_limit")
-"""Why a comparison may end before its end."""
+"""The reasons for which a comparison may end early."""
 
 STEPS = {3: (2, 1), 4: (3, 2), 5: (12, 7)}
-"""Times that steps are tried, and families that take them, by effort."""
+"""Rounds of steps, and families that take them, by effort."""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]
-"""Takes candidates and the name of their family; returns their scores."""
+"""Function that takes candidates and the name of their family, and returns their scores."""
 
 Rate = Callable[[CVScores], NDArray[np.float64]]
-"""Returns the best mean score of each candidate."""
+"""Function that returns the best mean score of each candidate."""
 
 
-class Plan(Protocol):
-    """A family: its first candidates, and the steps from its best (`families.Plan`)."""
+class ComparedFamily(Protocol):
+    """A family: its first candidates, and the steps from its best (`families.FamilyPlan`)."""
 
     @property
     def candidates(self) -> list[Candidate]:
-        """What is compared first."""
+        """The first candidates."""
 
     @property
     def name(self) -> str:
         """The family's name."""
 
     def list_steps(self, best: Candidate) -> list[Step]:
-        """Return what is one step away from a candidate."""
+        """Return the candidates one step away from a candidate."""
 
     def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate | None:
         """Return a candidate that takes several steps at once, if there is one."""
 
 
 @dataclass
-class Compared:
-    """Candidates that were compared, and what is known of them."""
+class CandidateRecord:
+    """Compared candidates, with their scores and times."""
 
     candidates: list[Candidate] = field(default_factory=list)
     parts: list[CVScores] = field(default_factory=list)
     ratings: list[float] = field(default_factory=list)
     dropped: list[bool] = field(default_factory=list)
-    """Whether they stopped since they could not catch up."""
+    """Whether each stopped because it could not catch up."""
     seconds: list[float] = field(default_factory=list)
-    """What each took, as its share of those that it was boosted with."""
+    """Seconds of each, as its share of the candidates boosted with it."""
     ended: str | None = None
-    """Why the comparison ended before its end."""
+    """The reason for which the comparison ended early, if it did."""
 
     @property
     def scores(self) -> CVScores:
@@ -77,7 +77,7 @@ class Compared:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What results have of each candidate."""
+        """The columns of results on each candidate."""
         names = [str(candidate.family) for candidate in self.candidates]
         return {
             "family": np.array(names, dtype=object),
@@ -89,13 +89,13 @@ class Compared:
         """Return the scores of a candidate, (n_scores, n_splits, estimators run)."""
         for part in self.parts:
             if candidate < part.values.shape[1]:
-                own: NDArray[np.float64] = part.values[:, candidate]
-                return own
+                curves: NDArray[np.float64] = part.values[:, candidate]
+                return curves
             candidate -= part.values.shape[1]
         raise IndexError(candidate)
 
     def sort(self, names: Sequence[str]) -> None:
-        """Put the candidates of families into the order of these names, as far as they are known.
+        """Sort the candidates by their families, in the order of these names.
 
         Where candidates have equal scores, the first counts.
         """
@@ -112,20 +112,24 @@ class Compared:
 
     def find_best(self, family: str | None) -> int:
         """Return the best candidate of a family."""
-        own = [k for k, c in enumerate(self.candidates) if c.family == family]
-        return max(own, key=lambda k: self.ratings[k])
+        members = [k for k, c in enumerate(self.candidates) if c.family == family]
+        return max(members, key=lambda k: self.ratings[k])
 
 
 def compare(
-    plans: Sequence[Plan], evaluate: Evaluate, rate: Rate, race: Race | None, effort: int | None
-) -> Compared:
-    """Compare the candidates of all families, and what steps lead to.
+    plans: Sequence[ComparedFamily],
+    evaluate: Evaluate,
+    rate: Rate,
+    race: Race | None,
+    effort: int | None,
+) -> CandidateRecord:
+    """Compare the first candidates of all families, and those of steps from the best.
 
-    Simple families come last: the others are hard to beat, so that most of a simple one's
-    candidates soon cannot catch up, while they seldom keep others from going on.
+    Simple families come last: after the others, most of a simple one's candidates soon cannot catch
+    up.  In the other order, they would seldom stop the others.
 
-    If it is interrupted, or the race is over, it returns what it has, but for an interrupt before
-    any candidate is known.
+    An interrupt, or the end of the race, ends the comparison with the results so far.  An interrupt
+    before the first result is raised.
     """
     comparison = _Comparison(evaluate, rate, race)
     for plan in reversed(plans):
@@ -140,15 +144,15 @@ def compare(
 
 
 class _Comparison:
-    """Candidates while they are compared; none is evaluated twice."""
+    """A running comparison, which evaluates no candidate twice."""
 
     def __init__(self, evaluate: Evaluate, rate: Rate, race: Race | None) -> None:
         self._evaluate, self._rate, self._race = evaluate, rate, race
         self._tried: set[str] = set()
-        self.known = Compared()
+        self.known = CandidateRecord()
 
     def run(self, candidates: Sequence[Candidate], family: str, start: int | None = None) -> bool:
-        """Evaluate those that are new, steps from a known one; return whether to go on."""
+        """Evaluate new candidates, or steps from the one at `start`; return whether to go on."""
         known = self.known
         new = self._list_new(candidates)
         if not new or known.ended is not None:
@@ -175,8 +179,8 @@ class _Comparison:
         known.dropped += [k in dropped for k in range(len(new))]
         return True
 
-    def climb(self, plans: Sequence[Plan], times: int, width: int) -> None:
-        """Take steps from the best candidates of the best families, so often at most."""
+    def climb(self, plans: Sequence[ComparedFamily], times: int, width: int) -> None:
+        """Take steps from the best candidates of the best families, at most `times` times."""
         for _ in range(times):
             before = len(self.known.candidates)
             for plan in self._rank(plans)[:width]:
@@ -186,7 +190,7 @@ class _Comparison:
                 return
 
     def _list_new(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return those that were not tried; the engine takes together those of one group."""
+        """Return the candidates not tried yet, those that the engine batches side by side."""
         new = [c for c in candidates if _name(c) not in self._tried]
         first = {c.group: k for k, c in reversed([*enumerate(new)])}
         return sorted(new, key=lambda c: first[c.group])
@@ -200,14 +204,14 @@ class _Comparison:
         pace = self.known.candidates[start].pace
         self._race.begin(self.known.curves(start), [c.pace / pace for c in new])
 
-    def _rank(self, plans: Sequence[Plan]) -> list[Plan]:
+    def _rank(self, plans: Sequence[ComparedFamily]) -> list[ComparedFamily]:
         """Return the plans that have candidates, the best first."""
         known = self.known
         begun = [plan for plan in plans if any(c.family == plan.name for c in known.candidates)]
         return sorted(begun, key=lambda plan: -known.ratings[known.find_best(plan.name)])
 
-    def _step(self, plan: Plan) -> bool:
-        """Try steps from a family's best candidate, then all that help; return whether to go on."""
+    def _step(self, plan: ComparedFamily) -> bool:
+        """Try steps from a family's best candidate, then helpful ones together."""
         known = self.known
         at = known.find_best(plan.name)
         steps = plan.list_steps(known.candidates[at])
@@ -224,7 +228,7 @@ class _Comparison:
 
 
 def _name(candidate: Candidate) -> str:
-    """Return what tells candidates apart."""
+    """Return a text that identifies a candidate."""
     options, loss = vars(candidate.options), candidate.loss
     learner = candidate.options.weak_learner
     settings = {**options, "weak_learner": (learner.name, vars(learner))}
@@ -232,15 +236,15 @@ def _name(candidate: Candidate) -> str:
 
 
 def describe_families(
-    names: Sequence[str], found: Compared, scores: NDArray[np.float64]
+    names: Sequence[str], summary: CandidateRecord, scores: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Return what is known of each family: its best candidate, beside the best of all.
+    """Return the results of each family: its best candidate, compared with the best of all.
 
     `scores` are those of each candidate in each split, (n_candidates, n_splits).
     """
-    families = [c.family for c in found.candidates]
+    families = [c.family for c in summary.candidates]
     names = [name for name in names if name in families]
-    at = [found.find_best(name) for name in names]
+    at = [summary.find_best(name) for name in names]
     means = scores.mean(axis=1)[at]
 
     def add_up(values: Sequence[float]) -> NDArray[np.float64]:
@@ -255,8 +259,8 @@ def describe_families(
         "standard_error": _find_errors(scores[at]),
         **_find_distances(means, scores[at]),
         "candidates": add_up([1] * len(families)),
-        "dropped": add_up(found.dropped),
-        "seconds": add_up(found.seconds),
+        "dropped": add_up(summary.dropped),
+        "seconds": add_up(summary.seconds),
         "best_index": np.array(at),
     }
 
@@ -288,7 +292,7 @@ def add_pairs(
 def _find_distances(
     means: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return how far each is behind the best in the mean, and the standard error of that."""
+    """Return the mean distance of each from the best, and its standard error."""
     best = np.nanargmax(means)
     return {
         "behind": means[best] - means,
@@ -305,7 +309,7 @@ def _find_errors(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return errors
 
 
-def tell_families(results: dict[str, NDArray[Any]]) -> str:
+def format_families(results: dict[str, NDArray[Any]]) -> str:
     """Return the results of families as a text, the best first."""
     lines = [f"{'family':<27}{'score':>9}{'behind':>9}{'+-':>8}{'candidates':>16}{'seconds':>9}"]
     for k in np.argsort(-results["mean_test_score"], kind="stable"):

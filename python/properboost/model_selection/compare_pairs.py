@@ -1,4 +1,4 @@
-"""Comparing pairs of features, and their parameters, on top of an additive candidate."""
+"""The comparison of pairs of features, and of their parameters, on top of an additive candidate."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,20 +16,20 @@ from properboost.model_selection.split_rows import SplitRows
 from properboost.parameters import checks
 from properboost.parameters.stages import Interactions
 
-__all__ = ["ComparedPairs", "PairTrial", "Winner", "compare_pairs", "list_trials", "wants_pairs"]
+__all__ = ["PairComparison", "PairTrial", "Winner", "compare_pairs", "list_trials", "wants_pairs"]
 
 PAIRS_OF_EFFORT = {3: (3,), 4: (3, 10), 5: (1, 3, 10)}
-"""How many pairs for each feature are tried, besides `FEWEST_PAIRS`, by effort."""
+"""Numbers of pairs for each feature that are tried besides `FEWEST_PAIRS`, by effort."""
 
 MOST_PAIRS, MOST_CODES_OF_PAIRS = 500, 20_000_000
-"""The most pairs that are tried, and the most codes of theirs, a byte each in every split."""
+"""The most pairs that are tried, and the most codes of pairs, a byte each in every split."""
 
 RATES, SMOOTHINGS = (1.0, 0.25), (0.0, 0.2)
-"""The shrinkage of steps along tables of pairs, and the smoothing of these, that are tried."""
+"""The learning rates and the smoothings of tables of pairs that are tried."""
 
 Evaluate = Callable[[Sequence[Candidate], Sequence[SplitRows], int, int | None], CVScores]
-"""Takes candidates, the rows they are boosted on, how many pairs they have and how many estimators,
-if that is fixed; returns scores."""
+"""Function that takes candidates, their rows, and the numbers of pairs and, if fixed, of
+estimators; it returns scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +37,12 @@ class Winner:
     """A candidate that may be taken."""
 
     index: int
-    """The candidate's number, or with pairs that of the one they are added to."""
+    """The candidate's number; with pairs, that of the candidate they are added to."""
     candidate: Candidate
     n_estimators: int
-    """Its estimators, those of pairs if it has any."""
+    """The number of its estimators; with pairs, of theirs."""
     split_rows: Sequence[SplitRows]
-    """The rows that these are boosted on."""
+    """The rows on which these are boosted."""
     scores: NDArray[np.float64]
     """Its score on each split."""
     score: float
@@ -51,25 +51,25 @@ class Winner:
 
 @dataclass(frozen=True, eq=False)
 class PairTrial:
-    """Pairs to compare; `is_open` if their number of estimators is up to the search."""
+    """Pairs to compare; `is_open` if the search chooses their number of estimators."""
 
     interactions: Interactions
     is_open: bool
 
     @property
     def are_listed(self) -> bool:
-        """Whether the pairs themselves are known, and not their number alone."""
+        """Whether the pairs are listed, and not their number alone."""
         return not checks.is_integer(self.interactions.pairs)
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         pairs: Any = self.interactions.pairs
         return len(pairs) if self.are_listed else int(pairs)
 
 
 Take = Callable[[PairTrial], Sequence[SplitRows]]
-"""Returns the rows of each split with the codes of pairs."""
+"""Function that returns the rows of each split with the codes of pairs."""
 
 
 def wants_pairs(space: Space, effort: int | None) -> bool:
@@ -80,13 +80,13 @@ def wants_pairs(space: Space, effort: int | None) -> bool:
 
 
 def list_trials(space: Space, effort: int | None, n_rows: int, n_features: int) -> list[PairTrial]:
-    """Return the pairs to compare, fewer first; those of a number have the product of their fields.
+    """Return the pairs to compare, fewest first, with the product of their fields for each number.
 
-    Numbers and fields that the space has not are the search's.
+    The search chooses numbers and fields that the space lacks.
     """
     most = max(FEWEST_PAIRS, min(MOST_PAIRS, MOST_CODES_OF_PAIRS // n_rows))
-    each = PAIRS_OF_EFFORT.get(effort or 0, ())
-    numbers = [FEWEST_PAIRS, *(min(k * n_features, most) for k in each)]
+    pairs_a_feature = PAIRS_OF_EFFORT.get(effort or 0, ())
+    numbers = [FEWEST_PAIRS, *(min(k * n_features, most) for k in pairs_a_feature)]
     fields = {"learning_rate": RATES, "smoothing": SMOOTHINGS}
     trials = {
         f"{vars(pairs)} {is_open}": PairTrial(pairs, is_open)
@@ -96,12 +96,12 @@ def list_trials(space: Space, effort: int | None, n_rows: int, n_features: int) 
 
 
 @dataclass
-class ComparedPairs:
+class PairComparison:
     """Scores of each trial, no pairs at all first."""
 
     tried: list[Winner] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
-    """The parameters that the results have of each."""
+    """The parameters of each in the results."""
     dropped: int = 0
 
     def find_best(self) -> int:
@@ -120,7 +120,7 @@ class ComparedPairs:
         }
 
     def add(self, row: dict[str, Any], tried: Winner) -> None:
-        """Take one more."""
+        """Add one more."""
         self.rows.append(row)
         self.tried.append(tried)
 
@@ -135,12 +135,12 @@ def compare_pairs(
     fixed_number: bool,
     is_over: Callable[[], bool],
     race: Race | None,
-) -> ComparedPairs:
-    """Compare pairs on top of `base`, which is compared with them if it may have none.
+) -> PairComparison:
+    """Compare pairs on top of `base`, and with `base` alone if it may have none.
 
     With a `fixed_number` of estimators all of them are used.
     """
-    compared = ComparedPairs()
+    compared = PairComparison()
     if may_have_none:
         compared.add(_describe(base, None), base)
     for group in _group(trials):
@@ -155,9 +155,9 @@ def compare_pairs(
         scores = evaluate(candidates, rows, first.n_pairs, fixed)
         compared.dropped += 0 if race is None else len(race.dropped)
         means = mean_scores(scores.values[0])
-        on_their_own = map(mean_known, scores.values)
-        for k, (mean, *their_own) in enumerate(zip(means, *on_their_own, strict=True)):
-            at = len(mean) - 1 if fixed_number or fixed else find_best(*their_own)
+        known_means = map(mean_known, scores.values)
+        for k, (mean, *known_mean) in enumerate(zip(means, *known_means, strict=True)):
+            at = len(mean) - 1 if fixed_number or fixed else find_best(*known_mean)
             tuned = candidates[k].with_temperature(scores.temperatures[k, at])
             if first.is_open:
                 tuned = tuned.with_pairs(group[k].interactions.replace(n_estimators=at + 1))
@@ -168,7 +168,7 @@ def compare_pairs(
 
 
 def _group(trials: Sequence[PairTrial]) -> Iterator[list[PairTrial]]:
-    """Yield trials that are boosted together: of the same pairs, and as many estimators."""
+    """Yield trials that are boosted together: those of the same pairs and number of estimators."""
     for _, group in groupby(
         trials,
         key=lambda trial: (
@@ -179,7 +179,7 @@ def _group(trials: Sequence[PairTrial]) -> Iterator[list[PairTrial]]:
 
 
 def _describe(tried: Winner, trial: PairTrial | None) -> dict[str, Any]:
-    """Return what the results have of pairs, or of none."""
+    """Return the parameters of pairs, or of none, in the results."""
     row: dict[str, Any] = {"interactions": 0}
     if trial is not None:
         row = {

@@ -1,7 +1,7 @@
-"""Cross-validation: candidates are fitted on splits, scored on the rows held out, and compared.
+"""Cross-validation: it fits candidates on splits and scores them on the held-out rows.
 
-How models are fitted differs from family to family: each has `Fits` of its own.  Splits, scores,
-stopping, progress, results and the choice of the best are the same for all.
+Each search has its way to fit models, a subclass of `Fits`.  All share splits, scores, stopping,
+progress, results and the choice of the best.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,12 +23,12 @@ from properboost.model_selection.temperature import fit_temperature
 from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import Report
-from properboost.scoring import HeldOut, Score, find_score, name_score
+from properboost.scoring import HeldOutRows, Score, find_score, name_score
 
 __all__ = [
     "CVTask",
     "MakePatience",
-    "check_found",
+    "check_best_score",
     "cross_validate",
     "describe_results",
     "read_task",
@@ -37,12 +37,12 @@ __all__ = [
 Array = NDArray[np.float64]
 
 MakePatience = Callable[[int], Patience]
-"""Takes the number of scores that are watched."""
+"""Function of the number of watched scores."""
 
 
 @dataclass(frozen=True, eq=False)
 class CVTask:
-    """What candidates are compared on: rows, splits of them, and a score."""
+    """The task on which candidates are compared: rows, splits of them, and a score."""
 
     rows: Rows
     split_batches: list[SplitBatch]
@@ -61,7 +61,7 @@ class CVTask:
 
 
 def read_task(X: Any, rows: Rows, *, cv: CV, scoring: Scoring, groups: ArrayLike | None) -> CVTask:
-    """Check `cv`, `scoring` and `groups`, the parameters that every search has."""
+    """Check `cv`, `scoring` and `groups`, the parameters of every search."""
     score = find_score(scoring, rows.classes, X)
     return CVTask(rows, find_splits(cv, X, rows, groups), score, name_score(scoring))
 
@@ -78,13 +78,13 @@ def cross_validate(
 ) -> CVScores:
     """Score each candidate in each split after each estimator.
 
-    `stop` makes what says that a candidate improves no more; without, all go on to the end.
-    Scores that fits measure are known after every estimator; others after 1, 2, 3, 4, 5, 6, 8, 10,
-    12, 15 and so on, or at the end only where fits cannot go on.
+    `stop` makes the rule that ends a candidate that improves no more; without it, all go on to the
+    end.  Scores that fits measure are known after every estimator.  Others are known after 1, 2, 3,
+    4, 5, 6, 8, 10, 12, 15 and so on, or only at the end where fits cannot pause.
 
     One-vs-rest candidates of several classes are scored both ways: with probabilities divided by
     their sum, and with a softmax whose temperature is fitted to the raw predictions of all splits'
-    held-out rows.  The way of the better mean first score counts.
+    held-out rows.  The better mean of the first score decides.
     """
     progress = Progress(report)
     if race is not None and race.leaders is not None:
@@ -94,20 +94,20 @@ def cross_validate(
         if parts and race is not None and race.is_over():
             break
         parts.append((fits.candidates, fits.splits, _run(fits, scores, stop, progress, race)))
-        del fits  # before the next ones take their memory
+        del fits  # before the next fits take their memory
     longest = max(part.values.shape[3] for _, _, part in parts)
     values = np.full((len(scores), n_candidates, n_splits, longest), np.nan)
     temperatures = np.full((n_candidates, longest), np.nan)
     for candidates, splits, part in parts:
-        own = values[:, candidates.start : candidates.stop, splits.start : splits.stop]
+        block = values[:, candidates.start : candidates.stop, splits.start : splits.stop]
         run = part.values.shape[3]
-        own[..., :run] = part.values
+        block[..., :run] = part.values
         temperatures[candidates.start : candidates.stop, :run] = part.temperatures
     return CVScores(values, temperatures)
 
 
 def make_schedule(most: int) -> Iterator[int]:
-    """Yield the numbers of estimators at which scores are looked at, the last of them `most`."""
+    """Yield the numbers of estimators at which models are scored, the last of them `most`."""
     at = 0
     while at < most:
         at = min(most, max(at + 1, round(1.25 * at)))
@@ -123,8 +123,9 @@ def _run(
 ) -> CVScores:
     """Fit all candidates with `n_estimators`, or until they improve no more; return the scores.
 
-    In a race they run on the first splits first, and only those that may yet win on the others.
-    One-vs-rest candidates, whose temperature is fitted to all splits together, run on all at once.
+    In a race they run on the first splits first; only those that may yet win run on the others.
+    One-vs-rest candidates run on all at once, as their temperature is fitted to all splits
+    together.
     """
     run = _Run(fits, scores, stop, progress, race)
     active = list(fits.candidates)
@@ -139,12 +140,12 @@ def _run(
                 race.drop_behind(apart)
                 active = [c for c in active if c not in race.dropped]
     run.go(active, fits.splits)
-    run.tell(fits.candidates)
-    return run.found
+    run.show_progress(fits.candidates)
+    return run.scores
 
 
 class _Run:
-    """Candidates that are fitted together, and scored on the way."""
+    """A run of candidates that are fitted together, with scores on the way."""
 
     def __init__(
         self,
@@ -169,12 +170,12 @@ class _Run:
         self._temperatures = np.full((n_candidates, 0), np.nan)
 
     @property
-    def found(self) -> CVScores:
-        """What is known of all candidates."""
+    def scores(self) -> CVScores:
+        """The scores of all candidates so far, NaN where a candidate was not scored."""
         return CVScores(self._values, self._temperatures)
 
     def go(self, active: Sequence[int], splits: Sequence[int]) -> None:
-        """Fit candidates on splits until they improve no more; what is fitted there is not again.
+        """Fit candidates on splits until they improve no more; skip models that are fitted.
 
         In a race some of them are dropped on the way.
         """
@@ -191,11 +192,11 @@ class _Run:
             self._advance([(c, s) for c in active for s in splits], before, at)
             self._show_scores(active, columns, watches, before, at)
             before = at
-            if on_all:  # on fewer, scores are no one's to compare with
+            if on_all:  # scores on fewer splits are not comparable
                 best = (watches[c].best for c in active)
                 self._progress.best = max([self._progress.best, *best])
             active = self._list_going_on(active, splits, watches, at)
-            self.tell({*fits.candidates} - {*active} if on_all else ())
+            self.show_progress({*fits.candidates} - {*active} if on_all else ())
 
     def _schedule(self) -> Iterable[int]:
         """Return the numbers of estimators at which models are scored.
@@ -214,11 +215,11 @@ class _Run:
         before: int,
         at: int,
     ) -> None:
-        """Show candidates' new scores on these splits to what may end or drop them."""
+        """Pass candidates' new scores on these splits to the rules that may end or drop them."""
         for c in active:
             scores = self._values[:, c - self._fits.candidates.start, columns]
             if self._watched:
-                watches[c].see(before, scores[..., before:at].mean(axis=1))
+                watches[c].add(before, scores[..., before:at].mean(axis=1))
             if self._race is not None:
                 self._race.see(c, at, scores[..., at - 1].copy())
 
@@ -244,7 +245,7 @@ class _Run:
         return [] if race.is_over() else [c for c in learning if c not in lost]
 
     def _advance(self, models: Sequence[ModelOf], before: int, at: int) -> None:
-        """Fit models, and score those that were not fitted so far before."""
+        """Fit models up to `at` estimators, and score those that are new there."""
         fits = self._fits
         first_candidate, first_split = fits.candidates.start, fits.splits.start
         new = [
@@ -258,18 +259,18 @@ class _Run:
             c_at, s_at = c - first_candidate, s - first_split
             self._reached[c_at, s_at] = at
             if not fits.seeks_temperature(c):
-                self._values[:, c_at, s_at, before:at] = _look(
+                self._values[:, c_at, s_at, before:at] = _score_steps(
                     fits, self._scores, self._measured, c, s, before, at
                 )
         for c in dict.fromkeys(c for c, _ in new):
             if fits.seeks_temperature(c):
-                both = _look_both_ways(fits, self._scores, c, self._fitted.get(c, 1.0))
+                both = _score_couplings(fits, self._scores, c, self._fitted.get(c, 1.0))
                 better, self._temperatures[c - first_candidate, at - 1] = both.better
                 self._values[:, c - first_candidate, :, at - 1] = better
                 self._fitted[c] = both.temperature or 1.0
 
-    def tell(self, ended: Iterable[int]) -> None:
-        """Show how far the models are; what has ended counts as done."""
+    def show_progress(self, ended: Iterable[int]) -> None:
+        """Show the progress of the models; candidates that have ended count as done."""
         fits = self._fits
         rounds = self._reached.copy()
         for c in ended:
@@ -282,7 +283,7 @@ class _Run:
 _never_over: MakePatience = partial(Patience, n_iter_no_change=LARGEST_INT, tol=0.0)
 
 
-def _look(
+def _score_steps(
     fits: Fits,
     scores: Sequence[Score],
     measured: bool,
@@ -291,12 +292,12 @@ def _look(
     before: int,
     at: int,
 ) -> Array:
-    """Return the scores after estimators `before` + 1 to `at`, NaN where they are not known."""
+    """Return the scores after estimators `before` + 1 to `at`, NaN where unknown."""
     if measured:
-        found = fits.curves(candidate, split, scores)
-        if found.shape[1] > 0:
-            # A model that learns no more stays as it is.
-            taken: Array = found[:, np.minimum(np.arange(before, at), found.shape[1] - 1)]
+        curves = fits.curves(candidate, split, scores)
+        if curves.shape[1] > 0:
+            # A model that learns no more keeps its scores.
+            taken: Array = curves[:, np.minimum(np.arange(before, at), curves.shape[1] - 1)]
             return taken
     values = _score(scores, fits.held_out(split), fits.link(candidate), fits.raw(candidate, split))
     # A model without estimators has the same score at every number.
@@ -308,7 +309,7 @@ def _look(
 
 
 @dataclass(frozen=True, eq=False)
-class _BothWays:
+class _CouplingScores:
     """Scores (n_scores, n_splits) of a one-vs-rest candidate: divided by the sum, and softmax."""
 
     divided: Array
@@ -317,49 +318,51 @@ class _BothWays:
 
     @property
     def better(self) -> tuple[Array, float]:
-        """The scores whose means are better, the first that differs, and their temperature."""
+        """The scores of the better mean, in the first score that differs, and their temperature."""
         means = [tuple(mean_scores(values)) for values in (self.divided, self.softmax)]
         if self.temperature is None or means[1] <= means[0]:
             return self.divided, np.nan
         return self.softmax, self.temperature
 
 
-def _look_both_ways(fits: Fits, scores: Sequence[Score], candidate: int, start: float) -> _BothWays:
-    """Return the scores of a one-vs-rest candidate; its temperature is sought from `start` on."""
+def _score_couplings(
+    fits: Fits, scores: Sequence[Score], candidate: int, start: float
+) -> _CouplingScores:
+    """Return the scores of a one-vs-rest candidate, whose temperature is fitted from `start` on."""
     link = fits.link(candidate)
     rows = [fits.held_out(split) for split in fits.splits]
     raws = [fits.raw(candidate, split) for split in fits.splits]
     divided = np.stack(
-        [_score(scores, own, link, raw) for own, raw in zip(rows, raws, strict=True)], axis=1
+        [_score(scores, split, link, raw) for split, raw in zip(rows, raws, strict=True)], axis=1
     )
-    weights = [own.weight for own in rows if own.weight is not None]
+    weights = [split.weight for split in rows if split.weight is not None]
     with np.errstate(over="ignore"):
         pooled = np.concatenate(raws) / (2.0 * link.loss.gain)
     temperature = fit_temperature(
         pooled,
-        np.concatenate([own.codes for own in rows]),
+        np.concatenate([split.codes for split in rows]),
         np.concatenate(weights) if weights else None,
         start,
     )
     if temperature is None:
-        return _BothWays(divided, divided, None)
+        return _CouplingScores(divided, divided, None)
     link = replace(link, temperature=temperature)
     softmax = np.stack(
-        [_score(scores, own, link, raw) for own, raw in zip(rows, raws, strict=True)], axis=1
+        [_score(scores, split, link, raw) for split, raw in zip(rows, raws, strict=True)], axis=1
     )
-    return _BothWays(divided, softmax, temperature)
+    return _CouplingScores(divided, softmax, temperature)
 
 
-def _score(scores: Sequence[Score], held_out: HeldOut, link: Link, raw: Array) -> Array:
+def _score(scores: Sequence[Score], held_out: HeldOutRows, link: Link, raw: Array) -> Array:
     """Return every score of the rows that a split holds out."""
     known = {score: score(held_out, link, raw) for score in dict.fromkeys(scores)}
     return np.array([known[score] for score in scores])
 
 
-# -- what is found --------------------------------------------------------------------------------
+# -- results --------------------------------------------------------------------------------------
 
 
-def check_found(mean: float, scoring: Scoring) -> None:
+def check_best_score(mean: float, scoring: Scoring) -> None:
     """Refuse a search whose best candidate has no score."""
     if mean == -np.inf:
         raise ValueError(f"scoring={scoring!r} gave no finite score in all splits")
@@ -373,13 +376,13 @@ def describe_results(
 ) -> dict[str, Any]:
     """Return results in the form of scikit-learn's searches, from scores (candidates, splits).
 
-    `columns` holds what each candidate has of the columns ``param_...``; where it lacks one, that
-    is masked.  `more` are further columns.
+    `columns` holds each candidate's values of the columns ``param_...``; missing ones are masked.
+    `more` are further columns.
     """
     results: dict[str, Any] = {"params": list(params)}
-    for name in dict.fromkeys(name for own in columns for name in own):
+    for name in dict.fromkeys(name for entries in columns for name in entries):
         results[f"param_{name}"] = _make_column(
-            [own.get(name) for own in columns], [name not in own for own in columns]
+            [entries.get(name) for entries in columns], [name not in entries for entries in columns]
         )
     results.update(more or {})
     for k, column in enumerate(scores.T):
@@ -394,11 +397,11 @@ def describe_results(
 
 
 def _make_column(values: Sequence[Any], masked: Sequence[bool]) -> np.ma.MaskedArray[Any, Any]:
-    """Return a column: of numbers if all that are not masked are numbers, else of objects."""
+    """Return a masked column: of numbers if all unmasked values are numbers, else of objects."""
     known = [value for value, hidden in zip(values, masked, strict=True) if not hidden]
     are_numbers = all(isinstance(value, bool | int | float | np.number) for value in known)
     dtype = np.array(known).dtype if are_numbers else np.dtype(object)
-    # What is masked is saved, too, and must not be what memory happened to hold.
+    # Masked values are saved, too, and must not be leftovers in memory.
     data = np.full(len(values), None if dtype.kind == "O" else 0, dtype=dtype)
     for k in np.flatnonzero(~np.array(masked)).tolist():
         data[k] = values[k]

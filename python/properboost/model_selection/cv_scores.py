@@ -1,4 +1,4 @@
-"""Scores of candidates on splits: their means, and which are best."""
+"""Scores of candidates on splits: their means, and the best of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CVScores:
-    """What cross-validation finds."""
+    """The scores of a cross-validation."""
 
     values: Array
     """Every score of each candidate in each split after each estimator, shape (n_scores,
@@ -46,42 +46,42 @@ def lengthen(values: Array, size: int) -> Array:
 
 
 def mean_scores(scores: Array) -> Array:
-    """Return the means over the splits, the second axis; -inf where a split's is not known."""
+    """Return the means over the splits, the second axis; -inf where a split has no score."""
     means: Array = scores.mean(axis=1)
     return np.where(np.isnan(means), -np.inf, means)
 
 
 def mean_known(scores: Array) -> Array:
-    """Return the means over those splits of which there is any score, or -inf, as `mean_scores`.
+    """Return the means over those splits that have any score, or -inf, as in `mean_scores`.
 
     A candidate that was dropped ran on the first splits only.
     """
     means = mean_scores(scores)
-    for own, found in zip(scores, means, strict=True):
-        ran = ~np.isnan(own).all(axis=1)
+    for candidate, mean in zip(scores, means, strict=True):
+        ran = ~np.isnan(candidate).all(axis=1)
         if ran.any():
-            found[:] = mean_scores(own[None, ran])[0]
+            mean[:] = mean_scores(candidate[None, ran])[0]
     return means
 
 
 def find_best(means: Array, preference: Array | None = None) -> int:
-    """Return where means are largest; of several places, the first where `preference` is."""
+    """Return the place of the largest mean; of ties, the one of the largest `preference`."""
     tied = np.flatnonzero(means == means.max())
     return int(tied[0] if preference is None else tied[preference[tied].argmax()])
 
 
 def find_best_numbers(scores: CVScores, *, any_number: bool) -> tuple[int, NDArray[np.intp]]:
-    """Return the best candidate, and at which of its estimators each one is best.
+    """Return the best candidate, and the best number of estimators of each.
 
-    That is the last, unless any number of estimators may be taken.
+    That number is the last, unless any may be taken.
     """
     curves, log_losses = scores.values
     means = mean_scores(curves)
     if not any_number:
         return find_best(means[:, -1]), np.full(len(curves), curves.shape[2] - 1)
-    # Scores that know labels only tie often.
+    # Scores of labels alone tie often.
     others = mean_scores(log_losses)
-    on_their_own = (mean_known(array) for array in (curves, log_losses))
-    best_at = np.array([find_best(*pair) for pair in zip(*on_their_own, strict=True)])
+    known_means = (mean_known(array) for array in (curves, log_losses))
+    best_at = np.array([find_best(*pair) for pair in zip(*known_means, strict=True)])
     best = find_best(*(array[np.arange(len(array)), best_at] for array in (means, others)))
     return best, best_at

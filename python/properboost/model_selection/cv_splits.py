@@ -1,4 +1,4 @@
-"""CV splits, held as parts of the rows that each of them trains on or holds out."""
+"""CV splits, as parts of the rows that each split trains on or holds out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,26 +27,26 @@ __all__ = [
     "TRAIN",
     "CVSplit",
     "SplitBatch",
+    "are_representative",
     "choose_folds",
     "choose_split",
     "find_splits",
-    "tell_enough",
 ]
 
 MOST_PARTS = 64
-"""Parts that one order of the rows may have: each has histograms of its own."""
+"""The most parts of one order of the rows: each needs histograms."""
 
 UNUSED, TRAIN, TEST = 0, 1, 2
-"""What a part of the rows is to a split."""
+"""The roles of a part of the rows in a split."""
 
 
 @dataclass(frozen=True, eq=False)
 class CVSplit:
-    """One split, the number `index`: which rows it trains on, and which it holds out."""
+    """One split, the number `index`: the rows that it trains on, and those that it holds out."""
 
     index: int
     role: NDArray[np.int8]
-    """What each row of the table is to the split."""
+    """The role of each row of the table in the split."""
 
     def rows(self, role: int) -> NDArray[np.int64]:
         """Return the positions of the rows that have a role, in rising order."""
@@ -80,61 +80,61 @@ class SplitBatch:
 FOLDS = 5
 
 ENOUGH_ROWS, ENOUGH_OF_CLASS = 2_000, 20
-"""Rows times classes, and rows of the rarest class, from which on a part of them tells enough."""
+"""Rows times classes, and rows of the rarest class, at which a part of the rows suffices."""
 
 
 def choose_folds(rows: Rows, *, grouped: bool) -> CV:
     """Return stratified folds, at most as many as the largest class has rows for.
 
-    Rows are not shuffled: where they are sorted by place, time or person, folds that mix what
-    belongs together promise more than new places, times or persons will keep.
+    Rows are not shuffled: they may be sorted by place, time or person.  Shuffled folds mix rows
+    that belong together, and their scores promise more than new places, times or persons will keep.
     """
     n = int(np.clip(_count_rows(rows).max(), 2, FOLDS))
     return (StratifiedGroupKFold if grouped else StratifiedKFold)(n)
 
 
 def choose_split(rows: Rows, *, grouped: bool) -> CV:
-    """Return a split that holds out a fifth of the rows by chance; folds if that is too few.
+    """Return a split that holds out a fifth of the rows at random; folds if that is too few.
 
-    A single fold of rows that are sorted would be at the mercy of where they are cut.
+    A single fold of sorted rows would depend on the place of the cut.
     """
-    if grouped or not tell_enough(rows):
+    if grouped or not are_representative(rows):
         return choose_folds(rows, grouped=grouped)
     return StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
 
 
-def tell_enough(rows: Rows) -> bool:
-    """Whether a part of the rows, a fifth or two, tells enough of them."""
+def are_representative(rows: Rows) -> bool:
+    """Whether a part of the rows, a fifth or two, represents them well enough."""
     counts = _count_rows(rows)
     return bool(counts.sum() * len(counts) >= ENOUGH_ROWS and counts.min() >= ENOUGH_OF_CLASS)
 
 
 def _count_rows(rows: Rows) -> NDArray[np.int64]:
-    """Return how many rows of each class count."""
+    """Return the number of rows of each class that count."""
     return np.bincount(rows.codes, minlength=len(rows.classes))[: len(rows.classes)]
 
 
 def find_splits(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:
     """Split the rows that count, and gather splits until they would need too many parts.
 
-    A split is a set of rows: in which order a splitter names them makes no difference.
+    A split is a set of rows: the order of a splitter's positions makes no difference.
     """
-    found: list[SplitBatch] = []
+    batches: list[SplitBatch] = []
     first = 0
     part = np.zeros(len(rows.codes), dtype=np.uint8)
     roles = np.empty((0, 1), dtype=np.int8)
     for row_roles in _split(cv, X, rows, groups):
         finer, finer_roles = _refine(part, roles, row_roles)
         if len(roles) and finer_roles.shape[1] > MOST_PARTS:
-            found.append(SplitBatch(first, part, roles))
+            batches.append(SplitBatch(first, part, roles))
             first += len(roles)
             part, roles = np.zeros_like(part), np.empty((0, 1), dtype=np.int8)
             finer, finer_roles = _refine(part, roles, row_roles)
         part, roles = finer, finer_roles
     if first + len(roles) == 0:
         raise ValueError(f"cv must give at least one split; got {cv!r}, which gave none")
-    found.append(SplitBatch(first, part, roles))
-    return found
+    batches.append(SplitBatch(first, part, roles))
+    return batches
 
 
 def _refine(
@@ -142,10 +142,10 @@ def _refine(
 ) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
     """Cut each part by the role its rows have in one more split."""
     keys = part * np.uint8(3) + row_roles  # at most MOST_PARTS parts: it fits into a byte
-    held = np.flatnonzero(np.bincount(keys))
+    used = np.flatnonzero(np.bincount(keys))
     number = np.zeros(256, dtype=np.uint8)
-    number[held] = np.arange(len(held), dtype=np.uint8)
-    return find_entries(number, keys), np.vstack([roles[:, held // 3], held % 3]).astype(np.int8)
+    number[used] = np.arange(len(used), dtype=np.uint8)
+    return find_entries(number, keys), np.vstack([roles[:, used // 3], used % 3]).astype(np.int8)
 
 
 def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDArray[np.uint8]]:
@@ -198,9 +198,9 @@ def _read_positions(indices: ArrayLike, n_rows: int, what: str) -> NDArray[np.in
 
 
 def _check_roles(roles: NDArray[np.uint8], rows: Rows, k: int) -> None:
-    held = np.bincount(rows.codes[roles == TRAIN], minlength=len(rows.classes))
-    if np.count_nonzero(held) < 2:
-        known = rows.classes[held > 0].tolist()
+    counts = np.bincount(rows.codes[roles == TRAIN], minlength=len(rows.classes))
+    if np.count_nonzero(counts) < 2:
+        known = rows.classes[counts > 0].tolist()
         raise ValueError(
             f"cv: split {k} must train on rows of at least two classes; its training rows are of "
             f"{f'class {known[0]!r} only' if known else 'no class'}: use fewer or stratified splits"

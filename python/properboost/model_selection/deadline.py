@@ -1,4 +1,4 @@
-"""When a search has to end, in whichever process it is."""
+"""The deadline of a search, for all its processes."""
 
 import time
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ __all__ = ["Deadline"]
 
 @dataclass(frozen=True)
 class Deadline:
-    """Says whether a number of seconds is over, also in other processes."""
+    """A time limit that holds in other processes, too."""
 
     end: float
-    """By the clock of this process that never goes back."""
+    """The end by the monotonic clock of this process."""
 
     @classmethod
     def after(cls, seconds: float | None) -> "Deadline":
-        """Return the deadline after so many seconds from now; None is never."""
+        """Return the deadline so many seconds from now; None is never."""
         return cls(np.inf if seconds is None else time.monotonic() + seconds)
 
     def __call__(self) -> bool:
-        """Whether it is over."""
+        """Whether the time is up."""
         return time.monotonic() > self.end
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -30,5 +30,5 @@ class Deadline:
 
 
 def _until(end: float) -> Deadline:
-    """Return the deadline at a time of day, which processes agree on."""
+    """Return the deadline at a time of day, which is the same in all processes."""
     return Deadline(end - time.time() + time.monotonic())

@@ -1,6 +1,6 @@
-"""Searches in files of earlier formats, whose parameters and results had flat names.
+"""Searches in files of earlier formats, which had flat names of parameters and results.
 
-Earlier searches had more parameters.  Those that are not at their defaults go into the `space`.
+Earlier searches had more parameters; the values that differ from the defaults go into the `space`.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ Search = TypeVar("Search", bound=SearchParameters)
 AUTO = "auto"
 
 FULL = 3
-"""The effort from which on searches look for pairs by themselves."""
+"""The least effort at which searches look for pairs by themselves."""
 
 Flat = Mapping[str, Any]
 
@@ -75,14 +75,14 @@ _DEFAULTS: Flat = {
     "bag_tables": True,
     "screening": AUTO,
 }
-"""The parameters that searches had besides those of today, with their defaults; those that others
-depend on come first."""
+"""Former parameters of searches, with their defaults; parameters that others depend on come
+first."""
 
 _BEFORE: Flat = {name: value for name, value in BEFORE.items() if name in _DEFAULTS} | {
     "calibrate": False,
     "effort": None,
 }
-"""The values that searches had whose files are too old to name them."""
+"""The values of searches whose files are too old to name them."""
 
 _SINGULAR = {"gains": "gain", "smoothings": "smoothing", "priors": "prior"}
 
@@ -90,7 +90,7 @@ _OTHERS = ("alphas", *_SINGULAR, "max_literals")
 
 
 def find_forms_of_search(search: type) -> Forms:
-    """Return the flat names of a search's parameters, and in what form files have them."""
+    """Return the flat names of a search's parameters, with their forms in files."""
     forms = find_earlier_forms(ProperBoostClassifier)
     return {
         **{name: forms.get(name) for name in (*_DEFAULTS, *_OTHERS)},
@@ -99,9 +99,9 @@ def find_forms_of_search(search: type) -> Forms:
 
 
 def make_earlier_search(search: Callable[..., Search], fixed: Flat, /, **flat: Any) -> Search:
-    """Return the search of parameters by flat names, of which all searches had the fixed ones.
+    """Return the search with parameters by flat names; the `fixed` ones are those of all searches.
 
-    Its space has all that was written, also what has no effect.
+    Its space has all written values, even those without effect.
     """
     flat = rename({**_BEFORE, **flat, **fixed})
     alphas, smoothings = flat.pop("alphas", None), flat.get("smoothings", AUTO)
@@ -127,7 +127,7 @@ def make_earlier_search(search: Callable[..., Search], fixed: Flat, /, **flat: A
 
 
 def _find_learner(flat: Flat, *, readable: bool) -> str:
-    """Return the first weak learner that has the fields that are not as usual, if any is."""
+    """Return the first weak learner that has all fields of unusual values, if there is one."""
     learners = [name for name, kind in LEARNERS.items() if not (readable and kind.is_grown)]
     owners = [find_learners(name) for name, value in flat.items() if value != _DEFAULTS[name]]
     for kinds in filter(None, owners):
@@ -141,7 +141,7 @@ def _has_pairs(flat: Flat, effort: int) -> bool:
 
 
 def _read_values(name: str, value: Any) -> Any:
-    """Return a value, or values in a list, each of which is checked by itself."""
+    """Return a value, or the values in a list, each of which is checked by itself."""
     if name == "monotonic_cst" and isinstance(value, list):
         return tuple(value)  # a value, and no choice
     entry = PLACES[name].entry if name in PLACES else declared(ProperBoostClassifier)[name]
@@ -154,7 +154,7 @@ def _read_values(name: str, value: Any) -> Any:
 
 
 def drop_ineffective(search: SearchParameters) -> None:
-    """Leave in a search's space the values that go together: the others had no effect.
+    """Leave in a search's space the compatible values: the others had no effect.
 
     Earlier ones are taken first.
     """
@@ -176,13 +176,13 @@ def _goes(search: SearchParameters) -> bool:
 
 
 def _name_alphas(loss: Any, alphas: Any) -> Any:
-    """Return losses; the one that has an alpha comes with each of these."""
+    """Return losses; the one with an alpha is repeated for each alpha."""
     if alphas is None:
         return loss
     losses = []
-    for each in _list(loss):
-        has_alpha = isinstance(each, str) and each == "alpha"
-        losses += [get_loss("alpha", alpha=alpha) for alpha in alphas] if has_alpha else [each]
+    for entry in _list(loss):
+        has_alpha = isinstance(entry, str) and entry == "alpha"
+        losses += [get_loss("alpha", alpha=alpha) for alpha in alphas] if has_alpha else [entry]
     return losses
 
 
@@ -191,7 +191,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def nest_chosen(flat: Flat, search: SearchParameters) -> dict[str, Any]:
-    """Return what a search chose, with objects."""
+    """Return the chosen parameters of a search, with objects."""
     learner = (search.space or {}).get("weak_learner", "table")
     flat = rename({"weak_learner": learner, **flat})
     model = make_earlier(ProperBoostClassifier, **flat)

@@ -1,7 +1,7 @@
-"""The families of models that a search compares, and what may be changed in each.
+"""The families of models that a search compares, and the steps that change them.
 
-A family is a weak learner with settings that go well together.  It begins with few candidates;
-a search then moves the best of them along the family's ladders, a step at a time.
+A family is a weak learner with settings that suit each other.  It begins with few candidates; a
+search then moves the best of them along the family's ladders, a step at a time.
 """
 
 import contextlib
@@ -13,7 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.combinations import NotHadError, combine, settle_draws, show
+from properboost.model_selection.combinations import (
+    FamilyExcludedError,
+    combine,
+    settle_draws,
+    show,
+)
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -23,7 +28,7 @@ from properboost.model_selection.search_space import (
     list_candidates,
     with_gain,
 )
-from properboost.model_selection.space import Combined, Settings, Space, read_space
+from properboost.model_selection.space import Combinations, Settings, Space, read_space
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import check_declared, declared, read, read_parameter
 from properboost.parameters.learners import LEARNERS, ROWS_PER_BIN, Learner
@@ -33,17 +38,17 @@ __all__ = [
     "GRID",
     "NAMES",
     "Family",
-    "Plan",
-    "Settled",
+    "FamilyPlan",
+    "SearchDesign",
     "check_search",
+    "design_search",
     "is_auto",
     "list_plans",
-    "settle",
 ]
 
 
 Start: TypeAlias = Mapping[str, Sequence[Any]]
-"""The values that parameters begin with."""
+"""The start values of parameters."""
 
 MOST_OBJECTS = 6
 """The most weak learners that an error lists as code."""
@@ -59,26 +64,26 @@ class Family:
     settings: Settings
     """Its weak learner: other values in the space exclude it."""
     start: Start = dataclasses.field(default_factory=dict)
-    """The values that it begins with, where the space has none and where they have an effect."""
+    """Its start values, for names that the space lacks and where they have an effect."""
     ladders: Sequence[Sequence[Settings]] = ()
-    """Settings that a step exchanges for the next ones, up or down."""
+    """Settings in order: a step replaces one by its neighbour."""
     additive: bool = False
-    """Whether its models are sums of functions of one feature, which can be looked at."""
+    """Whether its models are sums of functions of one feature, which can be plotted."""
     gains: int | None = None
-    """How many gains it begins with, and may step from; None is only those of `start`."""
+    """The number of gains that it begins with, and may step from; None is only those of `start`."""
     never: Settings = dataclasses.field(default_factory=dict)
     """Values that exclude it, too."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Settled:
-    """A space beside the families that a search compares, whatever the rows."""
+class SearchDesign:
+    """The design of a search that no rows change: its space, and the families to compare."""
 
     space: Space
-    families: Mapping[str, Combined]
+    families: Mapping[str, Combinations]
     """The combinations of each family, or of the plain grid."""
     left_out: Mapping[str, str]
-    """The families that cannot have what the space has, and what that is."""
+    """The families that exclude a value of the space, with the reason."""
 
     @property
     def by_family(self) -> bool:
@@ -103,11 +108,11 @@ class Settled:
 
     @property
     def needs_means(self) -> bool:
-        """Whether a weak learner needs the means of bins."""
+        """Whether any weak learner needs the means of bins."""
         return any(learner.needs_means for learner in self.learners)
 
     def describe(self) -> list[str]:
-        """Return lines of a text: the values of the space, and the families without them."""
+        """Return lines of text: the values of the space, and the families that exclude them."""
         written = self.space.written
         if not written:
             return []
@@ -121,10 +126,10 @@ class Settled:
         return lines
 
 
-def settle(search: SearchParameters) -> Settled:
-    """Return the families that a search compares, whatever the rows.
+def design_search(search: SearchParameters) -> SearchDesign:
+    """Return the design of a search, which no rows change.
 
-    Without an effort, and where no family has a value of the space, these are the plain grid: all
+    Without an effort, or where no family has a value of the space, it is the plain grid: all
     combinations of the space's lists.
     """
     space = read_space(search)
@@ -132,31 +137,31 @@ def settle(search: SearchParameters) -> Settled:
     families = {name: combined for name, combined in tried.items() if name not in left_out}
     not_had = _list_not_had(space, families.values())
     if families and not not_had:
-        return Settled(space, families, left_out)
+        return SearchDesign(space, families, left_out)
     grid = _combine_lists(search, space)
     refused = _list_not_had(space, [grid])
     if refused:
-        name, place = next((one for one in refused if one in not_had), refused[0])
+        name, place = next((entry for entry in refused if entry in not_had), refused[0])
         raise _explain(search, space, tried, grid, name, place)
     for name in families:
         lacking, place = not_had[0]
         left_out[name] = f"{lacking}={show(space.choices[lacking][place])}"
     in_order = {name: left_out[name] for name in _BY_NAME if name in left_out}
-    return Settled(space, {GRID.name: grid}, in_order)
+    return SearchDesign(space, {GRID.name: grid}, in_order)
 
 
 def _try_families(
     search: SearchParameters, space: Space
-) -> tuple[dict[str, Combined], dict[str, str]]:
-    """Return the families that a space does not exclude, and why others are left out."""
-    tried: dict[str, Combined] = {}
+) -> tuple[dict[str, Combinations], dict[str, str]]:
+    """Return the families that a space does not exclude, and the reasons against the others."""
+    tried: dict[str, Combinations] = {}
     left_out: dict[str, str] = {}
     for family in FAMILIES:
         if family.rung > (search.effort or 0) or (search.readable and not family.additive):
             continue
         try:
             tried[family.name] = combined = _combine(family, space, search.effort)
-        except NotHadError as error:
+        except FamilyExcludedError as error:
             left_out[family.name] = str(error)
             continue
         if not combined.combinations:
@@ -166,7 +171,7 @@ def _try_families(
 
 def _combine_lists(
     search: SearchParameters, space: Space, settings: Settings | None = None
-) -> Combined:
+) -> Combinations:
     """Return the plain grid of a space."""
     check = _check_additive if search.readable else None
     return combine(space, settings or {}, GRID.start, 0, check)
@@ -175,14 +180,14 @@ def _combine_lists(
 def _explain(
     search: SearchParameters,
     space: Space,
-    tried: Mapping[str, Combined],
-    grid: Combined,
+    tried: Mapping[str, Combinations],
+    grid: Combinations,
     name: str,
     place: int,
 ) -> Exception:
-    """Return why neither the families nor the plain grid have a value, and what to write.
+    """Return the error that neither the families nor the plain grid have a value, with advice.
 
-    `tried` are the families of which the settings exclude no value.
+    `tried` are the families whose settings exclude no value.
     """
     error, prefix = grid.find_error(name, place), "weak_learner__"
     fields = {n.removeprefix(prefix) for n in space.combined if n.startswith(prefix)}
@@ -206,11 +211,11 @@ def _explain(
 
 
 def _explain_named(space: Space, fields: Collection[str], error: Exception) -> Exception:
-    """Return the error about fields of learners that the space names, with what to write."""
+    """Return the error about fields of learners that the space names, with advice."""
     kinds = [value for value in space.choices["weak_learner"] if isinstance(value, str)]
-    sets = [{*declared(LEARNERS[kind])} for kind in kinds]
-    every = set().union(*sets)
-    if all(each.issuperset(fields) for each in sets) or not every.issuperset(fields):
+    fields_of = [{*declared(LEARNERS[kind])} for kind in kinds]
+    all_fields = set().union(*fields_of)
+    if all(known >= {*fields} for known in fields_of) or not all_fields >= {*fields}:
         return error
     return ValueError(f"{error}: write [{_write_objects(space, kinds)}] as 'weak_learner' alone")
 
@@ -218,11 +223,11 @@ def _explain_named(space: Space, fields: Collection[str], error: Exception) -> E
 def _describe_refusal(
     search: SearchParameters,
     space: Space,
-    tried: Mapping[str, Combined],
+    tried: Mapping[str, Combinations],
     name: str,
     place: int,
 ) -> str:
-    """Return a text: no family has a value, and the reason of one whose learner has the field."""
+    """Return a text: no family has a value, with the reason of one whose learner has the field."""
     _, _, field = name.partition("__")
     reasons = [
         f": {str(error).partition(';')[0]}"
@@ -239,11 +244,11 @@ def _describe_refusal(
 
 
 def _find_effort(search: SearchParameters, space: Space, name: str, place: int) -> str:
-    """Return which effort has a family with a value, if a greater one has."""
+    """Return advice on a greater effort with a family that has a value, or nothing."""
     for family in sorted(FAMILIES, key=lambda family: family.rung):
         later = search.effort is not None and family.rung > search.effort
         if later and (family.additive or not search.readable):
-            with contextlib.suppress(NotHadError):
+            with contextlib.suppress(FamilyExcludedError):
                 if _combine(family, space, family.rung).has(name, place):
                     return f"effort={family.rung} has {family.name} with it"
     return ""
@@ -260,14 +265,14 @@ def _write_objects(space: Space, kinds: Sequence[str]) -> str:
     return ", ".join(codes if len(codes) <= MOST_OBJECTS else [*codes[:MOST_OBJECTS], "..."])
 
 
-def _combine(family: Family, space: Space, effort: int | None) -> Combined:
+def _combine(family: Family, space: Space, effort: int | None) -> Combinations:
     start = {name: values for name, values in family.start.items() if name != "gain"}
     if effort == 1:
         start = {name: values[:1] for name, values in start.items()}
     return combine(space, family.settings, start, _count_draws(effort), never=family.never)
 
 
-def _list_not_had(space: Space, parts: Collection[Combined]) -> list[tuple[str, int]]:
+def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[str, int]]:
     """Return the names and places of values that no combination has."""
     return [
         (name, place)
@@ -287,13 +292,13 @@ def _check_additive(model: Any) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
-    """A family as one search compares it."""
+class FamilyPlan:
+    """A family in one search."""
 
     family: Family
     space: Space
     n_draws: int
-    """The draws that trees have in the end, but for objects; 0 where the space has them."""
+    """The draws of trees in the final model, except in objects; 0 where the space has them."""
     candidates: list[Candidate]
     """The candidates that are compared first."""
 
@@ -308,7 +313,7 @@ class Plan:
         return name in self.space or of_learner
 
     def list_steps(self, best: Candidate) -> list[Step]:
-        """Return what is one step away from a candidate."""
+        """Return the candidates one step away from a candidate."""
         steps = []
         for settings in (
             *self._list_rungs(best),
@@ -321,7 +326,7 @@ class Plan:
         return steps
 
     def _list_rungs(self, best: Candidate) -> Iterator[Settings]:
-        """Yield the neighbours of a candidate on the family's ladders, unless these are fixed."""
+        """Yield the neighbours of a candidate on the family's ladders, except on pinned ones."""
         for ladder in self.family.ladders:
             names = {name for rung in ladder for name in rung}
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
@@ -329,7 +334,7 @@ class Plan:
                 yield from (ladder[k] for k in (at - 1, at + 1) if 0 <= k < len(ladder))
 
     def _list_gains(self, best: Candidate) -> list[Settings]:
-        """Return half a candidate's gain and twice it, unless gains are fixed."""
+        """Return half a candidate's gain and twice it, unless gains are pinned."""
         if self.family.gains is None or self.pins("gain", best):
             return []
         least = float(f"{bound_gains(with_gain(best.loss, 1.0), 1.0, 1.0)[0]:.3g}")
@@ -337,16 +342,16 @@ class Plan:
         return [{"gain": gain} for gain in gains if gain >= least]
 
     def _list_other_couplings(self, best: Candidate) -> list[Settings]:
-        """Return the other way to couple several classes, unless it is fixed."""
+        """Return the other coupling of several classes, unless it is pinned."""
         if best.coupling is None or self.pins("multiclass", best):
             return []
         both = {first_coupling(best.loss, best.options), "one_vs_rest"}
         return [{"multiclass": coupling} for coupling in sorted(both - {best.coupling})]
 
     def combine(self, best: Candidate, steps: Sequence[Step]) -> Candidate | None:
-        """Return a candidate that takes several steps at once; a later one of a ladder counts.
+        """Return a candidate that takes several steps at once; later steps of one ladder override.
 
-        None if they do not go together.
+        None if they are not compatible.
         """
         return self._change(best, {k: v for step in steps for k, v in step.settings.items()})
 
@@ -363,7 +368,7 @@ class Plan:
         try:
             settle_draws(model, 0 if candidate.keeps_learner else self.n_draws)
             classifier.check(model)
-        except ValueError:  # they have no effect beside what the user wrote, or it beside them
+        except ValueError:  # one has no effect beside the other, which the user wrote
             return None
         names = dict.fromkeys([*params, *(name.partition("__")[0] for name in changes)])
         return dataclasses.replace(
@@ -376,8 +381,11 @@ class Plan:
 
 
 def list_plans(
-    search: SearchParameters, settled: Settled, total: float, class_weights: NDArray[np.float64]
-) -> list[Plan]:
+    search: SearchParameters,
+    settled: SearchDesign,
+    total: float,
+    class_weights: NDArray[np.float64],
+) -> list[FamilyPlan]:
     """Return the families that a search compares, simple ones first.
 
     `total` is the sum of the sample weights, and `class_weights` are those of each class's rows in
@@ -387,7 +395,7 @@ def list_plans(
     rows_per_bin = settled.rows_per_bin if is_auto(search, "rows_per_bin") else None
     has_draws = "weak_learner__n_draws" in space or not by_family
     n_draws = 0 if has_draws else _count_draws(search.effort)
-    plans: list[Plan] = []
+    plans: list[FamilyPlan] = []
     for name, combined in settled.families.items():
         family = _BY_NAME[name]
         n_gains = family.gains
@@ -397,17 +405,17 @@ def list_plans(
             combined, space, total, class_weights,
             gains=family.start.get("gain"),
             n_gains=n_gains,
-            couples_first=by_family,  # a step tries the other way
+            couples_first=by_family,  # a step tries the other coupling
         )  # fmt: skip
         placed = [_place(c, name if by_family else None, rows_per_bin) for c in candidates]
-        plans.append(Plan(family, space, n_draws, placed))
+        plans.append(FamilyPlan(family, space, n_draws, placed))
     return plans
 
 
 def _place(candidate: Candidate, family: str | None, rows_per_bin: float | None) -> Candidate:
-    """Return a candidate with its family and the rows per bin that the search chose.
+    """Return a candidate with its family and the rows per bin of the search.
 
-    Outside of families the latter are left out if they are those of its learner.
+    In the plain grid the latter are left out if they are its learner's.
     """
     bins = {}
     of_learner = candidate.options.weak_learner.rows_per_bin
@@ -416,10 +424,10 @@ def _place(candidate: Candidate, family: str | None, rows_per_bin: float | None)
     return dataclasses.replace(candidate, family=family, params={**bins, **candidate.params})
 
 
-def check_search(search: SearchParameters) -> Settled:
+def check_search(search: SearchParameters) -> SearchDesign:
     """Check every parameter that does not depend on the data; return the families."""
     check_declared(search)
-    return settle(search)
+    return design_search(search)
 
 
 def is_auto(search: Any, name: str) -> bool:
@@ -429,7 +437,7 @@ def is_auto(search: Any, name: str) -> bool:
 
 
 DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
-"""How many draws trees have in the end, by effort."""
+"""The draws of trees in the final model, by effort."""
 
 
 def _count_draws(effort: int | None) -> int:
@@ -490,7 +498,7 @@ _FEW_CELLS: Start = {
 }  # fmt: skip
 
 GRID = Family("grid", 0, {}, start=_FEW_CELLS, additive=True)
-"""The candidates of a search that compares no families."""
+"""The family of a search that compares none."""
 
 FAMILIES = (
     Family(

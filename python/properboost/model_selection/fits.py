@@ -1,4 +1,4 @@
-"""Models of candidates on splits: how each search fits them."""
+"""Models of candidates on splits, with the methods that every search implements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from properboost.losses.probabilities import Link
 from properboost.progress import Report
-from properboost.scoring import HeldOut, Score
+from properboost.scoring import HeldOutRows, Score
 
 __all__ = ["Fits", "ModelOf", "Progress", "SplitFits"]
 
@@ -19,7 +19,7 @@ ModelOf = tuple[int, int]
 
 
 class Progress:
-    """Tells how far a search is, and the best mean score so far."""
+    """The progress of a search, and its best mean score so far."""
 
     def __init__(self, report: Report | None) -> None:
         self.report = report
@@ -27,22 +27,22 @@ class Progress:
         self.best = -np.inf
 
     def from_here(self) -> Report | None:
-        """Return what the engine calls; None where there is nothing to show."""
+        """Return the engine's callback; None where there is nothing to show."""
         report, done, best = self.report, self.done, self.best
         if report is None or best == -np.inf:
             return None
         return lambda more, _: report(done + more, best)
 
     def show(self) -> None:
-        """Tell it now."""
+        """Report the progress now."""
         if self.report is not None and self.best > -np.inf:
             self.report(self.done, self.best)
 
 
 class Fits(ABC):
-    """Models of some candidates on some splits, which are fitted together.
+    """Models of some candidates on some splits, fitted together.
 
-    Candidates and splits have the numbers that they have in the whole search.
+    Candidates and splits have their numbers in the whole search.
     """
 
     candidates: range
@@ -52,24 +52,24 @@ class Fits(ABC):
     models_each: int
     """Models of a candidate: one or more for each split."""
     in_steps: bool
-    """Whether fits can stop to be scored, and go on."""
+    """Whether fits can pause for scores, and go on."""
     measured: frozenset[Score]
     """Scores that fitting measures after every estimator."""
 
     @abstractmethod
     def advance(self, models: Sequence[ModelOf], before: int, at: int, progress: Progress) -> None:
-        """Take models from `before` estimators to `at`."""
+        """Fit models from `before` estimators to `at`."""
 
     @abstractmethod
-    def held_out(self, split: int) -> HeldOut:
+    def held_out(self, split: int) -> HeldOutRows:
         """Return the rows that a split holds out."""
 
     @abstractmethod
     def link(self, candidate: int) -> Link:
-        """Return what makes a candidate's probabilities."""
+        """Return the link of a candidate."""
 
     def seeks_temperature(self, candidate: int) -> bool:
-        """Whether a candidate's probabilities may be a softmax of a temperature that is sought."""
+        """Whether a candidate's probabilities may be a softmax whose temperature is fitted."""
         return self.link(candidate).multiclass == "one_vs_rest"
 
     @abstractmethod
@@ -77,11 +77,11 @@ class Fits(ABC):
         """Return a model's raw predictions of the rows held out, in their order."""
 
     def curves(self, candidate: int, split: int, scores: Sequence[Score]) -> Array:
-        """Return measured scores after each estimator, (n_scores, n); none if a model has none."""
+        """Return measured scores after each estimator, (n_scores, n); n is 0 without any."""
         raise NotImplementedError
 
     def goes_on(self, models: Sequence[ModelOf], at: int) -> bool:
-        """Whether any of some models with `at` estimators can still learn."""
+        """Whether any of the models with `at` estimators can still learn."""
         raise NotImplementedError
 
 
@@ -95,7 +95,7 @@ class SplitFits(Fits):
     def __init__(
         self,
         split: int,
-        held_out: HeldOut,
+        held_out: HeldOutRows,
         links: Sequence[Link],
         n_estimators: int,
         fit: Callable[[int], Array],
@@ -116,7 +116,7 @@ class SplitFits(Fits):
             progress.done += at - before
             progress.show()
 
-    def held_out(self, split: int) -> HeldOut:
+    def held_out(self, split: int) -> HeldOutRows:
         """Return the rows that the split holds out."""
         return self._held_out[split]
 
@@ -125,5 +125,5 @@ class SplitFits(Fits):
         return self._links[candidate]
 
     def raw(self, candidate: int, split: int) -> Array:
-        """Return what a fitted candidate predicts."""
+        """Return a fitted candidate's raw predictions."""
         return self._raw[candidate, split]

@@ -1,4 +1,4 @@
-"""The most regularised of the candidates that are as good as the best (Breiman et al. 1984)."""
+"""The one-standard-error rule: the most regularised good candidate (Breiman et al. 1984)."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,12 @@ def regularize(
     *,
     any_number: bool,
 ) -> tuple[int, int]:
-    """Return the most regularised candidate, and the place of its fewest estimators, that will do.
+    """Return the most regularised good candidate, and the place of its fewest good estimators.
 
-    Those will do whose mean over the splits is no more than one standard error of the best's below
-    it.  Simple families come first among `families`; where none are compared the loss and the
-    coupling are the best's.  `curves` are the scores, (n_candidates, n_splits, estimators), and
-    `best_at` where each is best; with `any_number`, fewer estimators may be taken.
+    Candidates are good whose mean over the splits is at most one standard error below the best
+    one's.  Simple families come first among `families`.  Where none are compared, the loss and the
+    coupling are the best candidate's.  `curves` are the scores, (n_candidates, n_splits,
+    estimators), and `best_at` where each is best; with `any_number`, fewer estimators may be taken.
     """
     means = mean_scores(curves)
     splits = curves[best, :, best_at[best]]
@@ -33,7 +33,7 @@ def regularize(
     least = means[best, best_at[best]] - error
     kinds = [(c.family, with_gain(c.loss, 1.0), c.coupling) for c in candidates]
     enough = [c for c in range(len(candidates)) if means[c, best_at[c]] >= least]
-    # The best of the simplest that will do says which kind.
+    # The best of the simplest good candidates decides on the kind.
     simplest = min(enough, key=lambda c: (families.index(kinds[c][0]), -means[c, best_at[c]]))
     rivals = [c for c in enough if kinds[c] == kinds[simplest if kinds[best][0] else best]]
     chosen = max(rivals, key=lambda c: (candidates[c].loss.gain, means[c, best_at[c]]))

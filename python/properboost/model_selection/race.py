@@ -1,4 +1,4 @@
-"""A race between the candidates of a search: which of them cannot be the best any more."""
+"""A race between the candidates of a search, which drops those that cannot win."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -13,26 +13,26 @@ Array = NDArray[np.float64]
 
 
 class Race:
-    """Sees which candidates cannot be the best any more.
+    """A race that drops candidates that cannot become the best.
 
-    A candidate that goes on learns less and less by the logarithm of its estimators, but for the
-    first few of them.  One that would not reach the best so far even if it went on at its present
-    pace, and half as fast again, is dropped.  So is one that differs from a candidate known before
-    in one step, and would not even if it had half as much again left to learn as that one had then.
+    After its first few estimators, a candidate improves less and less by the logarithm of their
+    number.  It is dropped if one and a half times its present pace would not take it to the best so
+    far.  If it is one step from an earlier candidate, it also gets that candidate's later progress
+    as a forecast: it is dropped if one and a half times that progress would not suffice.
 
-    Candidates run on the first splits first, unless they are steps, which differ by too little.
-    One that is behind there by more than splits differ is dropped, too, but the best of those that
-    come together, if none of them is known by now.
+    Candidates run on the first splits first, unless they are steps, which differ by too little.  A
+    candidate that trails there by more than the split-to-split variation is dropped.  The best of a
+    group stays if none has run on all splits.
     """
 
     FIRST = 64
-    """The share of the estimators from which on paces are judged, as a divisor."""
+    """The divisor of all estimators that gives the first number at which paces are judged."""
     PACE = 1.5
-    """What a pace is multiplied by, and the factor of estimators that it is measured over."""
+    """The factor on a pace, and the ratio of estimators over which a pace is measured."""
     FIRST_SPLITS = 0.4
     """The share of the splits that candidates run on first, ..."""
     FEWEST_SPLITS = 2
-    """... which are at least so many, beside at least as many others."""
+    """... which are at least so many, with at least as many others."""
     ERRORS = 0.5
     """Standard errors by which a candidate may be behind at the end of the first splits, ..."""
     ERRORS_BEFORE = 0.25
@@ -41,15 +41,15 @@ class Race:
     def __init__(
         self, is_over: Callable[[], bool], *, drops: bool = True, in_parts: bool = True
     ) -> None:
-        """Take what says that the time is up, and what candidates may be dropped before.
+        """Take the check whether the time is up, and how candidates are dropped before.
 
-        They are if the race `drops` any, also after some of the splits if it is `in_parts`.
+        `drops` allows dropping; `in_parts` allows it after the first splits, too.
         """
         self.is_over = is_over
         self._drops = drops
         self._in_parts = drops and in_parts
         self.leaders: Array | None = None
-        """The best values of each score in the mean, on each split, (n_scores, n_splits)."""
+        """The values of the candidate with the best mean of each score, (n_scores, n_splits)."""
         self.dropped: set[int] = set()
         self._seen: dict[int, list[tuple[int, Array]]] = {}
         self._columns: Sequence[int] = ()
@@ -62,10 +62,11 @@ class Race:
         self._n_before = 0
 
     def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
-        """Forget the candidates, but for what the best has reached: others come.
+        """Forget the candidates, except the best scores so far, before others come.
 
-        `known` are the scores after each estimator, (n_scores, n_splits, n_estimators), of one that
-        they are a step from, and `speeds` how many times as fast as that one each learns.
+        `known` are the scores after each estimator, (n_scores, n_splits, n_estimators), of the
+        candidate that they are one step from.  `speeds` is each one's pace, relative to that
+        candidate's.
         """
         self._learn_spread()
         self.dropped = set()
@@ -76,20 +77,20 @@ class Race:
             self._known = known[..., np.maximum.accumulate(places)]  # what was known last
 
     def choose_first(self, n_splits: int) -> int:
-        """Return on how many splits candidates run first, 0 if on all at once."""
+        """Return the number of first splits, 0 if candidates run on all at once."""
         n = max(self.FEWEST_SPLITS, round(self.FIRST_SPLITS * n_splits))
         may = self._in_parts and self.leaders is not None and not self._are_steps
         return n if may and n + self.FEWEST_SPLITS <= n_splits else 0
 
     def enter(self, columns: Sequence[int]) -> None:
-        """Let candidates run on some splits, given as columns of the scores of all."""
+        """Set the splits that candidates run on, as columns of all scores."""
         self._learn_spread()
         self._columns = columns
         self._best = None if self.leaders is None else self.leaders[:, columns].mean(axis=1)
         self._margin = self._find_margin(self.ERRORS_BEFORE)
 
     def see(self, candidate: int, at: int, scores: Array) -> None:
-        """Take every score of a candidate after so many estimators, on the splits it runs on."""
+        """Record every score of a candidate after `at` estimators, on the present splits."""
         self._seen.setdefault(candidate, []).append((at, scores))
         if np.isnan(scores).any():
             return
@@ -99,7 +100,7 @@ class Race:
             self._lead(scores)
 
     def _lead(self, scores: Array) -> None:
-        """Let those scores lead that are better than the leaders', in the mean over all splits."""
+        """Replace leaders by scores that are better in the mean over all splits."""
         if self.leaders is None:
             self.leaders = scores
             return
@@ -110,12 +111,12 @@ class Race:
         """Whether a candidate cannot be the best after `most` estimators."""
         seen = [(at, scores.mean(axis=1)) for at, scores in self._seen[candidate]]
         at, last = seen[-1]
-        earlier = [own for own in seen if own[0] * self.PACE <= at]
+        earlier = [look for look in seen if look[0] * self.PACE <= at]
         if not self._drops or self._best is None or at < most / self.FIRST or not earlier:
             return False
         before, then = earlier[-1]
         pace = np.maximum((last - then) / np.log(at / before), 0.0)
-        reached = np.max([own for _, own in seen], axis=0)
+        reached = np.max([means for _, means in seen], axis=0)
         more = pace * np.log(most / at)
         if self._known is not None:
             known = self._known[:, self._columns].mean(axis=1)
@@ -125,11 +126,11 @@ class Race:
         return bool((hoped < self._best - self._margin).all())
 
     def find_first(self, candidates: Sequence[int]) -> int:
-        """Return the candidate that is ahead of the others so far."""
+        """Return the best candidate so far."""
         return max(candidates, key=lambda c: tuple(self._find_best(c).mean(axis=1)))
 
     def drop_behind(self, candidates: Sequence[int]) -> None:
-        """Drop those that are so far behind on some splits that others will not help."""
+        """Drop candidates that trail too far on the first splits."""
         assert self._best is not None
         with np.errstate(invalid="ignore"):  # scores may be infinite
             behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
@@ -142,14 +143,14 @@ class Race:
         self.dropped = (self.dropped - {*candidates}) | lost
 
     def _find_best(self, candidate: int) -> Array:
-        """Return the best values of each score in the mean, (n_scores, n_splits); NaN is best."""
+        """Return the values with the best mean of each score, (n_scores, n_splits); NaN is best."""
         seen = np.stack([scores for _, scores in self._seen[candidate]])
         at = np.argmax(seen.mean(axis=2), axis=0)
         best: Array = seen[at, np.arange(len(at))]
         return best
 
     def _learn_spread(self) -> None:
-        """Learn by how much splits differ in how far behind candidates are, and forget these."""
+        """Estimate how much candidates' distances vary between splits, and drop the distances."""
         n = len(self._columns)
         if self.leaders is not None and n > 1:
             # A variance of few values is skewed: its median is too small.
@@ -163,29 +164,29 @@ class Race:
         self._seen = {}
 
     def _find_margin(self, errors: float) -> Array | float:
-        """Return by how much those may be behind here that are as good on all splits."""
+        """Return the margin by which equally good candidates may trail on these splits."""
         n = len(self._columns)
         n_splits = n if self.leaders is None else self.leaders.shape[1]
         if n == n_splits:
             return 0.0
         if not self._apart:
             return np.inf
-        # Those that are far behind are so by very different amounts.
-        near = sorted(self._apart, key=lambda own: own[0])[: -(-len(self._apart) // 4)]
+        # Candidates that trail far do so by very different amounts.
+        near = sorted(self._apart, key=lambda candidate: candidate[0])[: -(-len(self._apart) // 4)]
         typical = np.median([variances for _, variances in near], axis=0)
         margin: Array = errors * np.sqrt(typical * (1.0 / n - 1.0 / n_splits))
         return margin
 
     def alone(self, candidate: int) -> "Race":
         """Return a race of one candidate, number 0 there, against the best so far."""
-        own = copy(self)
-        own._seen, own.dropped, own._apart = {}, set(), [*self._apart]
-        own._n_before = len(self._apart)
-        own._speeds = self._speeds[candidate : candidate + 1]
-        return own
+        race = copy(self)
+        race._seen, race.dropped, race._apart = {}, set(), [*self._apart]
+        race._n_before = len(self._apart)
+        race._speeds = self._speeds[candidate : candidate + 1]
+        return race
 
     def take(self, candidate: int, alone: "Race") -> None:
-        """Take what a candidate's own race has seen."""
+        """Take the results of a candidate's race alone."""
         alone._learn_spread()
         if alone.leaders is not None:
             self._lead(alone.leaders)

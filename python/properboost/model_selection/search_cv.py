@@ -1,4 +1,4 @@
-"""The classifier that chooses its gain, and what goes with it, by cross-validation."""
+"""The classifier that chooses its gain and other parameters by cross-validation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from properboost.estimators.properboost_parameters import (
 )
 from properboost.fitting.plan import plan_fit
 from properboost.losses.builtin import MarginLoss
-from properboost.model_selection.compare_families import tell_families
-from properboost.model_selection.families import Settled, check_search, settle
+from properboost.model_selection.compare_families import format_families
+from properboost.model_selection.families import SearchDesign, check_search, design_search
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_run import SearchRun, WithSearchResults
 from properboost.model_selection.search_space import SearchParameters
@@ -46,13 +46,13 @@ class ProperBoostClassifierCV(
     VerboseParameters,
     WithSearchResults,
 ):
-    """`ProperBoostClassifier` that chooses by cross-validation what the user leaves open.
+    """`ProperBoostClassifier` that chooses the open parameters by cross-validation.
 
-    It compares families of models: look-up tables, stumps and trees, with settings that go well
-    together.  All models of a family, one for each candidate, split and class, are boosted at the
-    same time over the same codes, and scored on the rows that their split holds out while they
-    grow.  The best candidate, with the number of estimators that was best for it, is then fitted to
-    all rows; its gain is chosen as in BoostLR, section 7 [1]_.
+    It compares families of models: look-up tables, stumps and trees, with settings that suit each
+    other.  All models of a family, one for each candidate, split and class, are boosted at the same
+    time over the same codes.  They are scored on the rows that their split holds out while they
+    grow.  The best candidate is then fitted to all rows with its best number of estimators; its
+    gain is chosen as in BoostLR, section 7 [1]_.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ProperBoostClassifierCV(
         The parameters of the `ProperBoostClassifier` that was chosen, with objects:
         ``ProperBoostClassifier(**search.best_params_)`` is that model.
     best_estimator_ : ProperBoostClassifier
-        The model, which keeps in `search_` what was compared; with `refit` only.
+        The model, with the record of the search in `search_`; with `refit` only.
     best_score_ : float
         Its mean score over the splits, before calibration.
     best_index_ : int
@@ -68,7 +68,7 @@ class ProperBoostClassifierCV(
     gain_, n_estimators_ : float, int
         Its gain and its number of estimators.  At `max_estimators` more might be better.
     family_, family_results_ : str, dict of ndarray
-        Its family, and what is known of each family; None where none were compared.  See
+        Its family, and the results of each family; None where none were compared.  See
         `describe_search`.
     calibration_ : dict or None
         Slope and intercept (of one-vs-rest models temperature, too), the gain in log loss of rows
@@ -94,30 +94,31 @@ class ProperBoostClassifierCV(
 
     Notes
     -----
-    *The space* has names of the classifier, also nested ones: ``{"weak_learner": "tree",
-    "weak_learner__max_depth": [3, 6], "gain": [1, 2, 4]}``.  Only a list is searched; a tuple or an
-    array is a value, and a list that is one value stands in another list.  A name of a weak learner
-    pins no field of it, an object all.  Families that cannot have a value are left out;
-    `describe_search` lists them.  Where a value would be in no family, all combinations of the
-    lists are compared, as with ``effort=None``, but for those that the classifier refuses.
+    *The space* has names of the classifier, also nested ones:
+    ``{"weak_learner": "tree", "weak_learner__max_depth": [3, 6], "gain": [1, 2, 4]}``.
+    Only a list is searched; a tuple or an array is a value, and a list that is one value stands in
+    another list.  The name of a weak learner pins none of its fields, an object all.  Families that
+    exclude a value are left out; `describe_search` lists them.  If all families exclude a value,
+    all combinations of the lists are compared, as with ``effort=None``, except those that the
+    classifier refuses.
 
     Without a gain in the space, gains are tried from the least that regularises (BoostLR, eq. 30)
     to 64 times as much, and more for fewer than 1,000 rows; ``"gain": None`` leaves each loss its
-    own.  `n_estimators`, `outer_bags`, `calibration` and ``weak_learner__n_draws`` are of the final
-    model and take one value.  Without them, models of trees are means of 4 fits with an `effort` of
-    2, 8 with 3 and 4, 16 with 5; models that can be read have 16 bags from 3 on, if there are rows
-    enough.
+    own.  `n_estimators`, `outer_bags`, `calibration` and ``weak_learner__n_draws`` belong to the
+    final model and take one value.  Without them, models of trees are means of 4 fits with an
+    `effort` of 2, 8 with 3 and 4, 16 with 5.  Readable models have 16 bags from 3 on, if there are
+    enough rows.
 
-    *Several classes* are a joint model or learnt one against the rest, whichever scores better.  In
-    the latter case probabilities are divided by their sum, or are a softmax whose temperature is
-    fitted to the rows held out, whichever scores better.
+    *Several classes* get a joint model or one model against the rest each, whichever scores better.
+    In the latter case probabilities are divided by their sum, or are a softmax whose temperature is
+    fitted to the held-out rows, whichever scores better.
 
     *Calibration* multiplies F by a slope and adds an intercept, which maximise the likelihood of
-    the rows held out beside 20 rows whose probabilities are right.  They stay if they lower
-    log loss by more than one standard error and the score is no worse.
+    the held-out rows and of a prior, 20 pseudo-rows that agree with the model.  They stay if they
+    lower log loss by more than one standard error and the score is no worse.
 
-    *Bins* are cut once, by all rows, never by labels.  Sample weights count in training and in
-    scores.  Workers of joblib score a candidate each.
+    *Bins* are cut once, from all rows, never from labels.  Sample weights count in training and in
+    scores.  Each worker of joblib scores one candidate at a time.
 
     *Memory*: the codes, and 8 bytes per row and model (32 where steps are solved for), of as many
     candidates at a time as fit into 2 GiB.
@@ -171,15 +172,17 @@ class ProperBoostClassifierCV(
             If the system has less memory left than the fit needs.
         """
         settled = check_search(self)
-        # Another thread may fit this search, too: what this one sets meanwhile is its own.
+        # On a copy, because another thread may fit this search at the same time.
         fitted = copy(self)
         fitted._forget()
         fitted._search(settled, X, y, sample_weight, groups)
         self.__dict__ = fitted.__dict__
         return self
 
-    def _search(self, settled: Settled, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        """Search, and fit what was chosen."""
+    def _search(
+        self, settled: SearchDesign, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> None:
+        """Search, and fit the chosen model."""
         source, y, sample_weight = open_training(self, X, y, sample_weight, reset=True)
         rows = read_rows(y, source.n_rows, sample_weight, self.class_weight, self.normalize_weights)
         run = SearchRun(self, settled, source, rows, groups)
@@ -193,7 +196,7 @@ class ProperBoostClassifierCV(
         if dealt is not None:
             training, bags = training.reorder(dealt[0]), dealt[1]
         loss = winner.candidate.loss
-        del rows, run, winner, results  # bytes that the refit does not need
+        del rows, run, winner, results  # the refit needs their memory
         self._refit(_make_estimator(self), loss, training, bags)
 
     @property
@@ -205,16 +208,16 @@ class ProperBoostClassifierCV(
 
     @property
     def n_splits_(self) -> int:
-        """How many splits of the rows the candidates were compared on."""
+        """The number of splits on which the candidates were compared."""
         return sum(name.startswith("split") for name in self.cv_results_ if "test_score" in name)
 
     def describe_search(self) -> str:
-        """Return what was compared as a text: a line for each family, the best first.
+        """Return the comparison as a text: a line for each family, the best first.
 
-        It says what each family's best candidate reached, by how much that is behind the best of
-        all (with its standard error over the splits), how many candidates there were and how many
-        of these were dropped, and the seconds that they took; in the end what the space has, and
-        which families cannot have it.  Where none can have it there are these last lines alone.
+        A line has the score of the family's best candidate, its distance from the best of all (with
+        the standard error over the splits), the numbers of candidates and of dropped ones, and
+        their seconds.  The last lines list the values of the space, and the families that exclude
+        them.  If all families do, there are these last lines alone.
 
         Raises
         ------
@@ -225,12 +228,12 @@ class ProperBoostClassifierCV(
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet")
         families = self.family_results_
         if families is None and self.effort is None:
-            raise ValueError("no families were compared, as effort=None asks")
-        lines = [] if families is None else [tell_families(families)]
-        return "\n".join([*lines, *settle(self).describe()])
+            raise ValueError("no families were compared, because effort=None")
+        lines = [] if families is None else [format_families(families)]
+        return "\n".join([*lines, *design_search(self).describe()])
 
     def _forget(self) -> None:
-        """Drop what an earlier fit left: without a refit its model must not be taken for ours."""
+        """Drop the attributes of an earlier fit, whose model must not pass for the new one."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             delattr(self, name)
         for name in ("ensemble_", "seed_"):
@@ -262,7 +265,7 @@ class ProperBoostClassifierCV(
 
     @property
     def is_compact(self) -> bool:
-        """Whether the model has no more than its predictions need."""
+        """Whether the model holds only the state that its predictions need."""
         edited = hasattr(self, "ensemble_") and super().is_compact
         return edited or self._validation_curves is None
 
@@ -275,12 +278,12 @@ class ProperBoostClassifierCV(
         return compact
 
     def _check_can_be_saved(self) -> None:
-        if not hasattr(self, "cv_results_"):  # which is all there is without a refit
+        if not hasattr(self, "cv_results_"):  # all that exists without a refit
             self._check_fitted()
 
 
 def _make_estimator(search: ProperBoostClassifierCV) -> ProperBoostClassifier:
-    """Return the estimator with the parameters that were chosen, and those of the search itself."""
+    """Return the estimator with the chosen parameters, and those of the search itself."""
     known = declared(ProperBoostClassifier)
     shared = {name: getattr(search, name) for name in declared(type(search)) if name in known}
     return ProperBoostClassifier(**{**shared, **search.best_params_})

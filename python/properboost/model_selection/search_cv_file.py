@@ -1,4 +1,4 @@
-"""What writes a `ProperBoostClassifierCV` to a file, and reads it back."""
+"""The codec that writes a `ProperBoostClassifierCV` to a file, and reads it back."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ from properboost.persistence.parameters import (
     build_estimator,
     describe_parameters,
     find_forms,
-    knows_parameter,
+    has_parameter,
 )
 from properboost.persistence.results import (
     build_columns,
@@ -50,10 +50,10 @@ from properboost.persistence.search_records import SEARCH
 __all__ = ["ProperBoostCVFile"]
 
 _MOST_CANDIDATES = 2**13
-"""That a file may ask for: each is checked, and a small file must not ask for much work."""
+"""The most candidates in a file: each is checked, and a small file must not cause much work."""
 
 _MOST_TRIED = 2**10
-"""The most of a search in a file of an earlier format, checked once for each parameter."""
+"""The most candidates in a file of an earlier format, checked once for each parameter."""
 
 
 def _read_factor(node: Node) -> float:
@@ -63,15 +63,15 @@ def _read_factor(node: Node) -> float:
     return value
 
 
-_FOUND: Mapping[str, Callable[[Node], Any]] = {
+_CHOSEN: Mapping[str, Callable[[Node], Any]] = {
     "gain": _read_factor,
     "n_estimators": lambda node: node.integer(1, 2**31 - 1),
     "best_index": lambda node: node.integer(0, 2**31 - 1),
 }
-"""What was chosen, each the attribute with an underscore after its name."""
+"""The chosen values, with their readers; attributes have an underscore after the name."""
 
-_FOUND_ONCE = ("alpha", "smoothing", "prior", "selection")
-"""Entries of earlier files beside these; `best_params_` has them."""
+_FORMERLY_CHOSEN = ("alpha", "smoothing", "prior", "selection")
+"""Further entries of earlier files, which `best_params_` holds now."""
 
 _FIELDS = (
     "parameters",
@@ -115,7 +115,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
             "classes": describe_classes(model.classes_),
             "n_features": model.n_features_in_,
             "feature_names": describe_names(read_names(model)),
-            "found": {name: describe_value(getattr(model, f"{name}_"), losses) for name in _FOUND},
+            "found": {name: describe_value(getattr(model, f"{name}_"), losses) for name in _CHOSEN},
             "best_score": write_real(model.best_score_),
             "best_params": describe_value(model.best_params_, losses),
             "cv_results": describe_columns(model.cv_results_, losses),
@@ -131,8 +131,8 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 
     def build(self, node: Node, version: int) -> ProperBoostClassifierCV:
         """Return the search that fields describe."""
-        calibrates = knows_parameter(node, "calibrate")
-        compares = knows_parameter(node, "effort")
+        calibrates = has_parameter(node, "calibrate")
+        compares = has_parameter(node, "effort")
         fields = node.fields(
             *_FIELDS,
             *([_CURVES] if version < 8 or _CURVES in node.mapping() else []),
@@ -164,10 +164,10 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
 def _set_winner(
     model: ProperBoostClassifierCV, fields: Mapping[str, Node], losses: LossList, version: int
 ) -> None:
-    """Set the results of the candidates, and which of them was taken."""
+    """Set the results of the candidates, and the winner."""
     is_flat = version < NESTED_SINCE
-    of_winner = fields["found"].fields(*_FOUND, *(_FOUND_ONCE if is_flat else ()))
-    for name, read in _FOUND.items():
+    of_winner = fields["found"].fields(*_CHOSEN, *(_FORMERLY_CHOSEN if is_flat else ()))
+    for name, read in _CHOSEN.items():
         setattr(model, f"{name}_", read(of_winner[name]))
     model.best_score_ = fields["best_score"].real()
     chosen = build_value(fields["best_params"], losses)
@@ -246,7 +246,7 @@ def _build_calibration(node: Node, losses: LossList) -> dict[str, Any] | None:
 
 
 def _count_candidates(space: Any) -> int:
-    """Return how many candidates a space has, for pairs or for all else, whichever is more."""
+    """Return the number of a space's candidates, with pairs or without, whichever is larger."""
     searched = space if isinstance(space, dict) else {}
     sizes = {name: len(values) for name, values in searched.items() if isinstance(values, list)}
     for_pairs = [name for name in sizes if name.startswith("interactions")]
@@ -257,8 +257,8 @@ def _count_candidates(space: Any) -> int:
 
 
 def _describe_best(best: ProperBoostClassifier) -> dict[str, Any]:
-    """Return the fields of the model that was chosen, without what the search has itself."""
-    return {n: own for n, own in ProperBoostFile().describe(best).items() if n != SEARCH}
+    """Return the fields of the chosen model, without those of the search."""
+    return {k: v for k, v in ProperBoostFile().describe(best).items() if k != SEARCH}
 
 
 def _set_best(model: ProperBoostClassifierCV, node: Node, version: int) -> None:

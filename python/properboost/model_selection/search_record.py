@@ -1,4 +1,4 @@
-"""What a search compared, in short: what the model that it chose keeps of it."""
+"""The record of a search, in short, which the chosen model keeps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from properboost.scoring import name_score
 __all__ = ["flatten", "is_default", "record_search"]
 
 MOST_CANDIDATES = 12
-"""Candidates that are kept where no families were compared, the best first."""
+"""The most candidates in a record without families, the best first."""
 
 
 def record_search(search: Any) -> dict[str, Any]:
-    """Return what is known of a fitted search, without times: equal fits leave equal records."""
+    """Return the record of a fitted search, without times: equal fits leave equal records."""
     results = search.cv_results_
     families = getattr(search, "family_results_", None)
     splits = [name for name in results if name.startswith("split") and "test_score" in name]
@@ -49,7 +49,7 @@ def record_search(search: Any) -> dict[str, Any]:
 def flatten(params: Mapping[str, Any], *, defaults: bool = False) -> dict[str, Any]:
     """Return parameters with the fields of objects by their nested names.
 
-    A weak learner is its name then; of other objects there are fields alone.  Without `defaults`
+    A weak learner becomes its name; other objects leave their fields alone.  Without `defaults`
     fields at their defaults are left out.
     """
     flat: dict[str, Any] = {}
@@ -83,29 +83,29 @@ def _compare_candidates(search: Any, scores: NDArray[np.float64]) -> dict[str, N
         name for name, values in results.items()
         if name.startswith("param_") and len({repr(value) for value in values}) > 1
     ]  # fmt: skip
-    kept = np.argsort(-means, kind="stable")[:MOST_CANDIDATES]
+    listed = np.argsort(-means, kind="stable")[:MOST_CANDIDATES]
     return {
-        "name": np.array([_name(results, varied, k) for k in kept], dtype=object),
-        "mean_test_score": means[kept],
-        "behind": behind.mean(axis=0)[kept],
-        "behind_error": errors[kept],
-        "candidates": np.ones(len(kept), dtype=np.int64),
-        "is_chosen": kept == best,
+        "name": np.array([_name(results, varied, k) for k in listed], dtype=object),
+        "mean_test_score": means[listed],
+        "behind": behind.mean(axis=0)[listed],
+        "behind_error": errors[listed],
+        "candidates": np.ones(len(listed), dtype=np.int64),
+        "is_chosen": listed == best,
     }
 
 
 def _name(results: Mapping[str, Any], varied: Sequence[str], k: int) -> str:
-    """Return what candidate k has that others have not."""
-    own = {name.removeprefix("param_"): results[name][k] for name in varied}
+    """Return the settings of candidate k that vary between candidates."""
+    settings = {name.removeprefix("param_"): results[name][k] for name in varied}
     words = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in own.items()
+        for name, value in settings.items()
     ]
     return ", ".join(words) or f"candidate {k + 1}"
 
 
 def _make_plain(value: Any) -> Any:
-    """Return values as files hold them: what is no number, list or dict is its text."""
+    """Return values as files hold them: anything but numbers, lists and dicts becomes text."""
     if isinstance(value, Mapping):
         return {name: _make_plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

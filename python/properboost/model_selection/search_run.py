@@ -1,4 +1,4 @@
-"""A search while it runs: families are compared, then pairs, and the winner is calibrated."""
+"""A running search: it compares families, then pairs, and calibrates the winner."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from properboost.model_selection.boosted_together import (
 from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.compare_families import (
     PAIRS,
-    Compared,
+    CandidateRecord,
     add_pairs,
     compare,
     describe_families,
@@ -38,18 +38,18 @@ from properboost.model_selection.compare_pairs import (
 from properboost.model_selection.cross_validation import (
     CVTask,
     MakePatience,
-    check_found,
+    check_best_score,
     cross_validate,
     describe_results,
     read_task,
 )
 from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
-from properboost.model_selection.cv_splits import choose_folds, choose_split, tell_enough
+from properboost.model_selection.cv_splits import are_representative, choose_folds, choose_split
 from properboost.model_selection.deadline import Deadline
-from properboost.model_selection.families import NAMES, Settled, is_auto, list_plans
+from properboost.model_selection.families import NAMES, SearchDesign, is_auto, list_plans
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.race import Race
-from properboost.model_selection.row_order import OrderEffect, hold_out_by_chance
+from properboost.model_selection.row_order import OrderEffect, hold_out_at_random
 from properboost.model_selection.search_record import flatten, is_default
 from properboost.model_selection.search_space import Candidate, warn_of_free_gains
 from properboost.model_selection.space import Space
@@ -70,13 +70,13 @@ from properboost.scoring import BUILT_IN, Score
 __all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
 
 FOLDS_FROM = 3
-"""The effort from which "auto" has folds, not one split."""
+"""The least effort at which cv="auto" is folds, and not one split."""
 
 BAGS_FROM, AUTO_BAGS = 3, 16
-"""The effort from which models that can be read have bags, and how many."""
+"""The least effort at which readable models have bags, and their number."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
-"""Estimators at most where ``max_estimators`` is None."""
+"""The most estimators where ``max_estimators`` is None."""
 
 
 @dataclass(eq=False)
@@ -89,17 +89,17 @@ class SearchResults:
     interaction_results: dict[str, NDArray[Any]] | None = None
     calibration: dict[str, Any] | None = None
     ended: str | None = None
-    """Why the search ended before its end."""
+    """The reason for which the search ended early, if it did."""
     of_winner: dict[str, Any] = field(default_factory=dict)
     best_params: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_splits(self) -> int:
-        """How many splits of the rows the candidates were compared on."""
+        """The number of splits on which the candidates were compared."""
         return sum(name.startswith("split") for name in self.cv_results if "test_score" in name)
 
     def take(self, winner: Winner) -> None:
-        """Describe the candidate that is taken."""
+        """Take the winner's description."""
         chosen = winner.candidate
         self.best_params = {**chosen.params, "n_estimators": winner.n_estimators}
         self.of_winner = {
@@ -148,7 +148,7 @@ class SearchRun:
     def __init__(
         self,
         search: Any,
-        settled: Settled,
+        settled: SearchDesign,
         source: RowSource,
         rows: Rows,
         groups: ArrayLike | None,
@@ -178,7 +178,7 @@ class SearchRun:
         interrupted = False
         if results.ended is None and self._cuts_blocks and not self._limit():
             try:
-                self._look_at_order(compared, winner)
+                self._check_order(compared, winner)
             except KeyboardInterrupt:
                 interrupted = True
         pairs = wants_pairs(self._space, search.effort)
@@ -222,7 +222,7 @@ class SearchRun:
     # -- setting up --------------------------------------------------------------------------------
 
     def _choose_cv(self, *, grouped: bool) -> CV:
-        """Return how rows are split."""
+        """Return the splitter of the rows."""
         search = self._search
         if not is_auto(search, "cv"):
             chosen: CV = search.cv
@@ -236,19 +236,19 @@ class SearchRun:
         order = self._rows.sort(first.part, first.roles.shape[1])
         options = read_binning(self._search, self._settled.rows_per_bin)
         needs_means = self._settled.needs_means
-        training = self._source.encode(options, self._rows, order, wants_means=needs_means)
+        training = self._source.encode(options, self._rows, order, with_means=needs_means)
         return training, list(arrange(self._rows, self._task.split_batches, order, training))
 
     def _make_race(self) -> Race | None:
-        """Return what drops candidates, or ends the comparison when the time is up, if any may."""
+        """Return the race that drops candidates or ends when the time is up, if there is one."""
         if self._by_family and not self._search.one_standard_error:
-            return Race(self._limit, in_parts=tell_enough(self._rows))
+            return Race(self._limit, in_parts=are_representative(self._rows))
         return None if self._search.time_limit is None else Race(self._limit, drops=False)
 
     # -- comparing ---------------------------------------------------------------------------------
 
-    def _compare(self) -> Compared:
-        """Return what is known of all candidates of all families."""
+    def _compare(self) -> CandidateRecord:
+        """Return the record of all candidates of all families."""
         any_number = self._space.n_estimators is None
 
         def evaluate(candidates: Sequence[Candidate], family: str) -> CVScores:
@@ -271,7 +271,7 @@ class SearchRun:
     ) -> CVScores:
         """Return the scores and log losses of all candidates, splits and numbers of estimators.
 
-        `n_estimators` are those of pairs, if that is fixed.
+        `n_estimators` is the number for pairs, if it is fixed.
         """
         search, task = self._search, self._task
         if n_estimators is None:
@@ -294,13 +294,13 @@ class SearchRun:
             )
 
     def _count_estimators(self, fixed: int | None) -> dict[str, int]:
-        """Return how many estimators of each selection are tried at most."""
+        """Return the most estimators that are tried, by selection."""
         most = {"greedy": MOST_ROUNDS, "unbiased": MOST_ROUNDS, "cyclic": MOST_CYCLES}
         limit = self._search.max_estimators if fixed is None else fixed
         return most if limit is None else dict.fromkeys(most, int(limit))
 
-    def _choose(self, compared: Compared) -> tuple[Winner, SearchResults]:
-        """Return the candidate that is taken, and the results of all."""
+    def _choose(self, compared: CandidateRecord) -> tuple[Winner, SearchResults]:
+        """Return the winner, and the results of all candidates."""
         search, candidates, scores = self._search, compared.candidates, compared.scores
         curves = scores.values[0]
         any_number = self._space.n_estimators is None
@@ -320,7 +320,7 @@ class SearchRun:
             ended=compared.ended,
         )  # fmt: skip
         at = int(best_at[c])
-        check_found(mean_scores(curves)[c, at], search.scoring)
+        check_best_score(mean_scores(curves)[c, at], search.scoring)
         if self._by_family:
             names = [plan.family.name for plan in self._plans]
             results.family_results = describe_families(names, compared, at_best)
@@ -332,9 +332,9 @@ class SearchRun:
         self._warn_of_the_last_gain(results)
         return winner, results
 
-    def _look_at_order(self, compared: Compared, winner: Winner) -> None:
-        """Warn if the chosen candidate would be much better on rows held out by chance."""
-        mixed = hold_out_by_chance(winner.split_rows[0], self._source.source)
+    def _check_order(self, compared: CandidateRecord, winner: Winner) -> None:
+        """Warn if the chosen candidate would be much better on rows held out at random."""
+        mixed = hold_out_at_random(winner.split_rows[0], self._source.source)
         if mixed is None:
             return
         blocks = -float(mean_scores(compared.curves(winner.index)[1][None]).max())
@@ -362,7 +362,7 @@ class SearchRun:
             )
 
     def _warn_of_the_last_gain(self, results: SearchResults) -> None:
-        """Warn of a chosen gain at an end of the user's list; the search's ends where it should."""
+        """Warn of a chosen gain at an end of the user's list; the search's list is wide enough."""
         gains = np.unique(results.cv_results["param_gain"].astype(np.float64))
         gain, listed = results.of_winner["gain_"], self._space.gains or [None]
         if None in listed or len(gains) < 3 or gain not in gains[[0, -1]]:
@@ -373,11 +373,11 @@ class SearchRun:
     # -- pairs -------------------------------------------------------------------------------------
 
     def _find_base(
-        self, compared: Compared, results: SearchResults, winner: Winner
+        self, compared: CandidateRecord, results: SearchResults, winner: Winner
     ) -> Winner | None:
-        """Return what pairs are added to: the best additive candidate; None for no pairs.
+        """Return the best additive candidate, to which pairs are added; None for no pairs.
 
-        Where no families are compared it is the one that was taken.
+        Where no families are compared, it is the winner.
         """
         if not self._by_family:
             return winner if self._space.pins_pairs else None
@@ -392,7 +392,7 @@ class SearchRun:
     def _search_pairs(self, base: Winner, winner: Winner, results: SearchResults) -> Winner:
         """Choose how many pairs a candidate gets, and their parameters; return the winner.
 
-        Where families are compared, that is the winner so far unless pairs are better.
+        Where families are compared, the winner so far stays unless pairs are better.
         """
         search = self._search
 
@@ -432,7 +432,7 @@ class SearchRun:
         results.interaction_results = pairs.columns
         best = pairs.find_best()
         taken = pairs.tried[best]
-        check_found(taken.score, search.scoring)
+        check_best_score(taken.score, search.scoring)
         if families is not None:
             of_families = np.column_stack(
                 [
@@ -464,7 +464,7 @@ class SearchRun:
         return list_trials(self._space, self._search.effort, n_rows, n_features)
 
     def _take_pairs_untried(self) -> Any:
-        """Return pairs of the space that were not compared: there are none, or was no time."""
+        """Return pairs of the space without a comparison: there is one choice, or no time."""
         return 0 if self._space.may_have_no_pairs else self._list_trials()[0].interactions
 
 
@@ -478,7 +478,7 @@ def _score(
     race: Race | None,
     report: Report | None = None,
 ) -> CVScores:
-    """Return the scores of boosted candidates on all splits, with so many estimators at most."""
+    """Return the scores of boosted candidates on all splits, with `caps` on estimators."""
     n_splits = sum(len(rows.splits) for rows in split_rows)
     batches = boost_candidates(candidates, split_rows, caps)
     return cross_validate(
@@ -493,7 +493,7 @@ def _pick(
     at: int,
     split_rows: Sequence[SplitRows],
 ) -> Winner:
-    """Return a candidate, with as many estimators as the place `at` has, as what may be taken."""
+    """Return a candidate as a winner, with the number of estimators at the place `at`."""
     curves = scores.values[0, c : c + 1]
     tuned = candidates[c].with_temperature(scores.temperatures[c, at])
     score = float(mean_scores(curves)[0, at])
@@ -501,7 +501,7 @@ def _pick(
 
 
 def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Fit a slope and intercepts to what the winner's models predict of rows held out.
+    """Fit a slope and intercepts to the winner's raw predictions of held-out rows.
 
     Returns the record of the fit, and the parameters that the winner gets.
     """
@@ -515,11 +515,16 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
         scaled, shifted = make_scaled(link), raws
         if chosen.options.response == CONDITIONAL:
             shifted = [
-                add_intercepts(link, raw, held.codes, held.weight)
-                for held, raw in zip(rows, raws, strict=True)
+                add_intercepts(link, raw, held_out.codes, held_out.weight)
+                for held_out, raw in zip(rows, raws, strict=True)
             ]
         before, after = (
-            np.mean([task.score(held, by, raw) for held, raw in zip(rows, of_splits, strict=True)])
+            np.mean(
+                [
+                    task.score(held_out, by, raw)
+                    for held_out, raw in zip(rows, of_splits, strict=True)
+                ]
+            )
             for by, of_splits in ((link, shifted), (scaled, [fitted.apply(raw) for raw in raws]))
         )
         helps = bool(after >= before)
@@ -537,14 +542,14 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
 
 
 ALWAYS = ("loss", "gain", "selection", "prior")
-"""The parameters of which results have a column in any case."""
+"""The parameters that always have a column of results."""
 
 
 def _describe_candidates(candidates: Sequence[Candidate], space: Space) -> list[dict[str, Any]]:
-    """Return what the results have of each candidate, each parameter in a column.
+    """Return the columns of results on each candidate, one for each parameter.
 
-    These are the parameters that the space has, and those that any candidate has not at the
-    classifier's default.
+    These are the parameters of the space, and those in which any candidate differs from the
+    classifier's defaults.
     """
     rows = [_describe(candidate) for candidate in candidates]
     shown = [
@@ -572,7 +577,7 @@ def _describe(candidate: Candidate) -> dict[str, Any]:
 
 
 def _stands_out(name: str, row: Mapping[str, Any], known: Mapping[str, Parameter]) -> bool:
-    """Whether a candidate has a parameter or a field, and not at its default."""
+    """Whether a candidate has a parameter or a field that differs from its default."""
     owner, _, field = name.partition("__")
     entries = declared(LEARNERS[row[owner]]) if field else known
     return name in row and not is_default(row[name], entries[field or owner].default)

@@ -1,4 +1,4 @@
-"""The candidates of a search: what is compared, with losses and gains."""
+"""The candidates of a search: combinations of a space, with losses and gains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from properboost.fitting import plan
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
-from properboost.model_selection.space import Classifier, Combination, Combined, Settings, Space
+from properboost.model_selection.space import Classifier, Combination, Combinations, Settings, Space
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 N_GAINS = 16
-"""The gains that are tried where the space has none: as many as the engine takes together."""
+"""The number of gains where the space has none: as many as the engine batches."""
 
 GAIN_RANGE = 64.0
 """The largest of these gains, as a multiple of the smallest, for FEW_ROWS rows or more."""
@@ -61,14 +61,14 @@ FEW_ROWS = 1000.0
 
 @parameters
 class SearchParameters(PatienceParameters):
-    """The space of a search, and how far it goes."""
+    """The space of a search, and its limits."""
 
     _classifier: ClassVar[Classifier]
 
     space: Mapping[str, Any] | None = parameter(
         default=None,
         kw_only=False,
-        check=lambda _, value: value,  # together with the search's other parameters
+        check=lambda _, value: value,  # checked together with the search's other parameters
         kind="mapping or None",
         doc="""
         Parameters of `ProperBoostClassifier` by name: a value is kept as it is, a list is searched.
@@ -85,7 +85,7 @@ class SearchParameters(PatienceParameters):
         features and five folds, and moves the best family's settings by steps; 4 and 5 take more
         steps.  None compares every combination of the space's lists, and nothing else.
         """,
-        option="how far the search goes, 1 to 5; none compares lists alone",
+        option="how far the search goes, 1 to 5; none compares only listed values",
     )
     readable: bool = parameter(
         default=False,
@@ -100,7 +100,7 @@ class SearchParameters(PatienceParameters):
         check=checks.either(checks.positive, None),
         doc="""
         Seconds after which nothing more is compared, and the best so far is fitted to all rows.
-        What is chosen then depends on the machine.
+        The choice then depends on the machine.
         """,
         option="seconds after which the search takes the best so far; none is no limit",
     )
@@ -170,7 +170,7 @@ class Candidate:
     coupling: Coupling | None
     """How the models of several classes are coupled; None with two."""
     family: str | None = None
-    """The family that it is of, where families are compared."""
+    """Its family, where families are compared."""
     pins_calibration: bool = False
     """Whether its calibration is the user's."""
     keeps_learner: bool = False
@@ -178,7 +178,7 @@ class Candidate:
 
     @property
     def group(self) -> tuple[Hashable, ...]:
-        """The options that candidates share which the engine takes together; selection first."""
+        """The options that candidates of one batch of the engine share; selection first."""
         shared, learner = self.options, self.options.weak_learner
         return (
             shared.selection, learner.name, self.coupling,
@@ -188,14 +188,14 @@ class Candidate:
 
     @property
     def pace(self) -> float:
-        """How fast it learns, beside one that differs in the shrinkage of steps alone."""
+        """Effective learning rate: `learning_rate` / gain."""
         rate = self.options.learning_rate
         pace = (1.0 if rate is None else rate) / self.loss.gain
         return min(max(pace, 1e-150), 1e150)  # so that the quotient of two is a number
 
     @property
     def selection(self) -> Selection:
-        """How features are selected."""
+        """The selection of features."""
         return self.options.selection
 
     @property
@@ -205,16 +205,16 @@ class Candidate:
 
     @property
     def seeks_temperature(self) -> bool:
-        """Whether its scores are those of a temperature that is sought."""
+        """Whether its scores are those of a fitted temperature."""
         return self.coupling == "one_vs_rest" and not self.pins_calibration
 
     def link(self, n_threads: int) -> Link:
-        """Return what makes probabilities of its raw predictions."""
+        """Return the link of its raw predictions."""
         temperature = self.calibration.temperature if self.coupling == "one_vs_rest" else None
         return Link(self.loss, self.coupling, n_threads, temperature)
 
     def with_temperature(self, temperature: float) -> Candidate:
-        """Return it with the temperature of its scores, if that was sought; NaN is None."""
+        """Return the candidate with the temperature of its scores, if fitted; NaN is None."""
         if not self.seeks_temperature:
             return self
         known = None if np.isnan(temperature) else float(temperature)
@@ -222,12 +222,12 @@ class Candidate:
         return dataclasses.replace(self, params={**self.params, "calibration": calibration})
 
     def with_pairs(self, interactions: Interactions) -> Candidate:
-        """Return it with pairs."""
+        """Return the candidate with pairs."""
         return dataclasses.replace(self, params={**self.params, "interactions": interactions})
 
 
 class Step(NamedTuple):
-    """Other settings of a candidate, and the candidate that has them."""
+    """Changed settings of a candidate, and the candidate with them."""
 
     settings: Settings
     candidate: Candidate
@@ -240,13 +240,13 @@ def with_gain(loss: MarginLoss, gain: float) -> MarginLoss:
 
 
 def for_pairs(chosen: Candidate, interactions: Interactions) -> Candidate:
-    """Return the candidate with which pairs are boosted from where `chosen` ended."""
+    """Return the candidate of pairs, which are boosted from the end of `chosen`."""
     options = plan.for_pairs(chosen.options, interactions)
     return dataclasses.replace(chosen.with_pairs(interactions), options=options, family=None)
 
 
 def list_candidates(
-    combined: Combined,
+    combined: Combinations,
     space: Space,
     total: float,
     class_weights: NDArray[np.float64],
@@ -259,7 +259,7 @@ def list_candidates(
 
     Parameters
     ----------
-    combined : Combined
+    combined : Combinations
         The combinations.
     space : Space
         The space that they are of.
@@ -294,7 +294,7 @@ def list_candidates(
             for gain in _take_free(listed, options)
         ]
         params = dict(combination.params)
-        if not space.pins_calibration:  # the search finds one, not the classifier
+        if not space.pins_calibration:  # the search fits one, not the classifier
             intercept: Intercept = "share" if options.response == CONDITIONAL else None
             params["calibration"] = Calibration(slope=1.0, intercept=intercept)
         couplings: Sequence[Coupling | None] = [None]
@@ -315,7 +315,7 @@ def list_candidates(
 
 
 def _is_repeated(combination: Combination, seen: set[object]) -> bool:
-    """Whether a combination differs from an earlier one in what two classes do not have."""
+    """Whether a combination differs from an earlier one only in parameters of several classes."""
     apart = ("multiclass", "weak_learner__multi_strategy")
     places = [(name, place) for name, place in combination.places.items() if name not in apart]
     key = (tuple(places), tuple(combination.begun.items()))
@@ -327,7 +327,7 @@ def _is_repeated(combination: Combination, seen: set[object]) -> bool:
 def _list_couplings(
     params: Settings, loss: MarginLoss, options: BoostingOptions, *, couples_first: bool
 ) -> list[Coupling]:
-    """Return how several classes are coupled: as in the space, or both ways."""
+    """Return the couplings of several classes: that of the space, or both."""
     if "multiclass" in params:
         return [find_coupling(params["multiclass"], loss, options.step, options.response)]
     joint = first_coupling(loss, options)
@@ -339,7 +339,7 @@ def _list_couplings(
 
 
 def first_coupling(loss: MarginLoss, options: BoostingOptions) -> Coupling:
-    """Return how several classes are coupled where nothing is named."""
+    """Return the default coupling of several classes."""
     return list_couplings(loss, options.step, options.response)[0]
 
 
@@ -348,15 +348,15 @@ def _has_free_gain(options: BoostingOptions) -> bool:
 
 
 def _take_free(gains: Sequence[float | None], options: BoostingOptions) -> Sequence[float | None]:
-    """Return the gains; one of them where it cannot matter which."""
+    """Return the gains, or one of them where gains cannot matter."""
     if not _has_free_gain(options):
         return gains
     return [1.0] if 1.0 in gains else gains[:1]
 
 
 def warn_of_free_gains(space: Space, candidates: Sequence[Candidate]) -> None:
-    """Tell that gains were not tried, as they cannot matter."""
-    free = next((one for one in candidates if _has_free_gain(one.options)), None)
+    """Warn that only one gain was tried, as gains cannot matter."""
+    free = next((c for c in candidates if _has_free_gain(c.options)), None)
     if free is None or (space.gains is not None and {*space.gains} <= {free.loss.gain, None}):
         return  # nobody asked for others
     options = free.options
@@ -372,7 +372,7 @@ def warn_of_free_gains(space: Space, candidates: Sequence[Candidate]) -> None:
 def bound_gains(loss: MarginLoss, n_rows: float, ratio: float) -> tuple[float, float]:
     """Return the smallest and the largest gain worth trying for a loss at gain 1.
 
-    The smallest is the least that regularises (BoostLR, eq. 30); the largest is `ratio` times as
+    The smallest is the least that regularises (BoostLR, eq. 30).  The largest is `ratio` times as
     much, and more for fewer than FEW_ROWS rows.
     """
     least = 0.5 / loss.loss_margin
@@ -382,7 +382,7 @@ def bound_gains(loss: MarginLoss, n_rows: float, ratio: float) -> tuple[float, f
 def _make_gains(
     loss: MarginLoss, total: float, n: int | None, options: BoostingOptions, *, careful: bool
 ) -> list[float]:
-    """Return the gains that are tried of a loss at gain 1 with so many rows."""
+    """Return the gains to try, for a loss at gain 1 and `total` rows."""
     if _has_free_gain(options):
         return [1.0]
     if careful:

@@ -1,4 +1,4 @@
-"""The space of a search: what a user wrote, by the names of the classifier's parameters."""
+"""The space of a search: the user's values, by the names of the classifier's parameters."""
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ __all__ = [
     "FEWEST_PAIRS",
     "Classifier",
     "Combination",
-    "Combined",
+    "Combinations",
     "Settings",
     "Space",
     "order_names",
@@ -35,8 +35,8 @@ _FIRST = (
     "weak_learner__max_depth", "weak_learner__max_conditions", "weak_learner__min_child_weight",
     "weak_learner__max_features", "weak_learner__subsample",
 )  # fmt: skip
-"""Names in the order in which candidates combine their values, the last one changing fastest: those
-that the engine takes together are neighbours."""
+"""Names in the order in which candidates combine their values, the last one changing fastest.  So
+candidates that the engine can batch are neighbours."""
 
 _APART = ("gain", "n_estimators", "interactions")
 """Parameters that candidates do not combine with the others."""
@@ -51,19 +51,19 @@ _LISTS = ("interactions", "monotonic_cst", "interactions__pairs")
 """Parameters whose values may be lists."""
 
 FEWEST_PAIRS = 10
-"""The fewest pairs that are tried where the space has no number of them."""
+"""The smallest number of pairs that is tried where the space has none."""
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """The estimator that a search makes, and functions that read its parameters."""
+    """The estimator of a search, and functions that check its parameters."""
 
     make: Callable[..., Any]
     """`ProperBoostClassifier`."""
     check: Callable[[Any], Any]
-    """Raises an error if its parameters do not go together."""
+    """Function that raises an error if its parameters are not compatible."""
     find_loss: Callable[..., Any]
-    """Returns the loss of a fit without a gain, as `estimators.properboost_parameters` has it."""
+    """Function that returns the loss without a gain: see `estimators.properboost_parameters`."""
 
     @property
     def known(self) -> Mapping[str, Parameter]:
@@ -73,7 +73,7 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The values to choose from, by the names that a user wrote: one, unless they are a list."""
+    """The values to choose from, by the user's names: one value, or those of a list."""
 
     classifier: Classifier
     written: Settings
@@ -90,7 +90,7 @@ class Space:
 
     @property
     def gains(self) -> list[float | None] | None:
-        """The gains to choose from, None being the loss's; None if they are the search's."""
+        """The gains to choose from, with None for the loss's; None if the search chooses gains."""
         if "gain" not in self:
             return None
         return [None if gain is None else float(gain) for gain in self.choices["gain"]]
@@ -102,7 +102,7 @@ class Space:
 
     @property
     def pins_calibration(self) -> bool:
-        """Whether the search has no calibration to find."""
+        """Whether the user wrote a calibration, so that the search fits none."""
         return self._has_any_of("calibration")
 
     @property
@@ -111,17 +111,17 @@ class Space:
         return self._has_any_of("interactions")
 
     def _has_any_of(self, owner: str) -> bool:
-        """Whether it has a parameter, or a field of the object that this may be."""
+        """Whether the space has a parameter, or a field of its object."""
         return any(name.partition("__")[0] == owner for name in self.written)
 
     @property
     def pairs(self) -> Sequence[Any] | None:
-        """The pairs to choose from; None if how many there are is up to the search."""
+        """The pairs to choose from; None if the search chooses their number."""
         return self.choices.get("interactions", self.choices.get("interactions__pairs"))
 
     @property
     def may_have_no_pairs(self) -> bool:
-        """Whether a model without pairs has what the user wrote."""
+        """Whether a model without pairs agrees with the user's values."""
         return not self.pins_pairs or not all(map(_are_wanted, self.pairs or ()))
 
     @property
@@ -134,10 +134,10 @@ class Space:
         numbers: Sequence[int] = (FEWEST_PAIRS,),
         fields: Mapping[str, Sequence[Any]] | None = None,
     ) -> Iterator[tuple[Interactions, bool]]:
-        """Yield the pairs to choose from, and whether their number of estimators is the search's.
+        """Yield the pairs to choose from, and whether the search sets their number of estimators.
 
-        `numbers` are those of pairs that the space has not, and `fields` the values of fields that
-        it has not; an object has all fields itself.
+        `numbers` and `fields` are the numbers of pairs, and the values of fields, that the space
+        lacks.  An object has all fields itself.
         """
         written = {
             name.removeprefix("interactions__"): values
@@ -154,31 +154,31 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """Values of the space, with those of a family that go with them."""
+    """Values of the space, with the compatible values of a family."""
 
     params: dict[str, Any]
     """Parameters of the classifier, the weak learner as an object."""
     places: Mapping[str, int]
     """The place of each value of the space among those of its name."""
     begun: Settings
-    """The values that a family begins with."""
+    """The start values of the family."""
     keeps_learner: bool
     """Whether the weak learner was written as an object, with all its fields."""
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
-    """The combinations of a space that the classifier takes."""
+class Combinations:
+    """The combinations of a space that the classifier accepts."""
 
     combinations: Sequence[Combination]
     refused: Sequence[tuple[Mapping[str, int], Exception]]
-    """The places of values that do not go together, with the error about them."""
+    """The places of incompatible values, with the error about them."""
     cuts_carefully: bool
-    """Whether the cuts of every table must save more than chance does: it needs fewer gains."""
+    """Whether the cuts of every table must save more than chance, so that fewer gains suffice."""
 
     def has(self, name: str, place: int) -> bool:
         """Whether a combination has a value."""
-        return any(one.places[name] == place for one in self.combinations)
+        return any(c.places[name] == place for c in self.combinations)
 
     def find_error(self, name: str, place: int) -> Exception:
         """Return the first error about a value that no combination has."""
@@ -208,7 +208,7 @@ def read_space(search: Any) -> Space:
 
 
 def order_names(names: Iterable[str]) -> list[str]:
-    """Return names in the order in which candidates combine their values."""
+    """Return names in the order in which candidates combine them."""
     known = {name: k for k, name in enumerate(_FIRST)}
     return sorted(names, key=lambda name: known.get(name, len(known)))
 
@@ -224,7 +224,7 @@ def _check_name(name: object, known: Mapping[str, Parameter], of_search: Collect
         raise ValueError(f"space must not have {name!r}: {IN_SEARCHES[owner]}")
     if owner not in known:
         raise ValueError(_answer(name, advise(name, of_search) or advise(name, known)))
-    fields = {each for cls in OWNERS.get(owner, ()) for each in declared(cls)}
+    fields = {name for cls in OWNERS.get(owner, ()) for name in declared(cls)}
     if field and field not in fields:
         raise ValueError(_answer(name, advise(field, fields)))
 
@@ -270,7 +270,7 @@ def _are_equal(a: tuple[bool, Any], b: tuple[bool, Any]) -> bool:
 
 
 def _explain_lists(name: str, value: object, error: Exception) -> str:
-    """Return the message of an error, with the meaning of lists where that may help."""
+    """Return the message of an error, with the meaning of lists where it may help."""
     if isinstance(value, list) and name in _LISTS:
         return (
             f"space must have [{value!r}] as {name!r} if that list is one value, as the values to "

@@ -10,7 +10,7 @@ from properboost.cached import cached_property
 from properboost.data.labels import Rows, SortedRows
 from properboost.engine.protocols import TrainingRows
 from properboost.model_selection.cv_splits import TEST, SplitBatch
-from properboost.scoring import HeldOut
+from properboost.scoring import HeldOutRows
 
 __all__ = ["SplitRows", "arrange", "count_models"]
 
@@ -24,20 +24,21 @@ class SplitRows:
     splits: SplitBatch
     training: TrainingRows
     base: NDArray[np.float64] | None = None
-    """The raw predictions, (n_models, n_rows), that a lone split's models start from, or 0."""
+    """The raw predictions, (n_models, n_rows), from which a single split's models start; None is
+    0."""
 
     @cached_property
-    def held_out(self) -> list[HeldOut]:
+    def held_out(self) -> list[HeldOutRows]:
         """The rows that each split tests on, in the order in which the engine predicts them."""
         sizes = np.diff(self.order.segments)
         return [
-            HeldOut.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
+            HeldOutRows.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
             for roles in self.segment_roles
         ]
 
     @cached_property
     def segment_roles(self) -> NDArray[np.int8]:
-        """What each segment of the order is to each split, (n_splits, n_segments)."""
+        """The role of each segment of the order in each split, (n_splits, n_segments)."""
         return self.splits.roles[:, self.order.part_of]
 
     def for_splits(self, batch: SplitBatch) -> "SplitRows":
@@ -46,7 +47,7 @@ class SplitRows:
         return SplitRows(self.rows, order, batch, self.training.reorder(order))
 
     def count_held_out(self, split: int) -> int:
-        """Return how many rows a split tests on."""
+        """Return the number of rows that a split tests on."""
         return int(np.diff(self.order.segments)[self.segment_roles[split] == TEST].sum())
 
     def part(self, begin: int, end: int) -> "SplitRows":
@@ -65,6 +66,6 @@ def arrange(
 
 
 def count_models(split_rows: Sequence[SplitRows]) -> int:
-    """Return how many models a candidate has: one for each split and class."""
+    """Return the number of models of a candidate: one for each split and class."""
     n_classes = len(split_rows[0].rows.classes)
     return sum(len(rows.splits) for rows in split_rows) * (1 if n_classes == 2 else n_classes)

@@ -21,22 +21,22 @@ __all__ = ["fit_temperature"]
 Array = NDArray[np.float64]
 
 DIGITS = 4
-"""Digits of a temperature: more would move no log loss by 1e-7, and these do not depend on the
-processor, as the last bits of exponentials do."""
+"""Digits of a temperature.  More would move no log loss by 1e-7, and would depend on the processor,
+as the last bits of exponentials do."""
 
 ENOUGH = 1e-4
 """A change of log T that ends the search, whose error is then about the square of that."""
 
 LONGEST = 2.0
-"""Change of log T at most: far from the minimum derivatives say little about where it is."""
+"""The largest change of log T: far from the minimum, derivatives are poor guides to it."""
 
 MOST_STEPS = 100
 
 WIDEST = 200.0
-"""The size of log T at most: of rows without an error a heavy one asks for ever less than any."""
+"""The largest size of log T: with rows without an error, a heavy one draws it ever lower."""
 
 FARTHEST = 1e150
-"""The size of scores whose differences, times whatever is tried, are finite."""
+"""The largest size of scores: differences, times any tried 1 / T, stay finite."""
 
 BLOCK = 2**15
 """Scores of a block of rows."""
@@ -44,14 +44,14 @@ BLOCK = 2**15
 
 def fit_temperature(
     scores: Array,
-    own: NDArray[np.integer[Any]],
+    codes: NDArray[np.integer[Any]],
     weight: Array | None = None,
     start: float = 1.0,
 ) -> float | None:
     """Return the temperature of least log loss.
 
-    An error of 0 counts as half a row, much as Platt has it [2]_: each row also counts, by 1/(2S)
-    of its weight, as one of that other class whose score is largest, S being the weight of all
+    An error of 0 counts as half a row, much as in Platt scaling [2]_.  Each row also counts, by
+    1/(2S) of its weight, as one of that other class whose score is largest; S is the weight of all
     rows, at least 1.  So scores that are always right have a temperature, too.
 
     Parameters
@@ -59,7 +59,7 @@ def fit_temperature(
     scores : ndarray of shape (n_rows, n_classes)
         The z.  A class of score -inf has probability 0 at every temperature; rows of such a class
         do not count.
-    own : ndarray of shape (n_rows,)
+    codes : ndarray of shape (n_rows,)
         The class of each row, by position.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts.
@@ -71,15 +71,15 @@ def fit_temperature(
     float or None
         T, to four digits; None if no temperature is better than equal probabilities.
     """
-    positions = np.arange(len(own))
-    counts = scores[positions, own.astype(np.intp)] > -np.inf
-    weight = np.ones(len(own)) if weight is None else weight
+    positions = np.arange(len(codes))
+    counts = scores[positions, codes.astype(np.intp)] > -np.inf
+    weight = np.ones(len(codes)) if weight is None else weight
     counts &= weight > 0.0
     if not counts.any():
         return None
     if not counts.all():
-        scores, own, weight = scores[counts], own[counts], weight[counts]
-    loss = _LogLoss(scores, own.astype(np.intp), weight)
+        scores, codes, weight = scores[counts], codes[counts], weight[counts]
+    loss = _LogLoss(scores, codes.astype(np.intp), weight)
     if loss.slope_at_none >= 0.0:
         return None
     at, low, high = -np.log(start), -WIDEST, WIDEST  # log(1 / T)
@@ -105,12 +105,12 @@ class _LogLoss:
     Its derivatives are those of the sum over blocks of rows, which stay in the cache.
     """
 
-    def __init__(self, scores: Array, own: NDArray[np.intp], weight: Array) -> None:
+    def __init__(self, scores: Array, codes: NDArray[np.intp], weight: Array) -> None:
         total = float(weight.sum())
         half_row = 0.5 / max(total, 1.0)
         size = max(1, BLOCK // scores.shape[1])
         self._blocks = [
-            _Block(scores[k : k + size], own[k : k + size], weight[k : k + size] / total)
+            _Block(scores[k : k + size], codes[k : k + size], weight[k : k + size] / total)
             for k in range(0, len(scores), size)
         ]
         self._counted = 1.0 + half_row
@@ -129,9 +129,9 @@ class _LogLoss:
 
 
 class _Block:
-    """Some rows: how far the scores of each are below its largest, classes first."""
+    """A block of rows: the distances of their scores below each row's largest, classes first."""
 
-    def __init__(self, scores: Array, own: NDArray[np.intp], weight: Array) -> None:
+    def __init__(self, scores: Array, codes: NDArray[np.intp], weight: Array) -> None:
         below = np.minimum(scores.T, FARTHEST, order="C")
         below -= below.max(axis=0)
         known = below > -np.inf
@@ -139,7 +139,7 @@ class _Block:
         below[~known] = 0.0
         np.maximum(below, -FARTHEST, out=below)
         self._below = below
-        self._own, self._weight = own, weight
+        self._codes, self._weight = codes, weight
         self._n_known = known.sum(axis=0)
 
     @property
@@ -148,14 +148,14 @@ class _Block:
         return float((self._weight * (self._below.sum(axis=0) / self._n_known)).sum())
 
     def find_target(self, half_row: float) -> float:
-        """Return the weighted sum of the scores of the rows' own classes, and some of others'."""
-        own = self._own, np.arange(len(self._own))
+        """Return the weighted sum of the scores of the rows' classes, and of a share of others."""
+        in_class = self._codes, np.arange(len(self._codes))
         others = self._below.copy()
-        others[own] = -np.inf
+        others[in_class] = -np.inf
         if self._unknown is not None:
             others[self._unknown] = -np.inf
         second = np.where(self._n_known > 1, others.max(axis=0), 0.0)
-        return float((self._weight * (self._below[own] + half_row * second)).sum())
+        return float((self._weight * (self._below[in_class] + half_row * second)).sum())
 
     def find_moments(self, b: float) -> tuple[float, float]:
         """Return the weighted sums of the means and variances of b z under softmax(b z)."""

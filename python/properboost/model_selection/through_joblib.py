@@ -1,4 +1,4 @@
-"""Candidates that joblib's workers score, where a backend is set: processes, Dask, Ray, Spark."""
+"""Scoring of candidates by joblib's workers, where a backend is set: Dask, Ray, Spark, ..."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -14,10 +14,10 @@ Candidate = TypeVar("Candidate", contravariant=True)
 
 
 class ScoreCandidates(Protocol[Candidate]):
-    """Scores candidates on all splits; workers get a copy."""
+    """Function that scores candidates on all splits; workers get a copy of it."""
 
     def __call__(self, candidates: Sequence[Candidate], *, race: Race | None) -> CVScores:
-        """Return their scores, and let the race see them."""
+        """Return their scores, and record them in the race."""
 
 
 def has_workers() -> bool:
@@ -30,16 +30,17 @@ def score_outside(
 ) -> CVScores:
     """Score candidates, each by a worker.
 
-    In a race each of them is judged by what is known now: what others reach meanwhile is not.
+    In a race each is compared with the scores so far: those that others reach meanwhile are
+    unknown.
     """
-    found = joblib.Parallel()(
+    scored = joblib.Parallel()(
         joblib.delayed(_score_one)(score, candidate, None if race is None else race.alone(k))
         for k, candidate in enumerate(candidates)
     )
     if race is not None:
-        for k, (_, own) in enumerate(found):
-            race.take(k, own)
-    return CVScores.join([own for own, _ in found])
+        for k, (_, branch) in enumerate(scored):
+            race.take(k, branch)
+    return CVScores.join([scores for scores, _ in scored])
 
 
 def _score_one(

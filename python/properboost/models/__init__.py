@@ -1,1 +1,1 @@
-"""Fitted models: rounds, ensembles of them, and what is said of these."""
+"""Fitted models: rounds, ensembles of them, their standard errors and their edits."""

@@ -1,4 +1,4 @@
-"""Averaging fits, of draws or bags: one model's rounds that add up to the mean of several."""
+"""Averaging the fits of draws or bags into rounds whose sum is the mean of the fits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from properboost.models.ensemble import Rounds
 from properboost.models.lines import Lines
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 
 __all__ = ["average_rounds"]
 
@@ -17,65 +17,80 @@ SAFE = 2.0**960
 
 
 def average_rounds(fits: Sequence[Rounds], size: int = 1) -> Rounds:
-    """Return rounds that add up to the mean of what those of each fit add up to.
+    """Return rounds whose sum is the mean of the fits' sums.
 
-    Each fit's estimators are `size` rounds.  The fits take turns: those that are still boosted
-    share an estimator.  In it, look-up tables of one feature are one round.
+    An estimator of a fit has `size` rounds.  The estimators of the same number become one, from
+    all fits that have one; in it, the look-up tables of one feature become one round.
     """
-    estimators = [np.arange(len(own), dtype=np.int32) // size for own in fits]
-    if not any(own.trees is not None for own in fits):
+    estimators = [np.arange(len(rounds), dtype=np.int32) // size for rounds in fits]
+    if not any(rounds.trees is not None for rounds in fits):
         return _merge(fits, estimators)
+    # Trees cannot be added up, so all of them stay, with steps that make their sum the mean.
     estimator = np.concatenate(estimators)
-    turn = np.argsort(estimator, kind="stable")
-    sizes = np.concatenate([np.diff(own.offsets) for own in fits])
-    ends = np.cumsum(sizes)
-    first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[turn])])
-    nodes = np.repeat((ends - sizes)[turn] - first[:-1], sizes[turn]) + np.arange(first[-1])
+    order = np.argsort(estimator, kind="stable")
+    n_nodes = np.concatenate([np.diff(rounds.offsets) for rounds in fits])
+    nodes, offsets = _reorder_pieces(n_nodes, order)
 
     def join(name: str, order: NDArray[np.int64]) -> NDArray[Any]:
-        joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in fits])[order]
+        joined: NDArray[Any] = np.concatenate([getattr(rounds, name) for rounds in fits])[order]
         return joined
 
-    lines = [own.lines for own in fits if own.lines is not None]
+    trees = [rounds.trees for rounds in fits if rounds.trees is not None]
+    lines = [rounds.lines for rounds in fits if rounds.lines is not None]
     return Rounds(
-        feature=join("feature", turn),
-        cost=join("cost", turn),
-        step=join("step", turn) / len(fits),
-        risk=join("risk", turn),
-        offsets=first,
+        feature=join("feature", order),
+        cost=join("cost", order),
+        step=join("step", order) / len(fits),
+        risk=join("risk", order),
+        offsets=offsets,
         values=join("values", nodes),
-        trees=Tree.join([own.trees for own in fits if own.trees is not None]).take(nodes),
+        trees=TreeNodes.join(trees).take(nodes),
         lines=Lines.join(lines).take(nodes) if lines else None,
-        estimator=estimator[turn],
+        estimator=estimator[order],
     )
 
 
+def _reorder_pieces(
+    sizes: NDArray[np.int64], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the old positions of all entries, and the new offsets, of pieces in another order.
+
+    An array consists of pieces of these sizes, one after the other, that move as a whole.
+    """
+    old_starts = (np.cumsum(sizes) - sizes)[order]
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[order])])
+    # All entries of a piece move by the same distance.
+    distances = np.repeat(old_starts - offsets[:-1], sizes[order])
+    return distances + np.arange(offsets[-1]), offsets
+
+
 def _merge(fits: Sequence[Rounds], estimators: Sequence[NDArray[np.int32]]) -> Rounds:
-    """Return the mean of fits of look-up tables; costs, steps and risks are means, too."""
-    features = np.concatenate([own.feature for own in fits])
+    """Return the mean of fits of look-up tables, with the means of costs, steps and risks."""
+    features = np.concatenate([rounds.feature for rounds in fits])
     n_terms = int(features.max(initial=0)) + 1
     key = n_terms * np.concatenate(estimators).astype(np.int64) + features
     kinds, place, counts = np.unique(key, return_inverse=True, return_counts=True)
 
-    def average(every: NDArray[np.float64]) -> NDArray[np.float64]:
-        # A sum may overflow where the mean does not: under the largest of gains risks are as large.
-        large = 64 if np.abs(every).max(initial=0.0) > SAFE else 0
-        means = np.bincount(place, np.ldexp(every, -large), len(counts)) / counts
+    def average(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A sum may overflow where the mean does not: the largest gains make risks that large.
+        large = 64 if np.abs(values).max(initial=0.0) > SAFE else 0
+        means = np.bincount(place, np.ldexp(values, -large), len(counts)) / counts
         return np.ldexp(means, large)
 
     cost, steps, risk = (
-        np.concatenate([getattr(own, name) for own in fits]) for name in ("cost", "step", "risk")
+        np.concatenate([getattr(rounds, name) for rounds in fits])
+        for name in ("cost", "step", "risk")
     )
 
     widths = np.zeros(len(counts), dtype=np.int64)
-    widths[place] = np.concatenate([np.diff(own.offsets) for own in fits])
+    widths[place] = np.concatenate([np.diff(rounds.offsets) for rounds in fits])
     offsets = np.cumsum([0, *widths])
-    begins = np.split(offsets[place], np.cumsum([len(own) for own in fits])[:-1])
+    begins = np.split(offsets[place], np.cumsum([len(rounds) for rounds in fits])[:-1])
     values = np.zeros(offsets[-1])
-    for own, begin in zip(fits, begins, strict=True):
-        values += own.add_up(begin, len(values))
+    for rounds, begin in zip(fits, begins, strict=True):
+        values += rounds.add_up(begin, len(values))
     step = average(steps)
-    step[np.abs(step) <= 0.5 * average(np.abs(steps))] = 1.0  # some are 0, or cancel
+    step[np.abs(step) <= 0.5 * average(np.abs(steps))] = 1.0  # where steps are 0, or cancel
     return Rounds(
         cost=average(cost),
         step=step,

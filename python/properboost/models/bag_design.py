@@ -1,8 +1,9 @@
-"""Bags: fits to shares of the rows that are averaged, and whose spread says how sure the mean is.
+"""The design of bags: fits to shares of the rows, whose mean is the model.
 
-Rows are dealt into parts, stratified by class, and each bag leaves out one of every four
-neighbouring parts.  Which one, an orthogonal array says: every two quadruples of parts combine
-equally often, so that their errors add up to the squared deviations of the bags from their mean.
+The bags' deviations from their mean estimate its standard errors.  Rows are dealt into parts,
+stratified by class, and each bag leaves out one of every four neighbouring parts.  An orthogonal
+array chooses this part: in any two quadruples all combinations of parts are left out equally often.
+So the errors of the parts add up to the squared deviations of the bags from their mean.
 """
 
 from dataclasses import dataclass
@@ -24,26 +25,26 @@ _TIMES = np.array([[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]])
 
 @dataclass(frozen=True, eq=False)
 class BagDesign:
-    """Which parts of the rows each bag learns from: ``kept`` has the shape (n_bags, n_parts)."""
+    """The parts of the rows that each bag learns from: ``in_bag`` is (n_bags, n_parts)."""
 
-    kept: NDArray[np.bool_]
+    in_bag: NDArray[np.bool_]
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are, at most 256."""
-        return int(self.kept.shape[1])
+        """The number of parts, at most 256."""
+        return int(self.in_bag.shape[1])
 
     @property
     def share(self) -> float:
         """The share of the rows that a bag learns from."""
-        return float(self.kept.mean())
+        return float(self.in_bag.mean())
 
     @property
     def variance_factor(self) -> float:
-        """What the squared deviations from the bags' mean are multiplied by, and added up.
+        """The factor by which the sum of squared deviations from the bags' mean is a variance.
 
-        That estimates the variance of a fit to all rows, without bias where what is estimated is a
-        mean over the rows: parts of n rows have errors of variance 1 / n.
+        The product estimates the variance of a fit to all rows.  It has no bias where the estimate
+        is a mean over the rows: parts of n rows have errors of variance 1 / n.
         """
         return float(1.0 / (self.n_parts * np.sum(self._deviations**2)))
 
@@ -55,8 +56,8 @@ class BagDesign:
 
     @cached_property
     def _deviations(self) -> NDArray[np.float64]:
-        """What each part has to do with a bag's deviation from the mean, (n_bags, n_parts)."""
-        weight = self.kept / self.kept.sum(axis=1, keepdims=True)
+        """The weight of each part in a bag's deviation from the mean, (n_bags, n_parts)."""
+        weight = self.in_bag / self.in_bag.sum(axis=1, keepdims=True)
         deviations: NDArray[np.float64] = weight - weight.mean(axis=0)
         return deviations
 
@@ -72,7 +73,7 @@ class BagPlan:
 
 @cache
 def design(n_bags: int) -> BagDesign:
-    """Return the design of so many bags of look-up tables, 4 to 64.
+    """Return the design of `n_bags` bags of look-up tables, 4 to 64.
 
     It is an orthogonal array of 4, 16 or 64 runs, four levels and strength 2 [1]_, or its first
     runs: a column for each line through the origin of the space over the field of four elements,
@@ -89,5 +90,5 @@ def design(n_bags: int) -> BagDesign:
     if n_bags < points.shape[1]:  # without columns that are the same in four neighbouring runs
         lines = lines[:, lines[-1] != 0]
     left_out = np.bitwise_xor.reduce(_TIMES[points[:, :n_bags, None], lines[:, None, :]], axis=0)
-    kept: NDArray[np.bool_] = left_out[:, :, None] != np.arange(LEVELS)
-    return BagDesign(kept.reshape(n_bags, -1))
+    in_bag: NDArray[np.bool_] = left_out[:, :, None] != np.arange(LEVELS)
+    return BagDesign(in_bag.reshape(n_bags, -1))

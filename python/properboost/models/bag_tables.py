@@ -1,4 +1,4 @@
-"""What every bag says of each feature and pair, and the standard errors that follow."""
+"""The tables of every bag, by feature and pair, and the standard errors that follow."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.models.bag_design import design
 from properboost.models.ensemble import Rounds
-from properboost.models.standard_errors import Spread, TableSpread, find_size
+from properboost.models.standard_errors import StandardErrors, TableErrors, find_size
 from properboost.models.table_ensemble import TableEnsemble
 
 __all__ = ["BagTables", "collapse"]
@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class BagTables(Spread):
-    """What every bag adds up to: ensembles that have a round for each feature and pair."""
+class BagTables(StandardErrors):
+    """The sum of every bag's rounds: ensembles with a round for each feature and pair."""
 
     bags: tuple[TableEnsemble, ...]
 
@@ -31,7 +31,7 @@ class BagTables(Spread):
         """Return the bags, each of them edited."""
         return replace(self, bags=tuple(map(edit, self.bags)))
 
-    def forget(self, mean: TableEnsemble, term: int) -> TableSpread:
+    def forget(self, mean: TableEnsemble, term: int) -> TableErrors:
         """Return standard errors without those of one term and of importances."""
         return self.summarize(mean).forget(mean, term)
 
@@ -41,17 +41,17 @@ class BagTables(Spread):
         """Return the bags without the feature."""
         return self.edit_bags("", lambda bag: bag.without_feature(feature))
 
-    def summarize(self, mean: TableEnsemble) -> TableSpread:
+    def summarize(self, mean: TableEnsemble) -> TableErrors:
         """Return the standard errors alone."""
         models = range(len(mean.models))
-        return TableSpread(
+        return TableErrors(
             self.n_bags,
             tuple(self.errors(m) for m in models),
             tuple(self.ratios(m, mean.centered(m)) for m in models),
             self.importance_errors(),
         )
 
-    def raw_predictions(self, table: Table, n_threads: int) -> list[Array]:
+    def raw_predictions(self, table: InputTable, n_threads: int) -> list[Array]:
         """Return F of every bag, of shape (n_rows, n_models)."""
         return [bag.raw_predictions(table, n_threads) for bag in self.bags]
 
@@ -65,15 +65,19 @@ class BagTables(Spread):
         return [self.of([bag.centered(m) for bag in self.bags]) for m in models]
 
     def ratios(self, model: int, tables: Array) -> tuple[Array, Array]:
-        """Return how much larger than noise each table is, and the degrees of freedom of that."""
+        """Return the ratio of each table to its noise, and the ratio's degrees of freedom."""
         shares, offsets = self.bags[0].shares, self.bags[0].offsets
-        spread = np.stack([bag.centered(model) for bag in self.bags])
-        spread -= spread.mean(axis=0)
+        tables_of_bags = np.stack([bag.centered(model) for bag in self.bags])
+        tables_of_bags -= tables_of_bags.mean(axis=0)
         ratios, degrees = np.zeros(len(offsets) - 1), np.ones(len(offsets) - 1)
         for term, (first, end) in enumerate(pairwise(offsets.tolist())):
-            own, deviations, share = tables[first:end], spread[:, first:end], shares[first:end]
-            size = max(find_size(own), find_size(deviations))
-            square = float(np.sum(share * np.square(own / size)))
+            table, deviations, share = (
+                tables[first:end],
+                tables_of_bags[:, first:end],
+                shares[first:end],
+            )
+            size = max(find_size(table), find_size(deviations))
+            square = float(np.sum(share * np.square(table / size)))
             deviations = deviations / size * np.sqrt(design(self.n_bags).variance_factor * share)
             products = np.sum(deviations[:, None] * deviations[None], axis=2)  # in a fixed order
             noise = float(np.trace(products))
@@ -97,5 +101,5 @@ class BagTables(Spread):
 
 
 def collapse(mean: TableEnsemble, fits: Sequence[Sequence[Rounds]]) -> list[TableEnsemble]:
-    """Return what bags add up to whose models have these rounds, which `mean` is the mean of."""
+    """Return the sums of the rounds of each bag, as ensembles whose mean is `mean`."""
     return [replace(mean, models=tuple(map(mean.collapse, models))) for models in fits]

@@ -1,4 +1,4 @@
-"""The record of what was changed in a fitted model by hand."""
+"""The record of changes that a user made to a fitted model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ EditMethod: TypeAlias = Literal[
 ]
 
 EDITS: tuple[EditMethod, ...] = get_args(EditMethod)
-"""What makes a record."""
+"""The methods that make a record."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Edit:
     """One change; `feature` and `class_index` are positions.
 
     A feature's function, less its mean over the training rows, moved by `largest_change` at most
-    and by `mean_change` in the mean over these rows: in units of the raw prediction.  Models
-    that were merged had the `weights`, and each of them the `edits` before.
+    and by `mean_change` in the mean over these rows, in units of the raw prediction.  A merge
+    records the `weights` of the models, and the `edits` that each of them had before.
     """
 
     method: EditMethod
@@ -37,23 +37,25 @@ class Edit:
     edits: tuple[tuple["Edit", ...], ...] = ()
 
     def describe(self, names: Sequence[Any], classes: Sequence[Any]) -> dict[str, Any]:
-        """Return what a user reads: names of features and labels of classes, and no empty entry."""
-        found: dict[str, Any] = {"method": self.method}
+        """Return the record for users: with names of features and labels, and no empty entry."""
+        description: dict[str, Any] = {"method": self.method}
         if self.feature is not None:
-            found["feature"] = names[self.feature]
+            description["feature"] = names[self.feature]
         if self.class_index is not None:
-            found["class"] = classes[self.class_index]
+            description["class"] = classes[self.class_index]
         for name in ("direction", "largest_change", "mean_change", "reason"):
             if getattr(self, name) is not None:
-                found[name] = getattr(self, name)
+                description[name] = getattr(self, name)
         if self.weights:
-            found["weights"] = list(self.weights)
-            found["edits"] = [[e.describe(names, classes) for e in own] for own in self.edits]
-        return found
+            description["weights"] = list(self.weights)
+            description["edits"] = [
+                [e.describe(names, classes) for e in edits] for edits in self.edits
+            ]
+        return description
 
 
 def check_reason(reason: str | None) -> str | None:
-    """Return what a user gives as a reason: words, or nothing."""
+    """Return the reason that a user stated, a str or None."""
     if reason is not None and not isinstance(reason, str):
         raise TypeError(f"reason must be a str or None; got {reason!r}")
     return reason
@@ -62,7 +64,7 @@ def check_reason(reason: str | None) -> str | None:
 def measure_change(
     before: NDArray[np.float64], after: NDArray[np.float64], share: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return how much a table moved at most, and in the mean; `share` is of rows, by code."""
+    """Return the largest and the mean change of a table; `share` is of the rows, by code."""
     moved = after - before
     moved = np.abs(moved - np.sum(share * moved))
     return float(moved[share > 0.0].max(initial=0.0)), float(np.sum(share * moved))

@@ -1,6 +1,6 @@
-"""The fitted ensemble: what each round added, and the raw predictions they add up to.
+"""Rounds of boosting, and the fitted ensemble that adds them up to raw predictions.
 
-Rounds of look-up tables, damped ones and trees are ensembles of a file each.
+Each kind of ensemble has a file: look-up tables, damped rounds and trees.
 """
 
 from abc import ABC, abstractmethod
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.data.binning import Binning
 from properboost.data.entries import find_entries
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.models.edits import Edit
 from properboost.models.lines import Lines
-from properboost.models.tree import Tree, as_shares
+from properboost.models.tree import TreeNodes, as_shares
 
 __all__ = [
     "LARGEST_RAW",
@@ -31,10 +31,13 @@ __all__ = [
 ]
 
 TreeExplainer: TypeAlias = Callable[
-    [Tree, NDArray[np.float64], Sequence[int], NDArray[np.uint8]],
+    [TreeNodes, NDArray[np.float64], Sequence[int], NDArray[np.uint8]],
     tuple[NDArray[np.float64], float],
 ]
-"""Takes a tree, its nodes' values, the features' numbers of codes, and the codes of rows."""
+"""A function of a tree, its nodes' values, the features' numbers of codes, and rows' codes.
+
+It returns the contributions and their baseline.
+"""
 
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
@@ -42,10 +45,10 @@ LARGEST_RAW = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """How far each round moved the margins: what it takes to go on with the bits of one long fit.
+    """The moves of the margins in each round, by which a warm start has one long fit's bits.
 
-    ``step`` is the rounds' steps before they were multiplied by a slope.  ``proposed`` and
-    ``taken`` are how far margins at gain 1 moved before a step was corrected, and after.
+    ``step`` holds the rounds' steps before a slope multiplied them.  ``proposed`` and ``taken``
+    are the moves of margins at gain 1 before a step was corrected, and after.
     """
 
     step: NDArray[np.float64]
@@ -53,28 +56,32 @@ class Moves:
     taken: NDArray[np.float64]
 
     def part(self, begin: int, end: int) -> "Moves":
-        """Return those of the rounds from `begin` to `end`."""
+        """Return the moves of the rounds from `begin` to `end`."""
         return Moves(self.step[begin:end], self.proposed[begin:end], self.taken[begin:end])
 
     @classmethod
     def chain(cls, parts: Sequence["Moves"]) -> "Moves":
-        """Return those of some rounds after the other."""
+        """Return the moves of several runs of rounds, one after the other."""
         return cls(
-            **{f.name: np.concatenate([getattr(own, f.name) for own in parts]) for f in fields(cls)}
+            **{
+                f.name: np.concatenate([getattr(moves, f.name) for moves in parts])
+                for f in fields(cls)
+            }
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What boosting found for one model, one row per round.
+    """The rounds of one model, one entry of each array per round.
 
     Round `t` looks a row's code of ``feature[t]`` up in ``values[offsets[t]:offsets[t + 1]]`` and
-    adds it, times ``step[t]``, to the raw prediction.  ``cost`` is what the feature was chosen by,
-    ``risk`` the training risk after the round.  Where a round added a tree its feature is -1, and
-    the code a node of `trees`, which `offsets` cuts, too; a node's weight is the training rows'.
-    If leaves have `lines`, what these say of a row is added to its node's value.  ``estimator[t]``
-    counts estimators from 0, in order; None stands for estimators that are one round each, or with
-    cyclic selection one of each feature.  `moves` are known where the rounds can be gone on from.
+    adds it, times ``step[t]``, to the raw prediction.  ``cost`` is the criterion by which the
+    feature was chosen, ``risk`` the training risk after the round.  Where a round added a tree, its
+    feature is -1, and the code is a node of `trees`, which `offsets` cuts, too; a node's weight is
+    the training rows'.  If leaves have `lines`, a line's value is added to its node's value.
+    ``estimator[t]`` counts estimators from 0, in order; None stands for estimators of one round
+    each, or with cyclic selection of one round for each feature.  Rounds have `moves` where a warm
+    start can go on from them.
     """
 
     feature: NDArray[np.int32]
@@ -83,38 +90,38 @@ class Rounds:
     risk: NDArray[np.float64]
     offsets: NDArray[np.int64]
     values: NDArray[np.float64]
-    trees: Tree | None = None
+    trees: TreeNodes | None = None
     lines: Lines | None = None
     estimator: NDArray[np.int32] | None = None
     moves: Moves | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
-        """Return the rounds of `first`, then those of `second`, whose features come so much later.
+        """Return `first` followed by `second`, whose feature numbers are shifted by `features`.
 
-        None of them may be of trees, and nothing goes on from them.
+        None of them may be of trees, and no warm start goes on from them.
         """
         later = replace(second, feature=second.feature + np.int32(features))
         return replace(cls.chain([first, later]), moves=None)
 
     @classmethod
     def chain(cls, parts: Sequence["Rounds"]) -> "Rounds":
-        """Return some rounds after the other, over the same features."""
-        some = [own for own in parts if len(own) > 0]
-        if len(some) <= 1:  # one without rounds may not know whether they would be trees
-            return some[0] if some else parts[0]
+        """Return several runs of rounds, one after the other, over the same features."""
+        filled = [part for part in parts if len(part) > 0]
+        if len(filled) <= 1:  # a part without rounds does not show whether they would be trees
+            return filled[0] if filled else parts[0]
 
         def join(name: str) -> NDArray[Any]:
-            joined: NDArray[Any] = np.concatenate([getattr(own, name) for own in some])
+            joined: NDArray[Any] = np.concatenate([getattr(part, name) for part in filled])
             return joined
 
         def all_of(name: str) -> list[Any]:
-            known = [getattr(own, name) for own in some]
-            return [] if any(entry is None for entry in known) else known
+            arrays = [getattr(part, name) for part in filled]
+            return [] if any(entry is None for entry in arrays) else arrays
 
         trees, moves = all_of("trees"), all_of("moves")
-        lines = [own.lines or Lines.without_terms(len(own.values)) for own in some]
-        sizes = np.concatenate([np.diff(own.offsets) for own in some])
+        lines = [part.lines or Lines.without_terms(len(part.values)) for part in filled]
+        sizes = np.concatenate([np.diff(part.offsets) for part in filled])
         return cls(
             feature=join("feature"),
             cost=join("cost"),
@@ -122,8 +129,8 @@ class Rounds:
             risk=join("risk"),
             offsets=np.cumsum([0, *sizes], dtype=np.int64),
             values=join("values"),
-            trees=Tree.join(trees) if trees else None,
-            lines=Lines.join(lines) if any(own.lines for own in some) else None,
+            trees=TreeNodes.join(trees) if trees else None,
+            lines=Lines.join(lines) if any(part.lines for part in filled) else None,
             estimator=join("estimator") if all_of("estimator") else None,
             moves=Moves.chain(moves) if moves else None,
         )
@@ -145,23 +152,23 @@ class Rounds:
 
     @classmethod
     def from_native(cls, rounds: "_core.Rounds | Rounds", *, with_moves: bool = False) -> "Rounds":
-        """Take over what the engine returned, and how far margins moved if that is wanted.
+        """Convert the engine's rounds, with the moves of margins if `with_moves`.
 
-        What it returned in another process was taken over there.
+        Rounds from another process were converted there, and only lose their moves here.
         """
         if isinstance(rounds, Rounds):
             return rounds if with_moves else replace(rounds, moves=None)
-        own = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
-        found = {name: getattr(rounds, name) for name in own}
-        trees = found["trees"]
-        found["trees"] = None if trees is None else Tree.from_native(trees)
-        lines = found["lines"]
-        found["lines"] = None if lines is None else Lines.from_native(lines)
+        names = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
+        arrays = {name: getattr(rounds, name) for name in names}
+        trees = arrays["trees"]
+        arrays["trees"] = None if trees is None else TreeNodes.from_native(trees)
+        lines = arrays["lines"]
+        arrays["lines"] = None if lines is None else Lines.from_native(lines)
         moves = Moves(rounds.step, rounds.proposed, rounds.taken) if with_moves else None
-        return cls(**found, moves=moves)
+        return cls(**arrays, moves=moves)
 
     def to_native(self) -> _core.Rounds:
-        """Return what the engine repeats of these rounds."""
+        """Return these rounds in the form in which the engine repeats them."""
         assert self.moves is not None
         moves = self.moves.proposed, self.moves.taken
         if self.trees is None:
@@ -177,7 +184,7 @@ class Rounds:
         return len(self.feature)
 
     def part(self, begin: int, end: int) -> "Rounds":
-        """Return the rounds from `begin` to `end`, of estimators that are not numbered."""
+        """Return the rounds from `begin` to `end`; `estimator` must be None."""
         a, b = int(self.offsets[begin]), int(self.offsets[end])
         return replace(
             self,
@@ -197,7 +204,7 @@ class Rounds:
         return self.part(0, min(n, len(self)))
 
     def bound(self) -> float:
-        """Return a bound on the size of raw predictions; infinite if that overflows."""
+        """Return a bound on the size of raw predictions, infinite if it overflows."""
         if len(self) == 0:
             return 0.0
         with np.errstate(over="ignore"):
@@ -205,18 +212,18 @@ class Rounds:
             if self.lines is not None:
                 size = size + self.lines.reach()
             largest = np.maximum.reduceat(size, self.offsets[:-1])
-            some = largest > 0.0  # a step may be infinite
-            return float(np.sum(np.abs(self.step[some]) * largest[some]))
+            is_used = largest > 0.0  # a step may be infinite
+            return float(np.sum(np.abs(self.step[is_used]) * largest[is_used]))
 
     def cut(self, begin: int, end: int, size: int = 1) -> list[range]:
-        """Cut some rounds into estimators, which are of this size unless they are numbered."""
+        """Cut the rounds from `begin` to `end` into estimators of `size`, if not numbered."""
         ends = np.arange(begin + size, end + 1, size)
         if self.estimator is not None:
             ends = begin + 1 + np.flatnonzero(np.diff(self.estimator[begin:end], append=-1))
         return [range(a, b) for a, b in pairwise([begin, *ends.tolist()])]
 
     def without_history(self) -> "Rounds":
-        """Return the same rounds, of which nothing tells how they were found."""
+        """Return the same rounds without the record of how boosting chose them."""
         nothing = np.zeros(len(self))
         trees = None if self.trees is None else self.trees.without_savings()
         return replace(self, cost=nothing, risk=nothing, trees=trees, estimator=None, moves=None)
@@ -229,10 +236,10 @@ class Rounds:
     def find_codes(
         self, t: int, codes: NDArray[np.uint8], n_threads: int
     ) -> NDArray[np.integer[Any]]:
-        """Return what round `t` looks up, a row each: its feature's codes, or its tree's nodes."""
+        """Return the place of each row in round `t`: its feature's codes, or its tree's nodes."""
         if self.trees is None:
-            own: NDArray[np.uint8] = codes[self.feature[t]]
-            return own
+            feature_codes: NDArray[np.uint8] = codes[self.feature[t]]
+            return feature_codes
         return self.tree(t).native.find_nodes(codes, n_threads)
 
     def forest(self) -> _core.Forest:
@@ -242,31 +249,31 @@ class Rounds:
         return self._make_forest(self.values * steps, lines)
 
     def _make_forest(self, values: NDArray[np.float64], lines: Lines | None) -> _core.Forest:
-        trees = Tree.without_nodes() if self.trees is None else self.trees
+        trees = TreeNodes.without_nodes() if self.trees is None else self.trees
         return _core.Forest(
             trees.feature, trees.left, trees.goes_left, trees.goes_right, self.offsets, values,
             None if lines is None else lines.native,
         )  # fmt: skip
 
-    def tree(self, t: int) -> Tree:
+    def tree(self, t: int) -> TreeNodes:
         """Return the tree of round `t`."""
-        trees = Tree.without_nodes() if self.trees is None else self.trees
+        trees = TreeNodes.without_nodes() if self.trees is None else self.trees
         return trees.part(int(self.offsets[t]), int(self.offsets[t + 1]))
 
     def table(self, t: int) -> NDArray[np.float64]:
-        """Return what round `t` adds to the raw prediction, by code of its feature."""
+        """Return the values that round `t` adds to raw predictions, by code of its feature."""
         values: NDArray[np.float64] = self.values[self.offsets[t] : self.offsets[t + 1]]
         return values * float(self.step[t])
 
     def add_up(self, begins: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-        """Return `size` numbers: the sums of what rounds add, each from its `begins` on."""
+        """Return `size` sums of the rounds' tables; that of round `t` starts at ``begins[t]``."""
         widths = np.diff(self.offsets)
         places = np.repeat(begins - self.offsets[:-1], widths) + np.arange(len(self.values))
         added = self.values * np.repeat(self.step, widths)
         return np.bincount(places, added, size).astype(np.float64, copy=False)
 
     def lines_of(self, t: int) -> Lines | None:
-        """Return what the lines of round `t` add to the raw prediction, if it has any."""
+        """Return the lines of round `t` times its step, or None if it has none."""
         if self.lines is None:
             return None
         steps = np.full(int(self.offsets[t + 1] - self.offsets[t]), self.step[t])
@@ -275,7 +282,7 @@ class Rounds:
     def look_up(
         self, t: int, codes: NDArray[np.uint8], binning: Binning, n_threads: int
     ) -> NDArray[np.float64]:
-        """Return what round `t` adds to the raw predictions of rows of these codes."""
+        """Return the values that round `t` adds to raw predictions of rows with these codes."""
         places = self.find_codes(t, codes, n_threads)
         added = find_entries(self.table(t), places)
         lines = self.lines_of(t)
@@ -300,22 +307,22 @@ class Ensemble(ABC):
     bin_weights: tuple[NDArray[np.float64], ...]
     selection: str = "greedy"
     joint: bool = False
-    """Whether the models are of one joint model: a part that all of them have says nothing, and so
-    explanations are of what is left of a model without the mean over the models."""
+    """Whether the models are the classes of one joint model.  A part that is the same in all of
+    them changes no prediction, so explanations take a model less the mean over the models."""
     intercepts: tuple[float, ...] = ()
-    """What every row has besides the rounds, a number per model; none stands for zeros."""
+    """The constant of each model, added to every row; an empty tuple stands for zeros."""
     slopes: tuple[float, ...] = ()
-    """What all steps have been multiplied by, a number per model; none stands for ones."""
+    """The factor of all steps of each model; an empty tuple stands for ones."""
     compact_from: int | None = None
-    """How many estimators a compact ensemble has been made of; None where it has its rounds."""
+    """The number of estimators that a compact ensemble replaces; None if it has its rounds."""
     edits: tuple[Edit, ...] = ()
-    """What was changed by hand, in order."""
+    """The edits by a user, in order."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def stages(self) -> Iterator[list[range]]:
-        """Yield the rounds of each estimator, in each model: none once it had stopped."""
+        """Yield the rounds of each estimator, in each model; a model that has stopped has none."""
         for share in self._shares():
             for estimators in zip_longest(*share, fillvalue=range(0)):
                 yield list(estimators)
@@ -326,11 +333,11 @@ class Ensemble(ABC):
 
     @property
     def is_compact(self) -> bool:
-        """Whether all that is left of the rounds is what predictions need."""
+        """Whether the ensemble has only what predictions need of its rounds."""
         return self.compact_from is not None
 
     def compacted(self) -> Self:
-        """Return the ensemble with no more than what predictions need; their bits are the same."""
+        """Return the ensemble with only what predictions need; they keep their bits."""
         if self.is_compact:
             return self
         models = tuple(map(self._compact, self.models))
@@ -341,20 +348,20 @@ class Ensemble(ABC):
 
     @property
     def n_estimators(self) -> int:
-        """Estimators of the longest model."""
+        """The number of estimators of the longest model."""
         if self.compact_from is not None:
             return self.compact_from
         return sum(max(map(len, share)) for share in self._shares())
 
     not_additive: ClassVar[str]
-    """Why ensembles without shape functions have none."""
+    """The reason why this kind of ensemble has no shape functions."""
 
     @property
     def intercept(self) -> NDArray[np.float64]:
         """The intercept of each model."""
         return np.array(self.intercepts or np.zeros(len(self.models)), dtype=np.float64)
 
-    def raw_predictions(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+    def raw_predictions(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         """Return F, of shape (n_rows, n_models)."""
         raw = self._add_rounds(table, n_threads)
         if self.intercepts:
@@ -362,11 +369,13 @@ class Ensemble(ABC):
         return raw
 
     @abstractmethod
-    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        """Return what all rounds add up to, (n_rows, n_models)."""
+    def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
+        """Return the sum of all rounds, (n_rows, n_models)."""
 
-    def staged_raw_predictions(self, table: Table, n_threads: int) -> Iterator[NDArray[np.float64]]:
-        """Yield F after one estimator, two, ...; a model that stopped early stays as it is."""
+    def staged_raw_predictions(
+        self, table: InputTable, n_threads: int
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield F after each estimator; a model that stopped early stays as it is."""
         for raw in self.follow(self.encode(table, n_threads), n_threads):
             yield raw.copy()
 
@@ -374,8 +383,8 @@ class Ensemble(ABC):
         """Yield the same array after each estimator: F of rows of these codes."""
         raw = np.tile(self.intercept, (codes.shape[1], 1))
         for stage in self.stages():
-            for m, (rounds, some) in enumerate(zip(self.models, stage, strict=True)):
-                for t in some:
+            for m, (rounds, estimator) in enumerate(zip(self.models, stage, strict=True)):
+                for t in estimator:
                     raw[:, m] += rounds.look_up(t, codes, self.binning, n_threads)
             yield raw
 
@@ -386,12 +395,12 @@ class Ensemble(ABC):
             raw = stage
         return raw
 
-    def encode(self, table: Table, n_threads: int) -> NDArray[np.uint8]:
-        """Return the codes that rounds look up, (n_features, n_rows); those of pairs follow."""
+    def encode(self, table: InputTable, n_threads: int) -> NDArray[np.uint8]:
+        """Return the codes that rounds look up, (n_features, n_rows), with those of pairs last."""
         return self.extend_codes(self.binning.encode(table, None, n_threads), n_threads)
 
     def extend_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.uint8]:  # noqa: ARG002
-        """Return what rounds look up, given the codes of features: these, or more."""
+        """Return the codes that rounds look up, given those of features, and more."""
         return codes
 
     def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
@@ -400,17 +409,17 @@ class Ensemble(ABC):
 
     def _baseline_intercept(self, model: int) -> float:
         """Return the intercept that explanations of one model begin with."""
-        own = self.intercept
-        return float(own[model] - (own.mean() if self.joint else 0.0))
+        intercepts = self.intercept
+        return float(intercepts[model] - (intercepts.mean() if self.joint else 0.0))
 
     @abstractmethod
     def contributions(
-        self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+        self, table: InputTable, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what each term adds to models' F, (n_rows, n_terms, n_models), and to what.
+        """Return the contribution of each term, (n_rows, n_terms, n_models), and the baselines.
 
-        In a joint model, F is taken less its mean over the models.  Terms are the features and,
-        after them, pairs.  What features add to trees is the affair of `explain_tree`.
+        They add up to the models' F, in a joint model less its mean over the models.  Terms are
+        the features and, after them, the pairs.  `explain_tree` computes those of a tree.
         """
 
     @abstractmethod
@@ -419,7 +428,7 @@ class Ensemble(ABC):
 
 
 def share_savings(models: Sequence[Rounds], n_features: int) -> NDArray[np.float64]:
-    """Return each feature's share of what all splits of all trees saved."""
+    """Return each feature's share of the savings of all splits of all trees."""
     forests = [rounds.trees for rounds in models if rounds.trees is not None]
     largest = max(trees.largest_saving for trees in forests)
     saved = np.zeros(n_features)

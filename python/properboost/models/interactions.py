@@ -1,4 +1,4 @@
-"""Pairs of features that interact: the coarse grid that makes them one feature.
+"""Pairs of features that interact: the coarse grid that makes a pair one feature.
 
 The look-up tables of pairs are fitted after those of single features, to what these leave
 unexplained.
@@ -49,7 +49,7 @@ class PairBins:
     first_level: NDArray[np.int16]
     second_level: NDArray[np.int16]
     ordered: tuple[int, int]
-    """For each feature: how many of its first levels are neighbours in order."""
+    """The number of each feature's first levels that are in order."""
 
     @property
     def n_first(self) -> int:
@@ -68,7 +68,7 @@ class PairBins:
 
     @property
     def width(self) -> int:
-        """Codes: the cells', then missing (which none is), then unseen."""
+        """The number of codes: the cells', then missing (which no row has), then unseen."""
         return self.n_cells + 2
 
     @property
@@ -80,10 +80,10 @@ class PairBins:
     def native(self) -> _core.Pair:
         """The engine's pair."""
         levels = []
-        for own, factor in ((self.first_level, self.n_second), (self.second_level, 1)):
-            level = np.full(256, _UNSEEN, dtype=np.uint16)
-            level[: len(own)] = np.where(own < 0, _UNSEEN, own.astype(np.int64) * factor)
-            levels.append(level)
+        for level, factor in ((self.first_level, self.n_second), (self.second_level, 1)):
+            cells = np.full(256, _UNSEEN, dtype=np.uint16)
+            cells[: len(level)] = np.where(level < 0, _UNSEEN, level.astype(np.int64) * factor)
+            levels.append(cells)
         return _core.Pair(self.first, self.second, self.n_cells, *levels)
 
     def __getstate__(self) -> dict[str, object]:
@@ -116,11 +116,11 @@ def make_pair(
 def find_levels(
     bins: FeatureBins, weight: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.int16], int]:
-    """Return the level of each code, at most `most`, and how many follow each other, if any do.
+    """Return the level of each code, at most `most`, and the number of levels in order, if any.
 
-    Levels hold about the same weight.  Neighbouring bins of a numeric feature share a level, and so
+    Levels have about the same weight.  Neighbouring bins of a numeric feature share a level, and so
     do rare categories.  Missing values that training had are a level of their own.  Codes without
-    weight have none (-1), but for numeric bins, which join a neighbour.
+    weight have no level (-1), except numeric bins, which join a neighbour.
     """
     level = np.full(len(weight), -1, dtype=np.int16)
     n_bins = bins.n_bins
@@ -142,15 +142,15 @@ def find_levels(
 
 
 def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
-    """Merge the neighbours that together hold least until there are at most `most` levels."""
+    """Merge the neighbours with the least joint weight until at most `most` levels are left."""
     starts = np.flatnonzero(weight)
     starts[0] = 0
-    held = np.add.reduceat(weight, starts).tolist()
+    weights = np.add.reduceat(weight, starts).tolist()
     first = starts.tolist()
-    while len(held) > most:
-        together = np.add(held[:-1], held[1:])
+    while len(weights) > most:
+        together = np.add(weights[:-1], weights[1:])
         k = int(together.argmin())
-        held[k : k + 2] = [float(together[k])]
+        weights[k : k + 2] = [float(together[k])]
         del first[k + 1]
     return np.split(np.arange(len(weight)), first[1:])
 
@@ -168,8 +168,8 @@ def purify(
         return first, second
     weight = weight / weight.max(initial=np.finfo(np.float64).tiny)
     total = weight.sum(axis=1)
-    # Levels of the first feature are left out, and those of the second linked instead: a level that
-    # two of these share asks for the difference of its entries.
+    # The levels of the first feature are eliminated, and those of the second linked instead: two
+    # that share a level are linked by the difference of its entries.
     roots = weight / np.sqrt(np.where(total > 0.0, total, 1.0))[:, None]
     by_level = roots[:, :, None] * roots[:, None, :]
     links = by_level.sum(axis=0)
@@ -177,7 +177,7 @@ def purify(
     n_parts, parts = connected_components(csr_array(links), directed=False)
     second = _find_potentials(links, steps)
     first = _divide((weight * (grid - second)).sum(axis=1), total)
-    # In levels that hang together a constant may be in either part; take the smallest solution.
+    # In connected levels a constant may be in either part; the smallest solution is taken.
     of_first = np.where(total > 0.0, parts[weight.argmax(axis=1)], n_parts)
     of_all = np.concatenate([of_first, parts])
     sums = np.bincount(of_all, np.concatenate([first, -second]), n_parts + 1)
@@ -186,11 +186,11 @@ def purify(
 
 
 def _find_potentials(links: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return x of least squares, where x[i] - x[j] is to be steps[i, j] by the weight links[i, j].
+    """Return x of least squares, with steps[i, j] for x[i] - x[j] at the weight links[i, j].
 
-    Points are left out one by one, and their neighbours linked instead.  That only adds weights and
-    takes means, so that the lightest level is as exact as the heaviest: the normal equations, which
-    subtract, lose it.  The bits are any processor's, unlike LAPACK's.
+    Points are eliminated one by one, and their neighbours linked instead.  That only adds weights
+    and takes means, so that the lightest level is as exact as the heaviest.  The normal equations,
+    which subtract, lose it.  The bits are the same on any processor, unlike LAPACK's.
     """
     n = len(links)
     for k in range(n - 1):
@@ -209,7 +209,7 @@ def _find_potentials(links: NDArray[np.float64], steps: NDArray[np.float64]) -> 
 
 
 def _divide(values: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide, but by 0, which gives 0."""
+    """Divide elementwise; a divisor of 0 gives 0."""
     return np.divide(values, by, out=np.zeros_like(values), where=by > 0.0)
 
 
@@ -219,7 +219,7 @@ def look_up(
     first: NDArray[np.int16],
     second: NDArray[np.int16],
 ) -> NDArray[np.float64]:
-    """Return a purified table's entries at levels, of which those below 0 are of no cell.
+    """Return a purified table's entries at levels; a level below 0 is in no cell.
 
     For a row without a cell the pair adds 0 in all, so the parts that were moved into its features'
     shape functions are subtracted again.

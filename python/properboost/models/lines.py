@@ -1,4 +1,4 @@
-"""Lines in the leaves of trees: ridge models in means of bins."""
+"""Linear leaves of trees: ridge models of the bins' means."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,7 +15,7 @@ __all__ = ["Lines", "NativeLines"]
 NativeLines: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]
 ]
-"""Lines as the engine takes them."""
+"""The engine's form of lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +34,25 @@ class Lines:
 
     @classmethod
     def from_native(cls, lines: _core.NodeLines) -> "Lines":
-        """Take over what the engine found."""
+        """Convert the engine's lines."""
         return cls(**{f.name: getattr(lines, f.name) for f in fields(cls)})
 
     @classmethod
     def without_terms(cls, n_nodes: int) -> "Lines":
-        """Return what so many nodes without lines have."""
+        """Return the lines of `n_nodes` nodes that have none."""
         none = np.empty(0)
         return cls(np.zeros(n_nodes + 1, dtype=np.int64), none.astype(np.int32), none, none)
 
     @classmethod
     def join(cls, lines: Sequence["Lines"]) -> "Lines":
         """Put lines one after the other."""
-        ends = np.cumsum([0, *(len(one.feature) for one in lines)])
-        offsets = [one.offsets[1:] + end for one, end in zip(lines, ends[:-1], strict=True)]
+        ends = np.cumsum([0, *(len(part.feature) for part in lines)])
+        offsets = [part.offsets[1:] + end for part, end in zip(lines, ends[:-1], strict=True)]
         return cls(
             np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-            np.concatenate([np.empty(0, dtype=np.int32), *(one.feature for one in lines)]),
-            np.concatenate([np.empty(0), *(one.slope for one in lines)]),
-            np.concatenate([np.empty(0), *(one.center for one in lines)]),
+            np.concatenate([np.empty(0, dtype=np.int32), *(part.feature for part in lines)]),
+            np.concatenate([np.empty(0), *(part.slope for part in lines)]),
+            np.concatenate([np.empty(0), *(part.center for part in lines)]),
         )
 
     @property
@@ -83,11 +83,11 @@ class Lines:
 
     @property
     def native(self) -> NativeLines:
-        """The lines as the engine takes them."""
+        """The lines in the engine's form."""
         return self.offsets, self.feature, self.slope, self.center
 
     def reach(self) -> NDArray[np.float64]:
-        """Return the most that each node's line adds, in size."""
+        """Return a bound on the size of each node's line."""
         reach = np.zeros(len(self.offsets) - 1)
         with np.errstate(over="ignore"):
             most = np.abs(self.slope) * np.maximum(self.center, 1.0 - self.center)
@@ -100,22 +100,22 @@ class Lines:
         codes: NDArray[np.uint8],
         find_positions: Callable[[int], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Return what the lines of rows' nodes add to them; `codes` are (n_features, n_rows).
+        """Return the values of the lines at rows' nodes; `codes` are (n_features, n_rows).
 
         `find_positions` returns a feature's `NumericBins.positions`.
         """
         added = np.zeros(len(nodes))
         for begin in range(0, len(nodes), ROWS):
-            some = slice(begin, begin + ROWS)
-            own = nodes[some]
+            block = slice(begin, begin + ROWS)
+            block_nodes = nodes[block]
             for k in range(int(np.diff(self.offsets).max(initial=0))):
-                term = self.offsets[own] + k
-                rows = np.flatnonzero(term < self.offsets[own + 1])
+                term = self.offsets[block_nodes] + k
+                rows = np.flatnonzero(term < self.offsets[block_nodes + 1])
                 term = term[rows]
                 for j in np.unique(self.feature[term]).tolist():
                     of_feature = rows[self.feature[term] == j]
                     t = term[self.feature[term] == j]
-                    z = find_positions(j)[codes[j, some][of_feature]]
+                    z = find_positions(j)[codes[j, block][of_feature]]
                     line = self.slope[t] * (z - self.center[t])
-                    added[some][of_feature] += np.where(np.isnan(z), 0.0, line)
+                    added[block][of_feature] += np.where(np.isnan(z), 0.0, line)
         return added

@@ -1,4 +1,4 @@
-"""Making the ensemble of some rounds, of the kind that they are."""
+"""The choice of the ensemble class for fitted rounds: tables, trees or damped."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Merging models: the weighted mean of what each adds, over bins that tell apart what any did."""
+"""Merging models into their weighted mean, over bins that separate what any model separates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,17 +27,17 @@ from properboost.models.merged_bins import (
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.tree_ensemble import TreeEnsemble
 
-__all__ = ["Merged", "merge_ensembles"]
+__all__ = ["MergedEnsemble", "merge_ensembles"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Merged:
-    """The mean of models, and how far it is from it.
+class MergedEnsemble:
+    """The merged ensemble, and how far it is from the exact mean of the models.
 
-    Features, and pairs of them, that had more bins or cells in all than a model may have share one
-    where they differ least: `lost` says what that moves a raw prediction by, at most, by term.
+    A feature or pair may have more bins or cells in all than a model may have.  Then those that
+    differ least are joined.  `lost` has the largest change of a raw prediction by that, by term.
     """
 
     ensemble: Ensemble
@@ -46,37 +46,39 @@ class Merged:
 
 def merge_ensembles(
     ensembles: Sequence[Ensemble], factors: Sequence[float], labels: Sequence[str]
-) -> Merged:
-    """Return the sum of ensembles of one kind and as many models, each times its factor.
+) -> MergedEnsemble:
+    """Return the sum of ensembles of the same kind and number of models, each times its factor.
 
     Raises
     ------
     ValueError
-        If a feature is of another kind in another model, or trees tell apart more bins than fit.
+        If a feature is of another kind in another model, or trees separate too many bins.
     """
-    compact = [own.compacted() for own in ensembles]
+    compact = [ensemble.compacted() for ensemble in ensembles]
     united = [_unite(compact, j, label) for j, label in enumerate(labels)]
-    intercepts = sum(factor * own.intercept for factor, own in zip(factors, ensembles, strict=True))
-    tables = [own for own in compact if isinstance(own, TableEnsemble)]
-    if len(tables) == len(compact):
-        found = _merge_tables(tables, factors, united)
-    else:
-        found = Merged(_merge_trees(compact, factors, united, labels), {})
-    merged = replace(
-        found.ensemble,
-        intercepts=tuple(np.asarray(intercepts).tolist()),
-        compact_from=max(own.n_estimators for own in ensembles),
+    intercepts = sum(
+        factor * ensemble.intercept for factor, ensemble in zip(factors, ensembles, strict=True)
     )
-    return replace(found, ensemble=merged)
+    tables = [ensemble for ensemble in compact if isinstance(ensemble, TableEnsemble)]
+    if len(tables) == len(compact):
+        mean = _merge_tables(tables, factors, united)
+    else:
+        mean = MergedEnsemble(_merge_trees(compact, factors, united, labels), {})
+    merged = replace(
+        mean.ensemble,
+        intercepts=tuple(np.asarray(intercepts).tolist()),
+        compact_from=max(ensemble.n_estimators for ensemble in ensembles),
+    )
+    return replace(mean, ensemble=merged)
 
 
 @dataclass(frozen=True, eq=False)
-class _United:
-    """A feature's bins in all models together.
+class _UnitedBins:
+    """The united bins of a feature in all models.
 
-    ``codes[i][c]`` is the code in model `i` of what has the united code `c`, and ``weights[i][c]``
-    the training weight that the model had there; where it did not tell codes apart, numbers are
-    taken to lie evenly between its edges.
+    ``codes[i][c]`` is the code in model `i` of the united code `c`, and ``weights[i][c]`` the
+    training weight that the model had there.  Where the model had one bin for several united
+    ones, its numbers are assumed to lie evenly between its edges.
     """
 
     bins: FeatureBins
@@ -84,16 +86,16 @@ class _United:
     weights: list[Array]
 
 
-def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _United:
-    """Return the bins that tell apart what any model does, however many these are."""
-    own = [ensemble.binning.features[j] for ensemble in ensembles]
+def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _UnitedBins:
+    """Return the bins that separate what any model separates, however many these are."""
+    bins_of_models = [ensemble.binning.features[j] for ensemble in ensembles]
     weights = [ensemble.bin_weights[j] for ensemble in ensembles]
-    numeric = [bins for bins in own if isinstance(bins, NumericBins)]
-    categorical = [bins for bins in own if isinstance(bins, CategoricalBins)]
-    if len(numeric) == len(own):
+    numeric = [bins for bins in bins_of_models if isinstance(bins, NumericBins)]
+    categorical = [bins for bins in bins_of_models if isinstance(bins, CategoricalBins)]
+    if len(numeric) == len(bins_of_models):
         changes = [_find_cuts(ensemble, j) for ensemble in ensembles]
         return _unite_edges(numeric, changes, weights)
-    if len(categorical) == len(own):
+    if len(categorical) == len(bins_of_models):
         kinds = {isinstance(c, str) for bins in categorical for c in bins.categories}
         if len(kinds) < 2:
             return _unite_categories(categorical, weights)
@@ -104,7 +106,7 @@ def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _United:
 
 
 def _find_cuts(ensemble: Ensemble, j: int) -> NDArray[np.bool_]:
-    """Return whether a model tells a bin of a numeric feature from the next one."""
+    """Return whether a model separates a bin of a numeric feature from the next one."""
     n_bins = ensemble.binning.features[j].n_bins
     changes = find_changes(ensemble.models, j, n_bins)
     for pair in ensemble.pairs if isinstance(ensemble, TableEnsemble) else ():
@@ -115,20 +117,20 @@ def _find_cuts(ensemble: Ensemble, j: int) -> NDArray[np.bool_]:
 
 
 def _unite_edges(
-    own: Sequence[NumericBins],
+    numeric: Sequence[NumericBins],
     changes: Sequence[NDArray[np.bool_]],
     weights: Sequence[Array],
-) -> _United:
+) -> _UnitedBins:
     edges = np.unique(
-        np.concatenate([bins.edges[used] for bins, used in zip(own, changes, strict=True)])
+        np.concatenate([bins.edges[used] for bins, used in zip(numeric, changes, strict=True)])
     )
-    united = NumericBins(edges, span=join_spans(own))
-    return _United(
+    united = NumericBins(edges, span=join_spans(numeric))
+    return _UnitedBins(
         united,
-        [find_numeric_codes(bins, united) for bins in own],
+        [find_numeric_codes(bins, united) for bins in numeric],
         [
             _spread_weight(bins, edges, weight, united.span)
-            for bins, weight in zip(own, weights, strict=True)
+            for bins, weight in zip(numeric, weights, strict=True)
         ],
     )
 
@@ -142,25 +144,33 @@ def _spread_weight(
     first, last = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
     low, high = (low if low < first else first - 1.0), (high if high > last else last + 1.0)
     ends = np.clip(np.concatenate([[-np.inf], bins.edges, [np.inf]]), low, high)
-    held = np.concatenate([[0.0], np.cumsum(weight[: bins.n_bins])])
-    at = np.interp(np.clip(np.concatenate([[-np.inf], edges, [np.inf]]), low, high), ends, held)
-    at[0], at[-1] = 0.0, held[-1]
-    return np.append(np.maximum(np.diff(at), 0.0), weight[bins.n_bins])
+    cumulative = np.concatenate([[0.0], np.cumsum(weight[: bins.n_bins])])
+    at_edges = np.interp(
+        np.clip(np.concatenate([[-np.inf], edges, [np.inf]]), low, high), ends, cumulative
+    )
+    at_edges[0], at_edges[-1] = 0.0, cumulative[-1]
+    return np.append(np.maximum(np.diff(at_edges), 0.0), weight[bins.n_bins])
 
 
-def _unite_categories(own: Sequence[CategoricalBins], weights: Sequence[Array]) -> _United:
-    categories = tuple(dict.fromkeys(c for bins in own for c in bins.categories))
-    united = CategoricalBins(categories, any(bins.has_rare for bins in own))
-    spread = []
-    for bins, weight in zip(own, weights, strict=True):
+def _unite_categories(
+    categorical: Sequence[CategoricalBins], weights: Sequence[Array]
+) -> _UnitedBins:
+    categories = tuple(dict.fromkeys(c for bins in categorical for c in bins.categories))
+    united = CategoricalBins(categories, any(bins.has_rare for bins in categorical))
+    united_weights = []
+    for bins, weight in zip(categorical, weights, strict=True):
         place = {c: k for k, c in enumerate(bins.categories)}
-        held = np.zeros(united.width)
-        held[: len(categories)] = [weight[place[c]] if c in place else 0.0 for c in categories]
+        united_weight = np.zeros(united.width)
+        united_weight[: len(categories)] = [
+            weight[place[c]] if c in place else 0.0 for c in categories
+        ]
         if bins.has_rare:
-            held[united.n_bins - 1] += weight[len(place)]
-        held[united.n_bins] = weight[bins.n_bins]
-        spread.append(held)
-    return _United(united, [find_categorical_codes(bins, united) for bins in own], spread)
+            united_weight[united.n_bins - 1] += weight[len(place)]
+        united_weight[united.n_bins] = weight[bins.n_bins]
+        united_weights.append(united_weight)
+    return _UnitedBins(
+        united, [find_categorical_codes(bins, united) for bins in categorical], united_weights
+    )
 
 
 # -- trees ----------------------------------------------------------------------------------------
@@ -169,28 +179,30 @@ def _unite_categories(own: Sequence[CategoricalBins], weights: Sequence[Array]) 
 def _merge_trees(
     ensembles: Sequence[Ensemble],
     factors: Sequence[float],
-    united: Sequence[_United],
+    united: Sequence[_UnitedBins],
     labels: Sequence[str],
 ) -> TreeEnsemble:
     for feature, label in zip(united, labels, strict=True):
         most = MOST_BINS if isinstance(feature.bins, NumericBins) else MAX_CATEGORIES
         if feature.bins.n_bins > most:
             raise ValueError(
-                f"models of trees must tell apart at most {most} bins of {label} in all, and not "
+                f"models of trees must separate at most {most} bins of {label} in all, and not "
                 f"{feature.bins.n_bins}: fit them with fewer max_bins"
             )
-    binning = Binning(tuple(own.bins for own in united), ensembles[0].binning.from_dtype)
+    binning = Binning(tuple(feature.bins for feature in united), ensembles[0].binning.from_dtype)
     models = []
-    for of_model in zip(*(own.models for own in ensembles), strict=True):
+    for of_model in zip(*(ensemble.models for ensemble in ensembles), strict=True):
         parts = [
-            recode(replace(rounds, step=factor * rounds.step), [own.codes[i] for own in united])
+            recode(
+                replace(rounds, step=factor * rounds.step), [feature.codes[i] for feature in united]
+            )
             for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True))
         ]
         models.append(Rounds.chain(parts))
     return TreeEnsemble(
         binning,
         tuple(models),
-        tuple(np.sum(own.weights, axis=0) for own in united),
+        tuple(np.sum(feature.weights, axis=0) for feature in united),
         joint=ensembles[0].joint,
     )
 
@@ -199,10 +211,13 @@ def _merge_trees(
 
 
 def _merge_tables(
-    ensembles: Sequence[TableEnsemble], factors: Sequence[float], united: Sequence[_United]
-) -> Merged:
-    """Return the mean of look-up tables, coarser where there is no room for all bins or cells."""
-    sums = [np.stack([own.sums_of(m) for m in range(len(own.models))]) for own in ensembles]
+    ensembles: Sequence[TableEnsemble], factors: Sequence[float], united: Sequence[_UnitedBins]
+) -> MergedEnsemble:
+    """Return the mean of look-up tables, coarser where a model may not have all bins or cells."""
+    sums = [
+        np.stack([ensemble.sums_of(m) for m in range(len(ensemble.models))])
+        for ensemble in ensembles
+    ]
     pairs = [_merge_pair(key, ensembles, factors, sums, united) for key in _list_pairs(ensembles)]
     lost: dict[tuple[int, ...], float] = {
         (pair.first, pair.second): pair.lost for pair in pairs if pair.lost > 0.0
@@ -224,14 +239,15 @@ def _merge_tables(
         ),
         pair_weights=tuple(_append_others(pair.weight) for pair in pairs),
     )
-    return Merged(merged, lost)
+    return MergedEnsemble(merged, lost)
 
 
 @dataclass(frozen=True, eq=False)
 class _Feature:
-    """A feature's merged tables, over bins that a model may have: values of every model, weights.
+    """The merged tables of a feature, over bins that a model may have.
 
-    `codes` has a united code for each, the one of most weight where several are joined.
+    `values` are by model and `weight` by code.  `codes` has a united code of each code, the one of
+    most weight where several are joined.
     """
 
     bins: FeatureBins
@@ -256,8 +272,10 @@ def _add_tables(
     return values
 
 
-def _merge_feature(j: int, united: _United, values: Array, pairs: Sequence["_Grid"]) -> _Feature:
-    """Return tables over united codes as coarser ones where a model has no room for all bins."""
+def _merge_feature(
+    j: int, united: _UnitedBins, values: Array, pairs: Sequence["_Grid"]
+) -> _Feature:
+    """Return a feature's tables, over fewer bins where a model may not have all united ones."""
     levels = [pair.levels_of(j) for pair in pairs if j in (pair.first, pair.second)]
     weight = np.sum(united.weights, axis=0)
     group, bins = _thin(united.bins, values, levels, weight)
@@ -267,7 +285,7 @@ def _merge_feature(j: int, united: _United, values: Array, pairs: Sequence["_Gri
 
 
 def _list_rounds(m: int, features: Sequence[_Feature], pairs: Sequence["_Grid"]) -> Rounds:
-    """Return a round for each feature and pair that adds anything in a model."""
+    """Return a round for each feature and pair whose table in a model is not 0."""
     tables = [feature.values[m] for feature in features]
     tables += [_append_others(pair.values[m]) for pair in pairs]
     terms = [term for term, table in enumerate(tables) if table.any()]
@@ -275,7 +293,7 @@ def _list_rounds(m: int, features: Sequence[_Feature], pairs: Sequence["_Grid"])
 
 
 def _append_others(cells: Array) -> Array:
-    """Return a pair's cells in a row, then nothing for the two codes that follow them."""
+    """Return a pair's cells in a row, then 0 for the two codes that follow them."""
     return np.append(cells.ravel(), [0.0, 0.0])
 
 
@@ -313,17 +331,17 @@ def _thin(
 def _join_neighbours(
     values: Array, weight: Array, starts: NDArray[np.intp], most: int
 ) -> NDArray[np.intp]:
-    """Return where at most so many stretches of bins begin that lose least when each is a mean."""
+    """Return the starts of at most `most` stretches of bins that lose least if each is a mean."""
     weight = weight + 1e-9 * (weight.sum() or 1.0) / len(weight)
-    held = np.add.reduceat(weight, starts)
-    means = np.add.reduceat(values * weight, starts, axis=1) / held
+    masses = np.add.reduceat(weight, starts)
+    means = np.add.reduceat(values * weight, starts, axis=1) / masses
     while len(starts) > most:
-        lost = held[:-1] * held[1:] / (held[:-1] + held[1:])
+        lost = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
         k = int(np.argmin(lost * np.sum(np.diff(means, axis=1) ** 2, axis=0)))
-        both = held[k] + held[k + 1]
-        means[:, k] = (held[k] * means[:, k] + held[k + 1] * means[:, k + 1]) / both
-        held[k] = both
-        means, held = np.delete(means, k + 1, axis=1), np.delete(held, k + 1)
+        both = masses[k] + masses[k + 1]
+        means[:, k] = (masses[k] * means[:, k] + masses[k + 1] * means[:, k + 1]) / both
+        masses[k] = both
+        means, masses = np.delete(means, k + 1, axis=1), np.delete(masses, k + 1)
         starts = np.delete(starts, k + 1)
     return starts
 
@@ -331,15 +349,15 @@ def _join_neighbours(
 def _group(values: Array, weight: Array, group: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return the mean of values by coarser code, and the weight of each."""
     n = int(group.max()) + 1
-    held = np.bincount(group, weight, n)
-    share = np.where(held[group] > 0.0, weight, 1.0)
+    group_weight = np.bincount(group, weight, n)
+    share = np.where(group_weight[group] > 0.0, weight, 1.0)
     total = np.bincount(group, share, n)
-    alone = np.bincount(group, minlength=n) == 1  # which keep their last bit
-    means = np.stack([np.bincount(group, share * own, n) / total for own in values])
+    alone = np.bincount(group, minlength=n) == 1  # these keep their last bit
+    means = np.stack([np.bincount(group, share * table, n) / total for table in values])
     first = np.zeros(n, dtype=np.intp)
     first[group[::-1]] = np.arange(len(group))[::-1]
     means = np.where(alone, values[:, first], means)
-    return means, held.astype(np.float64)
+    return means, group_weight.astype(np.float64)
 
 
 def _find_heaviest(group: NDArray[np.intp], weight: Array) -> NDArray[np.intp]:
@@ -385,7 +403,9 @@ class _Grid:
 
 
 def _list_pairs(ensembles: Sequence[TableEnsemble]) -> list[tuple[int, int]]:
-    return list(dict.fromkeys((p.first, p.second) for own in ensembles for p in own.pairs))
+    return list(
+        dict.fromkeys((p.first, p.second) for ensemble in ensembles for p in ensemble.pairs)
+    )
 
 
 def _merge_pair(
@@ -393,86 +413,90 @@ def _merge_pair(
     ensembles: Sequence[TableEnsemble],
     factors: Sequence[float],
     sums: Sequence[Array],
-    united: Sequence[_United],
+    united: Sequence[_UnitedBins],
 ) -> _Grid:
-    """Return a pair's table; if it is to be coarser, what it says of one feature alone is moved."""
-    has = [
+    """Return a pair's table; a coarser one has its main effects moved to the features."""
+    members = [
         (i, p)
-        for i, own in enumerate(ensembles)
-        for p, pair in enumerate(own.pairs)
+        for i, ensemble in enumerate(ensembles)
+        for p, pair in enumerate(ensemble.pairs)
         if (pair.first, pair.second) == key
     ]
     levels, origins = zip(
-        *(_unite_levels(united[j], side, has, ensembles) for side, j in enumerate(key)),
+        *(_unite_levels(united[j], side, members, ensembles) for side, j in enumerate(key)),
         strict=True,
     )
     is_coarser = len(origins[0]) * len(origins[1]) > MOST_CELLS
     values = np.zeros((len(sums[0]), len(origins[0]), len(origins[1])))
     weight = np.zeros(values.shape[1:])
-    for k, (i, p) in enumerate(has):
-        own, parts = ensembles[i], []
+    for k, (i, p) in enumerate(members):
+        ensemble, parts = ensembles[i], []
         for side, j in enumerate(key):
             level, known = levels[side], levels[side] >= 0
-            held = np.bincount(level[known], united[j].weights[i][known], len(origins[side]))
-            parts.append(_find_parts(origins[side][:, k], held.astype(np.float64)))
+            level_weight = np.bincount(
+                level[known], united[j].weights[i][known], len(origins[side])
+            )
+            parts.append(_find_parts(origins[side][:, k], level_weight.astype(np.float64)))
         at = np.ix_(origins[0][:, k], origins[1][:, k])
         inside = (origins[0][:, k, None] >= 0) & (origins[1][:, k] >= 0)
-        of_pair = own.cells_of(own.pair_weights[p], p, 0)[at]
+        of_pair = ensemble.cells_of(ensemble.pair_weights[p], p, 0)[at]
         weight += np.where(inside, of_pair * parts[0][:, None] * parts[1], 0.0)
         for m, of_model in enumerate(sums[i]):
             if is_coarser:
-                own.move_effects(of_model, p)
-            values[m] += np.where(inside, factors[i] * own.cells_of(of_model, p)[at], 0.0)
+                ensemble.move_effects(of_model, p)
+            values[m] += np.where(inside, factors[i] * ensemble.cells_of(of_model, p)[at], 0.0)
     grid = _Grid(*key, levels, values, weight)
     return _coarsen(grid, [united[j].bins for j in key]) if is_coarser else grid
 
 
-def _find_parts(origin: NDArray[np.int16], held: Array) -> Array:
-    """Return what part of a model's level each merged level has, by the weight that it held."""
+def _find_parts(origin: NDArray[np.int16], weight: Array) -> Array:
+    """Return the share that each merged level has of a model's level, by training weight."""
     places = np.maximum(origin, 0)
-    total = np.bincount(places, held)[places]
-    held = np.where(total > 0.0, held, 1.0)  # where none held any
-    parts: Array = held / np.bincount(places, held)[places]
+    total = np.bincount(places, weight)[places]
+    weight = np.where(total > 0.0, weight, 1.0)  # where the model had no row
+    parts: Array = weight / np.bincount(places, weight)[places]
     return parts
 
 
 def _unite_levels(
-    united: _United,
+    united: _UnitedBins,
     side: int,
-    has: Sequence[tuple[int, int]],
+    members: Sequence[tuple[int, int]],
     ensembles: Sequence[TableEnsemble],
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return the merged level of each united code, and each level's in the models that have any."""
-    own = []
-    for i, p in has:
+    """Return the merged level of each united code, and the models' levels of each merged one."""
+    levels_of_models = []
+    for i, p in members:
         pair = ensembles[i].pairs[p]
         level = (pair.first_level, pair.second_level)[side]
-        own.append(level[united.codes[i]])
-    stacked = np.stack(own, axis=1)
+        levels_of_models.append(level[united.codes[i]])
+    stacked = np.stack(levels_of_models, axis=1)
     known = [tuple(row) for row in stacked.tolist() if max(row) >= 0]
     place = {row: k for k, row in enumerate(dict.fromkeys(known))}
     levels = np.array([place.get(tuple(row), -1) for row in stacked.tolist()], dtype=np.int16)
-    return levels, np.array(list(place), dtype=np.int16).reshape(len(place), len(has))
+    return levels, np.array(list(place), dtype=np.int16).reshape(len(place), len(members))
 
 
 def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
-    """Join the neighbouring levels that lose least until a model may have as many cells."""
+    """Join the neighbouring levels that lose least until a model may have all cells."""
     values, levels = grid.values, list(grid.levels)
     places = [np.arange(n) for n in grid.weight.shape]
     weight = grid.weight + 1e-9 * (grid.weight.sum() or 1.0) / grid.weight.size
     while weight.size > MOST_CELLS:
         losses = []
         for side in range(2):
-            own = _find_losses(np.moveaxis(values, 1 + side, 0), np.moveaxis(weight, side, 0))
+            side_losses = _find_losses(
+                np.moveaxis(values, 1 + side, 0), np.moveaxis(weight, side, 0)
+            )
             if isinstance(bins[side], NumericBins):  # where missing values may come last
-                own[int(levels[side][: bins[side].n_bins].max(initial=-1)) :] = np.inf
-            losses.append(own)
-        side = int(np.argmin([own.min(initial=np.inf) for own in losses]))
+                side_losses[int(levels[side][: bins[side].n_bins].max(initial=-1)) :] = np.inf
+            losses.append(side_losses)
+        side = int(np.argmin([side_losses.min(initial=np.inf) for side_losses in losses]))
         k = int(np.argmin(losses[side]))
         starts = np.delete(np.arange(weight.shape[side]), k + 1)
-        held = np.add.reduceat(weight, starts, axis=side)
-        values = np.add.reduceat(values * weight, starts, axis=1 + side) / held
-        weight = held
+        joined = np.add.reduceat(weight, starts, axis=side)
+        values = np.add.reduceat(values * weight, starts, axis=1 + side) / joined
+        weight = joined
         levels[side] = (levels[side] - (levels[side] > k)).astype(np.int16)
         places[side] = places[side] - (places[side] > k)
     moved = np.abs(grid.values - values[:, places[0]][:, :, places[1]])
@@ -481,7 +505,7 @@ def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
 
 
 def _find_losses(values: Array, weight: Array) -> Array:
-    """Return what is lost, in squares, if a level and the next share their mean.
+    """Return the squared loss if a level and the next one share their mean.
 
     `values` are of shape (n_levels, n_models, n_others), and weights of (n_levels, n_others).
     """

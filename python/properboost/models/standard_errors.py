@@ -1,4 +1,4 @@
-"""How far bags lie from each other: standard errors of what a model of look-up tables says."""
+"""Standard errors of a model of look-up tables, by the deviations of its bags."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.models.bag_design import design
 
-__all__ = ["Spread", "TableSpread", "find_size"]
+__all__ = ["StandardErrors", "TableErrors", "find_size"]
 
 Array = NDArray[np.float64]
 
@@ -22,22 +22,22 @@ _WITH_BAGS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Spread(ABC):
+class StandardErrors(ABC):
     """Standard errors of the entries of a model's tables, and of importances."""
 
     n_bags: int
 
     def of(self, values: Sequence[Array]) -> Array:
-        """Return the standard error of what each bag has a value of."""
-        spread = np.stack(values)
-        deviations = spread - spread.mean(axis=0)
+        """Return the standard error of the mean of the bags' values."""
+        stacked = np.stack(values)
+        deviations = stacked - stacked.mean(axis=0)
         size = find_size(deviations)
         variance = design(self.n_bags).variance_factor * np.square(deviations / size).sum(axis=0)
         error: Array = size * np.sqrt(variance)
         return error
 
     @abstractmethod
-    def raw_predictions(self, table: Table, n_threads: int) -> list[Array]:
+    def raw_predictions(self, table: InputTable, n_threads: int) -> list[Array]:
         """Return F of every bag, of shape (n_rows, n_models)."""
 
     @abstractmethod
@@ -49,16 +49,17 @@ class Spread(ABC):
 
     @abstractmethod
     def ratios(self, model: int, tables: Array) -> tuple[Array, Array]:
-        """Return, by term of one model, by how much its table is larger than its noise.
+        """Return the ratio of each table of one model to its noise, and its degrees of freedom.
 
-        That is the table's mean square over the training rows over that of its standard errors, and
-        the numerator's degrees of freedom, which are those of a sum of squares whose covariances
-        are the bags' (Satterthwaite).  `tables` are the model's, relative to their means.
+        The ratio is the table's mean square over the training rows, divided by that of its
+        standard errors.  The numerator's degrees of freedom are those of a sum of squares whose
+        covariances are the bags' (Satterthwaite).  `tables` are the model's, relative to their
+        means.
         """
 
     def p_values(self, model: int, tables: Array) -> Array:
-        """Return, by term of one model, how probable so large a table is where none is true."""
-        # The distribution's last bits differ between processors: no file has any of them.
+        """Return the p-value of each table of one model, if the true tables are 0."""
+        # The distribution's last bits differ between processors, so no file has p-values.
         ratios, degrees = self.ratios(model, tables)
         among = degrees * design(self.n_bags).degrees
         return np.asarray(fdtrc(degrees, among, ratios), dtype=np.float64)
@@ -68,31 +69,31 @@ class Spread(ABC):
         """Return the standard error of each feature's importance, then of each pair's."""
 
     @abstractmethod
-    def edit_bags(self, wanted: str, edit: Callable[[Any], Any]) -> "Spread":
-        """Return the spread of bags of which each is edited; `wanted` is what asks for it."""
+    def edit_bags(self, method: str, edit: Callable[[Any], Any]) -> "StandardErrors":
+        """Return the standard errors of edited bags; an error names the `method`."""
 
     @abstractmethod
-    def forget(self, mean: Any, term: int) -> "TableSpread":
-        """Return standard errors without those of one term of the ensemble `mean`, and importances.
+    def forget(self, mean: Any, term: int) -> "TableErrors":
+        """Return standard errors that are NaN for one term of `mean`, and for importances.
 
-        They are NaN.
+        `mean` is the ensemble.
         """
 
     @abstractmethod
-    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "Spread":
-        """Return the spread of ensembles in which a feature has no part; these `pairs` are left."""
+    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "StandardErrors":
+        """Return the standard errors without a feature; `pairs` are those that are left."""
 
 
 @dataclass(frozen=True, eq=False)
-class TableSpread(Spread):
-    """Standard errors without the bags that they came from; of every model."""
+class TableErrors(StandardErrors):
+    """Standard errors of every model without the bags that they came from."""
 
     of_entries: tuple[Array, ...]
     of_terms: tuple[tuple[Array, Array], ...]
     of_importances: Array
 
-    def raw_predictions(self, _table: Table, _n_threads: int) -> list[Array]:
-        """Refuse: the bags are gone."""
+    def raw_predictions(self, _table: InputTable, _n_threads: int) -> list[Array]:
+        """Refuse, because the bags are gone."""
         raise ValueError(f"predict_interval needs {_WITH_BAGS}")
 
     def errors(self, model: int) -> Array:
@@ -100,35 +101,39 @@ class TableSpread(Spread):
         return self.of_entries[model]
 
     def ratios(self, model: int, _tables: Array) -> tuple[Array, Array]:
-        """Return how much larger than noise each table is, and the degrees of freedom of that."""
+        """Return the ratio of each table to its noise, and the ratio's degrees of freedom."""
         return self.of_terms[model]
 
     def importance_errors(self) -> Array:
         """Return the standard error of each importance."""
         return self.of_importances
 
-    def edit_bags(self, wanted: str, _edit: Callable[[Any], Any]) -> Spread:
-        """Refuse: it takes the bags to know how sure an edited function is."""
-        raise ValueError(f"{wanted} needs {_WITH_BAGS}")
+    def edit_bags(self, method: str, _edit: Callable[[Any], Any]) -> StandardErrors:
+        """Refuse, because the standard errors of edited functions need the bags."""
+        raise ValueError(f"{method} needs {_WITH_BAGS}")
 
-    def forget(self, mean: Any, term: int) -> "TableSpread":
+    def forget(self, mean: Any, term: int) -> "TableErrors":
         """Return standard errors without those of one term and of importances."""
-        some = mean.entries_of([term])
+        entries = mean.entries_of([term])
         return replace(
             self,
-            of_entries=tuple(_with(own, some, np.nan) for own in self.of_entries),
-            of_terms=tuple((_with(own, term, np.nan), degrees) for own, degrees in self.of_terms),
+            of_entries=tuple(_with(errors, entries, np.nan) for errors in self.of_entries),
+            of_terms=tuple(
+                (_with(ratios, term, np.nan), degrees) for ratios, degrees in self.of_terms
+            ),
             of_importances=np.full_like(self.of_importances, np.nan),
         )
 
-    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "TableSpread":
-        """Return standard errors of what is left; what has no part is known to add nothing."""
+    def without_feature(self, mean: Any, feature: int, pairs: Sequence[int]) -> "TableErrors":
+        """Return the standard errors without a feature, which for certain adds 0."""
         n_features = len(mean.binning.features)
         terms = [*range(n_features), *(n_features + p for p in pairs)]
-        kept, own = mean.entries_of(terms), mean.entries_of([feature])
+        entries, feature_entries = mean.entries_of(terms), mean.entries_of([feature])
         return replace(
             self,
-            of_entries=tuple(_with(errors, own, 0.0)[kept] for errors in self.of_entries),
+            of_entries=tuple(
+                _with(errors, feature_entries, 0.0)[entries] for errors in self.of_entries
+            ),
             of_terms=tuple(
                 (_with(ratios, feature, 0.0)[terms], degrees[terms])
                 for ratios, degrees in self.of_terms

@@ -11,19 +11,19 @@ from sklearn.isotonic import isotonic_regression
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.models.ensemble import Ensemble, Rounds, TreeExplainer
 from properboost.models.interactions import PairBins, look_up, purify
-from properboost.models.standard_errors import Spread
+from properboost.models.standard_errors import StandardErrors
 from properboost.models.tree import as_shares
 
 __all__ = ["TableEnsemble", "regress_isotonic"]
 
 _MOST_AT_ONCE = 2**18
-"""Numbers of look-up tables side by side, 2 MiB, that may be more than the rounds hold."""
+"""Entries of look-up tables side by side (2 MiB) that are allowed for any number of rounds."""
 
 PairEffects: TypeAlias = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""What the tables of pairs say about either feature alone, by level."""
+"""The main effects of pairs: the part of either feature alone, by level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class TableEnsemble(Ensemble):
 
     pairs: tuple[PairBins, ...] = ()
     pair_weights: tuple[NDArray[np.float64], ...] = ()
-    spread: Spread | None = None
-    """How far the bags lie apart whose mean the ensemble is; none without bags."""
+    standard_errors: StandardErrors | None = None
+    """The standard errors by the bags whose mean the ensemble is; None without bags."""
 
     def _shares(self) -> list[list[list[range]]]:
         """Return the estimators of features and those of pairs."""
@@ -60,19 +60,19 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the entries of each feature, then of each pair, begin when all are side by side."""
+        """The start of each feature's entries, then of each pair's, when all are side by side."""
         widths = [bins.width for bins in (*self.binning.features, *self.pairs)]
         return np.cumsum([0, *widths])
 
     @cached_property
     def _is_sparse(self) -> bool:
-        """Whether all look-up tables side by side are far more numbers than all rounds hold.
+        """Whether all look-up tables side by side have far more entries than all rounds.
 
-        So they are with many classes and features and few rounds; then models are taken some at a
-        time, so that what a file asks for is never much more than what it holds.
+        That is so with many classes and features and few rounds.  Models are then taken a few at a
+        time, so that a small file never takes much more memory than its size.
         """
-        held = sum(len(rounds.values) for rounds in self.models)
-        return len(self.models) * int(self.offsets[-1]) > max(_MOST_AT_ONCE, 4 * held)
+        n_entries = sum(len(rounds.values) for rounds in self.models)
+        return len(self.models) * int(self.offsets[-1]) > max(_MOST_AT_ONCE, 4 * n_entries)
 
     def _add_up(self, models: Sequence[Rounds]) -> NDArray[np.float64]:
         sums = np.empty((len(models), self.offsets[-1]))
@@ -87,7 +87,7 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def _common(self) -> NDArray[np.float64]:
-        """What explanations leave out: the mean of a joint model's sums, or zeros."""
+        """The part that explanations leave out: the mean of a joint model's sums, or zeros."""
         total = np.zeros(self.offsets[-1])
         for rounds in self.models if self.joint else ():
             total += self._add_up([rounds])[0]
@@ -96,20 +96,21 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def _boosted_pairs(self) -> list[list[int]]:
-        """The pairs that each model, or the joint one, has rounds of."""
-        own = [np.unique(rounds.feature) - len(self.binning.features) for rounds in self.models]
+        """The pairs of which each model, or the joint one, has rounds."""
+        terms = [np.unique(rounds.feature) - len(self.binning.features) for rounds in self.models]
         if self.joint:
-            own = [np.unique(np.concatenate(own))] * len(own)
-        return [pairs[pairs >= 0].tolist() for pairs in own]
+            terms = [np.unique(np.concatenate(terms))] * len(terms)
+        return [pairs[pairs >= 0].tolist() for pairs in terms]
 
     @cached_property
     def _purified(self) -> list[tuple[NDArray[np.float64], PairEffects]]:
-        return [self._purify(m, own) for m, own in enumerate(self.sums)]
+        return [self._purify(m, sums) for m, sums in enumerate(self.sums)]
 
     def purified(self, model: int) -> tuple[NDArray[np.float64], PairEffects]:
-        """Return one model's sums, what pairs say about one feature alone being in its table.
+        """Return one model's purified tables, and the main effects of its pairs.
 
-        And that, by level of either feature, for each pair that has rounds.
+        The main effects of pairs are moved into the tables of their features.  They are returned
+        by level of either feature, for each pair that has rounds.
         """
         if not self._is_sparse:
             return self._purified[model]
@@ -126,7 +127,7 @@ class TableEnsemble(Ensemble):
     def move_effects(
         self, table: NDArray[np.float64], p: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Move what a pair says about either feature alone to that one's; returns it by level."""
+        """Move a pair's main effects into its features' tables, and return them by level."""
         pair, grid = self.pairs[p], self.cells_of(table, p)
         first, second = purify(grid, self.cells_of(self.pair_weights[p], p, 0))
         for j, level, effect in (
@@ -150,12 +151,12 @@ class TableEnsemble(Ensemble):
         return self.part(self.purified(model)[0], term)
 
     def effects_of(self, model: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a pair's table says about either feature alone, by level, in one model."""
+        """Return the main effects of a pair's table in one model, by level of either feature."""
         none = np.zeros(self.pairs[p].n_first), np.zeros(self.pairs[p].n_second)
         return self.purified(model)[1].get(p, none)
 
     def part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
-        """Return a view of the entries of one feature, or pair, in those of all side by side."""
+        """Return a view of the entries of one feature, or pair, in those of all terms."""
         return table[self.offsets[term] : self.offsets[term + 1]]
 
     def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:  # noqa: ARG002
@@ -167,7 +168,7 @@ class TableEnsemble(Ensemble):
                 raw[:, m] += find_entries(self.part(sums, term), codes[term])
         return raw
 
-    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+    def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         pairs = [pair.native for pair in self.pairs]
         if not self._is_sparse:
             return self.binning.predict_raw(table, self.sums, pairs, n_threads)
@@ -179,59 +180,59 @@ class TableEnsemble(Ensemble):
         return raw
 
     def contributions(
-        self, table: Table, n_threads: int, models: Sequence[int], _explain_tree: TreeExplainer
+        self, table: InputTable, n_threads: int, models: Sequence[int], _explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each term's entry less its mean over the training rows, and these' sum."""
+        """Return each term's entry less its mean over the training rows, and the sum of means."""
         codes = self.binning.encode(table, None, n_threads)
-        found = [self._contributions_of(codes, model) for model in models]
-        if len(found) == 1:  # not copied
-            return found[0][0][..., None], np.array([found[0][1]])
-        values = np.stack([own for own, _ in found], axis=-1)
-        return values, np.array([baseline for _, baseline in found])
+        parts = [self._contributions_of(codes, model) for model in models]
+        if len(parts) == 1:  # not copied
+            return parts[0][0][..., None], np.array([parts[0][1]])
+        values = np.stack([values for values, _ in parts], axis=-1)
+        return values, np.array([baseline for _, baseline in parts])
 
     def _contributions_of(
         self, codes: NDArray[np.uint8], model: int
     ) -> tuple[NDArray[np.float64], float]:
         n_features = len(codes)
         purified, effects = self.purified(model)
-        own = [self.part(purified, j) for j in range(n_features)]
-        means = [_mean(*of_feature) for of_feature in zip(own, self.bin_weights, strict=True)]
+        tables = [self.part(purified, j) for j in range(n_features)]
+        means = [_mean(*of_feature) for of_feature in zip(tables, self.bin_weights, strict=True)]
         values = np.zeros((codes.shape[1], n_features + len(self.pairs)))
-        for begin in range(0, len(values), ROWS):  # of a row's terms, which lie side by side
-            some, part = codes[:, begin : begin + ROWS], values[begin : begin + ROWS]
-            for j, (entries, mean) in enumerate(zip(own, means, strict=True)):
-                part[:, j] = find_entries(entries - mean, some[j])
-            for p, own_effects in effects.items():  # of pairs, whose mean is 0
+        for begin in range(0, len(values), ROWS):  # blocks of rows, whose terms lie side by side
+            block, part = codes[:, begin : begin + ROWS], values[begin : begin + ROWS]
+            for j, (entries, mean) in enumerate(zip(tables, means, strict=True)):
+                part[:, j] = find_entries(entries - mean, block[j])
+            for p, effects_of_pair in effects.items():  # of pairs, whose mean is 0
                 pair, grid = self.pairs[p], self.cells_of(purified, p)
                 levels = (
-                    find_entries(pair.first_level, some[pair.first]),
-                    find_entries(pair.second_level, some[pair.second]),
+                    find_entries(pair.first_level, block[pair.first]),
+                    find_entries(pair.second_level, block[pair.second]),
                 )
-                part[:, n_features + p] = look_up(grid, own_effects, *levels)
+                part[:, n_features + p] = look_up(grid, effects_of_pair, *levels)
         return values, sum(means, self._baseline_intercept(model))
 
     def look_up_entries(
-        self, table: Table, n_threads: int, entries: NDArray[np.float64]
+        self, table: InputTable, n_threads: int, entries: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return, by row and term, entries of tables side by side; NaN beyond a pair's cells."""
         codes = self.encode(table, n_threads)
-        found = np.empty((codes.shape[1], len(codes)))
-        for term, own in enumerate(codes):
-            found[:, term] = find_entries(self.part(entries, term), own)
-        for p, pair in enumerate(self.pairs):  # where what single features say is taken back
+        of_rows = np.empty((codes.shape[1], len(codes)))
+        for term, codes_of_term in enumerate(codes):
+            of_rows[:, term] = find_entries(self.part(entries, term), codes_of_term)
+        for p, pair in enumerate(self.pairs):  # where the main effects are subtracted again
             term = len(codes) - len(self.pairs) + p
-            found[codes[term] >= pair.n_cells, term] = np.nan
-        return found
+            of_rows[codes[term] >= pair.n_cells, term] = np.nan
+        return of_rows
 
     def term_importances(self) -> NDArray[np.float64]:
-        """Mean absolute deviation of each feature's and pair's table, adding up to 1.
+        """Return the mean absolute deviation of each feature's and pair's table, adding up to 1.
 
-        Over the training rows, averaged over the models; all zero if no table varies.
+        It is over the training rows and the mean over the models; all are 0 if no table varies.
         """
         deviations = np.zeros(len(self.offsets) - 1)
         for m in range(len(self.models)):
-            spread = self.shares * np.abs(self.centered(m))
-            deviations += np.add.reduceat(spread, self.offsets[:-1])
+            deviation = self.shares * np.abs(self.centered(m))
+            deviations += np.add.reduceat(deviation, self.offsets[:-1])
         return as_shares(deviations / len(self.models))
 
     @cached_property
@@ -253,11 +254,11 @@ class TableEnsemble(Ensemble):
 
     @cached_property
     def p_values(self) -> list[NDArray[np.float64]]:
-        """How probable so large a table is by chance, by model and term; of ensembles with bags."""
-        spread = self.spread
-        if spread is None:
+        """The p-value of each table, by model and term; an empty list without bags."""
+        errors = self.standard_errors
+        if errors is None:
             return []
-        return [spread.p_values(m, self.centered(m)) for m in range(len(self.models))]
+        return [errors.p_values(m, self.centered(m)) for m in range(len(self.models))]
 
     def sums_of(self, model: int) -> NDArray[np.float64]:
         """Return the rounds of one model, added up, all tables side by side."""
@@ -270,7 +271,7 @@ class TableEnsemble(Ensemble):
         return self.collapse(rounds)
 
     def collapse(self, rounds: Rounds) -> Rounds:
-        """Return rounds over the same tables with one for each feature and pair that has some."""
+        """Return rounds with the same sums: one for each feature and pair that has rounds."""
         (sums,) = self._add_up([rounds])
         terms = np.unique(rounds.feature)
         return Rounds.of_tables(terms, [self.part(sums, term) for term in terms.tolist()])
@@ -278,95 +279,99 @@ class TableEnsemble(Ensemble):
     def put_in_order(self, feature: int, direction: int) -> "TableEnsemble":
         """Return the ensemble with a feature's sum not falling (1) or not rising (-1) in its bins.
 
-        So it is after every round: what the rounds so far add up to is replaced by its isotonic
+        That holds after every round: the sum of the rounds so far is replaced by its isotonic
         regression, by training weight.  Rounds of this feature then add the differences, with a
-        step of 1.  These are whole multiples of a power of two, so that they add up exactly.
+        step of 1.  The differences are whole multiples of a power of two, so that their sums are
+        exact.
         """
         (rounds,) = self.models
         n_bins = self.binning.features[feature].n_bins
         weight = self.bin_weights[feature][:n_bins]
-        own = np.flatnonzero((rounds.feature == feature) & (rounds.step != 0.0)).tolist()
-        sums = np.cumsum([rounds.table(t) for t in own], axis=0)
+        of_feature = np.flatnonzero((rounds.feature == feature) & (rounds.step != 0.0)).tolist()
+        sums = np.cumsum([rounds.table(t) for t in of_feature], axis=0)
         unit = 2.0 ** (np.frexp(np.abs(sums).max(initial=1e-300))[1] - 50)
         values, step = rounds.values.copy(), rounds.step.copy()
         before = np.zeros(len(self.bin_weights[feature]))
-        for t, total in zip(own, sums, strict=True):
+        for t, total in zip(of_feature, sums, strict=True):
             total[:n_bins] = regress_isotonic(total[:n_bins], weight, direction)
             total = np.round(total / unit) * unit
             values[rounds.offsets[t] : rounds.offsets[t + 1]] = total - before
             before = total
-        step[own] = 1.0
-        spread = self.spread and self.spread.edit_bags(
+        step[of_feature] = 1.0
+        errors = self.standard_errors and self.standard_errors.edit_bags(
             "monotonize", lambda bag: bag.put_in_order(feature, direction)
         )
         return replace(
-            self, models=(replace(rounds, values=values, step=step, moves=None),), spread=spread
+            self,
+            models=(replace(rounds, values=values, step=step, moves=None),),
+            standard_errors=errors,
         )
 
     def with_table(self, model: int, feature: int, table: NDArray[np.float64]) -> Self:
-        """Return the ensemble, compact, in which a feature's table of one model is this one.
+        """Return the ensemble, compact, with another table of a feature in one model.
 
-        In a joint model the other models keep their differences from each other.  Nothing is known
-        of the feature's standard errors any more.
+        In a joint model the other models keep their differences from each other.  The feature's
+        standard errors become NaN.
         """
         sums, before = self.sums_of(model).copy(), self.table_of(model, feature)
-        own = self.part(sums, feature)
-        if not self.joint and np.array_equal(before, own):
-            own[:] = table
+        entries = self.part(sums, feature)
+        if not self.joint and np.array_equal(before, entries):
+            entries[:] = table
         else:  # pairs have a part in it, or it is taken less the mean over the models
             n_models = len(self.models)
-            own += (table - before) * (n_models / (n_models - 1) if self.joint else 1.0)
+            entries += (table - before) * (n_models / (n_models - 1) if self.joint else 1.0)
         models = list(self.compacted().models)
         models[model] = self._of_sums(sums)
         return replace(
             self,
             models=tuple(models),
             compact_from=self.n_estimators,
-            spread=self.spread and self.spread.forget(self, feature),
+            standard_errors=self.standard_errors and self.standard_errors.forget(self, feature),
         )
 
     def without_feature(self, feature: int) -> Self:
-        """Return the ensemble, compact, in which a feature has no part, and in no pair.
+        """Return the ensemble, compact, without a feature and its pairs.
 
-        The mean of what it added, over the training rows, is part of the intercept; what its pairs
-        say about the other feature alone stays with that one.
+        The mean of its table over the training rows moves into the intercept.  The main effects of
+        its pairs stay with the other feature.
         """
         n_features = len(self.binning.features)
         gone = [p for p, pair in enumerate(self.pairs) if feature in (pair.first, pair.second)]
-        kept = [p for p in range(len(self.pairs)) if p not in gone]
+        others = [p for p in range(len(self.pairs)) if p not in gone]
         smaller = replace(
             self,
-            pairs=tuple(self.pairs[p] for p in kept),
-            pair_weights=tuple(self.pair_weights[p] for p in kept),
+            pairs=tuple(self.pairs[p] for p in others),
+            pair_weights=tuple(self.pair_weights[p] for p in others),
         )
-        entries = self.entries_of([*range(n_features), *(n_features + p for p in kept)])
+        entries = self.entries_of([*range(n_features), *(n_features + p for p in others)])
         models, intercepts = [], self.intercept
         for m in range(len(self.models)):
             sums = self.sums_of(m).copy()
             for p in gone:
                 self.move_effects(sums, p)
-            own = self.part(sums, feature)
-            intercepts[m] += _mean(own, self.bin_weights[feature])
-            own[:] = 0.0
+            feature_table = self.part(sums, feature)
+            intercepts[m] += _mean(feature_table, self.bin_weights[feature])
+            feature_table[:] = 0.0
             models.append(smaller._of_sums(sums[entries]))
         return replace(
             smaller,
             models=tuple(models),
             intercepts=tuple(intercepts.tolist()),
             compact_from=self.n_estimators,
-            spread=self.spread and self.spread.without_feature(self, feature, kept),
+            standard_errors=self.standard_errors
+            and self.standard_errors.without_feature(self, feature, others),
         )
 
     def entries_of(self, terms: Sequence[int]) -> NDArray[np.int64]:
-        """Return where the entries of these features and pairs are when all are side by side."""
-        own = [np.arange(self.offsets[term], self.offsets[term + 1]) for term in terms]
-        return np.concatenate([np.empty(0, dtype=np.int64), *own])
+        """Return the positions of the entries of these features and pairs among those of all."""
+        ranges = [np.arange(self.offsets[term], self.offsets[term + 1]) for term in terms]
+        return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
 
     def _of_sums(self, sums: NDArray[np.float64]) -> Rounds:
-        """Return a round for each feature and pair that adds anything."""
+        """Return a round for each feature and pair whose table is not 0."""
         parts = {term: self.part(sums, term) for term in range(len(self.offsets) - 1)}
-        some = {term: own for term, own in parts.items() if own.any()}
-        return Rounds.of_tables(np.array(list(some), dtype=np.int32), list(some.values()))
+        tables = {term: table for term, table in parts.items() if table.any()}
+        return Rounds.of_tables(np.array(list(tables), dtype=np.int32), list(tables.values()))
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's importance, and half of its pairs'."""
@@ -381,15 +386,17 @@ class TableEnsemble(Ensemble):
 def regress_isotonic(
     values: NDArray[np.float64], weight: NDArray[np.float64], direction: int
 ) -> NDArray[np.float64]:
-    """Return the values nearest to these by weight that do not fall (1) or do not rise (-1).
+    """Return the nearest values by weight that do not fall (1) or do not rise (-1).
 
     Values without weight lie between their neighbours'.
     """
-    held = np.flatnonzero(weight > 0.0)
-    if not len(held):
+    weighted = np.flatnonzero(weight > 0.0)
+    if not len(weighted):
         return np.zeros_like(values)
-    fitted = isotonic_regression(values[held], sample_weight=weight[held], increasing=direction > 0)
-    between = np.interp(np.arange(len(values)), held, fitted)
+    fitted = isotonic_regression(
+        values[weighted], sample_weight=weight[weighted], increasing=direction > 0
+    )
+    between = np.interp(np.arange(len(values)), weighted, fitted)
     in_order: NDArray[np.float64] = direction * np.maximum.accumulate(direction * between)
     return in_order
 

@@ -1,4 +1,4 @@
-"""Trees over codes: branches, and what each node holds."""
+"""Trees over codes: the branches, weights and savings of their nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 
-__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "Tree", "as_shares"]
+__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "TreeNodes", "as_shares"]
 
 LEAF = -1
 """The feature of a node that has none."""
@@ -19,15 +19,15 @@ LEFT, RIGHT, NEITHER = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """A tree of splits of features into two sets of codes; node 0 is the root.
+class TreeNodes:
+    """The nodes of a tree that splits features into two sets of codes; node 0 is the root.
 
-    Or several, one after the other, which `part` takes apart: children are counted from the root
-    of their own tree.
+    The arrays may have several trees, one after the other, which `part` takes apart: children are
+    counted from the root of their own tree.
 
     Node `k` splits ``feature[k]`` (-1: it is a leaf) into the codes that go to node ``left[k]`` and
-    those that go to the next one; a row with another code, of which training had none, stays at
-    `k`.  The sets are bits, code `c` being bit ``c % 64`` of word ``c // 64``.  The training weight
+    those that go to the next one.  A row with another code, which no training row had, stays at
+    `k`.  The sets are bits: code `c` is bit ``c % 64`` of word ``c // 64``.  The training weight
     of the two classes is ``weight[k]``, and the split's saving ``saving[k]``.
     """
 
@@ -39,40 +39,40 @@ class Tree:
     saving: NDArray[np.float64]
 
     @classmethod
-    def from_native(cls, tree: _core.Tree) -> "Tree":
-        """Take over what the engine grew."""
+    def from_native(cls, tree: _core.Tree) -> "TreeNodes":
+        """Convert the engine's tree."""
         return cls(**{f.name: getattr(tree, f.name) for f in fields(cls)})
 
     @classmethod
-    def without_nodes(cls) -> "Tree":
-        """Return what a model that learnt nothing has."""
+    def without_nodes(cls) -> "TreeNodes":
+        """Return the nodes of a model that learnt nothing: none."""
         sets = np.empty((0, 4), dtype=np.uint64)
         numbers, none = np.empty(0, dtype=np.int64), np.empty(0)
         return cls(numbers.astype(np.int32), numbers, sets, sets, np.empty((0, 2)), none)
 
     @classmethod
-    def join(cls, trees: Sequence["Tree"]) -> "Tree":
-        """Put trees one after the other."""
+    def join(cls, trees: Sequence["TreeNodes"]) -> "TreeNodes":
+        """Return the nodes of several trees, one after the other."""
         parts = [cls.without_nodes(), *trees]
         return cls(
             **{f.name: np.concatenate([getattr(t, f.name) for t in parts]) for f in fields(cls)}
         )
 
-    def take(self, nodes: NDArray[np.int64]) -> "Tree":
+    def take(self, nodes: NDArray[np.int64]) -> "TreeNodes":
         """Return nodes in another order; those of one tree stay together."""
-        return Tree(**{f.name: getattr(self, f.name)[nodes] for f in fields(self)})
+        return TreeNodes(**{f.name: getattr(self, f.name)[nodes] for f in fields(self)})
 
-    def part(self, begin: int, end: int) -> "Tree":
+    def part(self, begin: int, end: int) -> "TreeNodes":
         """Return the nodes from `begin` to `end`."""
-        return Tree(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})
+        return TreeNodes(**{f.name: getattr(self, f.name)[begin:end] for f in fields(self)})
 
-    def without_savings(self) -> "Tree":
-        """Return the same nodes, the savings of whose splits are not known: NaN."""
+    def without_savings(self) -> "TreeNodes":
+        """Return the same nodes with savings of NaN, which stands for unknown."""
         return replace(self, saving=np.full(len(self.saving), np.nan))
 
     @property
     def has_savings(self) -> bool:
-        """Whether it is known what the splits saved."""
+        """Whether the savings of the splits are known."""
         return not np.isnan(self.saving).any()
 
     @cached_property
@@ -85,13 +85,13 @@ class Tree:
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Which nodes have no children."""
+        """Whether each node has no children."""
         leaves: NDArray[np.bool_] = self.feature == LEAF
         return leaves
 
     @property
     def depth(self) -> int:
-        """Splits from the root to the leaf that is farthest."""
+        """The number of splits from the root to the farthest leaf."""
         depth = np.zeros(len(self.feature), dtype=np.int64)
         for k in np.flatnonzero(~self.is_leaf):  # parents come before their children
             depth[self.left[k] : self.left[k] + 2] = depth[k] + 1
@@ -112,9 +112,9 @@ class Tree:
         return float(np.nan_to_num(self.saving).max(initial=0.0))
 
     def savings(self, n_features: int, unit: float) -> NDArray[np.float64]:
-        """Return the sum of each feature's savings, as a multiple of `unit`, or of 1 if that is 0.
+        """Return the sum of each feature's savings, divided by `unit` unless that is 0.
 
-        With the `largest_saving` for a unit no sum is infinite.
+        With the `largest_saving` as the unit no sum is infinite.
         """
         splits = ~self.is_leaf
         saved = np.zeros(n_features)

@@ -1,4 +1,4 @@
-"""Ensembles of trees, which stay as they are."""
+"""Ensembles of trees."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,17 +8,18 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.models.ensemble import Ensemble, TreeExplainer, share_savings
 
 __all__ = ["TreeEnsemble"]
 
 
 class TreeEnsemble(Ensemble):
-    """Rounds of trees."""
+    """The ensemble of rounds of trees."""
 
     not_additive: ClassVar[str] = (
-        "a model of trees has no shape functions: what a feature adds depends on the others"
+        "a model of trees has no shape functions: the contribution of a feature depends on the "
+        "others"
     )
 
     @cached_property
@@ -27,13 +28,13 @@ class TreeEnsemble(Ensemble):
         forests = [rounds.forest() for rounds in self.models]
         return _core.ForestScores(self.binning.native, forests)
 
-    def _add_rounds(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+    def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         return self.binning.predict_raw_trees(table, self._scores, n_threads)
 
     def contributions(
-        self, table: Table, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+        self, table: InputTable, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of what `explain_tree` says of the trees."""
+        """Return the sums of the trees' contributions by `explain_tree`."""
         if any(rounds.lines is not None for rounds in self.models):
             raise ValueError(
                 "contributions must be of a model with linear_leaves=False: the features of a "
@@ -55,5 +56,5 @@ class TreeEnsemble(Ensemble):
         return values.swapaxes(0, 1), baselines
 
     def importances(self) -> NDArray[np.float64]:
-        """Share of each feature's splits in what all splits of all trees saved."""
+        """Return each feature's share of the savings of all splits of all trees."""
         return share_savings(self.models, len(self.binning.features))

@@ -1,1 +1,1 @@
-"""Parameters: checks of values, and the declarations from which everything else is made."""
+"""Parameters: checks of values, and declarations, from which signatures and options follow."""

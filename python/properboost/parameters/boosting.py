@@ -1,4 +1,4 @@
-"""Parameters of boosting that are no learner's, and the engine's options made of them."""
+"""Parameters of boosting outside the weak learners, and the engine's options."""
 
 from __future__ import annotations
 
@@ -34,15 +34,17 @@ __all__ = [
 ]
 
 SCREEN = 32_768
-"""Rows by which the features of look-up tables and stumps are compared where there are many."""
+"""The number of rows that compare the features of look-up tables and stumps in large data."""
 
 LEAST_SCREENED, LEAST_OF_CLASS = 8 * SCREEN, 8192
-"""From how many rows on, and how many of each class, screens cost no log loss that is worth their
-time (`benchmarks.engine.screening`)."""
+"""The least rows, and the least rows of each class, for screening.
+
+From there on screening saves time at no notable cost in log loss (`benchmarks.engine.screening`).
+"""
 
 
 def check_directions(name: str, value: Any) -> object:
-    """Check that every direction is -1, 0 or 1; the features are checked with the data."""
+    """Check that every direction is -1, 0 or 1; a fit checks the features."""
     if value is None:
         return None
     if not (isinstance(value, Mapping) or checks.is_list(value)):
@@ -54,7 +56,7 @@ def check_directions(name: str, value: Any) -> object:
 
 @parameters
 class LearnerParameters:
-    """The part that a round adds, and its shrinkage."""
+    """The weak learner of a round, and its shrinkage."""
 
     weak_learner: LearnerName | Learner = parameter(
         default="table",
@@ -70,9 +72,9 @@ class LearnerParameters:
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        The shrinkage of each step, above 0.  None is 1, and for trees 0.1; where the gain shrinks
-        steps, too, 0.1 times the gain for trees (times another factor for "exponential", "savage"
-        and "tangent").
+        The shrinkage of each step, above 0.  None is 1, and for trees 0.1.  Where the gain shrinks
+        steps, too, None is 0.1 times the gain for trees, and less for "exponential", "savage" and
+        "tangent".
         """,
         option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
         "larger gain",
@@ -103,7 +105,7 @@ class RoundParameters:
         ("guarded"); always `learning_rate` ("unit"); the minimiser times `learning_rate`; or steps
         that are solved for, of the newest or of all rounds.
         """,
-        option="how far a round goes along its look-up table",
+        option="the factor of each round's part",
     )
     selection: Selection = parameter(
         default="unbiased",
@@ -112,7 +114,10 @@ class RoundParameters:
         The feature of a round: the one that chance explains least, whatever its number of bins
         ("unbiased"); the one of least cost; or each in turn, of tables and stumps.
         """,
-        option="which feature a round takes: the least likely by chance, the best, or each in turn",
+        option=(
+            "the feature that a round takes: the one that chance explains least, the best, or "
+            "each in turn"
+        ),
     )
     criterion: Criterion | None = parameter(
         default=None,
@@ -140,7 +145,7 @@ class RoundParameters:
         default=0.0,
         check=checks.non_negative,
         doc="The number that the Newton response adds to the curvature of each cell.",
-        option="added to the curvature by the newton response",
+        option="number added to the curvature by the newton response",
         only_with={"response": ("newton",)},
         why={"response": "only Newton steps divide by a curvature"},
     )
@@ -176,13 +181,13 @@ class RoundParameters:
 
 @parameters
 class CouplingParameters:
-    """How the classes' models depend on each other."""
+    """The coupling of the classes' models."""
 
     multiclass: Multiclass = parameter(
         default="auto",
         check=checks.one_of(Multiclass),
         doc="""
-        How several classes are coupled: one joint model ("softmax" for glog, "canonical" for
+        The coupling of several classes: one joint model ("softmax" for glog, "canonical" for
         canonical losses), or each class against the rest.  "auto" is the joint model where the loss
         has one.
         """,
@@ -191,7 +196,7 @@ class CouplingParameters:
 
 
 class BoostingOptions(Options, LearnerParameters, RoundParameters):
-    """Options of boosting; `weak_learner` is an object."""
+    """The engine's options of boosting; `weak_learner` is an object."""
 
     weak_learner: Learner
 
@@ -205,7 +210,7 @@ class BoostingOptions(Options, LearnerParameters, RoundParameters):
         return min(0.1 * rate_factor, 1.0) if shrinks else 0.1
 
     def find_screen(self, rows_of_class: NDArray[np.int64]) -> int | None:
-        """Return by how many rows features are compared, if not by all of these."""
+        """Return the number of rows that compare features, or None for all rows."""
         n_rows = int(rows_of_class.sum())
         if self.screening != "auto":
             few = self.screening is not None and n_rows > 2 * self.screening

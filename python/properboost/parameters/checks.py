@@ -1,4 +1,4 @@
-"""Checks of the numbers and names users pass, with errors that say what is allowed."""
+"""Checks of the values that users pass; errors name the allowed values."""
 
 import math
 import numbers
@@ -43,7 +43,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 LARGEST_INT = 2**31 - 1
-"""The largest number of the engine's int."""
+"""The largest value of the engine's int."""
 
 
 def positive(name: str, value: object) -> float:
@@ -85,7 +85,7 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is an integer, which booleans are not."""
+    """Return whether a value is an integer, which booleans are not."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -118,7 +118,7 @@ def share(name: str, value: object) -> float:
 
 
 def smoothing(name: str, value: object) -> float:
-    """Check how far sums spread; the engine's bound."""
+    """Check the spread of sums, up to the engine's bound."""
     return between(name, value, 0.0, 10_000.0)
 
 
@@ -138,20 +138,20 @@ def one_of(names: Any) -> Callable[[str, object], str]:
 
 
 def entries(
-    name: str, given: Any, read: Callable[[str, object], T], allowed: str = "a list"
+    name: str, values: Any, read: Callable[[str, object], T], allowed: str = "a list"
 ) -> list[T]:
     """Return the distinct entries of a list or one-dimensional array, checked by `read`."""
-    if not is_list(given):
-        raise TypeError(f"{name} must be {allowed}; got {_describe(given)}")
-    found = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(given)))
-    if not found:
+    if not is_list(values):
+        raise TypeError(f"{name} must be {allowed}; got {_describe(values)}")
+    distinct = list(dict.fromkeys(read(f"{name}[{k}]", entry) for k, entry in enumerate(values)))
+    if not distinct:
         raise ValueError(f"{name} must not be empty")
-    return found
+    return distinct
 
 
 def is_list(value: object) -> bool:
-    """Whether a value is a list: a sequence that is no text, or a one-dimensional array."""
-    # A generator would be empty the second time, and a set has no order of its own.
+    """Return whether a value is a list: a sequence other than text, or a one-dimensional array."""
+    # A generator would be empty the second time, and a set has no fixed order.
     if isinstance(value, Sequence):
         return not isinstance(value, str | bytes | bytearray | memoryview)
     return getattr(value, "ndim", 0) == 1
@@ -165,9 +165,9 @@ def boolean(name: str, value: object) -> bool:
 
 
 def either(read: Callable[[str, object], T], *others: U) -> Callable[[str, object], T | U]:
-    """Return a check that accepts None or some names, and leaves anything else to `read`.
+    """Return a check that accepts the `others`, and passes any other value to `read`.
 
-    Errors name these beside what `read` allows.
+    Errors name these besides the values that `read` allows.
     """
 
     def check(name: str, value: object) -> T | U:
@@ -181,40 +181,40 @@ def either(read: Callable[[str, object], T], *others: U) -> Callable[[str, objec
 
 
 def or_else(read: Callable[[str, object], T], allowed: str) -> Callable[[str, object], T]:
-    """Return the check `read`, with errors that name what is `allowed` besides."""
+    """Return the check `read`, with errors that name the `allowed` values, too."""
 
     def check(name: str, value: object) -> T:
         try:
             return read(name, value)
         except (TypeError, ValueError) as error:
-            # Every error reads so; one of an entry, "name[0] must ...", is left as it is.
-            own, got, shown = str(error).partition("; got ")
-            if not own.startswith(f"{name} must "):
+            # Errors of checks have this form; that of an entry, "name[0] must ...", stays as it is.
+            rule, got, shown = str(error).partition("; got ")
+            if not rule.startswith(f"{name} must "):
                 raise
-            raise type(error)(f"{own}, or {allowed}{got}{shown}") from None
+            raise type(error)(f"{rule}, or {allowed}{got}{shown}") from None
 
     return check
 
 
-def auto_or_list(name: str, given: Any, read: Callable[[str, object], T]) -> list[T] | None:
+def auto_or_list(name: str, value: Any, read: Callable[[str, object], T]) -> list[T] | None:
     """Return the `entries` of a list of numbers; None if it is "auto"."""
     allowed = "'auto' or a list of numbers"
-    if not isinstance(given, str):
-        return entries(name, given, read, allowed)
-    if given != "auto":
-        raise ValueError(f"{name} must be {allowed}; got {given!r}")
+    if not isinstance(value, str):
+        return entries(name, value, read, allowed)
+    if value != "auto":
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return None
 
 
-def companion(needed: str, of_needed: object, **given: object) -> None:
-    """Refuse arguments that mean nothing without the one that they belong to."""
-    for name, value in given.items():
+def companion(needed: str, of_needed: object, **arguments: object) -> None:
+    """Refuse arguments that have no meaning without another one."""
+    for name, value in arguments.items():
         if value is not None and of_needed is None:
             raise ValueError(f"{name} must be given with {needed} only")
 
 
 def check_class_weight(name: str, value: object) -> object:
-    """Check factors by label; labels that are not among the classes are left to `read_rows`."""
+    """Check factors by label; `read_rows` checks that the labels are classes."""
     if value is None or (isinstance(value, str) and value == "balanced"):
         return value
     if not isinstance(value, Mapping):
@@ -229,7 +229,7 @@ def check_class_weight(name: str, value: object) -> object:
 
 
 def seed(random_state: Any) -> int:
-    """Return the seed `random_state` stands for; None stands for 0, so that fits are repeatable."""
+    """Return the seed of `random_state`; that of None is 0, so that fits repeat."""
     check_random_state(random_state)
     if random_state is None:
         return 0
@@ -239,7 +239,7 @@ def seed(random_state: Any) -> int:
 
 
 def check_random_state(random_state: object) -> None:
-    """Check what `seed` takes, without drawing from a generator."""
+    """Check a `random_state` without drawing from it."""
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return
     allowed = "None, an integer from 0 to 4294967295 or a numpy.random.RandomState"
@@ -250,7 +250,7 @@ def check_random_state(random_state: object) -> None:
 
 
 def check_threads(n_jobs: object) -> int | None:
-    """Return the number that `n_jobs` is, without counting CPUs."""
+    """Return `n_jobs` as an integer or None, without counting CPUs."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
@@ -261,23 +261,23 @@ def check_threads(n_jobs: object) -> int | None:
 
 
 def count_threads(n_jobs: object) -> int:
-    """Return how many threads `n_jobs` asks for.
+    """Return the number of threads for `n_jobs`.
 
     None and -1 mean ``OMP_NUM_THREADS`` where it is set, else the CPUs this process may use (its
     affinity and its container's quota count); -2 one fewer, and so on.
     """
-    asked = check_threads(n_jobs)
-    if asked is None:
+    n_threads = check_threads(n_jobs)
+    if n_threads is None:
         return _available()
-    return min(asked, LARGEST_INT) if asked > 0 else max(1, _available() + 1 + asked)
+    return min(n_threads, LARGEST_INT) if n_threads > 0 else max(1, _available() + 1 + n_threads)
 
 
 def _available() -> int:
-    # OpenMP allows a list, one number per nesting level; ours is the outermost.
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    digits = asked.lstrip("0")
-    if asked.isascii() and asked.isdigit() and digits:
-        # Python takes no number of thousands of digits.
+    # OpenMP allows a list, one number per nesting level; this is the outermost level.
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    digits = setting.lstrip("0")
+    if setting.isascii() and setting.isdigit() and digits:
+        # Python refuses to convert thousands of digits.
         return min(int(digits[: len(str(LARGEST_INT)) + 1]), LARGEST_INT)
     try:
         return int(joblib.cpu_count())

@@ -1,9 +1,9 @@
 """Parameters that are declared once.
 
 A declaration is a class attribute: ``max_bins: int = parameter(default=255, check=..., doc=...)``.
-Classes of them are inherited by estimators, by the objects that parameters may be, and by the
-engine's options.  The signature, the documentation, the checks, the options of the command line and
-the fields of files come from there.
+Estimators, components (the objects that parameters may be) and the engine's options inherit classes
+of declarations.  The signature, the documentation, the checks, the options of the command line and
+the fields of files are made from them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ __all__ = [
     "Form",
     "Options",
     "Parameter",
-    "answer_by",
     "check_component",
     "check_declared",
     "component",
@@ -45,13 +44,14 @@ __all__ = [
     "parameters",
     "read",
     "read_parameter",
+    "set_adviser",
 ]
 
 Reader: TypeAlias = Callable[[str, object], object]
-"""Takes a name for errors and a value; returns the checked value."""
+"""A function of a name for errors and a value, which returns the checked value."""
 
 Form: TypeAlias = Literal["by label", "by feature", "features", "losses", "matrix", "not saved"]
-"""The kinds of values that files hold in a form of their own."""
+"""The kinds of values that have a special form in files."""
 
 Class = TypeVar("Class", bound=type)
 O = TypeVar("O", bound="Options")  # noqa: E741
@@ -60,7 +60,7 @@ C = TypeVar("C", bound="Component")
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """A parameter's declaration; None in a redeclaration keeps what stood before."""
+    """The declaration of a parameter; None in a redeclaration keeps the earlier value."""
 
     default: object
     name: str = ""
@@ -70,49 +70,50 @@ class Parameter:
     kind: str | None = None
     """The name of its type in the documentation, where the annotation is not plain enough."""
     option: str | None = None
-    """Help of its option on the command line; without, it has none."""
+    """The help of its option on the command line; None if it has no option."""
     only_with: Mapping[str, Sequence[object]] | None = None
-    """Other parameters, and the values of them with which this one has an effect."""
+    """Other parameters, and their values with which this one has an effect."""
     why: Mapping[str, str] | None = None
-    """Why it has no effect otherwise, for each of the other parameters."""
+    """The reason why it has no effect otherwise, for each of the other parameters."""
     harmless: Sequence[object] = ()
-    """Values besides the default that are right where it has no effect."""
+    """Values besides the default that are allowed where it has no effect."""
     form: Form | None = None
     component: Callable[[object], Component] | None = None
-    """Returns the object that a value stands for, where it stands for one."""
+    """The function that makes the object of a value, if values stand for objects."""
     kw_only: bool = True
     engine: bool = True
-    """Whether the engine reads it, of a learner."""
+    """Whether the engine reads this field of a learner."""
 
     def read(self, value: object, owner: str = "") -> object:
-        """Return the checked value; an object that it stands for is a copy."""
+        """Return the checked value, or a copy of the object of a value."""
         if self.component is not None:
             return check_component(self.component(value))
         assert self.check is not None, f"{self.name} has no check"
         return self.check(owner + self.name, value)
 
     def find_obstacle(self, values: Callable[[str], object]) -> str | None:
-        """Return the other parameter whose value makes this one ineffective, if any."""
-        for name, allowed in (self.only_with or {}).items():
-            value = values(name)
-            if getattr(value, "name", value) not in allowed:
-                return name
+        """Return the first other parameter whose value makes this one ineffective, if any."""
+        for other, effective_with in (self.only_with or {}).items():
+            if _name_of(values(other)) not in effective_with:
+                return other
         return None
 
     def refuse_without_effect(
         self, value: object, values: Callable[[str], object], owner: str = ""
     ) -> None:
-        """Refuse a value that the other parameters make ineffective, but for the default."""
-        obstacle = self.find_obstacle(values)
-        if obstacle is None or self.only_with is None or _is_among(value, self._harmless):
+        """Raise ValueError for a value that has no effect beside those of other parameters.
+
+        The default is always allowed.  `values` returns the value of a parameter by its name.
+        """
+        other = self.find_obstacle(values)
+        if other is None or self.only_with is None or _is_among(value, self._harmless):
             return
-        beside = values(obstacle)
-        beside = getattr(beside, "name", beside)
-        possible = " or ".join(map(repr, self.only_with[obstacle]))
-        why = f": {self.why[obstacle]}" if self.why else ""
+        effective_with = " or ".join(map(repr, self.only_with[other]))
+        reason = f": {self.why[other]}" if self.why else ""
         raise ValueError(
-            f"{owner}{self.name} must be {self.default!r} with {obstacle}={beside!r}{why}; use "
-            f"{obstacle}={possible}, or leave {self.name} at {self.default!r}; got {value!r}"
+            f"{owner}{self.name} must be {self.default!r} with {other}={_name_of(values(other))!r}"
+            f"{reason}; use {other}={effective_with}, or leave {self.name} at {self.default!r}; "
+            f"got {value!r}"
         )
 
     @property
@@ -121,12 +122,17 @@ class Parameter:
         return [default, *self.harmless]
 
 
+def _name_of(value: object) -> object:
+    """Return the name of an object, as "tree" of `Tree()`, and any other value as it is."""
+    return getattr(value, "name", value)
+
+
 def _is_among(value: object, others: Sequence[object]) -> bool:
     return any(_is_same(value, other) for other in others)
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Whether two values are equal, lists and arrays entry by entry."""
+    """Return whether two values are equal; lists and arrays are compared by entry."""
     if a is b:
         return True
     if isinstance(a, str) or isinstance(b, str):
@@ -158,7 +164,7 @@ def parameter(
     component: Callable[[object], Component] | None = None,
     engine: bool = True,
 ) -> Any:
-    """Declare a parameter; what is left out is as in the declaration that this one replaces."""
+    """Declare a parameter; arguments of None are those of the declaration that it replaces."""
     return Parameter(
         default=default,
         check=check,
@@ -176,7 +182,7 @@ def parameter(
 
 
 class Options:
-    """Options for the engine: checked values, all of which apply.  See `read`."""
+    """Options of the engine, whose values are checked and all apply; see `read`."""
 
     def __init__(self) -> None:
         raise TypeError(f"{type(self).__name__} must be made by read, which checks every value")
@@ -190,16 +196,16 @@ class Options:
 
 
 def _make(cls: type[O], values: Mapping[str, object]) -> O:
-    made = object.__new__(cls)
-    made.__dict__.update(values)
-    return made
+    options = object.__new__(cls)
+    options.__dict__.update(values)
+    return options
 
 
 # -- objects that parameters may be ----------------------------------------------------------------
 
 
 class Component(BaseEstimator):  # type: ignore[misc]
-    """Parameters that belong together, as an object that a parameter of an estimator may be.
+    """A group of parameters, as an object that is the value of a parameter of an estimator.
 
     Objects of one class with the same fields are equal, and have no hash, since they can be
     changed.  A fit never writes into them.
@@ -213,15 +219,15 @@ class Component(BaseEstimator):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
 
     def set_params(self, **params: object) -> Self:
-        """Set fields by name; ValueError names what to write for one that there is not."""
+        """Set fields by name; the error for an unknown field suggests another."""
         for name in params:
             if name not in declared(type(self)):
-                raise ValueError(_answer(type(self).__name__, name, declared(type(self))))
+                raise ValueError(_describe_unknown(type(self).__name__, name, declared(type(self))))
             setattr(self, name, params[name])
         return self
 
     def check_fields(self, owner: str) -> None:
-        """Refuse fields that do not go together; `owner` stands before their names in errors."""
+        """Refuse fields that do not go together; errors have `owner` before their names."""
 
     def replace(self, **changes: object) -> Self:
         """Return a copy with other values of these fields."""
@@ -230,7 +236,7 @@ class Component(BaseEstimator):  # type: ignore[misc]
 
 
 def check_component(part: C) -> C:
-    """Return a copy of an object whose fields are checked."""
+    """Return a copy of an object with checked fields."""
     cls = type(part)
     owner = f"{cls.__name__}."
     known = declared(cls)
@@ -243,17 +249,17 @@ def check_component(part: C) -> C:
 
 
 class ComponentSupport:
-    """Adds to an estimator that its parameters may be names that stand for objects."""
+    """The support of an estimator for parameters that are objects, or names of objects."""
 
     def set_params(self, **params: object) -> Self:
-        """Set parameters, also those of objects that parameters are.
+        """Set parameters, or fields of the objects that are parameters.
 
         Parameters
         ----------
         **params : object
-            By name.  ``weak_learner__max_depth=3`` is a field of the object that `weak_learner`
-            is.  A name, such as ``weak_learner="tree"``, becomes its object first, whatever the
-            order.  An object is replaced by a changed copy: others that hold it are not changed.
+            By name.  ``weak_learner__max_depth=3`` sets a field of the object `weak_learner`.  A
+            name, such as ``weak_learner="tree"``, becomes its object first, whatever the order.  A
+            changed copy replaces an object, so that other estimators with it do not change.
 
         Returns
         -------
@@ -262,14 +268,14 @@ class ComponentSupport:
         Raises
         ------
         ValueError
-            If there is no parameter of a name.
+            If there is no parameter of that name.
         """
         known = declared(type(self))
         nested: dict[str, dict[str, object]] = {}
         for name in params:
             owner, _, field = name.partition("__")
             if owner not in known:
-                raise ValueError(_answer(type(self).__name__, name, known))
+                raise ValueError(_describe_unknown(type(self).__name__, name, known))
             if field:
                 nested.setdefault(owner, {})[field] = params[name]
             else:
@@ -279,7 +285,7 @@ class ComponentSupport:
             part = value if make is None else make(value)
             if not isinstance(part, Component):
                 first = f"{owner}__{next(iter(changes))}"
-                raise ValueError(_answer(type(self).__name__, first, known))
+                raise ValueError(_describe_unknown(type(self).__name__, first, known))
             wrong = [name for name in changes if name not in declared(type(part))]
             if wrong and part is not value:
                 advice = _advise(f"{owner}__{wrong[0]}", known, value)
@@ -288,18 +294,18 @@ class ComponentSupport:
         return self
 
 
-# -- classes that have parameters -----------------------------------------------------------------
+# -- classes with parameters --------------------------------------------------------------------
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def parameters(cls: Class) -> Class:
     """Declare parameters for other classes to inherit."""
-    mine = {}
+    declarations = {}
     for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
         if isinstance(cls.__dict__.get(name), Parameter):
-            mine[name] = replace(cls.__dict__[name], name=name, annotation=annotation)
+            declarations[name] = replace(cls.__dict__[name], name=name, annotation=annotation)
             delattr(cls, name)
-    cls._declared_here = MappingProxyType(mine)  # type: ignore[attr-defined]
+    cls._declared_here = MappingProxyType(declarations)  # type: ignore[attr-defined]
     return cls
 
 
@@ -313,21 +319,21 @@ def estimator(cls: Class) -> Class:
     return cls
 
 
-# An alias would hide from type checkers that it makes a constructor.
+# With an alias type checkers would not see that it makes a constructor.
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def component(cls: Class) -> Class:
-    """Make the constructor and the documentation of an object that a parameter may be."""
+    """Make the constructor and the documentation of a component from its parameters."""
     return estimator(cls)
 
 
 def declared(cls: type[object]) -> Mapping[str, Parameter]:
-    """Return the parameters of a class, those it declares first, then those it inherits."""
+    """Return the parameters of a class: first the declared ones, then the inherited ones."""
     known: Mapping[str, Parameter] | None = cls.__dict__.get("_declared")
     if known is None:
         gathered: dict[str, Parameter] = {}
         for base in cls.__mro__:
             for name, entry in base.__dict__.get("_declared_here", {}).items():
-                # A redeclaration stands where the parameter was first declared.
+                # A redeclaration has the place of the first declaration.
                 later = gathered.pop(name, None)
                 gathered[name] = entry if later is None else _fill(later, entry)
         known = MappingProxyType(gathered)
@@ -336,15 +342,15 @@ def declared(cls: type[object]) -> Mapping[str, Parameter]:
 
 
 def _fill(later: Parameter, earlier: Parameter) -> Parameter:
-    """Return a redeclaration with what it leaves to the declaration it replaces."""
+    """Return a redeclaration, with the values of the earlier declaration where it has none."""
     left = [f.name for f in fields(Parameter) if getattr(later, f.name) in (None, ())]
     return replace(later, **{name: getattr(earlier, name) for name in left if name != "default"})
 
 
 def _make_init(cls: type, known: Mapping[str, Parameter]) -> Callable[..., None]:
-    """Return a constructor that does what scikit-learn asks of one: it keeps its arguments.
+    """Return a constructor that follows scikit-learn's rule: it only stores its arguments.
 
-    An unknown keyword is answered by what to write.
+    The error for an unknown keyword suggests another.
     """
     names = sorted(known, key=lambda name: known[name].kw_only)
     arguments = [f"{name}=defaults[{name!r}]" for name in names]
@@ -354,16 +360,16 @@ def _make_init(cls: type, known: Mapping[str, Parameter]) -> Callable[..., None]
     lines += [f"    self.{name} = {name}" for name in names] or ["    pass"]
     scope: dict[str, Any] = {"defaults": {name: known[name].default for name in names}}
     exec("\n".join(lines), scope)
-    keep: Callable[..., None] = scope["__init__"]
-    keep.__module__, keep.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
-    keep.__annotations__ = {name: known[name].annotation for name in names} | {"return": None}
+    store: Callable[..., None] = scope["__init__"]
+    store.__module__, store.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    store.__annotations__ = {name: known[name].annotation for name in names} | {"return": None}
 
-    @wraps(keep)
+    @wraps(store)
     def init(self: Any, *values: Any, **keywords: Any) -> None:
         for name in keywords:
             if name not in known:
-                raise TypeError(_answer(type(self).__name__, name, known))
-        keep(self, *values, **keywords)
+                raise TypeError(_describe_unknown(type(self).__name__, name, known))
+        store(self, *values, **keywords)
 
     return init
 
@@ -373,15 +379,15 @@ Adviser: TypeAlias = Callable[[str, Mapping[str, Parameter], object], str]
 _advisers: list[Adviser] = []
 
 
-def answer_by(advise: Adviser) -> None:
-    """Let a function say what to write for a name that is none of the known parameters.
+def set_adviser(advise: Adviser) -> None:
+    """Set the function that suggests a replacement for an unknown parameter.
 
-    It gets the name, these parameters and, of a nested name that is set, its owner's value.
+    Its arguments are the name, the known parameters and, for a nested name, its owner's value.
     """
     _advisers[:] = [advise]
 
 
-def _answer(called: str, name: str, known: Mapping[str, Parameter]) -> str:
+def _describe_unknown(called: str, name: str, known: Mapping[str, Parameter]) -> str:
     return f"{called} has no parameter {name!r}{_advise(name, known)}"
 
 
@@ -394,7 +400,7 @@ def _advise(name: str, known: Mapping[str, Parameter], value: object = None) -> 
 
 
 def _document(text: str, known: Mapping[str, Parameter]) -> str:
-    """Return a class's documentation with a section of its parameters before the next section."""
+    """Return a class's documentation with a section of parameters before its next section."""
     if not known:
         return text
     section = "Parameters\n----------\n" + "".join(map(describe, known.values()))
@@ -415,7 +421,7 @@ def describe(entry: Parameter) -> str:
 
 
 def name_type(annotation: Any) -> str:
-    """Return what the documentation calls a type."""
+    """Return the name of a type in the documentation."""
     if get_origin(annotation) in (Union, UnionType):
         return " or ".join(map(name_type, get_args(annotation)))
     if get_origin(annotation) is Literal:
@@ -428,7 +434,7 @@ def name_type(annotation: Any) -> str:
 
 
 def check_declared(model: object) -> None:
-    """Check every parameter, and that each has an effect or its default."""
+    """Check every parameter, and that it has an effect or its default."""
     known = declared(type(model))
     values = {name: p.read(getattr(model, name)) for name, p in known.items()}
     for name, p in known.items():
@@ -436,7 +442,7 @@ def check_declared(model: object) -> None:
 
 
 def read(options: type[O], model: object, **changes: object) -> O:
-    """Return options of the engine: those of an estimator, but for `changes`."""
+    """Return options of the engine: those of an estimator, with `changes`."""
     values = {}
     for name, entry in declared(options).items():
         values[name] = entry.read(changes[name] if name in changes else getattr(model, name))
@@ -444,5 +450,5 @@ def read(options: type[O], model: object, **changes: object) -> O:
 
 
 def read_parameter(model: object, name: str) -> Any:
-    """Return the checked value of a parameter; the object, where it stands for one."""
+    """Return the checked value of a parameter, or the object of a value."""
     return declared(type(model))[name].read(getattr(model, name))

@@ -1,6 +1,6 @@
-"""Flat names of parameters that belong to objects.
+"""Flat names of the fields of objects.
 
-The command line has them, since its options are flat, and files of earlier formats.
+The command line has them, because its options are flat, and so do files of earlier formats.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMPONENTS: Mapping[str, type[Component]] = {
 OWNERS: Mapping[str, Collection[type[Component]]] = {
     owner: [COMPONENTS[name] for name in names] for owner, names in OBJECTS.items()
 }
-"""The parameters of a classifier that may be objects, and the classes of these."""
+"""The parameters of a classifier that may be objects, and the objects' classes."""
 
 _SPELLED = {
     "interactions__n_estimators": "interaction_estimators",
@@ -41,17 +41,17 @@ _SPELLED = {
     "interactions__smoothing": "interaction_smoothing",
     "outer_bags__tables": "bag_tables",
 }
-"""The flat names that are not the field's."""
+"""The flat names that differ from the field's."""
 
 
 def take_apart(part: Component) -> tuple[str, dict[str, Any]]:
-    """Return the name of an object's class, or of its nearest base that files know; its fields."""
+    """Return the name of an object's class, or of its nearest base in files, and its fields."""
     [name, *_] = [kind.__name__ for kind in type(part).__mro__ if kind in COMPONENTS.values()]
     return name, {field: getattr(part, field) for field in declared(COMPONENTS[name])}
 
 
 class Place(NamedTuple):
-    """Where a flat name belongs: to a field of the object that a parameter is."""
+    """The place of a flat name: a field of the object of a parameter."""
 
     owner: str
     field: str
@@ -70,10 +70,10 @@ def _find_places() -> dict[str, Place]:
     for owner, kinds in OWNERS.items():
         for kind in kinds:
             for field, entry in declared(kind).items():
-                if entry.kw_only:  # a field by position is what the owner's plain value says
+                if entry.kw_only:  # the owner's plain value stands for a field by position
                     name = _SPELLED.get(f"{owner}__{field}", field)
-                    having = places[name].kinds if name in places else ()
-                    places[name] = Place(owner, field, entry, (*having, kind))
+                    earlier = places[name].kinds if name in places else ()
+                    places[name] = Place(owner, field, entry, (*earlier, kind))
     return places
 
 
@@ -82,7 +82,7 @@ PLACES: Mapping[str, Place] = _find_places()
 
 
 _EARLIER = (*PLACES, "max_literals", "warm_start_bins", "gains", "smoothings", "priors", "alphas")
-"""The parameters that estimators of earlier versions had, and today's have not."""
+"""The parameters of estimators of earlier versions that today's do not have."""
 
 
 def refuse_flat_state(owner: type, state: Mapping[str, object]) -> None:
@@ -97,12 +97,12 @@ def refuse_flat_state(owner: type, state: Mapping[str, object]) -> None:
 
 
 def find_learners(name: str) -> list[str]:
-    """Return the names of the weak learners that have a field of this flat name, if any does."""
+    """Return the names of the weak learners with a field of this flat name."""
     place = PLACES.get(name)
     kinds = () if place is None or place.owner != "weak_learner" else place.kinds
     return [learner for learner, kind in LEARNERS.items() if kind in kinds]
 
 
 def nest(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of flat names by nested ones; others keep their names."""
+    """Return parameters with nested in place of flat names; others keep their names."""
     return {PLACES[name].nested if name in PLACES else name: v for name, v in values.items()}

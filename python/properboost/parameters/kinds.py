@@ -1,4 +1,4 @@
-"""The types of parameters, for signatures: each name and each union is spelled here once."""
+"""The types of parameters, for signatures: each `Literal` and each union is declared once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
@@ -65,7 +65,7 @@ Screening: TypeAlias = Literal["auto"] | int | None
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 WarmStart: TypeAlias = bool | Literal["new_bins"]
 Wait: TypeAlias = Literal["auto"] | int | None
-"""Estimators without an improvement after which boosting is over; None is never."""
+"""The estimators without an improvement after which boosting ends; None never ends it."""
 
 CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
 AutoCV: TypeAlias = Literal["auto"] | CV
@@ -77,13 +77,13 @@ MonotonicConstraints: TypeAlias = (
 )
 Pairs: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
-"""By label, which may be whatever `y` holds."""
+"""Factors by label, which may be of any type of `y`."""
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 SOLVED = ("leveraging", "totally_corrective")
-"""Steps that are solved for in double precision."""
+"""The steps that are solved for, in double precision."""
 
 NOT_SOLVED = tuple(name for name in get_args(Step) if name not in SOLVED)
 
 CONDITIONAL = "conditional"
-"""The response that compares two classes' densities, whatever their shares are."""
+"""The response that compares two classes' densities, independently of their shares."""

@@ -1,7 +1,7 @@
-"""Weak learners as objects: what a round adds, with the fields that only it reads.
+"""Weak learners as objects, with their fields.
 
-This is the one list of their fields.  The build makes the engine's structs of it; signatures,
-documentation, options of the command line and files are made of it, too.
+This is the only list of these fields.  The build makes the engine's structs from it; signatures,
+documentation, options of the command line and files are made from it, too.
 """
 
 from __future__ import annotations
@@ -35,27 +35,29 @@ __all__ = [
 ]
 
 ROWS_PER_BIN, ROWS_PER_BIN_OF_EVERY = 20.0, 100.0
-"""Rows for a bin, where a table has few cells or one for every bin: over the ten small data sets of
-the BoostLR paper, tables of every bin have a cross-validated log loss of 3.1 with 255 bins and 0.48
-with 100 rows per bin (50 rounds, gain 1)."""
+"""The rows per bin of "auto", for tables of few cells and for tables of every bin.
+
+The reason is the cross-validated log loss of tables of every bin over the ten small data sets of
+the BoostLR paper (50 rounds, gain 1).  It is 3.1 with 255 bins, and 0.48 with 100 rows per bin.
+"""
 
 FEW_ROWS = 5000.0
-"""Up to so many rows numeric features have fewer than 255 bins, of 20 rows each."""
+"""The rows up to which numeric features have fewer than 255 bins, of 20 rows each."""
 
 SMOOTHING = 0.1
-"""How far the sums of bins spread by default."""
+"""The default spread of the sums of bins."""
 
 MOST_LEVELS = 7
-"""Splits from the root to a leaf of a symmetric tree: a node's number is a byte."""
+"""The most splits from the root to a leaf of a symmetric tree, whose node numbers are bytes."""
 
 
 def _balance(class_weights: NDArray[np.float64]) -> float:
-    """Return how many rows there are, where every class counts as many as the smallest."""
+    """Return the number of rows if every class had the weight of the smallest."""
     return len(class_weights) * float(class_weights.min())
 
 
 class WeakLearner(Component):
-    """A weak learner: how a round's cells are chosen.
+    """A weak learner, which chooses the cells of a round.
 
     Objects of one class with the same fields are equal, and have no hash.  A fit never writes into
     them.
@@ -63,42 +65,41 @@ class WeakLearner(Component):
 
     name: ClassVar[str]
     is_grown: ClassVar[bool] = False
-    """Whether it is a tree or a rule, which uses several features."""
+    """Whether the learner is a tree or a rule, which uses several features."""
     gain_at_one_row: ClassVar[float] = 14.0
-    """The gain for a single row, where a loss is named without one; it falls with their cube root.
-    """
+    """The default gain for a single row; it falls with the cube root of the rows."""
 
     @property
     def rows_per_bin(self) -> float:
-        """The rows that "auto" gives a bin of a numeric feature."""
+        """The rows per bin of a numeric feature for "auto"."""
         return ROWS_PER_BIN
 
     @property
     def needs_means(self) -> bool:
-        """Whether it needs the means of bins."""
+        """Whether the learner needs the means of bins."""
         return False
 
     def find_gain(self, class_weights: NDArray[np.float64], unit: float) -> float:
-        """Return the gain of a loss that is given by its name, without one.
+        """Return the default gain of a loss, whose gain unit is `unit`.
 
-        `unit` is the gain unit of the loss.
+        It applies where a user names the loss without a gain.
         """
         rows = max(_balance(class_weights), 1.0)
-        # NumPy's has another last bit on some processors, and the gain is a part of every model.
+        # NumPy's cube root has another last bit on some processors, and every model has the gain.
         return unit * min(max(self.gain_at_one_row / math.cbrt(rows), 1.0), 8.0)
 
     def settle(self, class_weights: NDArray[np.float64]) -> Self:  # noqa: ARG002
-        """Return it with numbers for what goes by the weights of the classes' training rows."""
+        """Return the learner with numbers for the fields that depend on the training rows."""
         return self
 
     def for_share(self, share: float) -> Self:  # noqa: ARG002
-        """Return it for a share of the rows: what counts rows is less by as much."""
+        """Return the learner with fields in numbers of rows multiplied by `share`."""
         return self
 
     def describe(self) -> dict[str, object]:
-        """Return the name of a settled learner and the fields that the engine reads.
+        """Return the name of a settled learner, and the fields that the engine reads.
 
-        The engine has 0 where there is no limit.
+        The engine's value for no limit is 0.
         """
         fields = [name for name, entry in declared(type(self)).items() if entry.engine]
         values = {name: getattr(self, name) for name in fields}
@@ -107,7 +108,7 @@ class WeakLearner(Component):
 
 @component
 class Table(WeakLearner):
-    """A look-up table: every bin of a feature, or few cells of them, get a value.
+    """A look-up table: every bin of a feature, or each of a few cells, gets a value.
 
     Examples
     --------
@@ -134,11 +135,13 @@ class Table(WeakLearner):
         default=0.0,
         check=checks.non_negative,
         doc="""
-        The least that a cut must save, in multiples of what the best cut saves by chance.  0 makes
-        every cut that saves anything; pairs have at least 0.5.
+        The least that a cut must save, in multiples of the best cut's saving with random labels.
+        0 makes every cut that saves anything; pairs have at least 0.5.
         """,
-        option="the least that a cut of a look-up table of few cells must save, as a multiple of "
-        "what the best saves by chance",
+        option=(
+            "the least saving of a cut in a look-up table of few cells, in multiples of the best "
+            "cut's saving with random labels"
+        ),
     )
     smoothing: float | None = parameter(
         default=None,
@@ -153,11 +156,11 @@ class Table(WeakLearner):
 
     @property
     def rows_per_bin(self) -> float:
-        """The rows that "auto" gives a bin of a numeric feature."""
+        """The rows per bin of a numeric feature for "auto"."""
         return ROWS_PER_BIN if self.max_cells is not None else ROWS_PER_BIN_OF_EVERY
 
     def check_fields(self, owner: str) -> None:
-        """Refuse a saving of cuts where none are made."""
+        """Refuse a `min_saving` for tables without cuts."""
         default = declared(Table)["min_saving"].default
         if self.max_cells is None and self.min_saving != default:
             raise ValueError(
@@ -166,13 +169,13 @@ class Table(WeakLearner):
             )
 
     def settle(self, class_weights: NDArray[np.float64]) -> Self:
-        """Return it with numbers for what goes by the weights of the classes' training rows."""
+        """Return the learner with numbers for the fields that depend on the training rows."""
         rows = float(class_weights.sum())
         cells, smoothing = self.max_cells, self.smoothing
         if smoothing is None:
             smoothing = 0.0 if cells is not None and rows >= FEW_ROWS else SMOOTHING
         if cells == "auto":
-            many = min(max(rows / FEW_ROWS, 1.0), 2.0**63)  # weights have any scale
+            many = min(max(rows / FEW_ROWS, 1.0), 2.0**63)  # weights may have any scale
             cells = 2 + int(many).bit_length()
         return self.replace(max_cells=cells, smoothing=smoothing)
 
@@ -186,7 +189,7 @@ class Stump(WeakLearner):
 
 @parameters
 class Grown(WeakLearner):
-    """The fields that trees and rules share, which are grown over several features."""
+    """A weak learner that is grown over several features: the shared fields of trees and rules."""
 
     is_grown: ClassVar[bool] = True
 
@@ -206,29 +209,29 @@ class Grown(WeakLearner):
         The share of the features, in (0, 1], that each split chooses from at random.  A half makes
         trees differ, which predicts better than the best splits.
         """,
-        option="share of the features that each split of a tree or a rule is chosen from",
+        option="share of the features from which each split of a tree or a rule is chosen",
     )
     subsample: float = parameter(
         default=1.0,
         check=checks.share,
         doc="The share of the rows, in (0, 1], that each tree or rule draws at random.",
-        option="share of the rows a tree or a rule is grown from",
+        option="share of the rows that each tree or rule is grown from",
     )
     n_draws: int = parameter(
         default=1,
         check=partial(checks.integer, low=1, high=1000),
         doc="The number of fits, each with its random draws, that are averaged to one model.",
-        option="fits that draw features and rows, and are averaged",
+        option="number of fits with random features and rows that are averaged",
         engine=False,
     )
 
     @property
     def draws(self) -> bool:
-        """Whether fits to the same rows differ by what is drawn."""
+        """Whether fits to the same rows differ by random draws."""
         return self.max_features < 1.0 or self.subsample < 1.0
 
     def check_fields(self, owner: str) -> None:
-        """Refuse several draws where nothing is drawn."""
+        """Refuse several draws if nothing is drawn."""
         default = declared(Grown)["n_draws"].default
         if self.n_draws != default and not self.draws:
             raise ValueError(
@@ -237,7 +240,7 @@ class Grown(WeakLearner):
             )
 
     def for_share(self, share: float) -> Self:
-        """Return it for a share of the rows: what counts rows is less by as much."""
+        """Return the learner with fields in numbers of rows multiplied by `share`."""
         return self.replace(min_child_weight=share * self.min_child_weight)
 
 
@@ -271,10 +274,10 @@ class Tree(Grown):
         default=None,
         check=checks.either(partial(checks.integer, low=2, high=128), None),
         doc="""
-        The most leaves, 2 to 128.  None is one for 80 rows, where each class counts as the
-        smallest: at least 6 and one for each class, at most 31.
+        The most leaves, 2 to 128.  None is a leaf for every 80 rows, counting each class as the
+        smallest: at least 6, at least the number of classes, and at most 31.
         """,
-        option="the most leaves of a tree, 2 to 128; none goes by the rows of the smallest class",
+        option="the most leaves of a tree, 2 to 128; none depends on the smallest class",
         only_with={"grow_policy": ("best_first",)},
         why={"grow_policy": "max_depth limits symmetric trees"},
     )
@@ -321,7 +324,7 @@ class Tree(Grown):
     )
 
     def check_fields(self, owner: str) -> None:
-        """Refuse symmetric trees whose nodes cannot be numbered."""
+        """Refuse symmetric trees of too many nodes to number."""
         super().check_fields(owner)
         if self.is_symmetric and (self.max_depth or 0) > MOST_LEVELS:
             raise ValueError(
@@ -336,7 +339,7 @@ class Tree(Grown):
 
     @property
     def needs_means(self) -> bool:
-        """Whether it needs the means of bins."""
+        """Whether the learner needs the means of bins."""
         return self.linear_leaves
 
     @property
@@ -345,11 +348,11 @@ class Tree(Grown):
         return self.multi_strategy == "multi_output_tree"
 
     def find_gain(self, class_weights: NDArray[np.float64], unit: float) -> float:  # noqa: ARG002
-        """Return 1: the unit shrinks the steps of trees, see `learning_rate`."""
+        """Return 1, because the unit shrinks the steps of trees, see `learning_rate`."""
         return 1.0
 
     def settle(self, class_weights: NDArray[np.float64]) -> Self:
-        """Return it with numbers for what goes by the weights of the classes' training rows."""
+        """Return the learner with numbers for the fields that depend on the training rows."""
         rows, n_classes = _balance(class_weights), len(class_weights)
         leaves, depth = self.max_leaf_nodes, self.max_depth
         if leaves is None:
@@ -360,7 +363,7 @@ class Tree(Grown):
         return self.replace(max_leaf_nodes=leaves, max_depth=depth or checks.LARGEST_INT)
 
     def for_share(self, share: float) -> Self:
-        """Return it for a share of the rows: what counts rows is less by as much."""
+        """Return the learner with fields in numbers of rows multiplied by `share`."""
         return super().for_share(share).replace(linear_l2=share * self.linear_l2)
 
 
@@ -368,8 +371,8 @@ class Tree(Grown):
 class Rule(Grown):
     """A rule: the rows for which all its conditions hold get a value, and all others another.
 
-    A condition is "this feature is in that range or set".  `FittedRule` is what a fitted model's
-    `rules` returns.
+    A condition is "this feature is in that range or set".  The `rules` of a fitted model are
+    objects of the class `FittedRule`.
 
     Examples
     --------
@@ -390,11 +393,11 @@ class Rule(Grown):
 Learner: TypeAlias = Table | Stump | Tree | Rule
 
 LEARNERS: Mapping[str, type[Learner]] = {kind.name: kind for kind in get_args(Learner)}
-"""The classes by their names, which stand for objects with all fields at their defaults."""
+"""The classes by name; a name stands for an object with all fields at their defaults."""
 
 
 def make_learner(value: object) -> Learner:
-    """Return the weak learner that a value of `weak_learner` is, or is the name of."""
+    """Return the weak learner of a value of `weak_learner`, an object or a name."""
     if isinstance(value, Table | Stump | Tree | Rule):
         return value
     if isinstance(value, str) and value in RENAMED:

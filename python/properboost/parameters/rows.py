@@ -21,7 +21,7 @@ __all__ = [
 
 
 def check_threads(name: str, value: object) -> object:  # noqa: ARG001
-    """Check `n_jobs`; the threads are counted when they are needed."""
+    """Check `n_jobs`; a fit or a prediction counts the threads."""
     checks.check_threads(value)
     return value
 
@@ -34,7 +34,7 @@ def check_random_state(name: str, value: object) -> object:  # noqa: ARG001
 
 @parameters
 class BinningParameters:
-    """How features are cut."""
+    """The bins of features."""
 
     max_bins: int = parameter(
         default=255,
@@ -46,7 +46,7 @@ class BinningParameters:
 
 @parameters
 class SizeParameters:
-    """How many rows a bin needs."""
+    """The number of rows that a bin needs."""
 
     rows_per_bin: RowsPerBin = parameter(
         default="auto",
@@ -54,7 +54,7 @@ class SizeParameters:
         kind='float, None or "auto"',
         doc="""
         The rows that a bin of a numeric feature needs, which always may have four bins.  None sets
-        no limit.  "auto" is 20, and 100 for tables of every bin, which learn rows by heart.
+        no limit.  "auto" is 20, and 100 for tables of every bin, which overfit.
         """,
         option="a numeric feature has at most one bin for so many rows, but may always have four; "
         "none is no such limit; auto is 100 for look-up tables of every bin, 20 for others, none "
@@ -89,8 +89,8 @@ class RunParameters:
         check=check_random_state,
         kind="int, RandomState or None",
         doc="""
-        The seed of what is drawn: rows for bins, where there are over 200,000, and features and
-        rows for trees.  None is 0, so that fits repeat.
+        The seed of random draws: of rows for bins, where there are over 200,000, and of features
+        and rows for trees.  None is 0, so that fits repeat.
         """,
     )
 
@@ -108,7 +108,7 @@ class VerboseParameters:
 
 @parameters
 class ClassifierParameters:
-    """How classes count."""
+    """The weights of classes and rows."""
 
     class_weight: ClassWeight = parameter(
         default=None,
@@ -125,7 +125,7 @@ class ClassifierParameters:
         check=checks.boolean,
         doc="""
         Whether weights are scaled to a mean of 1, as those of surveys need it.  Otherwise a weight
-        is how often its row counts.
+        is a number of equal rows.
         """,
         option="scale the sample weights to a mean of 1",
     )
@@ -139,6 +139,8 @@ class BinningOptions(Options, BinningParameters, SizeParameters, RunParameters):
 
 
 def read_binning(model: Any, of_learner: float | None) -> BinningOptions:
-    """Return how the features of an estimator are cut; "auto" rows per bin are the learner's."""
-    wanted = declared(SizeParameters)["rows_per_bin"].read(model.rows_per_bin)
-    return read(BinningOptions, model, rows_per_bin=of_learner if wanted == "auto" else wanted)
+    """Return the binning of an estimator's features; "auto" rows per bin are the learner's."""
+    rows_per_bin = declared(SizeParameters)["rows_per_bin"].read(model.rows_per_bin)
+    return read(
+        BinningOptions, model, rows_per_bin=of_learner if rows_per_bin == "auto" else rows_per_bin
+    )

@@ -1,6 +1,6 @@
-"""Objects for what surrounds boosting: pairs, calibration, early stopping, bags.
+"""Objects of the stages around boosting: pairs, calibration, early stopping, bags.
 
-The functions here return the object that a parameter's value stands for.
+The functions return the object that a parameter's value stands for.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _check_fraction(name: str, value: object) -> float:
 
 
 def _check_pairs(name: str, value: Any) -> object:
-    """Check a number of pairs, or the pairs; the features are checked with the data."""
+    """Check a number of pairs, or the pairs; a fit checks the features."""
     if checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1):
         for k, pair in enumerate(value):
             _check_pair(f"{name}[{k}]", pair)
@@ -65,7 +65,7 @@ _check_bags = checks.either(partial(checks.integer, low=FEWEST_BAGS, high=MOST_B
 
 
 def check_intercept(name: str, value: object) -> object:
-    """Check how the intercept is determined; how many numbers it has is checked with the data."""
+    """Check the rule or the numbers of the intercept; a fit checks how many numbers it needs."""
     if checks.is_list(value):
         checks.entries(name, value, checks.finite)
         return value
@@ -100,7 +100,7 @@ class Interactions(Component):
     smoothing: float = parameter(
         default=0.2,
         check=checks.smoothing,
-        doc="How far sums of cells spread over their neighbours in both directions, see `Table`.",
+        doc="The spread of sums of cells over their neighbours in both directions, see `Table`.",
     )
 
     @property
@@ -111,7 +111,7 @@ class Interactions(Component):
         return len(self.pairs) > 0
 
     def check_fields(self, owner: str) -> None:
-        """Refuse fields of pairs where there are none."""
+        """Refuse fields of pairs without pairs."""
         if not self.are_wanted and self != Interactions(self.pairs):
             raise ValueError(f"{owner}pairs must be above 0 with other fields; got {self.pairs!r}")
 
@@ -131,11 +131,13 @@ class Calibration(Component):
         check=checks.either(checks.positive, "auto"),
         kind='"auto" or float',
         doc="""
-        The factor of every step, above 0.  "auto" is 1, and less where the training rows tell the
-        classes apart by hardly more than chance.
+        The factor of every step, above 0.  "auto" is 1, and less where features
+        separate the classes of the training rows hardly better than chance.
         """,
-        option="what raw predictions are multiplied by: auto is 1, and less where the classes "
-        "differ by hardly more than chance",
+        option=(
+            "factor of raw predictions: auto is 1, and less where the classes differ by hardly "
+            "more than chance"
+        ),
     )
     intercept: Intercept = parameter(
         default="auto",
@@ -146,8 +148,10 @@ class Calibration(Component):
         probabilities the shares of the classes.  "auto" does so for losses that are not canonical,
         for the conditional response, and where the slope is below 1.  None adds nothing.
         """,
-        option="added to raw predictions: share makes mean probabilities the classes' shares; auto "
-        "does so for losses that are not canonical",
+        option=(
+            "number added to raw predictions: share makes mean probabilities the classes' "
+            "shares; auto does so for losses that are not canonical"
+        ),
     )
     temperature: float | None = parameter(
         default=None,
@@ -163,7 +167,7 @@ class Calibration(Component):
 
 @parameters
 class PatienceParameters:
-    """The score that is watched while boosting runs, and how long it may stand still."""
+    """The score that ends boosting, and how long it may stand still."""
 
     n_iter_no_change: Wait = parameter(
         default="auto",
@@ -181,7 +185,7 @@ class PatienceParameters:
     )
     scoring: Scoring = parameter(
         default="neg_log_loss",
-        check=lambda _, value: value,  # classes are needed to judge it
+        check=lambda _, value: value,  # a fit checks it against the classes
         kind="str, callable or None",
         form="not saved",
     )
@@ -189,10 +193,9 @@ class PatienceParameters:
 
 @component
 class EarlyStopping(PatienceParameters, Component):
-    """When boosting that is watched on validation rows ends.
+    """The rule that ends boosting by the score of validation rows.
 
-    The estimators up to the best score stay.  Those after which the score is undefined are never
-    the best.
+    The estimators up to the best score stay.  A score that is undefined is never the best.
 
     Examples
     --------
@@ -205,8 +208,8 @@ class EarlyStopping(PatienceParameters, Component):
         default=0.1,
         check=checks.either(_check_fraction, None),
         doc="""
-        The share of the rows that is held out where `fit` gets no validation rows, above 0 and
-        below 1; by class, or by `groups`.  None holds out nothing.
+        The share of rows to hold out where `fit` gets no validation rows, above 0 and below 1;
+        stratified by class, or by `groups`.  None holds out no rows.
         """,
     )
     n_iter_no_change: Wait = parameter(
@@ -233,7 +236,7 @@ class EarlyStopping(PatienceParameters, Component):
         return self.n_iter_no_change is not None
 
     def check_fields(self, owner: str) -> None:
-        """Refuse a tolerance where nothing ends boosting."""
+        """Refuse a tolerance if nothing ends boosting."""
         default = declared(EarlyStopping)["tol"].default
         if not self.stops and self.tol != default:
             raise ValueError(
@@ -271,16 +274,16 @@ class Bags(Component):
     )
 
     def check_fields(self, owner: str) -> None:
-        """Refuse tables of no bags."""
+        """Refuse `tables` without bags."""
         if self.n_bags == 0 and self.tables != declared(Bags)["tables"].default:
             raise ValueError(f"{owner}n_bags must be above 0 with tables={self.tables!r}; got 0")
 
 
-# -- the objects that values stand for -------------------------------------------------------------
+# -- the objects of values -----------------------------------------------------------------------
 
 
 def make_interactions(value: object) -> Interactions:
-    """Return the pairs that a value of `interactions` stands for."""
+    """Return the object of a value of `interactions`."""
     if isinstance(value, Interactions):
         return value
     check = checks.or_else(_check_pairs, "an Interactions")
@@ -288,7 +291,7 @@ def make_interactions(value: object) -> Interactions:
 
 
 def make_calibration(value: object) -> Calibration:
-    """Return the calibration that a value of `calibration` stands for."""
+    """Return the object of a value of `calibration`."""
     if isinstance(value, Calibration):
         return value
     if value is None:
@@ -299,7 +302,7 @@ def make_calibration(value: object) -> Calibration:
 
 
 def make_early_stopping(value: object) -> EarlyStopping:
-    """Return the rule that a value of `early_stopping` stands for."""
+    """Return the object of a value of `early_stopping`."""
     if isinstance(value, EarlyStopping):
         return value
     if isinstance(value, str) and value == "auto":
@@ -311,7 +314,7 @@ def make_early_stopping(value: object) -> EarlyStopping:
 
 
 def make_bags(value: object) -> Bags:
-    """Return the bags that a value of `outer_bags` stands for."""
+    """Return the object of a value of `outer_bags`."""
     if isinstance(value, Bags):
         return value
     return Bags(checks.or_else(_check_bags, "a Bags")("outer_bags", value))
@@ -319,15 +322,15 @@ def make_bags(value: object) -> Bags:
 
 @parameters
 class StageParameters:
-    """The stages around the boosting of features, and when it ends."""
+    """The stages around the boosting of features, and its end."""
 
     interactions: Pairs | Interactions = parameter(
         default=0,
         component=make_interactions,
         kind="int, list of pairs or Interactions",
         doc="""
-        Pairs of features that get tables of their own, by number or by name; `Interactions` has
-        more fields.  Trees and rules combine features by themselves.
+        Pairs of features that get look-up tables, by number or by name; `Interactions` has more
+        fields.  Trees and rules combine features by themselves.
         """,
         option="pairs of features that get look-up tables, after those of single features",
         only_with={"weak_learner": ("table", "stump"), "step": NOT_SOLVED},
@@ -361,8 +364,8 @@ class StageParameters:
         component=make_calibration,
         kind='"auto", None or Calibration',
         doc="""
-        The slope and intercept that raw predictions get in the end.  "auto" shrinks what is hardly
-        more than chance, None changes nothing, `Calibration` names them.
+        The slope and intercept of raw predictions.  "auto" shrinks predictions that are hardly
+        better than chance, None leaves them, and `Calibration` sets both.
         """,
     )
     warm_start: WarmStart = parameter(
@@ -370,7 +373,7 @@ class StageParameters:
         check=checks.either(checks.boolean, "new_bins"),
         kind='bool or "new_bins"',
         doc="""
-        Whether `fit` goes on from the model before, up to `n_estimators` in all.  "new_bins" cuts
-        new rows by bins of their own, too.
+        Whether `fit` goes on from the earlier model, up to `n_estimators` in all.  "new_bins"
+        also cuts features at the bins of the new rows.
         """,
     )

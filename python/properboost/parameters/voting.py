@@ -35,7 +35,7 @@ OF_VOTES = ("max_leaf_nodes", "max_depth", "max_features")
 
 
 def check_voting_learner(name: str, value: object) -> object:
-    """Check the name of a weak classifier, or an object whose fields votes have."""
+    """Check the name of a weak classifier, or an object with fields that votes support."""
     if isinstance(value, Rule):
         raise ValueError(f"{name} must not be a Rule: rules have no votes")
     if not isinstance(value, WeakLearner):
@@ -54,7 +54,7 @@ def check_voting_learner(name: str, value: object) -> object:
 
 
 def refuse_flat_fields(model: VotingParameters) -> None:
-    """Refuse flat parameters beside a `Tree`, which has them as its fields."""
+    """Refuse flat parameters together with a `Tree`, which has them as fields."""
     learner, known = model.weak_learner, declared(VotingParameters)
     for name in OF_VOTES if isinstance(learner, Tree) else ():
         default, value = known[name].default, getattr(model, name)
@@ -67,7 +67,7 @@ def refuse_flat_fields(model: VotingParameters) -> None:
 
 @parameters
 class RhoParameters:
-    """How strongly AR-Boost raises the odds of being right; searches have a list of it."""
+    """The rho of AR-Boost, the factor on the odds of being right; searches have a list of it."""
 
     rho: float = parameter(
         default=1.0,
@@ -79,7 +79,7 @@ class RhoParameters:
 
 @parameters
 class VotingParameters:
-    """How weak classifiers are chosen and weighted."""
+    """The choice of weak classifiers, and their weights."""
 
     n_estimators: int = parameter(
         default=100,
@@ -98,9 +98,9 @@ class VotingParameters:
         kind='{"stump", "tree", "table"} or object',
         doc="""
         One split of a feature, a tree that grows best split first, or a class for every bin.  A
-        `Tree` has its own `max_leaf_nodes`, `max_depth` and `max_features`, with other defaults
-        than the name "tree": half of the features, and leaves by the rows.  Votes have none of its
-        other fields, which must be at their defaults: branches have no least weight.
+        `Tree` has the fields `max_leaf_nodes`, `max_depth` and `max_features`, with other defaults
+        than the name "tree": half of the features, and leaves by the rows.  Votes ignore its other
+        fields, which must be at their defaults: branches have no least weight.
         """,
     )
     criterion: VotingCriterion = parameter(
@@ -126,8 +126,8 @@ class VotingParameters:
         default=0.0,
         check=partial(checks.between, low=0.0, high=1.0),
         doc="""
-        A complexity limit: the least share of a node's own cost, by the `criterion`, that a split
-        of this node must save.  A stump or a tree that finds none says one class for all rows.  0
+        A complexity limit: the least share of a node's cost, by the `criterion`, that a split of
+        this node must save.  A stump or a tree without such a split predicts one class.  0
         makes every split that saves anything.  (CART's limit is relative, too, to the cost of a
         tree's root; scikit-learn's `min_impurity_decrease` is not relative.)
         """,
@@ -138,18 +138,18 @@ class VotingParameters:
         check=checks.share,
         kind="float",
         doc="""
-        Share of the features that a round's feature, or each split of a tree, is chosen from, in
-        (0, 1].  It is drawn anew each time and is never less than one feature.  If none of those
-        drawn gives a classifier that may vote, the round adds nothing, and boosting goes on.
+        The share of the features, in (0, 1], from which a round's feature, or each split of a
+        tree, is chosen.  The features are drawn anew each time, one at least.  If none of them
+        gives a classifier that may vote, the round adds nothing, and boosting goes on.
         """,
     )
     multiclass: VotingMulticlass = parameter(
         default="samme",
         check=checks.one_of(VotingMulticlass),
         doc="""
-        How several classes are learnt.  "samme": a weak classifier says one class in each cell
-        (SAMME, AR-Boost).  "one_vs_rest": it says yes or no about every class, that class against
-        the rest (AdaBoost.MH [5]_, for which training rows are held once per class).  With two
+        The form for several classes.  "samme": a weak classifier votes for one class in each cell
+        (SAMME, AR-Boost).  "one_vs_rest": it votes for or against every class (AdaBoost.MH [5]_,
+        which has a copy of the training rows for each class).  With two
         classes both are the same.
         """,
     )
@@ -158,8 +158,8 @@ class VotingParameters:
         check=partial(checks.between, low=0.0, high=1e30),
         doc="""
         The C of AdaBoost_reg [6]_: the margin of a row counts as y F + C A m^2, A being the sum of
-        all alphas and m the mean, by alpha, of what the row weighed in each round; so rows which
-        keep being wrong lose weight.  alpha minimises the risk of these margins.  Weights are
+        all alphas and m the mean, by alpha, of the row's weights in all rounds; so rows that are
+        wrong again and again lose weight.  alpha minimises the risk of these margins.  Weights are
         divided by their mean, so that C does not depend on the number of rows (with weights that
         add up to 1 it is n^2 times as large).  Two classes only, and rho 1.
         """,
@@ -175,7 +175,7 @@ class VotingParameters:
 
 
 class VotingOptions(Options, RhoParameters, VotingParameters):
-    """Options of voting."""
+    """The engine's options of voting."""
 
     def describe_learner(self, class_weights: NDArray[np.float64]) -> dict[str, object]:
         """Return the name of the weak classifier and the fields that the engine reads."""

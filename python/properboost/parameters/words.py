@@ -1,6 +1,6 @@
-"""Other libraries' words for parameters, and what to write here instead.
+"""Other libraries' keywords, and their replacements here.
 
-`WORDS` serves the messages about unknown keywords and docs/parameters.md.
+`WORDS` serves the messages about unknown keywords and docs/reference/parameters.md.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import NamedTuple, TypeGuard
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "RENAMED",
     "VALUES",
     "WORDS",
-    "Word",
+    "Keyword",
     "advise",
 ]
 
@@ -33,32 +34,32 @@ LIBRARIES = {
     "sklearn": "scikit-learn",
     "ebm": "InterpretML",
 }
-"""The names of the libraries; scikit-learn's words are of its histogram booster."""
+"""The names of the libraries; scikit-learn's keywords are those of its histogram booster."""
 
 
 @dataclass(frozen=True)
-class Word:
+class Keyword:
     """A keyword of another library."""
 
     library: str
     word: str
     advice: str
-    """The code to write here: keywords, or a call; empty where there is nothing of the kind."""
+    """The code to write here: keywords, or a call; empty if there is no counterpart."""
     note: str = ""
     """The difference, or a replacement, with code in backticks."""
 
 
-def _row(advice: str, note: str = "", **words: str) -> list[Word]:
-    """Return the libraries' words, with spaces between them, that have the same answer."""
+def _row(advice: str, note: str = "", **words: str) -> list[Keyword]:
+    """Return the libraries' keywords, separated by spaces, that have the same replacement."""
     return [
-        Word(library, word, advice, note)
+        Keyword(library, word, advice, note)
         for key, library in LIBRARIES.items()
         for word in words.get(key, "").split()
     ]
 
 
 # fmt: off
-WORDS: tuple[Word, ...] = (
+WORDS: tuple[Keyword, ...] = (
     # -- rounds and losses
     *_row("n_estimators=...",
           lightgbm="n_estimators num_iterations num_iteration n_iter num_trees num_tree num_rounds "
@@ -73,7 +74,7 @@ WORDS: tuple[Word, ...] = (
     *_row("loss=...", '"glog" is the logistic loss; there is no regression and no ranking',
           lightgbm="objective objective_type application", xgboost="objective",
           catboost="loss_function objective", sklearn="loss", ebm="objective"),
-    *_row("", "classes are those of `y`, and `multiclass=...` says how their models are coupled",
+    *_row("", "classes are those of `y`, and `multiclass=...` couples their models",
           lightgbm="num_class num_classes", xgboost="num_class",
           catboost="classes_count class_names"),
     *_row('weak_learner="tree"', "the trees of gbdt; there is no dart and no rf",
@@ -123,8 +124,10 @@ WORDS: tuple[Word, ...] = (
           catboost="l2_leaf_reg reg_lambda", sklearn="l2_regularization", ebm="reg_lambda"),
     *_row("", "there is no L1 penalty; `gain=...` and `prior=...` restrain values",
           lightgbm="lambda_l1 reg_alpha l1_regularization", xgboost="reg_alpha", ebm="reg_alpha"),
-    *_row("", "there is no L1 penalty; a loss has its alpha in itself: "
-          '`loss=pb.losses.get_loss("alpha", alpha=...)`', xgboost="alpha"),
+    *_row("", (
+        "there is no L1 penalty; a loss has its own alpha: `loss=pb.losses.get_loss(\"alpha\", "
+        "alpha=...)`"
+    ), xgboost="alpha"),
     *_row("", "values have no bound; `prior=...` draws them to 0",
           lightgbm="max_delta_step max_tree_output max_leaf_output", xgboost="max_delta_step",
           ebm="max_delta_step"),
@@ -157,8 +160,10 @@ WORDS: tuple[Word, ...] = (
           lightgbm="monotone_constraints monotone_constraint monotonic_cst",
           xgboost="monotone_constraints", catboost="monotone_constraints", sklearn="monotonic_cst",
           ebm="monotone_constraints"),
-    *_row("interactions=[...]", "pairs that get look-up tables, which have no other interactions; "
-          "features of trees cannot be held apart",
+    *_row("interactions=[...]", (
+        "pairs that get look-up tables, which have no other interactions; features of trees "
+        "cannot be separated"
+    ),
           lightgbm="interaction_constraints", xgboost="interaction_constraints",
           sklearn="interaction_cst"),
     *_row("interactions=...", "the number of pairs, or the pairs; not a share", ebm="interactions"),
@@ -250,7 +255,7 @@ WORDS: tuple[Word, ...] = (
     *_row("n_jobs=...",
           lightgbm="n_jobs num_threads num_thread nthread nthreads", xgboost="n_jobs nthread",
           catboost="thread_count", ebm="n_jobs"),
-    *_row("", "there is no GPU; `n_jobs=...` says how many threads there are",
+    *_row("", "there is no GPU; `n_jobs=...` sets the number of threads",
           lightgbm="device_type device", xgboost="device", catboost="task_type devices"),
     *_row("random_state=...",
           lightgbm="random_state random_seed seed bagging_seed feature_fraction_seed",
@@ -268,7 +273,7 @@ WORDS: tuple[Word, ...] = (
 # fmt: on
 
 RENAMED = {"histogram": "table", "monomial": "rule"}
-"""Earlier names of learners."""
+"""The earlier names of learners."""
 
 VALUES = {
     **RENAMED,
@@ -277,7 +282,7 @@ VALUES = {
     "Lossguide": "best_first",
     "SymmetricTree": "symmetric",
 }
-"""Values under other names."""
+"""The names of values in other libraries and earlier versions."""
 
 MOVED = {
     "max_literals": "weak_learner=pb.Rule(max_conditions=...)",
@@ -291,10 +296,10 @@ MOVED = {
     "smoothings": "weak_learner=pb.Table(smoothing=...)",
     "alphas": 'loss=pb.losses.get_loss("alpha", alpha=...)',
 }
-"""Earlier names of ours."""
+"""The earlier names of parameters."""
 
 ELSEWHERE = {"estimator": "weak_learner=...", "base_estimator": "weak_learner=..."}
-"""Names of other ensembles of scikit-learn."""
+"""The parameters of other ensembles of scikit-learn."""
 
 OBJECTS = {
     "weak_learner": ("Table", "Stump", "Tree", "Rule"),
@@ -308,69 +313,69 @@ OBJECTS = {
 CLASSES = tuple(cls for classes in OBJECTS.values() for cls in classes)
 
 IN_SEARCHES = {
-    "early_stopping": "cv=... says which rows are held out",
-    "X_val": "cv=... says which rows are held out",
+    "early_stopping": "cv=... chooses the held-out rows",
+    "X_val": "cv=... chooses the held-out rows",
     "calibration": "calibrate=... finds slope, intercept and temperature",
     "warm_start": "every search begins anew",
-    "callbacks": "candidates are boosted together, and call nothing",
-    "estimator": "a search makes its classifiers itself",
-    "base_estimator": "a search makes its classifiers itself",
+    "callbacks": "candidates are boosted together, without callbacks",
+    "estimator": "a search creates its classifiers",
+    "base_estimator": "a search creates its classifiers",
     "init_score": "every fit of a search begins with 0",
 }
-"""The replacements of parameters that no space may hold, and of arguments of `fit`."""
+"""The replacements of parameters that no search space may have, and of arguments of `fit`."""
 
 
 def advise(name: str, known: Collection[str], value: object = None) -> str:
-    """Return a sentence about a keyword that a class does not know: what to write.
+    """Return a sentence with the replacement of an unknown keyword, or an empty one.
 
     `known` are the parameters of an estimator or of a search, or the fields of an object that a
-    parameter may be; or the possible values of a parameter, where `name` is a value.  `value` is
-    that of the parameter before the "__" of a nested name, where `set_params` was called.  The
-    sentence is empty where there is nothing to say.
+    parameter may be; or the possible values of a parameter, if `name` is a value.  `value` is that
+    of the parameter before the "__" of a nested name in `set_params`.
     """
     if VALUES.get(name) in known:
         return f"{name!r} is {VALUES[name]!r} here"
     owner, _, field = name.partition("__")
     if field:
-        return _tell_of_nested(owner, field, known, value)
+        return _advise_on_nested(owner, field, known, value)
     if "space" in known and name in IN_SEARCHES:
         return IN_SEARCHES[name]
-    ours = _tell_of_ours(name, known)
+    ours = _advise_on_place(name, known)
     if ours:
         return ours
-    return _tell_of_words(name, known) or _guess(name, known) or _list_known(known)
+    return _advise_on_keyword(name, known) or _guess(name, known) or _list_known(known)
 
 
-def _tell_of_words(name: str, known: Collection[str]) -> str:
-    """Return the sentence about a word of other libraries, if it is one that has an answer."""
+def _advise_on_keyword(name: str, known: Collection[str]) -> str:
+    """Return the sentence about a keyword of other libraries, or an empty one."""
     answers: dict[tuple[str, str], list[str]] = {}
     for word in WORDS:
         if word.word == name:
             answers.setdefault((word.advice, word.note), []).append(f"{word.library}'s")
     sentences = [
-        _tell(f"{_join(libraries)} {name}", *answer, known) for answer, libraries in answers.items()
+        _advise_on_counterpart(f"{_join(libraries)} {name}", *answer, known)
+        for answer, libraries in answers.items()
     ]
     return "; ".join(filter(None, sentences))
 
 
-def _tell_of_nested(owner: str, field: str, known: Collection[str], value: object) -> str:
-    """Return the sentence about a nested name that a class does not know."""
+def _advise_on_nested(owner: str, field: str, known: Collection[str], value: object) -> str:
+    """Return the sentence about an unknown nested name."""
     if "space" in known and (owner == "space" or owner not in known):
-        return _tell_of_space(field if owner == "space" else f"{owner}__{field}", known)
+        return _advise_on_space(field if owner == "space" else f"{owner}__{field}", known)
     if owner not in known:
         return ""
     code = " or ".join(_translate_all(_list_places(field), known))
     objects = OBJECTS.get(owner, ()) if "early_stopping" in known else ()
-    having = [cls for cls in objects if field in _list_fields(cls)]
-    if having and value is not None:
-        names = [getattr(import_module("properboost"), cls).name for cls in having]
+    owners = [cls for cls in objects if field in _list_fields(cls)]
+    if owners and value is not None:
+        names = [getattr(import_module("properboost"), cls).name for cls in owners]
         return f"set {owner}={' or '.join(map(repr, names))}, too"
-    if having:
+    if owners:
         return f"write {code}, or set_params({owner}__{field}=...)"
     return f"write {code}" if code else _guess_field(owner, field, objects)
 
 
-def _tell_of_space(name: str, known: Collection[str]) -> str:
+def _advise_on_space(name: str, known: Collection[str]) -> str:
     """Return the sentence about a name that belongs in the space of a search."""
     owner, _, field = name.partition("__")
     if not field or owner in IN_SEARCHES or owner not in _list_flat():
@@ -383,30 +388,30 @@ def _tell_of_space(name: str, known: Collection[str]) -> str:
 
 def _guess_field(owner: str, field: str, objects: Iterable[str]) -> str:
     """Return a question about the nearest field of a parameter's objects, or all of them."""
-    fields = list(dict.fromkeys(each for cls in objects for each in _list_fields(cls)))
+    fields = list(dict.fromkeys(name for cls in objects for name in _list_fields(cls)))
     for near in difflib.get_close_matches(field, fields, n=1, cutoff=0.8):
         return f"did you mean {owner}__{near}?"
     return f"the fields of {owner} are {_join(fields)}" if fields else ""
 
 
 def _is_of_object(known: Collection[str]) -> bool:
-    """Whether these are the fields of an object that a parameter may be."""
+    """Return whether these are the fields of an object that a parameter may be."""
     return any(set(known) == set(_list_fields(cls)) for cls in CLASSES)
 
 
 def _list_known(known: Collection[str]) -> str:
-    """Return a sentence that lists the fields of an object, where `known` are these."""
+    """Return a sentence that lists the fields of an object, if `known` are those."""
     if not _is_of_object(known):
         return ""
     return f"its fields are {_join(list(known))}" if known else "it has no fields"
 
 
-def _tell_of_ours(name: str, known: Collection[str]) -> str:
-    """Return the sentence about a name of ours that belongs elsewhere, if it is one."""
+def _advise_on_place(name: str, known: Collection[str]) -> str:
+    """Return the sentence about a name of this package that belongs elsewhere, or an empty one."""
     code = " or ".join(_translate_all(_list_places(name), known))
     if code:
         return f"write {code}"
-    instead = [_find_instead(place, known) for place in _list_places(name)]
+    instead = [_find_replacement(place, known) for place in _list_places(name)]
     if any(instead):
         return " and ".join(filter(None, instead))
     if not _is_of_object(known):
@@ -419,12 +424,12 @@ def _tell_of_ours(name: str, known: Collection[str]) -> str:
     return f"{name} is a field of {_join(owners)}" if owners else ""
 
 
-def _tell(subject: str, advice: str, note: str, known: Collection[str]) -> str:
-    """Return the sentence about a word of other libraries; empty if it means nothing here."""
-    code, instead = _translate(advice, known), _find_instead(advice, known)
+def _advise_on_counterpart(subject: str, advice: str, note: str, known: Collection[str]) -> str:
+    """Return the sentence about a keyword of other libraries; empty if it has no counterpart."""
+    code, instead = _translate(advice, known), _find_replacement(advice, known)
     plain = note.replace("`", "")
     if code:
-        # The notes are about the classifier.
+        # The notes describe the classifier.
         return f"{subject} is {code} here" + (f": {plain}" if plain and not instead else "")
     if not advice and ("early_stopping" in known or "space" in known):
         instead = plain
@@ -432,7 +437,7 @@ def _tell(subject: str, advice: str, note: str, known: Collection[str]) -> str:
 
 
 def _guess(name: str, known: Collection[str]) -> str:
-    """Return a question about the nearest name, for one that is misspelt."""
+    """Return a question about the nearest name to a misspelt one."""
     fields = [field for cls in CLASSES for field in _list_fields(cls)]
     words = [word.word for word in WORDS]
     names = dict.fromkeys([*known, *_list_flat(), *fields, *(() if name in words else words)])
@@ -440,7 +445,7 @@ def _guess(name: str, known: Collection[str]) -> str:
         if near in known:
             return f"did you mean {near}?"
         code = " or ".join(_translate_all(_list_places(near), known))
-        advice = f"Write {code}" if code else _tell_of_words(near, known)
+        advice = f"Write {code}" if code else _advise_on_keyword(near, known)
         if advice:
             return f"did you mean {near}? {advice}"
     return ""
@@ -450,9 +455,9 @@ def _join(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-# -- names of ours ---------------------------------------------------------------------------------
+# -- names here ------------------------------------------------------------------------------------
 
-# They are looked up when there is an error: what declares them imports this module.
+# They are imported at an error only, because the modules that declare them import this one.
 
 
 def _list_flat() -> Mapping[str, object]:
@@ -466,7 +471,7 @@ def _list_fields(cls: str) -> Mapping[str, object]:
 
 
 def _list_places(name: str) -> Iterator[str]:
-    """Yield what to write for a name of ours, as code for the classifier."""
+    """Yield the code for a name of this package in the classifier."""
     if name in MOVED or name in ELSEWHERE:
         yield MOVED.get(name) or ELSEWHERE[name]
     if name in _list_flat():
@@ -486,7 +491,7 @@ def _translate_all(places: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 class _Entry(NamedTuple):
-    """A keyword of advice for another class: parameters, and entries of a space."""
+    """The code of a keyword for another class: parameters, and entries of a search space."""
 
     flat: list[str]
     whole: list[str]
@@ -494,20 +499,28 @@ class _Entry(NamedTuple):
 
 
 def _translate(advice: str, known: Collection[str]) -> str:
-    """Return advice about the classifier as a class of these parameters needs it, or nothing."""
+    """Return advice about the classifier, translated for a class of these parameters, or ""."""
     call = _parse(advice)
-    if call.args:  # of a method
-        also = "space" in known and "sample_weight" in advice and not _find_instead(advice, known)
-        return advice if "early_stopping" in known or also else ""
-    entries = [_translate_entry(advice, keyword, known) for keyword in call.keywords]
-    translated = [entry for entry in entries if entry is not None]
-    if len(translated) < len(entries):
-        return ""
-    flat = [code for entry in translated for code in entry.flat]
-    whole = [code for entry in translated for code in entry.whole]
-    nested = [code for entry in translated for code in entry.nested]
+    if call.args:
+        return advice if _has_method(advice, known) else ""
+    translated = [_Entry([], [], [])]
+    for keyword in call.keywords:
+        entry = _translate_entry(advice, keyword, known)
+        if entry is None:
+            return ""
+        translated.append(entry)
+    flat, whole, nested = (
+        list(chain.from_iterable(codes)) for codes in zip(*translated, strict=True)
+    )
     spaces = [f"space={{{', '.join(items)}}}" for items in (whole, nested) if items]
     return ", ".join(filter(None, (*flat, " or ".join(spaces))))
+
+
+def _has_method(advice: str, known: Collection[str]) -> bool:
+    """Return whether a class of these parameters has the method of an advice."""
+    if "early_stopping" in known:
+        return True
+    return "space" in known and "sample_weight" in advice and not _find_replacement(advice, known)
 
 
 def _translate_entry(advice: str, keyword: ast.keyword, known: Collection[str]) -> _Entry | None:
@@ -525,7 +538,7 @@ def _translate_entry(advice: str, keyword: ast.keyword, known: Collection[str]) 
 
 
 def _are_flat(fields: Sequence[str], known: Collection[str]) -> bool:
-    """Whether a class has these fields of an object as parameters, as UDT has those of trees."""
+    """Return whether a class has these fields of an object as parameters, as UDT has a tree's."""
     return all(field in known and field not in _list_flat() for field in fields)
 
 
@@ -536,8 +549,8 @@ def _write_entry(advice: str, name: str, objects: Sequence[ast.expr], value: ast
     return f'"{name}": {choices}' if is_one else f'"{name}": [{choices}]'
 
 
-def _find_instead(advice: str, known: Collection[str]) -> str:
-    """Return what a search has in place of a parameter of the classifier, if `known` are its."""
+def _find_replacement(advice: str, known: Collection[str]) -> str:
+    """Return the replacement in a search of a parameter of the classifier, or ""."""
     names = [str(node.arg) for node in ast.walk(_parse(advice)) if isinstance(node, ast.keyword)]
     return next((IN_SEARCHES[n] for n in names if n in IN_SEARCHES and "space" in known), "")
 
@@ -553,7 +566,7 @@ def _read(advice: str, node: ast.AST) -> str:
 
 
 def _is_object(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether it makes an object that a parameter may be, as ``pb.Tree(...)`` does."""
+    """Return whether a node makes an object that a parameter may be, as ``pb.Tree(...)``."""
     return isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("pb.") in CLASSES
 
 

@@ -1,4 +1,4 @@
-"""Bins of features, with their training weights, as documents hold them."""
+"""The JSON form of features' bins and their training weights."""
 
 import math
 from typing import Any, TypeAlias
@@ -31,14 +31,14 @@ _MOST_EDGES = 254
 
 
 def describe_bins(bins: FeatureBins) -> dict[str, Any]:
-    """Return what stands for the bins of a feature."""
+    """Return the JSON form of the bins of a feature."""
     if isinstance(bins, NumericBins):
-        some: dict[str, Any] = {}
+        optional: dict[str, Any] = {}
         if bins.means is not None:
-            some["means"] = bins.means.tolist()
+            optional["means"] = bins.means.tolist()
         if bins.span is not None:
-            some["span"] = write_reals(np.array(bins.span))
-        return {"kind": "numeric", "edges": write_reals(bins.edges), **some}
+            optional["span"] = write_reals(np.array(bins.span))
+        return {"kind": "numeric", "edges": write_reals(bins.edges), **optional}
     return {
         "kind": "categorical",
         "categories": describe_categories(bins.categories),
@@ -47,7 +47,7 @@ def describe_bins(bins: FeatureBins) -> dict[str, Any]:
 
 
 def describe_weighted_bins(binning: Binning, weights: Weights) -> list[dict[str, Any]]:
-    """Return what stands for the bins of every feature and the training weight of each code."""
+    """Return the JSON form of the bins of every feature and the training weight of each code."""
     return [
         {**describe_bins(bins), "weights": weight.tolist()}
         for bins, weight in zip(binning.features, weights, strict=True)
@@ -75,17 +75,17 @@ def build_weighted_bins(node: Node, from_dtype: bool) -> tuple[Binning, Weights]
 
 
 def _build_feature(node: Node, *others: str) -> tuple[FeatureBins, dict[str, Node]]:
-    """Return the bins, and all fields: those of the bins, and these others."""
+    """Return the bins, and all fields: those of the bins, and the `others`."""
     kind = node.mapping().get("kind", node).value
     if kind not in ("numeric", "categorical"):
         node.fail("must have the kind 'numeric' or 'categorical'")
     if kind == "numeric":
-        # Bins have means only where leaves have lines, and no span in old files.
-        some = [name for name in ("means", "span") if name in node.mapping()]
-        fields = node.fields("kind", "edges", *some, *others)
+        # Bins have means only if leaves have lines, and no span in old files.
+        optional = [name for name in ("means", "span") if name in node.mapping()]
+        fields = node.fields("kind", "edges", *optional, *others)
         edges = _build_edges(fields["edges"])
-        means = _build_means(fields["means"], len(edges) + 1) if "means" in some else None
-        span = _build_span(fields["span"]) if "span" in some else None
+        means = _build_means(fields["means"], len(edges) + 1) if "means" in optional else None
+        span = _build_span(fields["span"]) if "span" in optional else None
         return NumericBins(edges, means, span), fields
     fields = node.fields("kind", "categories", "has_rare", *others)
     has_rare = fields["has_rare"].boolean()
@@ -117,7 +117,7 @@ def _build_span(node: Node) -> tuple[float, float]:
 
 
 def build_weights(node: Node, width: int) -> NDArray[np.float64]:
-    """Return the training weight of each of so many codes."""
+    """Return the training weight of each of `width` codes."""
     weight = node.reals(width)
     with np.errstate(over="ignore"):
         total = weight.sum()

@@ -1,4 +1,4 @@
-"""The columns of linear classifiers in files."""
+"""The JSON form of the columns of linear classifiers."""
 
 from typing import Any
 

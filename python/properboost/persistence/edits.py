@@ -1,4 +1,4 @@
-"""What was changed in a model by hand, as documents hold it."""
+"""The JSON form of a user's edits of a model."""
 
 import math
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ __all__ = ["RECORD", "build_edits", "describe_edits"]
 RECORD = "edits"
 """The field of models that were edited."""
 
-_DEEPEST = 16  # models merged of merged ones, and so on
+_DEEPEST = 16  # of merges of merged models
 
 
 def describe_edits(edits: Sequence[Edit]) -> list[dict[str, Any]]:
-    """Return what stands for edits."""
+    """Return the JSON form of edits."""
     return [
         {
             "method": edit.method,
@@ -30,7 +30,7 @@ def describe_edits(edits: Sequence[Edit]) -> list[dict[str, Any]]:
             **(
                 {
                     "weights": list(edit.weights),
-                    "edits": [describe_edits(own) for own in edit.edits],
+                    "edits": [describe_edits(edits_of_model) for edits_of_model in edit.edits],
                 }
                 if edit.weights
                 else {}
@@ -41,7 +41,7 @@ def describe_edits(edits: Sequence[Edit]) -> list[dict[str, Any]]:
 
 
 def build_edits(node: Node, n_features: int, n_classes: int, depth: int = 0) -> tuple[Edit, ...]:
-    """Return the edits, of which there is at least one unless a merged model had none."""
+    """Return the edits: at least one, but for models of a merge."""
     if depth > _DEEPEST:
         node.fail(f"must not be of models merged more than {_DEEPEST} times over")
     entries = node.entries()
@@ -59,14 +59,14 @@ def _build_edit(node: Node, n_features: int, n_classes: int, depth: int) -> Edit
     if merged != bool(of_merged):
         node.fail("must have weights and edits if models were merged, and only then")
 
-    def read(name: str, read_it: Any) -> Any:
-        return None if fields[name].value is None else read_it(fields[name])
+    def read(name: str, read_value: Any) -> Any:
+        return None if fields[name].value is None else read_value(fields[name])
 
     edit = Edit(
         method=EDITS[EDITS.index(method)],
-        feature=read("feature", lambda own: own.integer(0, n_features - 1)),
-        class_index=read("class", lambda own: own.integer(0, n_classes - 1)),
-        reason=read("reason", lambda own: own.string()),
+        feature=read("feature", lambda entry: entry.integer(0, n_features - 1)),
+        class_index=read("class", lambda entry: entry.integer(0, n_classes - 1)),
+        reason=read("reason", lambda entry: entry.string()),
         direction=read("direction", _read_direction),
         largest_change=read("largest_change", _read_size),
         mean_change=read("mean_change", _read_size),
@@ -79,7 +79,7 @@ def _build_edit(node: Node, n_features: int, n_classes: int, depth: int) -> Edit
     if len(weights) < 2 or not (weights > 0.0).all() or abs(weights.sum() - 1.0) > 1e-9:
         fields["weights"].fail("must hold two numbers above 0 or more, which add up to 1")
     entries = fields["edits"].entries(len(weights))
-    before = tuple(build_edits(own, n_features, n_classes, depth + 1) for own in entries)
+    before = tuple(build_edits(entry, n_features, n_classes, depth + 1) for entry in entries)
     return replace(edit, weights=tuple(weights.tolist()), edits=before)
 
 

@@ -1,4 +1,4 @@
-"""What boosting found, as documents hold it: bins, pairs, and the rounds of every model."""
+"""The JSON form of ensembles: bins, pairs, and the rounds of every model."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from properboost.models.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
 from properboost.models.lines import Lines
 from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
@@ -45,22 +45,22 @@ ENSEMBLE_FIELDS = {
     "pairs": 3,
     "models": 1,
 }
-"""The fields that stand for an ensemble, and the format versions that they came with."""
+"""The fields of an ensemble, and the first format version of each."""
 
 INTERCEPTS, SLOPES = "intercepts", "slopes"
-"""The fields of ensembles that may have intercepts and slopes: a number per model, or none."""
+"""The fields of the intercepts and slopes of ensembles: a number per model, or none."""
 
 COMPACT_FROM = "n_estimators"
-"""The field that compact ensembles have besides: how many estimators were made one."""
+"""The extra field of compact ensembles: the number of estimators that were added up."""
 
-_LARGEST = 2**30  # the most look-up values of a model, 8 GiB: a small file must not ask for more
-_HISTORY = ("score", "risk")  # fields of rounds of models that are not compact
+_LARGEST = 2**30  # the most look-up values of a model, 8 GiB, even for a small file
+_HISTORY = ("score", "risk")  # the fields of rounds that compact models lack
 _MOVES = tuple(field.name for field in dataclasses.fields(Moves))
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
 def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
-    """Return the fields that stand for an ensemble."""
+    """Return the fields of an ensemble."""
     pairs: list[dict[str, Any]] = []
     if isinstance(ensemble, TableEnsemble):
         pairs = describe_pairs(ensemble.pairs, ensemble.pair_weights)
@@ -82,14 +82,14 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
     trees = None
     if rounds.trees is not None:
         trees = [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)]
-    some: dict[str, Any] = {}
+    optional: dict[str, Any] = {}
     if rounds.lines is not None:
         parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
-        some["lines"] = [describe_lines(part) for part in parts]
+        optional["lines"] = [describe_lines(part) for part in parts]
     if rounds.estimator is not None:
-        some["estimator"] = rounds.estimator.tolist()
+        optional["estimator"] = rounds.estimator.tolist()
     if rounds.moves is not None:
-        some["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
+        optional["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
     described = {
         "feature": rounds.feature.tolist(),
         "score": rounds.cost.tolist(),
@@ -97,9 +97,9 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
         "risk": rounds.risk.tolist(),
         "tables": tables,
         "trees": trees,
-        **some,
+        **optional,
     }
-    return {name: own for name, own in described.items() if not (compact and name in _HISTORY)}
+    return {name: value for name, value in described.items() if not (compact and name in _HISTORY)}
 
 
 def build_ensemble(
@@ -109,14 +109,14 @@ def build_ensemble(
     damping: float = 0.0,
     joint: bool = False,
 ) -> Ensemble:
-    """Return the ensemble that the fields of a file of this version stand for."""
+    """Return the ensemble of the fields of a file of this version."""
     from_dtype = fields["categorical_from_dtype"].boolean()
     binning, weights = build_weighted_bins(fields["features"], from_dtype)
     n_models = 1 if n_classes == 2 else n_classes
     pairs, pair_weights = build_pairs(fields["pairs"], binning) if version > 2 else ((), ())
     widths = [bins.width for bins in (*binning.features, *pairs)]
     if n_models * sum(widths) > _LARGEST:
-        fields["features"].fail(f"asks for more than {_LARGEST} look-up values")
+        fields["features"].fail(f"needs more than {_LARGEST} look-up values")
     compact = COMPACT_FROM in fields
     models = tuple(
         _build_rounds(node, binning, widths, version, compact)
@@ -144,7 +144,7 @@ def build_ensemble(
 
 
 def _check_kinds(node: Node, models: Sequence[Rounds]) -> None:
-    """Check that models are of trees, or none is; those without rounds may be of either."""
+    """Check that all models are of trees, or none is; models without rounds fit either."""
     trees = any(rounds.trees is not None for rounds in models)
     tables = any(rounds.trees is None and len(rounds) > 0 for rounds in models)
     if trees and tables:
@@ -167,7 +167,7 @@ def _build_slopes(fields: dict[str, Node], n_models: int) -> tuple[float, ...]:
 
 
 def _build_numbers(fields: dict[str, Node], name: str, n_models: int) -> tuple[float, ...]:
-    """Return a number per model, or none where the field is not there or empty."""
+    """Return a number per model, or () if the field is absent or empty."""
     if name not in fields or not fields[name].sequence():
         return ()
     return tuple(fields[name].reals(n_models).tolist())
@@ -183,7 +183,7 @@ def _check_order(node: Node, ensemble: Ensemble) -> None:
 
 
 def _check_stages(node: Node, entry: Node, rounds: Rounds, ensemble: Ensemble) -> None:
-    """Check that pairs follow features, and that estimators follow each other in both."""
+    """Check that pairs follow features, and that estimators are numbered in order in both."""
     n_features = len(ensemble.binning.features)
     mains = int(np.count_nonzero(rounds.feature < n_features))
     if np.any(rounds.feature[:mains] >= n_features):
@@ -201,7 +201,7 @@ def _check_stages(node: Node, entry: Node, rounds: Rounds, ensemble: Ensemble) -
 
 
 def _counts_up(estimator: NDArray[np.int32]) -> bool:
-    """Whether rounds count estimators from 0, without a gap."""
+    """Return whether rounds count estimators from 0, without a gap."""
     if len(estimator) == 0:
         return True
     return bool(estimator[0] == 0) and set(np.diff(estimator)) <= {0, 1}
@@ -209,14 +209,14 @@ def _counts_up(estimator: NDArray[np.int32]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Lookups:
-    """The features and pairs, or trees, by which rounds look up their values; trees may have lines.
+    """The features and pairs, or the trees, in which rounds look up their values.
 
-    `widths` has the number of values of each round.
+    `widths` has the number of values of each round.  Trees may have lines.
     """
 
     features: NDArray[np.int64]
     widths: Sequence[int]
-    trees: Tree | None = None
+    trees: TreeNodes | None = None
     lines: Lines | None = None
 
 
@@ -253,7 +253,7 @@ def _build_rounds(
 
 
 def _list_fields(node: Node, version: int, compact: bool) -> list[str]:
-    """Return the fields that rounds must have, and those that these may have and do."""
+    """Return the required fields of rounds, and the optional ones that are present."""
     names = ["feature", "score", "step", "risk", "tables"]
     if version > 2:
         names.append("trees")
@@ -276,11 +276,11 @@ def _build_trees(fields: dict[str, Node], binning: Binning, compact: bool) -> _L
     if "lines" in fields:
         entries = zip(fields["lines"].entries(len(trees)), trees, strict=True)
         lines = Lines.join([build_lines(entry, binning, tree) for entry, tree in entries])
-    return _Lookups(features, [len(tree.feature) for tree in trees], Tree.join(trees), lines)
+    return _Lookups(features, [len(tree.feature) for tree in trees], TreeNodes.join(trees), lines)
 
 
 def _build_features(fields: dict[str, Node], widths: Sequence[int]) -> _Lookups:
-    """Return features and pairs, of which `widths` has the numbers of codes."""
+    """Return the look-ups in features and pairs, whose numbers of codes are `widths`."""
     if "lines" in fields:
         fields["lines"].fail("must be of trees")
     features = fields["feature"].integers(0, len(widths) - 1)
@@ -288,7 +288,7 @@ def _build_features(fields: dict[str, Node], widths: Sequence[int]) -> _Lookups:
 
 
 def _build_estimators(node: Node, n_rounds: int) -> NDArray[np.int32]:
-    """Return the number of the estimator that each round is of."""
+    """Return the number of each round's estimator."""
     estimator = node.integers(0, max(0, n_rounds - 1)).astype(np.int32)
     if len(estimator) != n_rounds:
         node.fail(f"must have {n_rounds} entries, one per round")
@@ -301,6 +301,6 @@ def _build_moves(node: Node, n_rounds: int) -> Moves:
 
 
 def build_tables(node: Node, widths: Sequence[int]) -> list[NDArray[np.float64]]:
-    """Return look-up tables of so many entries."""
+    """Return look-up tables of these numbers of entries."""
     entries = zip(node.entries(len(widths)), widths, strict=True)
     return [table.reals(width) for table, width in entries]

@@ -1,8 +1,8 @@
-"""Files: versioned JSON, every field of which is checked on loading.
+"""Files of models: versioned JSON, every field of which is checked on loading.
 
-A file holds what `fit` left: parameters, loss, classes, bins and rounds.  Nothing in it is ever
-executed, and nothing derived is stored, so that what is loaded predicts bit for bit what was saved.
-Numbers are written with the digits that give the same float64 back; infinite ones are strings.
+A file has the results of a fit: parameters, loss, classes, bins and rounds.  Its content is never
+executed.  It has no derived numbers, so that the loaded model predicts bit for bit as the saved
+one.  Numbers have the digits that give the same float64 back; infinite ones are strings.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 from properboost import _core
 from properboost.data.spelling import PLAIN, Spelling
-from properboost.persistence.gzipped import MAGIC, Unpacked, pack
+from properboost.persistence.gzipped import MAGIC, UnpackedFile, pack
 from properboost.persistence.json_node import Node
 from properboost.persistence.json_reader import read_json
 from properboost.persistence.json_writer import write_json
@@ -24,33 +24,36 @@ __all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
 FORMAT = "properboost model"
 
 VERSION = 12
-"""Version 1 had greedy selection only, 2 no trees or pairs, 3 no custom losses, votes or rados, 4
-no searches or UDTClassifier, 5 no joint models, 6 no temperatures, 7 no compact models, and 11 flat
-parameters."""
+"""The version of the format.
+
+Version 1 had greedy selection only; 2 no trees or pairs; 3 no custom losses, votes or rados; 4 no
+searches or UDTClassifier; 5 no joint models; 6 no temperatures; 7 no compact models; 11 flat
+parameters.
+"""
 
 _GZIP = ".gz"
-"""The suffix of files that are to be packed; those that are read say so themselves."""
+"""The suffix that makes `save` pack a file; `read` recognizes packed files by content."""
 
 _SPELLING = "spelling"
-"""The field of models that were fitted to a file of text whose numbers are not spelled as usual."""
+"""The field of models whose training file had an unusual spelling of numbers."""
 
 _SPELLING_SINCE = 11
-"""The format version that it came with."""
+"""The first format version with that field."""
 
 _HEADER = {"format": 1, "format_version": 1, "library_version": 1, "estimator": 1, "compact": 8}
-"""The fields that every file has, and the format versions that they came with."""
+"""The fields of every file, and the first format version of each."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A file that was read.
+    """A model that was read from a file, and the file's header.
 
     Attributes
     ----------
     model : TableClassifier
         The fitted estimator.
     kind : str
-        Under which name its class is registered.
+        The name under which its class is registered.
     version : int
         The version of the format.
     library_version : str
@@ -83,7 +86,7 @@ def save(model: Any, path: AnyPath) -> None:
 
 
 def read(path: AnyPath) -> ModelFile:
-    """Read a file: a fitted estimator of the class that is registered under the name it has."""
+    """Read a fitted estimator from a file, by the codec registered for its kind."""
     document, packed = _read_document(os.fsdecode(path))
     version = _check_format(document)
     header = _read_header(document, version)
@@ -97,7 +100,7 @@ def read(path: AnyPath) -> ModelFile:
     compact = header["compact"].boolean() if "compact" in header else False
     if compact != model.is_compact:
         document.fail(
-            f"is of a {'full' if compact else 'compact'} model, other than 'compact' says"
+            f"is of a {'full' if compact else 'compact'} model, against its field 'compact'"
         )
     return ModelFile(model, kind.name, version, library_version, packed)
 
@@ -107,14 +110,14 @@ def _read_document(file: str) -> tuple[Node, bool]:
     with Path(file).open("rb") as stream:
         packed = stream.peek(len(MAGIC)).startswith(MAGIC)
         try:
-            document = read_json(Unpacked(stream) if packed else stream)
+            document = read_json(UnpackedFile(stream) if packed else stream)
         except ValueError as error:
             raise ValueError(f"{file}: not a properboost model: {error}") from error
     return Node(document, file), packed
 
 
 def _read_header(document: Node, version: int) -> dict[str, Node]:
-    """Return the fields that every estimator has, and the spelling if there is one."""
+    """Return the fields of every estimator, and the spelling if there is one."""
     fields = document.mapping()
     names = [name for name, since in _HEADER.items() if since <= version]
     for name in names:
@@ -126,23 +129,23 @@ def _read_header(document: Node, version: int) -> dict[str, Node]:
 
 
 def _build_spelling(node: Node) -> Spelling:
-    """Return how numbers were spelled; at least one thing is not as usual."""
+    """Return the spelling of numbers, of which at least one part is unusual."""
     fields = node.mapping()
-    given: dict[str, Any] = {}
-    for name, own in node.fields(*(name for name in PLAIN.names if name in fields)).items():
+    parts: dict[str, Any] = {}
+    for name, entry in node.fields(*(name for name in PLAIN.names if name in fields)).items():
         match name:
             case "units":
-                given[name] = tuple(entry.string() for entry in own.entries())
+                parts[name] = tuple(unit.string() for unit in entry.entries())
             case "brackets":
-                given[name] = own.boolean()
+                parts[name] = entry.boolean()
             case _:
-                given[name] = own.string()
+                parts[name] = entry.string()
     try:
-        spelling = Spelling.of(given)
+        spelling = Spelling.of(parts)
     except ValueError as error:
-        node.fail(f"must be how numbers are spelled: {error}")
-    if spelling.describe().keys() != given.keys() or not given:
-        node.fail("must hold what is not as usual, and no more")
+        node.fail(f"must be a spelling of numbers: {error}")
+    if spelling.describe().keys() != parts.keys() or not parts:
+        node.fail("must hold only values that differ from the defaults")
     return spelling
 
 

@@ -1,38 +1,38 @@
-"""gzip, with limits on what a small file may turn into.
+"""gzip, with limits on the unpacked size of a small file.
 
-Unpacking can make a thousand bytes of one.  Here it makes at most `MOST_TIMES` as many, besides
-`MOST_MORE`: a stranger's file that would make more is refused before memory is taken for it.  What
-would be refused is not written.
+Unpacking can turn one byte into a thousand.  Here it yields at most `MOST_TIMES` as many bytes, and
+`MOST_MORE` besides: a larger file of a stranger is refused before it takes memory.  No file that
+would be refused is written.
 """
 
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
-__all__ = ["MAGIC", "MOST_MORE", "MOST_TIMES", "Readable", "Unpacked", "pack"]
+__all__ = ["MAGIC", "MOST_MORE", "MOST_TIMES", "Readable", "UnpackedFile", "pack"]
 
 MAGIC = b"\x1f\x8b"
-"""What gzip files begin with."""
+"""The first bytes of gzip files."""
 
 MOST_TIMES = 100
-"""Unpacked bytes to a packed one; models of stumps, which repeat their values, have some 80."""
+"""The most unpacked bytes per packed one; models of stumps, which repeat values, have about 80."""
 
 MOST_MORE = 2**24
-"""Unpacked bytes beyond that, 16 MiB."""
+"""The unpacked bytes allowed beyond that, 16 MiB."""
 
 MOST_IN_ALL = 2**32
-"""Unpacked bytes, 4 GiB."""
+"""The most unpacked bytes in all, 4 GiB."""
 
-_WBITS = 31  # of gzip, whose header has no time and no name
+_WBITS = 31  # the format gzip, with a header without time and name
 _LEVEL = 6
-_AT_ONCE = 2**16  # bytes that are read
+_AT_ONCE = 2**16  # bytes per read
 
 
 class Readable(Protocol):
-    """What bytes can be read from."""
+    """An object from which bytes can be read."""
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes or fewer, none at the end."""
+        """Return at most `size` bytes, and none at the end."""
 
 
 def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -41,13 +41,13 @@ def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
     Raises
     ------
     ValueError
-        If reading might refuse it.
+        If reading might refuse the file.
     """
     deflate = zlib.compressobj(_LEVEL, wbits=_WBITS)
     n_packed = n_unpacked = 0
     for piece in pieces:
         n_unpacked += len(piece)
-        # Reading has then taken no less than what was packed before this piece.
+        # When a reader gets to this piece, it has read all that was packed before.
         if _is_too_much(n_unpacked, n_packed):
             raise ValueError(
                 f"gzip makes the model more than {MOST_TIMES} times smaller, which load_model "
@@ -63,8 +63,8 @@ def _is_too_much(n_unpacked: int, n_packed: int) -> bool:
     return n_unpacked > min(MOST_IN_ALL, MOST_MORE + MOST_TIMES * n_packed)
 
 
-class Unpacked:
-    """What a gzip file holds, as a file that can be read from.
+class UnpackedFile:
+    """The unpacked content of a gzip file, as a readable file.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ class Unpacked:
         self._n_packed = self._n_unpacked = 0
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes or fewer, none at the end.
+        """Return at most `size` bytes, and none at the end.
 
         Raises
         ------
         ValueError
-            If the file is damaged, is cut off or goes on, or holds too much.
+            If the file is damaged, cut off, too long, or unpacks to too much.
         """
         unpacked = b""
         while not unpacked and not self._inflate.eof:

@@ -1,4 +1,4 @@
-"""JSON values that know their place in the document, so that errors can name it."""
+"""JSON values with their place in the document, so that errors can name it."""
 
 import math
 import sys
@@ -15,22 +15,22 @@ __all__ = ["INFINITE", "NOT_FINITE", "UNKNOWN", "Node", "plain", "write_real", "
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
 UNKNOWN = {"nan": math.nan}
 NOT_FINITE = {**INFINITE, **UNKNOWN}
-"""What stands for numbers that JSON does not have."""
+"""The strings that stand for numbers without a JSON form."""
 
-_NUMBERS = {int, float}  # and no booleans
+_NUMBERS = {int, float}  # without booleans
 
 
 class Node:
-    """A value of a document, and where it stands.
+    """A value of a document, and its place.
 
     Parameters
     ----------
     value : object
-        What JSON gave.
+        The parsed JSON value.
     file : str
         The document's file.
     place : str
-        Keys and positions from the document on.
+        The keys and positions from the document on.
     """
 
     __slots__ = ("_key", "_parent", "file", "value")
@@ -50,11 +50,11 @@ class Node:
         return f"{before}.{self._key}" if before else self._key
 
     def fail(self, problem: str) -> NoReturn:
-        """Refuse the document, naming this place."""
+        """Raise ValueError with this place."""
         raise ValueError(f"{self.file}: {self.place or 'the document'} {problem}")
 
     def entry(self, key: str | int, value: Any) -> "Node":
-        """Return what a value holds at a key or position."""
+        """Return the entry of a value at a key or position."""
         node = Node(value, self.file)
         node._parent, node._key = self, key
         return node
@@ -70,7 +70,7 @@ class Node:
         return self.value
 
     def fields(self, *names: str) -> dict[str, "Node"]:
-        """Return the entries of an object that has exactly these."""
+        """Return the entries of an object that has exactly these keys."""
         values = self.object()
         for name in names:
             if name not in values:
@@ -81,7 +81,7 @@ class Node:
         return self.mapping()
 
     def sequence(self, length: int | None = None) -> list[Any]:
-        """Return a list, of this length if one is given."""
+        """Return a list, of this length if there is one."""
         if not isinstance(self.value, list):
             self.fail("must be a list")
         if length is not None and len(self.value) != length:
@@ -89,9 +89,9 @@ class Node:
         return self.value
 
     def entries(self, length: int | None = None) -> Iterator["Node"]:
-        """Return the entries of a list, of this length if one is given."""
+        """Return the entries of a list, of this length if there is one."""
         values = self.sequence(length)
-        # One at a time: they take more memory than what a file has to hold for them.
+        # One at a time, because nodes take more memory than their bytes in a file.
         return (self.entry(k, value) for k, value in enumerate(values))
 
     def string(self) -> str:
@@ -142,34 +142,34 @@ class Node:
     def reals(
         self, length: int | None = None, *, also: Collection[str] = ()
     ) -> NDArray[np.float64]:
-        """Return a list of finite numbers, or also of those that these strings stand for."""
+        """Return a list of finite numbers, and of the numbers that strings of `also` stand for."""
         values = self.sequence(length)
         numbers = _as_reals(values)
         if numbers is not None:
             return numbers
         others = [value for value in values if not (type(value) is str and value in also)]
         if not set(map(type, others)) <= _NUMBERS:
-            *some, last = ["numbers", *(repr(name) for name in also)]
-            self.fail(f"must hold {', '.join(some)} or {last}" if some else "must hold numbers")
+            *kinds, last = ["numbers", *(repr(name) for name in also)]
+            self.fail(f"must hold {', '.join(kinds)} or {last}" if kinds else "must hold numbers")
         if _as_reals(others) is None:
             self.fail("must hold finite numbers")
         known = [NOT_FINITE[value] if type(value) is str else value for value in values]
         return np.array(known, dtype=np.float64)
 
     def matrix(self, n_rows: int, n_columns: int) -> NDArray[np.float64]:
-        """Return a list of so many lists of so many finite numbers each."""
+        """Return a list of `n_rows` lists of `n_columns` finite numbers as a matrix."""
         rows = self.sequence(n_rows)
         if set(map(type, rows)) <= {list} and set(map(len, rows)) <= {n_columns}:
             numbers = _as_reals([*chain.from_iterable(rows)])
             if numbers is not None:
                 return numbers.reshape(n_rows, n_columns)
         for row in self.entries():
-            row.reals(n_columns)  # one of which is at fault
+            row.reals(n_columns)  # one of them raises
         raise AssertionError
 
 
 def _as_reals(values: list[Any]) -> NDArray[np.float64] | None:
-    """Return a list of finite numbers as an array; None if it holds anything else."""
+    """Return a list of finite numbers as an array, or None if there is any other value."""
     if not set(map(type, values)) <= _NUMBERS:
         return None
     try:
@@ -180,17 +180,17 @@ def _as_reals(values: list[Any]) -> NDArray[np.float64] | None:
 
 
 def write_real(x: float) -> float | str:
-    """Return a number, or the string that stands for one that JSON does not have."""
+    """Return the JSON form of a number: itself, or a string if it is not finite."""
     return x if math.isfinite(x) else str(x)
 
 
 def write_reals(values: NDArray[np.floating[Any]]) -> list[float | str]:
-    """Return a list of numbers, of which those that JSON does not have are strings."""
+    """Return the JSON form of numbers: a list, with strings for those that are not finite."""
     return [write_real(x) for x in values.tolist()]
 
 
 def plain(value: Any) -> Any:
-    """Return a number of numpy as one of Python."""
-    if isinstance(value, np.longdouble):  # whose item it is itself
+    """Return a number of NumPy as one of Python."""
+    if isinstance(value, np.longdouble):  # its item is a longdouble again
         return float(value)
     return value.item() if isinstance(value, np.generic) else value

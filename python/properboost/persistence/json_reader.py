@@ -1,9 +1,9 @@
-"""JSON of strangers: looked over before it is parsed, and parsed piece by piece.
+"""A reader of untrusted JSON, which scans bytes before it parses them, piece by piece.
 
-A look at the bytes tells how deep values are nested and at which commas the text can be cut.  Every
-piece is parsed as a document of its own, what it is part of being put before and after it, and is
-then joined to the pieces before.  So Ctrl-C is heard between two pieces, and text that is too deep
-is refused before memory is taken for it.
+The scan finds the depth of nested values, and the commas at which the text can be cut.  Every piece
+is parsed as a complete document: the brackets that are open at its ends are added.  The result is
+then joined to the earlier pieces.  So Ctrl-C interrupts between two pieces, and text that is nested
+too deep is refused before it takes memory.
 """
 
 import json
@@ -18,33 +18,35 @@ from properboost.persistence.gzipped import Readable
 __all__ = ["MOST_CONTAINERS", "MOST_DEPTH", "MOST_KEYS", "read_json"]
 
 MOST_DEPTH = 64
-"""Values within values; models need a dozen."""
+"""The most levels of nested values; models need a dozen."""
 
 MOST_KEYS = 2**16
-"""In an object; models need as many as there are columns in the results of a search."""
+"""The most keys of an object; models need one per column in the results of a search."""
 
 MOST_CONTAINERS = 3 / 8
-"""Lists and objects, a byte: a list of one digit within another has 2 in 6 bytes.  Lists that hold
-nothing but lists would take far more memory than text."""
+"""The most lists and objects per byte: a list of one digit within another has 2 in 6 bytes.
 
-_AT_ONCE = 2**18  # bytes, whose parsing nothing interrupts
-_FEW = 1000  # lists and objects, which may be empty
+Lists of nothing but lists would take far more memory than their text.
+"""
+
+_AT_ONCE = 2**18  # bytes of a piece, whose parsing cannot be interrupted
+_FEW = 1000  # lists and objects that may be empty
 _BLANKS = b" \t\r\n"
 _QUOTE = ord('"')
-_CONTINUED = "(continued)"  # the key of what began in the piece before
+_CONTINUED = "(continued)"  # the key of a value that began in the piece before
 
 Container = list[Any] | dict[str, Any]
 
 
 def read_json(file: Readable) -> Any:
-    """Return what a file holds: an object in UTF-8 whose keys, and those in it, occur once.
+    """Return the object of a file in UTF-8, whose keys, also of nested objects, occur once.
 
-    Numbers that JSON does not have are refused, whatever Python makes of them.
+    NaN and infinity are refused, although Python's parser accepts them.
 
     Raises
     ------
     ValueError
-        If it holds anything else, or what is too deep or has too many keys.
+        If the file has anything else, is nested too deep or has too many keys.
     """
     document = _Document()
     block = file.read(_AT_ONCE)
@@ -56,12 +58,12 @@ def read_json(file: Readable) -> Any:
 
 
 class _Document:
-    """A document of which more and more is known."""
+    """A document that is parsed piece by piece."""
 
     def __init__(self) -> None:
         self.value: Any = None
-        self._text = _Text()
-        self._waiting: list[bytes] = []  # what comes after the last cut
+        self._scan = _Scan()
+        self._waiting: list[bytes] = []  # the bytes after the last cut
         self._n_parsed = 0  # bytes
         self._before = ""  # the kinds of the containers that were open at the last cut: [ and {
         self._open: list[Container] = []  # these containers
@@ -70,19 +72,19 @@ class _Document:
         ).decode
 
     def add(self, block: bytes, *, is_last: bool = False) -> None:
-        """Take the next bytes, and parse as many as can be."""
-        end = self._text.look_over(block)
+        """Take the next bytes, and parse up to the last comma at which they can be cut."""
+        end = self._scan.scan(block)
         if is_last:
             self._parse(block, "")
         elif end is None:
             self._waiting.append(block)
         else:
-            self._parse(block[:end], self._text.find_open(end))
+            self._parse(block[:end], self._scan.find_open(end))
             self._waiting.append(block[end + 1 :])
             self._n_parsed += 1
 
     def _parse(self, block: bytes, after: str) -> None:
-        """Parse what waits and this, at whose end containers of these kinds are open."""
+        """Parse the waiting bytes and `block`; at its end containers like `after` are open."""
         piece = b"".join([*self._waiting, block])
         head = "".join(f'{{"{_CONTINUED}":' if kind == "{" else kind for kind in self._before[:-1])
         head += self._before[-1:]
@@ -110,7 +112,7 @@ class _Document:
         """Add the entries of a piece to the containers that were open before it."""
         *outer, innermost = self._open
         for container in outer:
-            # The first entry goes on with what the container's last one began.
+            # The first entry continues the container's last one.
             first = value.pop(0) if isinstance(value, list) else value.pop(_CONTINUED)
             _extend(container, value)
             value = first
@@ -119,12 +121,12 @@ class _Document:
         _extend(innermost, value)
 
 
-class _Text:
-    """What a look at bytes tells, block by block: where strings are, and what is open."""
+class _Scan:
+    """The scan of bytes, block by block, for strings and open containers."""
 
     def __init__(self) -> None:
         self._in_string = False
-        self._escaped = False  # is the next byte
+        self._escaped = False  # the next byte
         self._begun = self._ended = False
         self._open = ""  # the kinds of the containers that were open before the last block: [ and {
         self._places: NDArray[np.intp] = np.empty(0, dtype=np.intp)  # of its brackets
@@ -132,7 +134,7 @@ class _Text:
         self._depths: NDArray[np.intp] = self._places  # after each
         self._n_bytes = self._n_containers = 0  # so far
 
-    def look_over(self, block: bytes) -> int | None:
+    def scan(self, block: bytes) -> int | None:
         """Return the place of the last comma between two entries in a block, if it has one."""
         self._open = self.find_open(None)
         if self._escaped:
@@ -166,7 +168,7 @@ class _Text:
         if np.any(self._depths > MOST_DEPTH):
             raise ValueError(f"it is nested more than {MOST_DEPTH} deep")
         if self._n_containers > MOST_CONTAINERS * self._n_bytes + _FEW:
-            raise ValueError("it holds lists and objects with next to nothing in them")
+            raise ValueError("it holds too many lists and objects that are almost empty")
         ends = np.flatnonzero(self._depths <= 0)
         if len(ends):
             self._ended = True

@@ -1,4 +1,4 @@
-"""JSON as bytes, piece by piece: Ctrl-C is heard between two pieces, and no piece is large."""
+"""A writer of JSON as bytes, in small pieces, between which Ctrl-C interrupts."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["write_json"]
 
 _MOST = 2**14
-"""Values encoded by one call, which nothing interrupts: a few milliseconds' work."""
+"""The most values that one call encodes, which takes a few uninterrupted milliseconds."""
 
 _ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _plain = json.JSONEncoder(ensure_ascii=False).encode
@@ -40,7 +40,7 @@ def _write(value: Any) -> Iterator[str]:
 
 def _encode(value: Any) -> str:
     text = _ascii(value)
-    # Escapes of two halves are those of the one character that they are halves of.
+    # Two halves of a surrogate pair have the same escapes as the character of the pair.
     if r"\ud" in text and _plain(json.loads(text)) != _plain(value):
         raise ValueError(
             "names, categories and labels must not hold both halves of a surrogate pair as two "
@@ -51,10 +51,10 @@ def _encode(value: Any) -> str:
 
 
 def _count(value: Any, most: int = _MOST) -> int:
-    """Return how many values a value holds, or more than `most` if it is more."""
+    """Return the number of values in a value, or any number above `most` if it is more."""
     if isinstance(value, dict):
         inner = [entry for entry in value.values() if isinstance(entry, list | dict)]
-    elif isinstance(value, list):  # whose entries are of one kind
+    elif isinstance(value, list):  # its entries are of one kind
         inner = value if value and isinstance(value[0], list | dict) else []
     else:
         return 1
@@ -67,7 +67,7 @@ def _count(value: Any, most: int = _MOST) -> int:
 
 
 def _cut(values: list[Any]) -> Iterator[list[Any]]:
-    """Yield runs of entries to encode together; a large one is alone."""
+    """Yield runs of entries to encode together; a large entry is a run by itself."""
     if not isinstance(values[0], list | dict):
         yield from (values[begin : begin + _MOST] for begin in range(0, len(values), _MOST))
         return

@@ -1,4 +1,4 @@
-"""Labels of classes, categories and the names of features, as documents hold them."""
+"""The JSON form of labels of classes, categories, and names of features."""
 
 import math
 import re
@@ -24,13 +24,13 @@ __all__ = [
 _MOST_CHARACTERS = 2**24  # 64 MiB
 
 _NO_TEXT = "no_text"
-"""The field of names that were no strings."""
+"""The field of names that are not strings."""
 
 _LABEL_TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
 
 
 def describe_classes(labels: NDArray[Any]) -> dict[str, Any]:
-    """Return what stands for the labels of the classes."""
+    """Return the JSON form of the labels of the classes."""
     if labels.dtype.kind == "U" and labels.size * labels.itemsize > 4 * _MOST_CHARACTERS:
         raise ValueError(
             f"labels of more than {_MOST_CHARACTERS} characters cannot be saved, each taken as the "
@@ -53,7 +53,7 @@ def build_classes(node: Node) -> NDArray[Any]:
     if not ascending or math.inf in labels or -math.inf in labels:
         fields["labels"].fail("must be finite, different and in ascending order")
     if dtype == "str" and len(labels) * max(map(len, labels)) > _MOST_CHARACTERS:
-        # An array holds as many characters for each as for the longest.
+        # An array has as many characters for each label as for the longest.
         fields["labels"].fail(
             f"must hold no more than {_MOST_CHARACTERS} characters, each label taken as the longest"
         )
@@ -68,13 +68,13 @@ def build_classes(node: Node) -> NDArray[Any]:
 
 
 def describe_categories(categories: tuple[Category, ...]) -> list[Any]:
-    """Return what stands for the categories of a feature."""
-    # An object for infinity, since the string 'inf' may be a category too.
+    """Return the JSON form of the categories of a feature."""
+    # Infinity is an object, because the string 'inf' may be a category, too.
     return [{"number": str(c)} if isinstance(c, float) and math.isinf(c) else c for c in categories]
 
 
 def build_categories(node: Node, most: int | None = None) -> tuple[Category, ...]:
-    """Return the categories of a feature, which are different, and so many at most."""
+    """Return the distinct categories of a feature, `most` at most."""
     categories = tuple(_build_category(entry) for entry in node.entries())
     too_many = most is not None and len(categories) > most
     if too_many or len(set(categories)) < len(categories):
@@ -98,14 +98,14 @@ def _build_category(node: Node) -> Category:
 
 
 def describe_names(names: ColumnNames | None) -> list[str] | dict[str, list[str]] | None:
-    """Return what stands for the names of the features, of which there may be none."""
+    """Return the JSON form of the names of the features, or of None."""
     if names is None:
         return None
     return list(names.values) if names.are_text else {_NO_TEXT: list(names.values)}
 
 
 def build_names(node: Node, n_features: int) -> ColumnNames | None:
-    """Return the names of so many features, if the file has them."""
+    """Return the names of the features, or None if the file has none."""
     if node.value is None:
         return None
     are_text = not isinstance(node.value, dict)

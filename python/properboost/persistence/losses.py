@@ -1,4 +1,4 @@
-"""Losses as documents hold them: by name, or as a table."""
+"""The JSON form of losses: a name, or a table."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ _LARGEST_WEIGHT = 1e35
 
 
 def describe_loss(loss: MarginLoss) -> dict[str, Any]:
-    """Return what stands for a loss."""
+    """Return the JSON form of a loss."""
     table = None
     if isinstance(loss, CustomLoss):
         fall = loss.table.find_fall()
-        if fall is not None:  # only an unvalidated loss can do this; loading would refuse it
+        if fall is not None:  # only of an unvalidated loss, which loading would refuse
             raise ValueError(
                 f"loss {loss.name!r} cannot be saved: its inverse link falls at the margin {fall:g}"
             )
@@ -42,14 +42,14 @@ def describe_loss(loss: MarginLoss) -> dict[str, Any]:
 
 
 def build_loss(node: Node, version: int) -> MarginLoss:
-    """Return a loss; files before version 4 have those with a name only."""
+    """Return a loss; files before version 4 have built-in losses only."""
     names = ("name", "parameters", "gain", "table")
     fields = node.fields(*(name for name in names if version > 3 or name != "table"))
     parameters = {name: entry.value for name, entry in fields["parameters"].mapping().items()}
     try:
         if version > 3 and fields["table"].value is not None:
             if parameters.keys() - {"alpha"}:
-                fields["parameters"].fail("must hold nothing but alpha beside a table")
+                fields["parameters"].fail("must hold only alpha with a table")
             return _build_custom_loss(fields, parameters.get("alpha"))
         return get_loss(fields["name"].string(), fields["gain"].value, **parameters)
     except (TypeError, ValueError) as error:
@@ -63,11 +63,11 @@ def _build_custom_loss(fields: dict[str, Node], alpha: float | None) -> CustomLo
     beyond = non_negative("beyond", table["beyond"].value)
     sides = {side: table[side].reals() for side in _SIDES}
     for side, values in sides.items():
-        if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that nothing made of them is infinite
+        if np.any(np.abs(values) > _LARGEST_WEIGHT):  # so that no derived number is infinite
             table[side].fail(f"must hold no number beyond {_LARGEST_WEIGHT:g}")
     built = LossTable(scale, beyond, **sides)
     loss = CustomLoss(name, built, fields["gain"].value, alpha=alpha)
-    _ = loss.native  # which looks at the numbers
+    _ = loss.native  # checks the numbers
     fall = built.find_fall()
     if fall is not None:
         raise ValueError(f"its inverse link falls at the margin {fall:g}")
@@ -75,12 +75,12 @@ def _build_custom_loss(fields: dict[str, Node], alpha: float | None) -> CustomLo
 
 
 class LossList:
-    """Losses that a document holds once, however often and with whatever gains it names them.
+    """The list of losses of a document, each of them once, whatever its gains.
 
     Parameters
     ----------
     losses : sequence of MarginLoss
-        Those that are known already; their gains do not matter.
+        The first losses of the list; their gains do not matter.
     """
 
     def __init__(self, losses: Sequence[MarginLoss] = ()) -> None:
@@ -88,12 +88,12 @@ class LossList:
         self._places = {loss: k for k, loss in reversed([*enumerate(self._losses)])}
 
     def refer(self, loss: MarginLoss) -> dict[str, Any]:
-        """Return what stands for a loss, which is added to the list if need be."""
-        own = _with_gain(loss, 1.0)
-        if own not in self._places:
-            self._places[own] = len(self._losses)
-            self._losses.append(own)
-        return {"loss": self._places[own], "gain": loss.gain}
+        """Return a reference to a loss, which is added to the list if it is new."""
+        at_gain_1 = _with_gain(loss, 1.0)
+        if at_gain_1 not in self._places:
+            self._places[at_gain_1] = len(self._losses)
+            self._losses.append(at_gain_1)
+        return {"loss": self._places[at_gain_1], "gain": loss.gain}
 
     def resolve(self, node: Node) -> MarginLoss:
         """Return the loss that `refer` wrote."""
@@ -105,7 +105,7 @@ class LossList:
             node.fail(f"is not a loss: {error}")
 
     def describe(self) -> list[dict[str, Any]]:
-        """Return what stands for the list."""
+        """Return the JSON form of the list."""
         return [describe_loss(loss) for loss in self._losses]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Grids of pairs of features, with their training weights, as documents hold them."""
+"""The JSON form of the grids of pairs of features, and their training weights."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["build_pairs", "describe_pairs"]
 
 
 def describe_pairs(pairs: Sequence[PairBins], weights: Weights) -> list[dict[str, Any]]:
-    """Return what stands for the grids of pairs and the training weight of each code."""
+    """Return the JSON form of the grids of pairs and the training weight of each code."""
     return [
         {
             "features": [pair.first, pair.second],

@@ -1,6 +1,6 @@
-"""Parameters of estimators, as documents hold them.
+"""The JSON form of parameters of estimators.
 
-A name means the same in every estimator, and so does what stands for its value.
+A name means the same in every estimator, and so does the form of its value.
 """
 
 import math
@@ -24,31 +24,31 @@ __all__ = [
     "build_estimator",
     "describe_parameters",
     "find_forms",
-    "knows_parameter",
+    "has_parameter",
 ]
 
 Model = TypeVar("Model")
 
 Forms: TypeAlias = Mapping[str, Form | None]
-"""The form in which files hold each parameter; None is the value itself."""
+"""The form of each parameter in files; None is the value itself."""
 
-FORGOTTEN = ("exact_sums",)
-"""Parameters of earlier formats that changed no prediction."""
+DROPPED = ("exact_sums",)
+"""The parameters of earlier formats that changed no prediction."""
 
-_MOST_SHOWN = 200  # characters of what such an object is called
+_MOST_SHOWN = 200  # characters of an object's description
 
 
 @dataclass(frozen=True)
 class NotSaved:
-    """What a loaded estimator has for a parameter that files cannot hold.
+    """The value in a loaded estimator of a parameter that files cannot have.
 
-    Files hold no code: a splitter, ready-made splits and a function that scores must be given anew
-    to fit again.
+    Files have no code: to fit again, a user must set a splitter, ready-made splits or a scoring
+    function anew.
 
     Attributes
     ----------
     what : str
-        What it was.
+        A description of the value.
     """
 
     what: str
@@ -63,18 +63,18 @@ def describe_parameters(
     seed: int | None,
     refer: Callable[[MarginLoss], Mapping[str, Any] | int] | None = None,
 ) -> dict[str, Any]:
-    """Return what stands for the parameters of a model.
+    """Return the JSON form of the parameters of a model.
 
     Parameters
     ----------
     model : estimator
         The model; it may be of a class derived from `estimator`.
     estimator : type
-        The class as which it is saved: parameters that this does not have are left out.
+        The class as which it is saved; other parameters are left out.
     seed : int or None
-        What a `RandomState` gave the fit; it is written in its place.
+        The seed that the fit drew from a `RandomState`, which replaces it.
     refer : callable, optional
-        Returns what stands for a loss object.
+        A function that returns the JSON form of a loss object.
     """
     writer, forms = _Writer(seed, refer), find_forms(estimator)
     return {name: writer.write(name, getattr(model, name), forms[name]) for name in sorted(forms)}
@@ -82,13 +82,13 @@ def describe_parameters(
 
 @dataclass(frozen=True)
 class _Writer:
-    """Says what stands for values: `seed` for a `RandomState`, and what `refer` says for losses."""
+    """A writer of values, with `seed` for a `RandomState`, and `refer` for losses."""
 
     seed: int | None
     refer: Callable[[MarginLoss], Mapping[str, Any] | int] | None
 
     def write(self, name: str, value: Any, form: Form | None = None) -> Any:
-        """Return what stands for a value of a form; `name` is for the error if nothing does."""
+        """Return the JSON form of a value; the error for a value without one has the `name`."""
         if isinstance(value, MarginLoss) and self.refer is not None:
             return self.refer(value)
         if isinstance(value, Component):
@@ -98,7 +98,7 @@ class _Writer:
         if isinstance(value, np.random.RandomState):
             return self.seed
         if form == "not saved" and not _is_plain_choice(value):
-            return {"not saved": _call_by_name(value)}
+            return {"not saved": _name_code(value)}
         if isinstance(value, Mapping):
             return _describe_mapping(value, form)
         if form == "matrix" and value is not None:
@@ -112,7 +112,7 @@ class _Writer:
 
 
 def _is_plain_choice(value: object) -> bool:
-    """Whether a value that may be code is none: it is a name, a number or nothing."""
+    """Return whether a value that may be code is a name, a number or None."""
     return value is None or isinstance(value, str | int | np.integer)
 
 
@@ -132,13 +132,13 @@ def _describe_mapping(value: Mapping[Any, Any], form: Form | None) -> Any:
     return {"of": pairs} if form == "by feature" else pairs
 
 
-def _call_by_name(value: object) -> str:
+def _name_code(value: object) -> str:
     if isinstance(value, NotSaved):
         return value.what
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__} of {len(value)} splits"
     if not hasattr(value, "__qualname__"):
-        # Without addresses: the same model makes the same file.
+        # Without addresses, so that the same model makes the same file.
         return re.sub(r" at 0x[0-9a-f]+", "", repr(value))[:_MOST_SHOWN]
     return f"{value.__module__}.{value.__qualname__}"
 
@@ -152,20 +152,20 @@ def build_estimator(
 ) -> Model:
     """Return the estimator with these parameters, not fitted.
 
-    A parameter that the file lacks has its default.  One of `FORGOTTEN` is left out.
+    A parameter that the file lacks has its default.  Those of `DROPPED` are left out.
 
     Parameters
     ----------
     node : Node
         The parameters.
     make : callable
-        The class, or with `forms` a function that makes the estimator of parameters by name.
+        The class, or with `forms` a function of parameters by name that makes the estimator.
     check : callable
-        Raises an error if they are not allowed.
+        A function that raises an error if the parameters are not allowed.
     resolve : callable, optional
-        Returns the loss that an object stands for.
+        A function that returns the loss of a JSON object.
     forms : mapping, optional
-        The names that `make` takes, and their forms.
+        The names of the parameters of `make`, and their forms.
     """
     forms = find_forms(make) if forms is None else forms  # type: ignore[arg-type]
     values = _read_values(node, forms, resolve)
@@ -182,7 +182,7 @@ def _read_values(
 ) -> dict[str, Any]:
     values = {}
     for name, entry in node.mapping().items():
-        if name in FORGOTTEN:
+        if name in DROPPED:
             continue
         if name not in forms:
             node.fail(f"has an unknown field {name!r}")
@@ -197,7 +197,7 @@ def _read_values(
 
 
 def _is_object(node: Node) -> bool:
-    """Whether a value stands for an object that a parameter may be."""
+    """Return whether a value is the JSON form of a component."""
     value = node.value
     return isinstance(value, dict) and len(value) == 1 and not COMPONENTS.keys().isdisjoint(value)
 
@@ -208,8 +208,8 @@ def _read_object(node: Node) -> Component:
     return kind(**_read_values(fields, find_forms(kind)))
 
 
-def knows_parameter(node: Node, name: str) -> bool:
-    """Whether the writer of an estimator's document knew a parameter."""
+def has_parameter(node: Node, name: str) -> bool:
+    """Return whether an estimator's document has a parameter."""
     parameters = node.mapping().get("parameters")
     return parameters is not None and name in parameters.object()
 
@@ -274,7 +274,7 @@ def _read_code(node: Node) -> Any:
     if isinstance(node.value, dict):
         return NotSaved(node.fields("not saved")["not saved"].string())
     if node.value is not None and type(node.value) not in (str, int):
-        node.fail("must be null, a string, an integer or what was not saved")
+        node.fail("must be null, a string, an integer or a value that was not saved")
     return node.value
 
 
@@ -285,4 +285,4 @@ _READERS: Mapping[Form | None, Callable[[Node], Any]] = {
     "matrix": _read_matrix,
     "not saved": _read_code,
 }
-"""What checks and returns a parameter of a form; of others `build_estimator` checks the value."""
+"""The readers of parameters by form; `build_estimator` checks the values of other forms."""

@@ -1,4 +1,4 @@
-"""The kinds of estimators that files can hold, by name."""
+"""The registered kinds of estimators, by their names in files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,26 +14,26 @@ Model = TypeVar("Model")
 
 
 class Codec(ABC, Generic[Model]):
-    """What writes the fitted estimators of one class as JSON, and reads them back."""
+    """A codec that writes the fitted estimators of one class as JSON, and reads them back."""
 
     @abstractmethod
     def describe(self, model: Model) -> dict[str, Any]:
-        """Return the fields of a fitted model: values that JSON knows.
+        """Return the fields of a fitted model, which are JSON values.
 
         Raises an error if the model cannot be saved.
         """
 
     @abstractmethod
     def build(self, node: Node, version: int) -> Model:
-        """Return the fitted model that the fields in a file of this format version describe.
+        """Return the fitted model of the fields in a file of this format version.
 
-        Every field is checked: what the file holds is not to be trusted.
+        Every field is checked, because the file may come from a stranger.
         """
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of estimator, the format version that first had it, and what writes and reads it."""
+    """A kind of estimator, its first format version, and its codec."""
 
     name: str
     estimator: type
@@ -44,22 +44,22 @@ class Kind:
 _KINDS: dict[str, Kind] = {}
 
 KINDS: Mapping[str, Kind] = MappingProxyType(_KINDS)
-"""What is registered, by the name that files have for it."""
+"""The registered kinds, by their names in files."""
 
 
 def kind(
     name: str, estimator: type[Model], *, since: int = 5
 ) -> Callable[[type[Codec[Model]]], type[Codec[Model]]]:
-    """Register a codec: files that have this name hold estimators of this class.
+    """Register the codec of a class under the name of its kind in files.
 
     Parameters
     ----------
     name : str
-        What files call the kind.  It stays when the class is renamed.
+        The name of the kind in files.  It stays when the class is renamed.
     estimator : type
-        The class.  Models of classes derived from it that are not registered are saved as it.
+        The class.  Models of derived classes that are not registered are saved as this kind.
     since : int, default=5
-        The first format version that has it.
+        The first format version with this kind.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def kind(
 
 
 def find_kind(model: object) -> Kind:
-    """Return the kind as which a model is saved: that of its class, or of the nearest base."""
+    """Return the kind of a model: that of its class, or of the nearest base."""
     by_class = {known.estimator: known for known in _KINDS.values()}
     for cls in type(model).__mro__:
         if cls in by_class:
             return by_class[cls]
-    raise TypeError(f"model must be of a class that files know; got a {type(model).__name__}")
+    raise TypeError(f"model must be of a class that can be saved; got a {type(model).__name__}")

@@ -1,4 +1,4 @@
-"""Results of searches, as documents hold them: columns, curves, and the values in them."""
+"""The JSON form of results of searches: columns, curves, and their values."""
 
 import re
 from collections.abc import Mapping
@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 _MANY = {"list": list, "tuple": tuple}
-"""The types of several values in a row, by the names that stand for them."""
+"""The types of sequences, by their names in files."""
 
 _TYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
 def describe_value(value: Any, losses: LossList) -> Any:
-    """Return what stands for a number, a name, a loss, an object or nothing; or for many of them.
+    """Return the JSON form of a number, a name, a loss, an object or None, or of several.
 
-    An array becomes a tuple, which is one value: a list has several to choose from.
+    An array becomes a tuple, which is one value of a search; a list has several values.
     """
     if isinstance(value, Mapping):
         if all(isinstance(name, str) for name in value):
@@ -55,7 +55,7 @@ def describe_value(value: Any, losses: LossList) -> Any:
 
 
 def build_value(node: Node, losses: LossList) -> Any:
-    """Return what `describe_value` wrote."""
+    """Return the value that `describe_value` wrote."""
     if not isinstance(node.value, dict):
         if isinstance(node.value, list):
             node.fail("must not be a list")
@@ -95,7 +95,7 @@ def _build_object(node: Node, kind: type[Component], losses: LossList) -> Compon
 
 
 def describe_columns(columns: Mapping[str, Any], losses: LossList) -> dict[str, Any]:
-    """Return what stands for results as in scikit-learn's searches: lists and arrays by name."""
+    """Return the JSON form of scikit-learn's results of a search: lists and arrays by name."""
     return {name: _describe_column(column, losses) for name, column in columns.items()}
 
 
@@ -117,7 +117,7 @@ def _describe_column(column: Any, losses: LossList) -> dict[str, Any]:
 
 
 def build_columns(node: Node, losses: LossList) -> dict[str, Any]:
-    """Return what `describe_columns` wrote: columns of one length, of at least one row."""
+    """Return the columns that `describe_columns` wrote: of one length, of at least one row."""
     columns = {name: _build_column(entry, losses) for name, entry in node.mapping().items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or 0 in lengths:
@@ -158,7 +158,7 @@ def _build_array(dtype: Node, node: Node, losses: LossList) -> NDArray[Any]:
 
 
 def describe_curves(curves: NDArray[np.float64]) -> dict[str, Any]:
-    """Return what stands for an array of several dimensions."""
+    """Return the JSON form of an array of several dimensions."""
     return {"shape": list(curves.shape), "values": write_reals(curves.ravel())}
 
 

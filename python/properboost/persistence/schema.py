@@ -1,4 +1,4 @@
-"""The JSON schema of model files: their fields stand in a file, parameters in declarations."""
+"""The JSON schema of model files: a schema file, with the declared parameters added."""
 
 import json
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ def model_schema() -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON Schema 2020-12.  It knows every field of every kind of model and allows no other.  What
-        it cannot say is left to `load_model`: which lengths and numbers belong together, and what
-        values of a parameter are allowed.
+        JSON Schema 2020-12.  It has every field of every kind of model and allows no other.  Only
+        `load_model` checks which lengths and numbers belong together, and which values of a
+        parameter are allowed.
     """
     text = files("properboost.persistence").joinpath("model.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)

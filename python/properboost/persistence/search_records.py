@@ -1,4 +1,4 @@
-"""What a model keeps of the search that chose it, as documents hold it."""
+"""The JSON form of a model's record of the search that chose it."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ _MOST = 2**31 - 1
 
 
 def describe_search(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for a record."""
+    """Return the JSON form of a record."""
     none = LossList()
     others = {name: describe_value(record[name], none) for name in _FIELDS if name != "compared"}
     return {"compared": describe_columns(record["compared"], none), **others}
@@ -54,7 +54,7 @@ def build_search(node: Node) -> dict[str, Any]:
     if not isinstance(chosen, dict):
         fields["chosen"].fail("must hold entries")
     if calibration is not None and not (isinstance(calibration, dict) and "kept" in calibration):
-        fields["calibration"].fail("must be null, or hold entries and say whether they were kept")
+        fields["calibration"].fail("must be null, or hold entries with 'kept' among them")
     return {
         "by_family": fields["by_family"].boolean(),
         "compared": compared,
@@ -70,6 +70,6 @@ def build_search(node: Node) -> dict[str, Any]:
 
 
 def _find_kind(column: Any) -> str | None:
-    """Return the kind of an array's type; of lists None."""
+    """Return the kind of an array's type, or None for a list."""
     dtype = getattr(column, "dtype", None)
     return None if dtype is None else str(dtype.kind)

@@ -1,4 +1,4 @@
-"""Trees as documents hold them."""
+"""The JSON form of trees and their lines."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import Binning, NumericBins
 from properboost.models.lines import Lines
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 from properboost.persistence.json_node import Node
 
 __all__ = ["build_lines", "build_tree", "describe_lines", "describe_tree"]
@@ -16,8 +16,8 @@ __all__ = ["build_lines", "build_tree", "describe_lines", "describe_tree"]
 _IS_SET = re.compile(r"[0-9a-f]{1,64}").fullmatch
 
 
-def describe_tree(tree: Tree) -> dict[str, Any]:
-    """Return what stands for a tree, without the splits' savings where they are not known."""
+def describe_tree(tree: TreeNodes) -> dict[str, Any]:
+    """Return the JSON form of a tree, without the splits' savings if they are unknown."""
     return {
         "feature": tree.feature.tolist(),
         "left": tree.left.tolist(),
@@ -28,8 +28,10 @@ def describe_tree(tree: Tree) -> dict[str, Any]:
     }
 
 
-def build_tree(node: Node, binning: Binning, most_nodes: int, *, compact: bool = False) -> Tree:
-    """Return a tree over these bins, of so many nodes at most; a compact one has no savings."""
+def build_tree(
+    node: Node, binning: Binning, most_nodes: int, *, compact: bool = False
+) -> TreeNodes:
+    """Return a tree over these bins, of `most_nodes` at most; a compact one has no savings."""
     names = ("feature", "left", "goes_left", "goes_right", "weight", "saving")
     fields = node.fields(*(name for name in names if name != "saving" or not compact))
     feature = fields["feature"].integers(-1, len(binning.features) - 1)
@@ -46,7 +48,7 @@ def build_tree(node: Node, binning: Binning, most_nodes: int, *, compact: bool =
     for name, numbers in (("weight", weight), ("saving", saving)):
         if np.any(numbers < 0.0):
             fields[name].fail("must hold no number below 0")
-    tree = Tree(
+    tree = TreeNodes(
         feature=feature.astype(np.int32),
         left=left,
         goes_left=_as_words(sets["goes_left"]),
@@ -64,7 +66,7 @@ def build_tree(node: Node, binning: Binning, most_nodes: int, *, compact: bool =
 
 
 def describe_lines(lines: Lines) -> dict[str, Any]:
-    """Return what stands for the lines of a tree: a node, feature, slope and center per term."""
+    """Return the JSON form of the lines of a tree: a node, feature, slope and center per term."""
     return {
         "node": lines.node.tolist(),
         "feature": lines.feature.tolist(),
@@ -73,8 +75,8 @@ def describe_lines(lines: Lines) -> dict[str, Any]:
     }
 
 
-def build_lines(node: Node, binning: Binning, tree: Tree) -> Lines:
-    """Return the lines of a tree's leaves, in features whose bins have different means."""
+def build_lines(node: Node, binning: Binning, tree: TreeNodes) -> Lines:
+    """Return the lines of a tree's leaves; their features must have bins of different means."""
     fields = node.fields("node", "feature", "slope", "center")
     nodes = fields["node"].integers(0, len(tree.feature) - 1)
     feature = fields["feature"].integers(0, len(binning.features) - 1)

@@ -1,7 +1,7 @@
 """Plots of a fitted model (shapes, contributions, reliability, margins, ...), losses, diagnostics.
 
-matplotlib is needed to draw and is imported only then: ``pip install 'properboost[plots]'``.  Every
-function draws into the axes it is given, or into a new figure of its own.
+Drawing needs matplotlib, which is imported only then: ``pip install 'properboost[plots]'``.  Every
+function draws into the axes passed, or into a new figure.
 """
 
 from properboost.plots.comparisons import plot_critical_differences

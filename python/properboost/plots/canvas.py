@@ -1,4 +1,4 @@
-"""What all plots share: axes, colours, ticks that do not overlap."""
+"""Common parts of all plots: axes, colours, ticks that do not overlap."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +44,7 @@ _PALETTE = (LINE, SECOND_LINE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 _LARGEST_FONT, _SMALLEST_FONT = 10.0, 6.0
 _LINE_HEIGHT = 1.25
 _MOST_WORDS = 60
-"""Letters of a name in a title, a legend or beside an axis: as many as fit."""
+"""The most letters of a name in a title, a legend or next to an axis that fit."""
 
 _MOST_LINES = 4
 
@@ -60,14 +60,14 @@ _TEX = str.maketrans(
         **{char: f"\\{char}" for char in "$&#%_{}"},
     }
 )
-"""What TeX obeys, and how it writes the same."""
+"""TeX's special characters, and their escapes."""
 
 _SHARE = 0.75
-"""What axes keep of their room, about, once titles, ticks and colour bars have theirs."""
+"""The approximate share of their room that axes keep next to titles, ticks and colour bars."""
 
 
 def import_matplotlib(module: str) -> Any:
-    """Import a module of matplotlib, or say what to install."""
+    """Import a module of matplotlib, or raise an error that names the package to install."""
     return import_extra(f"matplotlib.{module}", "plots need", "plots")
 
 
@@ -87,14 +87,14 @@ def find_style(k: int) -> dict[str, Any]:
 
 
 def shorten(words: str, most: int = 28) -> str:
-    """Return words, or as many of their letters as there is room for."""
+    """Return words, cut to `most` letters."""
     return words if len(words) <= most else f"{words[: most - 3]}..."
 
 
 def write(words: str, most: int = _MOST_WORDS) -> str:
-    """Return words of a table or a model so that they are drawn as they are, on one line.
+    """Escape words of a table or a model so that matplotlib draws them unchanged, on one line.
 
-    What is between two ``$`` would be a formula, and all of it TeX's where that sets the texts.
+    Otherwise text between two ``$`` would be a formula, and all text TeX where TeX sets it.
     """
     plain = shorten(make_visible(words).translate(_BREAKS), most)
     if import_extra("matplotlib", "plots need", "plots").rcParams["text.usetex"]:
@@ -103,21 +103,21 @@ def write(words: str, most: int = _MOST_WORDS) -> str:
 
 
 def write_lines(words: str) -> str:
-    """Return words of ours with names in them as `write` does, in a few lines."""
+    """Escape our words with names in them as `write` does, in a few lines."""
     return "\n".join(map(write, words.split("\n")[:_MOST_LINES]))
 
 
 def name_line(name: str) -> str:
-    """Return a name for a legend, which leaves out what is empty or begins with an underscore."""
+    """Return a name for a legend, which drops names that are empty or begin with an underscore."""
     words = write(name if name.strip() else repr(name))
     return f" {words}" if words.startswith("_") else words
 
 
 def set_words(ax: "Axes", which: Literal["x", "y"], words: Sequence[str], most: int = 28) -> None:
-    """Name the places 0, 1, ... of an axis: in smaller letters where they are many, or only some.
+    """Name the places 0, 1, ... of an axis; many names are smaller, and some are left out.
 
-    Words are drawn as they are, and have `most` letters at most.  Along the horizontal axis they
-    stand upright where they would not fit.
+    matplotlib draws words unchanged, cut to `most` letters.  Along the horizontal axis they stand
+    upright where they would not fit.
     """
     size = ax.bbox.width if which == "x" else ax.bbox.height
     room = _SHARE * 72.0 * size / ax.figure.dpi / max(1, len(words))

@@ -25,15 +25,15 @@ def plot_critical_differences(
     greater_is_better: bool = False,
     alpha: float = 0.05,
 ) -> "Axes":
-    """Plot the mean ranks of methods over data sets, and which of them may differ by chance.
+    """Plot the mean ranks of methods over data sets, and bars over those that may differ by chance.
 
-    Methods that a bar joins do not differ by Nemenyi's test (Demsar 2006 [1]_, figure 1).  It is
-    drawn by scikit-posthocs, ``pip install 'properboost[comparisons]'``.
+    Methods that a bar joins do not differ by Nemenyi's test (Demsar 2006 [1]_, figure 1).
+    scikit-posthocs draws the plot: ``pip install 'properboost[comparisons]'``.
 
     Parameters
     ----------
     scores : array-like of shape (n_methods, n_sets)
-        What each method scored on each data set, as `properboost.metrics.average_ranks` takes it.
+        The score of each method on each data set, as in `properboost.metrics.average_ranks`.
     names : sequence of str
         The methods' names, no two equal.
     ax : matplotlib axes, optional
@@ -69,11 +69,11 @@ def plot_critical_differences(
         raise ValueError(f"alpha must be above 0 and below 1; got {alpha!r}")
     ax = find_axes(ax)
     posthocs = import_extra("scikit_posthocs", "critical differences need", "comparisons")
-    chances = posthocs.posthoc_nemenyi_friedman(table.T)
-    drawn = tell_apart(write(name, 28) for name in names)
-    chances.index = chances.columns = drawn
+    p_values = posthocs.posthoc_nemenyi_friedman(table.T)
+    labels = tell_apart(write(name, 28) for name in names)
+    p_values.index = p_values.columns = labels
     posthocs.critical_difference_diagram(
-        dict(zip(drawn, ranks.tolist(), strict=True)), chances, alpha=alpha, ax=ax
+        dict(zip(labels, ranks.tolist(), strict=True)), p_values, alpha=alpha, ax=ax
     )
     ax.set_title(f"mean rank over {table.shape[1]} data sets; bars join what may be chance")
     return ax

@@ -1,4 +1,4 @@
-"""Plots of what changes by rounds, rows or regularisation."""
+"""Plots of curves over rounds, rows or regularisation."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +15,7 @@ __all__ = ["plot_gain_curve", "plot_history", "plot_omega_curve"]
 
 
 class _GainCurve(Protocol):
-    """What is drawn of a `properboost.diagnostics.GainCurve`."""
+    """The part of a `properboost.diagnostics.GainCurve` that plots show."""
 
     @property
     def sizes(self) -> NDArray[np.int64]: ...
@@ -38,7 +38,7 @@ class _GainCurve(Protocol):
 
 
 class _OmegaCurve(Protocol):
-    """What is drawn of a `properboost.rado.OmegaCurve`."""
+    """The part of a `properboost.rado.OmegaCurve` that plots show."""
 
     @property
     def omegas(self) -> NDArray[np.float64]: ...
@@ -76,10 +76,13 @@ def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
     ax = find_axes(ax)
     multiclass = len(clf.classes_) > 2 and "class" in history  # voting classifiers have one line
     for label in clf.classes_ if multiclass else clf.classes_[-1:]:
-        own = history["class"] == label if multiclass else slice(None)
+        of_class = history["class"] == label if multiclass else slice(None)
         color = None if multiclass else LINE
         ax.plot(
-            history["round"][own], history["risk"][own], color=color, label=name_line(str(label))
+            history["round"][of_class],
+            history["risk"][of_class],
+            color=color,
+            label=name_line(str(label)),
         )
     ax.set_xlabel("round")
     ax.set_ylabel("training risk")
@@ -91,13 +94,13 @@ def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
 def plot_gain_curve(curve: _GainCurve, ax: "Axes | None" = None) -> "Axes":
     """Plot the best gain, and the score with it, against the number of training rows.
 
-    Points are the best gains of single repeats; the band holds, from the smallest to the largest,
-    the gains that are as good as the best of all repeats together.
+    Points are the best gains of single repeats; the band spans the gains that are as good as the
+    best of all repeats together.
 
     Parameters
     ----------
     curve : GainCurve
-        What `properboost.diagnostics.gain_curve` returned.
+        The result of `properboost.diagnostics.gain_curve`.
     ax : matplotlib axes, optional
         Where to draw.
 
@@ -145,7 +148,7 @@ def plot_omega_curve(curve: _OmegaCurve, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     curve : OmegaCurve
-        What `properboost.rado.omega_curve` returned.
+        The result of `properboost.rado.omega_curve`.
     ax : matplotlib axes, optional
         Where to draw.
 

@@ -25,7 +25,7 @@ _PANELS = {
     "binding": "binding function beta(v)",
     "link": "link f*(p)",
 }
-"""What can be drawn of a loss: its methods, and what they return."""
+"""The drawable methods of a loss, with the labels of their values."""
 
 _OF_PROBABILITY = ("minimum_risk", "link")
 
@@ -43,19 +43,19 @@ def plot_loss(
     Parameters
     ----------
     losses : loss, sequence of losses or mapping of str to loss
-        What to draw, with names for the legend if it is a mapping, in which ``$`` begins a formula;
-        otherwise the legend has what tells the losses from each other.  Curves that are no losses
-        to train, such as `properboost.losses.Hinge`, are drawn too; where they have no probability
-        they have no line.
+        The losses, in a mapping with names for the legend, in which ``$`` begins a formula;
+        otherwise the legend has the shortest words that distinguish the losses.  Curves that cannot
+        be trained, such as `properboost.losses.Hinge`, are drawn too; where they have no
+        probability they have no line.
     panels : sequence of str, default=("loss", "weight", "probability", "minimum_risk")
         The losses' methods, each of which gets a plot: these, ``"curvature"``,
         ``"regularization_strength"``, ``"binding"``, ``"link"``.
     axes : sequence of matplotlib axes, optional
         Where to draw, as many as there are panels.
     margins : pair of float, default=(-4, 4)
-        From where to where the functions of the margin are drawn.
+        The range of the margin.
     limits : mapping of str to pair of float, optional
-        From where to where the values of a panel are drawn, for those that would dwarf the others.
+        The range of the values of a panel, for values that would dwarf the others.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def plot_loss(
 def _name_losses(
     losses: LossCurve | Sequence[LossCurve] | Mapping[str, LossCurve],
 ) -> Mapping[str, LossCurve]:
-    """Return losses by what the legend calls them."""
+    """Return losses by their names in the legend."""
     if isinstance(losses, Mapping):
         return losses
     several = [losses] if isinstance(losses, LossCurve) else list(losses)

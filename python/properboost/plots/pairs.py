@@ -1,4 +1,4 @@
-"""Plots of what two features add together."""
+"""Plots of the joint contribution of two features."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,14 @@ def plot_pair_function(
     scale: Scale = "log_odds",
     confidence_level: float | None = 0.9,
 ) -> "Axes":
-    """Plot what two features together add to the prediction beyond what each adds alone.
+    """Plot the contribution of two features together, beyond their contributions alone.
 
     One field per cell: blue where the pair adds to the prediction of the class, orange where it
     subtracts, and white where training had no rows.  Stronger colours are larger values.  Where
     effects add up the mean of every row and of every column is 0, by training weight.
 
-    If the model has bags (`outer_bags`), cells whose interval holds what leaves the average row as
-    it is have white stripes.  The title says so of a pair that is within its noise as a whole.
+    If the model has bags (`outer_bags`), white stripes mark cells whose interval holds the value
+    that leaves the average row as it is.  The title marks a pair within its noise as a whole.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def plot_pair_function(
     first, second : int or str
         Positions or names of the features of one of its ``pairs_``; the first goes upwards.
     class_ : label, optional
-        The class whose prediction is meant.  With two classes you may leave it out; it is then
-        ``classes_[1]``.  With more it is then the one that the pair moves most.
+        The class of the prediction.  With two classes it defaults to ``classes_[1]``, with more to
+        the one that the pair moves most.
     ax : matplotlib axes, optional
         Where to draw.
     scale : {"log_odds", "probability", "raw"}, default="log_odds"
-        What is drawn, see `ProperBoostClassifier.shape_function`.  The axis says which it is.
+        The scale of the values, see `ProperBoostClassifier.shape_function`.  The axis names it.
     confidence_level : float or None, default=0.9
-        The share of the intervals that hold what they are about; None leaves out the stripes.
+        The share of the intervals that hold the true value; None leaves out the stripes.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def plot_pair_function(
     label = write_lines(function.axis_label)
     if confidence_level is not None and function.n_bags > 0:
         _stripe_noise(ax, function, confidence_level)
-        label += f"\n(white stripes: the interval holds {function.average:.2g})"
+        label += f"\n(white stripes: the interval contains {function.average:.2g})"
     ax.figure.colorbar(image, ax=ax).set_label(label)
     noise = f"\nwithin noise (p = {function.p_value:.2f})" if function.within_noise else ""
     ax.set_title(" and ".join(names) + noise)

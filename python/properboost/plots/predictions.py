@@ -1,4 +1,4 @@
-"""Plots of predictions beside labels: how calibrated they are, and how large their margins."""
+"""Plots of predictions against labels: their calibration and their margins."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +27,7 @@ def plot_reliability(
     pos_label: Any = None,
     **line: Any,
 ) -> "Axes":
-    """Plot how often rows of a predicted probability are positive.
+    """Plot the share of positive rows against the predicted probability.
 
     Calibrated probabilities lie on the diagonal.  Called again with the same axes, it adds a line.
 
@@ -42,7 +42,7 @@ def plot_reliability(
     label : str, optional
         The line's name in the legend, in which ``$`` begins a formula.
     n_bins : int, default=10
-        Into how many bins the probabilities are divided; empty ones have no point.
+        The number of bins of the probabilities; empty ones have no point.
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equally many rows.
     pos_label : label, optional
@@ -88,8 +88,8 @@ def plot_margin_distribution(
 ) -> "Axes":
     """Plot the cumulative distribution of margins.
 
-    At each margin the line is as high as the share of rows whose margin does not exceed it (Nock
-    and Nielsen 2009, section 5); where it meets the grey line at 0 is the share of errors.  Called
+    The height of the line at a margin is the share of rows whose margin does not exceed it (Nock
+    and Nielsen 2009, section 5); its height at the grey line at 0 is the share of errors.  Called
     again with the same axes, it adds a line.
 
     Parameters

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["plot_shape_function", "plot_shape_functions"]
 
 _WIDE = 100.0
-"""How many times the first edge is in the last where an axis is logarithmic."""
+"""The least ratio of the last edge to the first on a logarithmic axis."""
 
 _NOISE = "within noise"
 
 _MOST_BANDS = 3
-"""With more classes their bands would hide each other."""
+"""The most classes with bands; more would hide each other."""
 
 
 def plot_shape_function(
@@ -53,20 +53,20 @@ def plot_shape_function(
     max_categories: int = 20,
     confidence_level: float | None = 0.9,
 ) -> "Axes":
-    """Plot what one feature adds to the prediction.
+    """Plot the contribution of one feature to the prediction.
 
     A numeric feature is a line of steps from bin to bin, above the distribution of its training
-    rows (grey, not to scale); what a missing value adds is a dashed line, if training had any.  The
-    axis is logarithmic where most rows have the lowest value and others far larger ones.  A
-    categorical feature has one bar per category, the largest value at the top.
+    rows (grey, not to scale); a dashed line is the contribution of a missing value, if training had
+    any.  The axis is logarithmic where most rows have the lowest value and others far larger ones.
+    A categorical feature has one bar per category, the largest value at the top.
 
     With more than two classes each has a line, or a mark for each category.  Bands are drawn of
     three classes at most.
 
     If the model has bags (`outer_bags`), a band shows the function's interval, and error bars those
-    of categories and of missing values.  A dotted line is what leaves the average row as it is,
-    where that is not 0: where the interval holds it, there may be no effect.  The title, or the
-    legend, says so of a function that is within its noise as a whole.
+    of categories and of missing values.  A dotted line is the value that leaves the average row as
+    it is, where that is not 0: where the interval holds it, there may be no effect.  The title, or
+    the legend, marks a function that is within its noise as a whole.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def plot_shape_function(
     feature : int or str
         Position or name of the feature.
     class_ : label, optional
-        The class whose prediction is meant.  With two classes you may leave it out; it is then
-        ``classes_[1]``.  With more, those whose predictions the feature moves most are then
-        drawn.
+        The class of the prediction.  With two classes it defaults to ``classes_[1]``.  With more,
+        the default draws those whose predictions the feature moves most.
     ax : matplotlib axes, optional
         Where to draw.
     scale : {"log_odds", "probability", "raw"}, default="log_odds"
-        What is drawn, see `ProperBoostClassifier.shape_function`.  The axis says which it is.
+        The scale of the values, see `ProperBoostClassifier.shape_function`.  The axis names it.
     max_classes : int, default=6
         The most classes that are drawn.
     max_categories : int, default=20
-        With more categories, only those with most training weight are drawn; the title says so.
+        With more categories, only those with most training weight are drawn; the title has the
+        numbers.
     confidence_level : float or None, default=0.9
-        The share of the intervals that hold what they are about; None leaves them out.
+        The share of the intervals that hold the true value; None leaves them out.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def plot_shape_functions(
     clf : boosted classifier
         The fitted model.
     n_features : int, default=6
-        How many features, at most; they are chosen and ordered by ``feature_importances_``, which
-        is in the titles.
+        The most features; they are chosen and ordered by ``feature_importances_``, which is in the
+        titles.
     class_ : label, optional
         As in `plot_shape_function`.
     scale : {"log_odds", "probability", "raw"}, default="log_odds"
@@ -180,7 +180,7 @@ def plot_shape_functions(
 def _find_shapes(
     clf: BoostedClassifier, feature: int | str, class_: Any, scale: Scale, most: int
 ) -> list[ShapeFunction]:
-    """Return a feature's functions of the class that is meant, or of those it moves most."""
+    """Return a feature's functions of the chosen class, or of the classes that it moves most."""
     if class_ is not None or len(clf.classes_) == 2:
         return [clf.shape_function(feature, class_, scale)]
     shapes = [clf.shape_function(feature, label, scale) for label in clf.classes_.tolist()]
@@ -189,14 +189,14 @@ def _find_shapes(
 
 
 def _measure(shape: ShapeFunction) -> float:
-    """Return how much a function moves rows, up to a factor that classes share."""
+    """Return the mean move of rows by a function, up to a factor that classes share."""
     known = float(shape.weights @ np.abs(shape.values - shape.average))
     return known + shape.missing_weight * abs(shape.missing_value - shape.average)
 
 
 @dataclass(frozen=True)
-class _Curve:
-    """A function of one class, and how it is drawn: its style, and its name in the legend."""
+class _ClassCurve:
+    """A function of one class, with its style and its name in the legend."""
 
     shape: ShapeFunction
     style: dict[str, Any]
@@ -211,7 +211,7 @@ def _draw_shapes(
     confidence_level: float | None,
     more: str,
 ) -> str:
-    """Draw one feature's functions of some classes; return a title, of which `more` is part."""
+    """Draw one feature's functions of several classes; return a title that includes `more`."""
     first = shapes[0]
     level = confidence_level if _has_bands(shapes) else None
     _draw_guides(ax, shapes, level)
@@ -229,13 +229,13 @@ def _draw_shapes(
 
 
 def _has_bands(shapes: Sequence[ShapeFunction]) -> bool:
-    """Tell whether the functions have intervals, and few enough for all to be seen."""
+    """Whether the functions have intervals, few enough not to hide each other."""
     first = shapes[0]
     return first.n_bags > 0 and (first.kind != "numeric" or len(shapes) <= _MOST_BANDS)
 
 
 def _draw_guides(ax: "Axes", shapes: Sequence[ShapeFunction], level: float | None) -> None:
-    """Draw a line at 0, and dotted ones at what leaves the average row as it is."""
+    """Draw a line at 0, and dotted ones at the values that leave the average row as it is."""
     draw_line = ax.axhline if shapes[0].kind == "numeric" else ax.axvline
     if shapes[0].scale != "probability":
         draw_line(0.0, color=GUIDE, linewidth=0.8)
@@ -244,16 +244,16 @@ def _draw_guides(ax: "Axes", shapes: Sequence[ShapeFunction], level: float | Non
             draw_line(shape.average, color=GUIDE, linestyle=":", linewidth=1.2)
 
 
-def _style(shapes: Sequence[ShapeFunction], labels: Sequence[Any]) -> list[_Curve]:
-    """Return how each function is drawn; one that stands alone needs no name."""
+def _style(shapes: Sequence[ShapeFunction], labels: Sequence[Any]) -> list[_ClassCurve]:
+    """Return the curves of functions; a single one needs no name."""
     if len(shapes) == 1 and len(labels) <= 2:
-        return [_Curve(shapes[0], {"color": LINE}, "")]
+        return [_ClassCurve(shapes[0], {"color": LINE}, "")]
     styles = [find_style(labels.index(shape.class_label)) for shape in shapes]
     names = [_name(shape) for shape in shapes] if len(shapes) > 1 else [""]
-    return [_Curve(*parts) for parts in zip(shapes, styles, names, strict=True)]
+    return [_ClassCurve(*parts) for parts in zip(shapes, styles, names, strict=True)]
 
 
-def _draw_numbers(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> None:
+def _draw_numbers(ax: "Axes", curves: Sequence[_ClassCurve], level: float | None) -> None:
     """Draw the functions of a numeric feature."""
     for curve in curves:
         _draw_steps(ax, curve, level)
@@ -263,7 +263,7 @@ def _draw_numbers(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> 
 
 
 def _write_axis(ax: "Axes", shapes: Sequence[ShapeFunction]) -> None:
-    """Write what the functions' values are beside their axis."""
+    """Write the label of the functions' values at their axis."""
     first = shapes[0]
     label = first.axis_label if len(shapes) == 1 else _name_axis(first)
     (ax.set_ylabel if first.kind == "numeric" else ax.set_xlabel)(write_lines(label))
@@ -280,7 +280,7 @@ def _draw_legend(ax: "Axes", n_curves: int) -> None:
 
 
 def _describe_noise(shapes: Sequence[ShapeFunction]) -> str:
-    """Return a line that says so if a function alone is within noise; a legend says it of more."""
+    """Return a line for a single function within noise; with more, the legend marks them."""
     first = shapes[0]
     if len(shapes) > 1 or not first.within_noise:
         return ""
@@ -293,7 +293,7 @@ def _name(shape: ShapeFunction) -> str:
 
 
 def _name_axis(shape: ShapeFunction) -> str:
-    """Return what the axis of several classes is called."""
+    """Return the axis label of several classes."""
     label = shape.axis_label
     return label.replace(f" of {shape.class_label}", " of the class", 1)
 
@@ -302,7 +302,7 @@ def _find_bins(shape: ShapeFunction) -> tuple[NDArray[np.float64], slice]:
     return find_bin_ends(np.empty(0) if shape.edges is None else shape.edges)
 
 
-def _draw_steps(ax: "Axes", curve: _Curve, level: float | None) -> None:
+def _draw_steps(ax: "Axes", curve: _ClassCurve, level: float | None) -> None:
     shape, style = curve.shape, curve.style
     edges, bins = _find_bins(shape)
     values = shape.values[bins]
@@ -315,8 +315,8 @@ def _draw_steps(ax: "Axes", curve: _Curve, level: float | None) -> None:
         ax.add_patch(band)
 
 
-def _draw_missing(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> None:
-    """Draw what missing values have as level lines, if training had any."""
+def _draw_missing(ax: "Axes", curves: Sequence[_ClassCurve], level: float | None) -> None:
+    """Draw the values of missing values as level lines, if training had any."""
     if curves[0].shape.missing_weight == 0.0:
         return
     for k, curve in enumerate(curves):
@@ -324,7 +324,7 @@ def _draw_missing(ax: "Axes", curves: Sequence[_Curve], level: float | None) -> 
         name = "missing" if k == 0 else None
         ax.axhline(shape.missing_value, linestyle="--", linewidth=1.0, color=color, label=name)
         if level is not None:
-            # At the right, where the axes end whatever the feature's values are.
+            # At the right end of the axes, whatever the feature's values are.
             at = [0.985 - 0.02 * k] * 2
             ax.plot(
                 at,
@@ -366,14 +366,14 @@ def _spread_out(ax: "Axes", shape: ShapeFunction) -> None:
 
 
 def _draw_categories(
-    ax: "Axes", curves: Sequence[_Curve], most: int, level: float | None
+    ax: "Axes", curves: Sequence[_ClassCurve], most: int, level: float | None
 ) -> tuple[int, int]:
-    """Draw the categories; return how many were drawn and how many there are."""
+    """Draw the categories; return the numbers of those drawn and of all."""
     first = curves[0].shape
     words, weights = list(first.labels), first.weights[: len(first.labels)]
     if first.missing_weight > 0.0:
         words, weights = [*words, "missing"], np.append(weights, first.missing_weight)
-    # With several classes, that which moves most decides the order.
+    # With several classes, the one that moves rows most decides the order.
     strongest = max((curve.shape for curve in curves), key=_measure)
     drawn = np.argsort(-weights, kind="stable")[:most]
     drawn = drawn[np.argsort(_list_values(strongest)[drawn], kind="stable")]
@@ -395,7 +395,7 @@ def _list_values(shape: ShapeFunction) -> NDArray[np.float64]:
     return np.append(shape.values[: len(shape.labels)], shape.missing_value)
 
 
-def _draw_bars(ax: "Axes", curve: _Curve, drawn: NDArray[np.intp]) -> None:
+def _draw_bars(ax: "Axes", curve: _ClassCurve, drawn: NDArray[np.intp]) -> None:
     """Draw categories as bars from 0, or from the average where values are probabilities."""
     shape = curve.shape
     left = shape.average if shape.scale == "probability" else 0.0
@@ -404,7 +404,7 @@ def _draw_bars(ax: "Axes", curve: _Curve, drawn: NDArray[np.intp]) -> None:
 
 
 def _draw_marks(
-    ax: "Axes", curve: _Curve, drawn: NDArray[np.intp], at: NDArray[np.float64]
+    ax: "Axes", curve: _ClassCurve, drawn: NDArray[np.intp], at: NDArray[np.float64]
 ) -> None:
     """Draw categories as marks at these heights."""
     marker = "o" if curve.style["linestyle"] == "-" else "s"
@@ -414,7 +414,7 @@ def _draw_marks(
 
 def _draw_errors(
     ax: "Axes",
-    curve: _Curve,
+    curve: _ClassCurve,
     drawn: NDArray[np.intp],
     at: NDArray[np.float64],
     level: float,

@@ -1,9 +1,9 @@
 """Rademacher observations (rados): linear classifiers from random sums of rows.
 
 `make_rados` turns labelled rows into rados, `combine` adds up those of separate rows, and
-`RadoBoostClassifier` learns from them.  `LOSS_PAIRS` says what losses over rados have to do with
-losses over rows.  `loss_bound` is how fast the theorems let the loss fall; `ridge_omega`,
-`lasso_omega` and `slope_q` say when they hold.
+`RadoBoostClassifier` learns from them.  `LOSS_PAIRS` has the losses over rados that are equivalent
+to losses over rows.  `loss_bound` is the decrease of the loss that the theorems guarantee, and
+`ridge_omega`, `lasso_omega` and `slope_q` are their conditions.
 """
 
 from properboost.rado.bounds import (
@@ -16,7 +16,7 @@ from properboost.rado.bounds import (
 )
 from properboost.rado.curve import OmegaCurve, omega_curve
 from properboost.rado.estimator import RadoBoostClassifier
-from properboost.rado.making import Rados, combine, make_rados
+from properboost.rado.rados import Rados, combine, make_rados
 from properboost.rado.regularizers import slope_coefficients
 from properboost.rado.theory import (
     LOSS_PAIRS,

@@ -1,7 +1,7 @@
-"""What Omega-R.AdaBoost's theorems promise: bounds on the rado loss, and when they hold.
+"""The theorems on Omega-R.AdaBoost: bounds on the rado loss, and their conditions.
 
 The loss is the mean of exp(-theta . pi) over the rados, times the exponential of the regulariser;
-it is 1 for theta = 0.  gamma_WL, here `weak_edge`, is the least edge that a round had.
+it is 1 for theta = 0.  gamma_WL, here `weak_edge`, is the least edge of any round.
 
 References
 ----------
@@ -26,18 +26,18 @@ __all__ = ["lasso_omega", "loss_bound", "ridge_edge", "ridge_omega", "slope_q", 
 Floats = NDArray[np.float64]
 
 _LIMITS = {"ridge": 1.0 / 5.0, "lasso": 3.0 / 11.0, "linf": 3.0 / 11.0, "slope": 3.0 / 11.0}
-"""What a must be below (of SLOPE's the paper says what it is)."""
+"""The upper limits of a (of SLOPE's the paper has its value)."""
 
 
 def loss_bound(
     regularizer: str, n_rounds: int, weak_edge: float, a: float, n_norm_rounds: int | None = None
 ) -> float:
-    """Return what the logarithm of the regularised rado loss is at most after so many rounds.
+    """Return an upper bound on the logarithm of the regularised rado loss after `n_rounds`.
 
     Parameters
     ----------
     regularizer : {"ridge", "lasso", "linf", "slope"}
-        Which theorem: 9, 10, 10 or 11.
+        The theorem: 9, 10, 10 or 11.
     n_rounds : int
         T, at least 0.
     weak_edge : float
@@ -46,7 +46,7 @@ def loss_bound(
         The theorem's constant, above 0, and below 1/5 for ``"ridge"`` and 3/11 for others; for
         ``"slope"`` it is what `slope_share` returns.
     n_norm_rounds : int, optional
-        T*, in how many rounds the coefficient that is largest in size was moved; for ``"linf"``.
+        T*, the number of rounds that moved the coefficient of largest size; for ``"linf"``.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def loss_bound(
 def ridge_omega(
     rados: ArrayLike, n_rounds: int, a: float = 1.0 / 7.0, ridge_matrix: ArrayLike | None = None
 ) -> float:
-    """Return what omega must be below with the ridge (Theorem 9, eq. 21).
+    """Return the upper limit of omega with the ridge (Theorem 9, eq. 21).
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def ridge_omega(
     n_rounds : int
         T, at least 1.
     a : float, default=1/7
-        Above 0 and below 1/5: the more, the better is the bound, and the smaller the edges with
-        which it holds (`ridge_edge`).
+        Above 0 and below 1/5.  A larger a gives a better bound, which holds for smaller edges only
+        (`ridge_edge`).
     ridge_matrix : array-like of shape (n_columns, n_columns), optional
         Gamma, symmetric and positive definite; the identity by default.
 
@@ -107,7 +107,7 @@ def ridge_omega(
 
 
 def ridge_edge(a: float = 1.0 / 7.0) -> float:
-    """Return the largest edge with which Theorem 9 holds: its gamma, by which edges are clamped.
+    """Return the largest edge with which Theorem 9 holds: its gamma, to which edges are clamped.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def ridge_edge(a: float = 1.0 / 7.0) -> float:
     -------
     float
         Where log(1 - r^2) + a (log((1 + r)/(1 - r))^2 + r^2) turns positive: 0.98369 at 1/7
-        and 0.99944 at 1/10, for which the paper says 0.98 and 0.999.
+        and 0.99944 at 1/10; the paper has 0.98 and 0.999.
     """
     share = _check_a("ridge", a)
 
@@ -134,7 +134,7 @@ def ridge_edge(a: float = 1.0 / 7.0) -> float:
 
 
 def lasso_omega(rados: ArrayLike, weak_edge: float, a: float) -> float:
-    """Return what omega must be with the lasso or the largest coefficient (Theorem 10, eq. 23).
+    """Return the omega that the lasso or the largest coefficient requires (Theorem 10, eq. 23).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def lasso_omega(rados: ArrayLike, weak_edge: float, a: float) -> float:
 
 
 def slope_q(rados: ArrayLike, weak_edge: float, theta: ArrayLike) -> float:
-    """Return what SLOPE's q must be at least (Theorem 11, condition (ii)); omega is 1.
+    """Return the lower limit of SLOPE's q (Theorem 11, condition (ii)); omega is 1.
 
     Parameters
     ----------
@@ -164,13 +164,13 @@ def slope_q(rados: ArrayLike, weak_edge: float, theta: ArrayLike) -> float:
     weak_edge : float
         gamma_WL, from 0 to 1.
     theta : array-like of shape (n_columns,)
-        The classifier: its coefficients' sizes say in which order the columns count.
+        The classifier; the sizes of its coefficients order the columns.
 
     Returns
     -------
     float
-        2 max_k (1 - Phi(3 gamma_WL / 11 max_j abs(pi_jk))) d / k.  If it is 1 or more, no q will
-        do.
+        2 max_k (1 - Phi(3 gamma_WL / 11 max_j abs(pi_jk))) d / k.  If it is 1 or more, no q
+        is large enough.
     """
     edge = checks.between("weak_edge", weak_edge, 0.0, 1.0)
     order = np.argsort(-np.abs(read_vector(theta, "rados", rados)), kind="stable")
@@ -190,12 +190,12 @@ def slope_share(rados: ArrayLike, weak_edge: float, q: float) -> float:
     weak_edge : float
         gamma_WL, from 0 to 1.
     q : float
-        As `slope_q` allows.
+        At least `slope_q`.
 
     Returns
     -------
     float
-        The less of 3 gamma_WL / 11 and xi_1 / min_k max_j abs(pi_jk).
+        The smaller of 3 gamma_WL / 11 and xi_1 / min_k max_j abs(pi_jk).
     """
     edge = checks.between("weak_edge", weak_edge, 0.0, 1.0)
     largest = _largest_entries(rados)

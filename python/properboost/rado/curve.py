@@ -1,4 +1,4 @@
-"""Error and sparsity against omega, by cross-validation: how strong the regulariser should be."""
+"""Error and sparsity against omega, by cross-validation, to choose the regulariser's strength."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import (
     CVTask,
-    check_found,
+    check_best_score,
     cross_validate,
     describe_results,
     read_task,
@@ -30,8 +30,8 @@ from properboost.parameters import checks
 from properboost.parameters.kinds import CV, Scoring
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
-from properboost.rado.making import Rados, make_rados, read_binary_rows
-from properboost.scoring import HeldOut, negative_error
+from properboost.rado.rados import Rados, make_rados, read_binary_rows
+from properboost.scoring import HeldOutRows, negative_error
 
 __all__ = ["OmegaCurve", "omega_curve"]
 
@@ -47,11 +47,11 @@ class OmegaCurve:
     omegas : ndarray of shape (n_omegas,)
         Ascending.
     errors : ndarray of shape (n_omegas, n_splits)
-        Shares of wrong rows among those held out.
+        Shares of wrong rows among the held-out rows.
     n_coefficients : ndarray of shape (n_omegas, n_splits)
-        Coefficients that are not 0, without the intercept.
+        The number of coefficients that are not 0, without the intercept.
     regularizer : str
-        The models' regulariser, in words.
+        The models' regulariser as text.
     cv_results : dict of ndarray
         The scores, by which omega is chosen, as in scikit-learn's ``GridSearchCV``: params,
         param_omega, split0_test_score, ..., mean_test_score, std_test_score and rank_test_score.
@@ -94,10 +94,10 @@ def omega_curve(
     omegas : sequence of float, default=(1e-5, 1e-4, ..., 1, 10, 100)
         Strengths of the regulariser, at least 0.
     cv : int, splitter or iterable, default=5
-        How rows are split, as in `ProperBoostClassifierCV`, except that a number means stratified
+        The splits, as in `ProperBoostClassifierCV`, except that a number means stratified
         folds of rows in random order.
     scoring : str, callable or None, default=None
-        How the best omega is chosen, as in `ProperBoostClassifierCV`; None minimises the error.
+        The score that chooses omega, as in `ProperBoostClassifierCV`; None minimises the error.
     groups : array-like of shape (n_rows,), optional
         The group of each row, for splitters that keep groups together.
 
@@ -123,7 +123,7 @@ def omega_curve(
     if not isinstance(model, RadoBoostClassifier):
         raise TypeError(f"model must be a RadoBoostClassifier; got {type(model).__name__}")
     check_parameters(model)
-    tried = np.array(sorted(checks.entries("omegas", omegas, checks.non_negative)))
+    strengths = np.array(sorted(checks.entries("omegas", omegas, checks.non_negative)))
     table = open_table(clone(model), X, reset=True)
     rows = read_binary_rows(y, table.n_rows)
     if isinstance(cv, int | np.integer):
@@ -131,23 +131,23 @@ def omega_curve(
         cv = StratifiedKFold(cv, shuffle=True, random_state=0)
     task = read_task(table.source, rows, cv=cv, scoring=scoring, groups=groups)
     score = negative_error if scoring is None else task.score
-    models = [clone(model).set_params(omega=float(omega), verbose=0) for omega in tried]
-    sizes = np.zeros((len(tried), task.n_splits), dtype=np.int64)
+    models = [clone(model).set_params(omega=float(omega), verbose=0) for omega in strengths]
+    sizes = np.zeros((len(strengths), task.n_splits), dtype=np.int64)
     shown = "best score" if scoring is None else f"best {task.score_name}"
     total = len(models) * task.n_splits * model.n_estimators
     with show_progress(model.verbose, total, "searching", shown) as report:
         scores, negative_errors = cross_validate(
             _fit_on_splits(models, task, table.source, sizes),
-            len(tried),
+            len(strengths),
             task.n_splits,
             (score, negative_error),
             report=report,
         ).values[..., -1]
-    check_found(mean_scores(scores).max(), scoring)
-    params = [{"omega": float(omega)} for omega in tried]
+    check_best_score(mean_scores(scores).max(), scoring)
+    params = [{"omega": float(omega)} for omega in strengths]
     named = model.regularizer if isinstance(model.regularizer, str) else repr(model.regularizer)
     results = describe_results(params, params, scores)
-    return OmegaCurve(tried, -negative_errors, sizes, named, results)
+    return OmegaCurve(strengths, -negative_errors, sizes, named, results)
 
 
 def _fit_on_splits(
@@ -156,26 +156,32 @@ def _fit_on_splits(
     source: Any,
     sizes: NDArray[np.int64],
 ) -> Iterator[Fits]:
-    """Yield the models on each split; write into `sizes` how many coefficients each has."""
+    """Yield the models on each split; write their numbers of coefficients into `sizes`."""
     labels = find_entries(task.rows.classes, task.rows.codes)
     first = models[0]
     for split in task.splits():
         train, test = split.rows(TRAIN), split.rows(TEST)
-        rows, own, held_out = take_rows(source, train), labels[train], take_rows(source, test)
+        rows, train_labels, held_out = (
+            take_rows(source, train),
+            labels[train],
+            take_rows(source, test),
+        )
         rados = None
         if first.keep == "loss":  # then all models share the rados
             rados = make_rados(
                 rows,
-                own,
-                first._count_rados(len(own)),
+                train_labels,
+                first._count_rados(len(train_labels)),
                 first.random_state,
                 first.n_jobs,
                 categorical_features=first.categorical_features,
                 intercept=first.fit_intercept,
             )
-        fit = partial(_fit, models, rows, own, rados, held_out, sizes[:, split.index])
+        fit = partial(_fit, models, rows, train_labels, rados, held_out, sizes[:, split.index])
         links = [Link(GLog(1.0))] * len(models)
-        yield SplitFits(split.index, HeldOut.of(task.rows, test), links, first.n_estimators, fit)
+        yield SplitFits(
+            split.index, HeldOutRows.of(task.rows, test), links, first.n_estimators, fit
+        )
 
 
 def _fit(

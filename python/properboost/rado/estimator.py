@@ -24,21 +24,24 @@ from properboost.parameters.declare import check_declared, estimator, parameter
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 from properboost.parameters.rows import VerboseParameters
 from properboost.progress import show_progress
-from properboost.rado.making import Rados, read_binary, sum_rows
+from properboost.rado.rados import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
 
 __all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
 
 AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
-"""Up to so many rows there are as many rados as rows; above, there are 10,000 (section 5)."""
+"""The rows up to which there are as many rados as rows; above, there are 10,000 (section 5)."""
 
-_LEAST_SIZE, _MOST_SIZE = 1e-150, 1e150  # of a coordinate: squares of coefficients are finite
+_LEAST_SIZE, _MOST_SIZE = (
+    1e-150,
+    1e150,
+)  # of a coordinate, so that squares of coefficients are finite
 
 
 @dataclass(frozen=True, eq=False)
 class RadoModel:
-    """What boosting rados found: columns, rounds, and how many of the rounds are kept."""
+    """A model of rados: columns, rounds, and the number of rounds up to the best."""
 
     columns: LinearColumns
     rounds: dict[str, NDArray[Any]]
@@ -48,7 +51,7 @@ class RadoModel:
 
     @property
     def is_compact(self) -> bool:
-        """Whether the rounds are the coefficients that they add up to, and no more."""
+        """Whether the rounds are only the coefficients, which are their sums."""
         return "edge" not in self.rounds
 
     def compacted(self) -> RadoModel:
@@ -60,8 +63,8 @@ class RadoModel:
     def coefficients(self) -> NDArray[np.float64]:
         """Return theta, one coefficient per column."""
         theta = np.zeros(len(self.columns))
-        kept = slice(self.n_kept)
-        np.add.at(theta, self.rounds["feature"][kept], self.rounds["step"][kept])
+        best = slice(self.n_kept)
+        np.add.at(theta, self.rounds["feature"][best], self.rounds["step"][best])
         return theta
 
 
@@ -95,26 +98,26 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     sparse_coef_ : sparse array of shape (1, n_coefficients)
         `coef_`, its zeros left out.
     coef_names_ : tuple of str
-        What the coefficients are about: features, or ``feature=category``.
+        The names of the coefficients: features, or ``feature=category``.
     categories_ : tuple
         The categories of each feature; None of a number.
     n_rados_ : int
-        How many rados it was learnt from.
+        The number of rados of the fit.
     n_iter_ : int
-        Rounds kept.
+        The number of rounds up to the best.
 
     Notes
     -----
     *Scaling.*  Edges do not depend on the scale of the features, and coefficients are inversely
     proportional to it.  So without a regulariser predictions do not depend on scale.  With one they
-    do: put features on one scale (`StandardScaler`).  Rados are sums of as many rows as there are:
-    more rows make smaller coefficients, and omega matters less.
+    do: put features on one scale (`StandardScaler`).  Rados are sums over all rows: with
+    more rows coefficients are smaller, and omega matters less.
 
     *Missing values* are not allowed in numbers: rados are sums.  A missing or unknown category has
     no column, and adds 0.
 
     Where a coordinate has one sign in all rados, its edge is large and the loss goes to 0, however
-    rows are classified.  Then use more rados, a larger omega, or `keep="error"`.
+    rows are classified.  In that case use more rados, a larger omega, or `keep="error"`.
 
     References
     ----------
@@ -135,7 +138,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     regularizer: Regularizer = parameter(
         default="ridge",
         kw_only=False,
-        check=lambda _, value: value,  # together with what it is multiplied by
+        check=lambda _, value: value,  # checked together with its factor
         kind='{"ridge", "lasso", "linf", "slope", "elasticnet"}, dict or None',
         doc="""
         Omega: theta' Gamma theta; the sum of |theta_k|; the largest |theta_k|; SLOPE, the sum of
@@ -149,8 +152,8 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
         kw_only=False,
         check=checks.non_negative,
         doc="""
-        Strength of the regulariser, at least 0.  It weighs against a sum over the rows, as 1 / C
-        does in scikit-learn's `LogisticRegression`.
+        Strength of the regulariser, at least 0, relative to a sum over the rows, as 1 / C is in
+        scikit-learn's `LogisticRegression`.
         """,
         option="strength of the regularizer, at least 0",
     )
@@ -158,8 +161,8 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
         default=None,
         check=checks.either(_check_gamma, None),
         doc="""
-        Edges beyond +-gamma are taken to be that, in (0, 1); None clamps none.  The paper clamps
-        for ridge only.
+        The bound in (0, 1) to which the size of edges is clamped; None clamps none.  The paper
+        clamps for ridge only.
         """,
     )
     q: float = parameter(
@@ -183,24 +186,24 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
         default=AUTO,
         check=checks.either(partial(checks.integer, low=1), AUTO),
         doc="""
-        How many rados `fit` makes; "auto" is as many as there are rows, but 10,000 of more than
-        40,000 (as in the paper).
+        The number of rados that `fit` makes; "auto" is as many as there are rows, but 10,000 for
+        more than 40,000 rows (as in the paper).
         """,
         option="sums of rows; auto makes as many as there are rows, or 10,000 above 40,000 rows",
     )
     n_estimators: int = parameter(
         default=1000,
         check=partial(checks.integer, low=1, high=LARGEST_INT),
-        doc="Rounds.",
+        doc="The number of rounds.",
         option="rounds",
     )
     keep: Literal["loss", "error"] = parameter(
         default="loss",
         check=checks.one_of(Literal["loss", "error"]),
         doc="""
-        Which classifier is kept, among those after 0, 1, 2, ... rounds: the one of least
-        regularised rado loss, or of least training error, which needs the rows and so `fit`.  Among
-        equals it is the first.
+        The classifier to keep among those after 0, 1, 2, ... rounds: the one of least regularised
+        rado loss, or of least training error, which needs the rows and so `fit`.  Among equals it
+        is the first.
         """,
     )
     fit_intercept: bool = parameter(
@@ -212,8 +215,8 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     categorical_features: CategoricalFeatures = parameter(
         default="from_dtype",
         doc="""
-        Which features are categorical, as in `ProperBoostClassifier`; each of their categories has
-        a coefficient.
+        The categorical features, as in `ProperBoostClassifier`; each of their categories has a
+        coefficient.
         """,
     )
     random_state: RandomState = parameter(
@@ -221,7 +224,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
     )
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Make rados of the rows, and fit the model.
+        """Make rados from the rows, and fit the model.
 
         Parameters
         ----------
@@ -260,16 +263,16 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
             return self._set_fitted(classes, _keep_best(columns, rounds, positive, n_rados, seed))
 
     def fit_rados(self, rados: Rados | ArrayLike) -> Self:
-        """Fit the model to rados that are there already.
+        """Fit the model to existing rados.
 
-        The parameters of making them, `n_rados`, `fit_intercept`, `categorical_features` and
-        `random_state`, are not used.
+        The parameters by which `fit` makes rados are not used: `n_rados`, `fit_intercept`,
+        `categorical_features` and `random_state`.
 
         Parameters
         ----------
         rados : Rados, or array-like of shape (n_rados, n_features)
-            What `make_rados` or `combine` returned, or rados from elsewhere: of an array the
-            features are numbers and the classes -1 and 1.
+            The result of `make_rados` or `combine`, or other rados: with an array, the features are
+            numbers and the classes -1 and 1.
 
         Returns
         -------
@@ -285,12 +288,12 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
             factors = check_parameters(self)
             if self.keep == "error":
                 raise ValueError("keep='error' needs rows, which only fit has; use keep='loss'")
-            known = rados if isinstance(rados, Rados) else _wrap(rados)
-            values = _check_values(known)
+            checked = rados if isinstance(rados, Rados) else _wrap(rados)
+            values = _check_values(checked)
             n_threads = checks.count_threads(self.n_jobs)
-            rounds = self._boost(values, known.columns, factors, n_threads)
-            model = _keep_best(known.columns, rounds, None, len(values), known.seed)
-            return self._set_fitted(known.classes, model)
+            rounds = self._boost(values, checked.columns, factors, n_threads)
+            model = _keep_best(checked.columns, rounds, None, len(values), checked.seed)
+            return self._set_fitted(checked.classes, model)
 
     def _boost(
         self,
@@ -336,7 +339,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
 
     @property
     def is_compact(self) -> bool:
-        """Whether the model has no more than its predictions need."""
+        """Whether the model has only what its predictions need."""
         return self._model.is_compact
 
     def _compacted(self) -> Self:
@@ -348,24 +351,24 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds kept."""
+        """The number of rounds up to the best."""
         self._check_fitted()
         return self._model.n_kept
 
     @property
     def n_rados_(self) -> int:
-        """How many rados the model was learnt from."""
+        """The number of rados of the fit."""
         self._check_fitted()
         return self._model.n_rados
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """What each round did: arrays of equal length, ready for ``pandas.DataFrame``.
+        """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``feature`` is the column that the round's coefficient is of; ``edge`` is r (eq. 19);
-        ``step`` is alpha (eq. 16), what was added to the coefficient; ``penalty`` is delta, what
-        that added to omega Omega; ``log_rado_loss`` is the logarithm of the regularised rado loss
-        after the round; ``training_error``, with ``keep="error"``, the share of wrong rows.
+        ``feature`` is the column of the round's coefficient; ``edge`` is r (eq. 19); ``step`` is
+        alpha (eq. 16), the change of the coefficient; ``penalty`` is delta, the change of omega
+        Omega by that; ``log_rado_loss`` is the logarithm of the regularised rado loss after the
+        round; ``training_error``, with ``keep="error"``, is the share of wrong rows.
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
@@ -373,7 +376,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
 
 
 def check_parameters(model: RadoBoostClassifier) -> dict[str, float]:
-    """Check all that does not depend on the data; return what each regulariser is multiplied by."""
+    """Check the parameters without data, and return the factor of each regulariser."""
     check_declared(model)
     return check_regularizer(model.regularizer, model.omega, model.l1_ratio, model.q)
 
@@ -385,11 +388,11 @@ def _keep_best(
     n_rados: int,
     seed: int | None,
 ) -> RadoModel:
-    """Return the model after the round, or before the first, where it is best."""
-    judged, at_start = rounds["log_rado_loss"], 0.0
+    """Return the model after its best round, or before the first if that is best."""
+    criterion, at_start = rounds["log_rado_loss"], 0.0
     if "training_error" in rounds and positive is not None:
-        judged, at_start = rounds["training_error"], float(positive.mean())
-    n_kept = int(np.argmin(np.append(at_start, judged)))
+        criterion, at_start = rounds["training_error"], float(positive.mean())
+    n_kept = int(np.argmin(np.append(at_start, criterion)))
     return RadoModel(columns, rounds, n_kept, n_rados, seed)
 
 

@@ -1,4 +1,4 @@
-"""What writes a `RadoBoostClassifier` to a file, and reads it back."""
+"""The codec that writes a `RadoBoostClassifier` to a file, and reads it back."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _FIELDS = (
 )
 _ROUNDS = ("feature", "edge", "step", "penalty", "log_rado_loss")
 _COEFFICIENTS = {"feature": "feature", "value": "step"}
-"""What compact models have in place of rounds, and what it is called in these."""
+"""The fields of compact models in place of rounds, and their names in rounds."""
 
 _LARGEST_COEFFICIENT = 1e300
 
@@ -68,17 +68,17 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
 
 def _describe_rounds(model: RadoModel) -> dict[str, Any]:
     if model.is_compact:
-        values = {name: model.rounds[own].tolist() for name, own in _COEFFICIENTS.items()}
+        values = {name: model.rounds[key].tolist() for name, key in _COEFFICIENTS.items()}
         return {"coefficients": values}
     return {"rounds": {name: values.tolist() for name, values in model.rounds.items()}}
 
 
 def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
-    judged = ("training_error",) if "training_error" in node.mapping() else ()
-    fields = node.fields(*_ROUNDS, *judged)
+    optional = ("training_error",) if "training_error" in node.mapping() else ()
+    fields = node.fields(*_ROUNDS, *optional)
     feature = fields["feature"].integers(0, n_columns - 1)
     rounds: dict[str, NDArray[Any]] = {"feature": feature.astype(np.int32)}
-    for name in (*_ROUNDS[1:], *judged):
+    for name in (*_ROUNDS[1:], *optional):
         rounds[name] = fields[name].reals(len(feature))
     _check_steps(fields["step"], rounds["step"])
     return rounds

@@ -1,4 +1,4 @@
-"""Regularisers: the parameters of `RadoBoostClassifier`, checked, as the engine takes them."""
+"""The regularisers of `RadoBoostClassifier`: checks, and the engine's form."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Regularizer: TypeAlias = (
 )
 
 Term: TypeAlias = tuple[str, float, NDArray[np.float64] | None]
-"""A regulariser's name, what it is multiplied by, and its parameter."""
+"""The name of a regulariser, its factor, and its parameter."""
 
 ELASTIC_NET = "elasticnet"
 
@@ -26,7 +26,7 @@ ELASTIC_NET = "elasticnet"
 def check_regularizer(
     regularizer: Regularizer, omega: float, l1_ratio: float, q: float
 ) -> dict[str, float]:
-    """Return what each regulariser is multiplied by."""
+    """Return the factor of each regulariser."""
     omega = checks.non_negative("omega", omega)
     l1_ratio = checks.between("l1_ratio", l1_ratio, 0.0, 1.0)
     _check_q(q)
@@ -57,7 +57,7 @@ def check_regularizer(
 def find_terms(
     factors: Mapping[str, float], q: float, ridge_matrix: ArrayLike | None, n_columns: int
 ) -> list[Term]:
-    """Return the regularisers of a model of so many columns."""
+    """Return the regularisers of a model of `n_columns` columns."""
     known: dict[str, NDArray[np.float64] | None] = {}
     if "ridge" in factors:
         known["ridge"] = check_matrix(ridge_matrix, n_columns)
@@ -67,14 +67,14 @@ def find_terms(
 
 
 def slope_coefficients(q: float, n_columns: int) -> NDArray[np.float64]:
-    """Return SLOPE's xi_k = Phi^-1(1 - k q / (2 d)) for k = 1 ... d, of which the first is largest.
+    """Return SLOPE's xi_k = Phi^-1(1 - k q / (2 d)) for k = 1 ... d, in descending order.
 
     Parameters
     ----------
     q : float
-        The false discovery rate that is aimed at, in (0, 1).
+        The target false discovery rate, in (0, 1).
     n_columns : int
-        d, how many coefficients there are, at least 1.
+        d, the number of coefficients, at least 1.
 
     Returns
     -------
@@ -104,21 +104,21 @@ def check_matrix(matrix: Any, n_columns: int) -> NDArray[np.float64] | None:
     """Return the matrix of a ridge, symmetric and positive definite; None is the identity."""
     if matrix is None:
         return None
-    given = checks.numbers_of("ridge_matrix", matrix)
-    if given.shape != (n_columns, n_columns):
+    gamma = checks.numbers_of("ridge_matrix", matrix)
+    if gamma.shape != (n_columns, n_columns):
         raise ValueError(
             f"ridge_matrix must have shape {(n_columns, n_columns)}, a row and a column for each "
-            f"coefficient; got {given.shape}"
+            f"coefficient; got {gamma.shape}"
         )
-    if not np.all(np.isfinite(given)):
+    if not np.all(np.isfinite(gamma)):
         raise ValueError("ridge_matrix must hold finite numbers")
-    if not np.allclose(given, given.T, rtol=1e-12, atol=1e-12 * np.abs(given).max()):
+    if not np.allclose(gamma, gamma.T, rtol=1e-12, atol=1e-12 * np.abs(gamma).max()):
         raise ValueError("ridge_matrix must be symmetric")
     try:
-        np.linalg.cholesky(given)
+        np.linalg.cholesky(gamma)
     except np.linalg.LinAlgError as error:
-        least = float(np.linalg.eigvalsh(given)[0])
+        least = float(np.linalg.eigvalsh(gamma)[0])
         raise ValueError(
             f"ridge_matrix must be positive definite; its least eigenvalue is {least:g}"
         ) from error
-    return given
+    return gamma

@@ -1,7 +1,7 @@
 """Losses of rows, and losses of rados that equal them: the rado paper's Table 1 and Theorem 7.
 
-Both come of games (section 2): an adversary weighs the rows, or their subsets, and pays a generator
-for it.
+Both come from games (section 2), in which an adversary weighs the rows, or their subsets, at the
+cost of a generator.
 """
 
 from __future__ import annotations
@@ -95,14 +95,14 @@ class LossPair(ABC):
     def to_example_loss(
         self, rado_loss: float, n_rows: int, mu_e: float = 1.0, mu_r: float = 1.0
     ) -> float:
-        """Return the loss over rows that goes with a loss over all their rados (Theorem 6).
+        """Return the loss over rows that is equivalent to a loss over all rados (Theorem 6).
 
         Parameters
         ----------
         rado_loss : float
-            What `rado_loss` returned: above 0 for the logistic loss, at least 0 for the ReLU.
+            The result of `rado_loss`: above 0 for the logistic loss, at least 0 for the ReLU.
         n_rows : int
-            How many rows there are.
+            The number of rows.
         mu_e, mu_r : float, default=1.0
             Above 0; equal for the logistic and the square loss.
 
@@ -117,7 +117,7 @@ class LossPair(ABC):
         return self._to_rows(rado_loss, checks.integer("n_rows", n_rows, 1), ratio)
 
     def rado_share(self, mu_e: float = 1.0) -> float:
-        """Return a_e: how much of a regulariser of the rows the rados get (Theorem 7).
+        """Return a_e, the share of a regulariser of the rows for the rados (Theorem 7).
 
         Parameters
         ----------
@@ -133,19 +133,19 @@ class LossPair(ABC):
     # -- the games (section 2) --------------------------------------------------------------------
 
     def rado_generator(self, q: ArrayLike, n_rows: int) -> Floats:
-        """Return phi_r, what the adversary pays for the weight of a subset (Table 1).
+        """Return phi_r, the cost to the adversary of the weight of a subset (Table 1).
 
         Parameters
         ----------
         q : array-like
             Weights of subsets of the rows.
         n_rows : int
-            How many rows there are; only the unhinged loss's depends on it.
+            The number of rows, on which only the unhinged loss's depends.
 
         Returns
         -------
         ndarray or float
-            Infinite where no weight may be.
+            Infinite at weights that are not allowed.
         """
         weights = checks.numbers_of("q", q)
         return self._generate(weights, checks.integer("n_rows", n_rows, 1))[()]
@@ -163,7 +163,7 @@ class LossPair(ABC):
         Returns
         -------
         ndarray or float
-            Infinite where no weight may be.
+            Infinite at weights that are not allowed.
         """
         weights = checks.numbers_of("p", p)
         return self.rado_generator(weights, n_rows) + self.rado_generator(1.0 - weights, n_rows)
@@ -174,7 +174,7 @@ class LossPair(ABC):
         Parameters
         ----------
         n_rows : int
-            How many rows there are.
+            The number of rows.
         mu_e : float, default=1.0
             Above 0.
 
@@ -404,21 +404,21 @@ def all_rados(edges: ArrayLike) -> Floats:
     ndarray of shape (2 ** n_rows, n_columns)
         Row I is the sum of the edge vectors whose bits are set in I.
     """
-    given = read_matrix("edges", edges)
-    n_rows, n_columns = given.shape
+    matrix = read_matrix("edges", edges)
+    n_rows, n_columns = matrix.shape
     most = (_MOST_CELLS // n_columns).bit_length() - 1
     if n_rows > most:
         raise ValueError(
             f"edges of {n_columns} columns must be of {most} rows at most; got {n_rows}"
         )
     rados = np.zeros((2**n_rows, n_columns))
-    for i, edge in enumerate(given):
+    for i, edge in enumerate(matrix):
         rados[2**i : 2 ** (i + 1)] = rados[: 2**i] + edge
     return rados
 
 
 def subset_matrix(n_rows: int) -> Floats:
-    """Return which rows each subset has: the paper's G_m, its rows from last to first.
+    """Return the membership of rows in subsets: the paper's G_m, its rows from last to first.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def regularize_rados(
 ) -> Floats:
     """Return regularised rados: pi - a_e Omega(theta) theta / |theta|^2 (Theorem 7).
 
-    Their loss belongs to the loss over rows plus Omega(theta).
+    Their loss is equivalent to the loss over rows plus Omega(theta).
 
     Parameters
     ----------
@@ -450,18 +450,18 @@ def regularize_rados(
     penalty : float
         Omega(theta), at least 0.
     rado_share : float, default=1.0
-        a_e, what `LossPair.rado_share` returns, above 0.
+        a_e, the result of `LossPair.rado_share`, above 0.
 
     Returns
     -------
     ndarray of shape (n_rados, n_columns)
         For theta = 0 the rados themselves.
     """
-    given, vector = read_matrix("rados", rados), read_vector(theta, "rados", rados)
+    matrix, vector = read_matrix("rados", rados), read_vector(theta, "rados", rados)
     share = checks.positive("rado_share", rado_share)
     total = share * checks.non_negative("penalty", penalty)
     length = float(vector @ vector)
-    return given if length == 0.0 else given - total / length * vector
+    return matrix if length == 0.0 else matrix - total / length * vector
 
 
 def _scores(theta: ArrayLike, vectors: ArrayLike, argument: str, name: str, mu: float) -> Floats:
@@ -482,7 +482,7 @@ def read_matrix(argument: str, values: Any) -> Floats:
 
 
 def read_vector(theta: ArrayLike, argument: str, vectors: ArrayLike) -> Floats:
-    """Return a linear classifier that has as many entries as edge vectors or rados have."""
+    """Return a linear classifier with as many entries as edge vectors or rados have."""
     vector = checks.numbers_of("theta", theta)
     n_columns = read_matrix(argument, vectors).shape[1]
     if vector.shape != (n_columns,):

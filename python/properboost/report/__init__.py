@@ -1,4 +1,4 @@
-"""Reports: a page that tells what a model is, how good it is, and what to beware of."""
+"""Reports: pages on what a model is, how good it is, and what to beware of."""
 
 from properboost.report.options import ReportOptions
 from properboost.report.write import write_report

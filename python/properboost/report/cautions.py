@@ -27,17 +27,17 @@ __all__ = ["list_cautions", "list_drift"]
 _SEE_GROUPS = "  See “Does it treat groups alike?”."
 
 FEW_OF_A_CLASS = 50
-"""Test rows of a class below which a score says little about it."""
+"""Test rows of a class below which a score is vague about it."""
 
 
 def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
-    """Return what `count_drift` counted of each feature that has any, the most first."""
+    """Return the counts of `count_drift` for each feature that has any, the largest first."""
     columns = ("unseen", "rare", "below", "above", "missing")
     drifts = [
         Drift(name, *(float(counts[column][j]) for column in columns))
         for j, name in enumerate(names)
     ]
-    return sorted((one for one in drifts if one.new > 0.0), key=lambda one: -one.new)
+    return sorted((drift for drift in drifts if drift.new > 0.0), key=lambda drift: -drift.new)
 
 
 def list_cautions(
@@ -52,16 +52,16 @@ def list_cautions(
     counts: Array | None,
     without: str = "",
 ) -> list[Caution]:
-    """Return what to beware of, the gravest first; `counts` are the rows of each class.
+    """Return the cautions, the gravest first; `counts` are the rows of each class.
 
-    `without` is what it costs to leave out the features that the law may protect, in a sentence.
+    `without` is a sentence on the cost of leaving out the features that the law may protect.
     """
     cautions: list[Caution] = []
     if facts.unnamed:
         cautions.append(
             Caution(
-                "The names of the classes say nothing",
-                f"W{facts.unnamed[1:]} was not stated, and this page cannot be read without that.  "
+                "The names of the classes have no meaning",
+                f"T{facts.unnamed[1:]} was not stated, and this page cannot be read without it.  "
                 "Ask the person who handed it to you.",
             )
         )
@@ -69,8 +69,8 @@ def list_cautions(
         cautions.append(
             Caution(
                 "No answers to check",
-                "There is no column of right answers, so nothing here says how often the model is "
-                "right.",
+                "There is no column of right answers, so this page cannot show how often the "
+                "model is right.",
             )
         )
     else:
@@ -88,8 +88,8 @@ def list_cautions(
         cautions.append(
             Caution(
                 "Changed by hand",
-                f"The model was changed after it was fitted ({len(facts.edits):,} times).  What it "
-                "says of those features was not learnt from rows.",
+                f"The model was changed after it was fitted ({len(facts.edits):,} times).  Its "
+                "effects of those features were not learnt from rows.",
             )
         )
     return cautions
@@ -132,20 +132,20 @@ def _list_of_people(
     if words:
         yield Caution(
             "It uses what the law may protect",
-            f"The names of {list_words(words, 10)} suggest that they say who a person is, and the "
-            "model uses them.  Deciding about people by such features is forbidden in many places "
-            f"and for many purposes.  {without}  To leave them out is not enough, as other "
-            f"features may stand in for them.{_SEE_GROUPS if groupings else ''}",
+            f"The names of {list_words(words, 10)} suggest that they describe who a person is, "
+            "and the model uses them.  Deciding about people by such features is forbidden in "
+            f"many places and for many purposes.  {without}  Leaving them out is not enough, "
+            f"because other features may stand in for them.{_SEE_GROUPS if groupings else ''}",
         )
 
     compared = {grouping.name for grouping in groupings}
     hidden = [f"“{name}”" for name in used if name not in compared]
     if hidden:
         yield Caution(
-            "Errors by who a person is are not all shown",
-            f"The model uses {list_words(hidden, 10)}, and this page does not show how often it is "
-            "wrong by the groups of these.  Ask for a page that does: --groups names the columns, "
-            "in Python groups=.",
+            "Not all errors by who a person is are shown",
+            f"The model uses {list_words(hidden, 10)}, and this page does not show its errors by "
+            "the groups of these.  Ask for a page that does: --groups names the columns, in "
+            "Python groups=.",
         )
 
 
@@ -154,8 +154,8 @@ def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
     if words:
         yield Caution(
             "It does not treat all groups alike",
-            f"Between groups by {list_words(words, 8)}, what it predicts, how often it is wrong or "
-            f"how right its probabilities are differs by more than chance explains.{_SEE_GROUPS}",
+            f"Between groups by {list_words(words, 8)}, its predictions, its errors or the "
+            f"calibration of its probabilities differ by more than chance explains.{_SEE_GROUPS}",
         )
 
 
@@ -172,7 +172,7 @@ def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
         yield Caution(
             "Effects that may be chance",
             f"The effects of {list_words(words)} are no larger than chance often makes them: do "
-            "not read a story into their shapes.",
+            "not interpret their shapes.",
         )
 
 
@@ -185,33 +185,33 @@ def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
     if few:
         yield Caution(
             "Hardly any test rows of a class",
-            f"There are fewer than {FEW_OF_A_CLASS} test rows of {list_words(few)}: what is said "
-            "of these classes is uncertain.",
+            f"There are fewer than {FEW_OF_A_CLASS} test rows of {list_words(few)}: the numbers "
+            "of these classes are uncertain.",
         )
 
 
-def _list_of_drift(drift: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
+def _list_of_drift(drifts: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
     for title, text, rows in (
         (
             "Categories that training did not have",
-            "Some rows have new categories of {}, which the model knows nothing about.",
-            [(one.feature, one.unseen) for one in drift],
+            "Some rows have new categories of {}, of which the model had no training rows.",
+            [(drift.feature, drift.unseen) for drift in drifts],
         ),
         (
             "Numbers beyond those of training",
-            "Values of {} are beyond all of training; each counts as the nearest one there.",
-            [(one.feature, one.below + one.above) for one in drift],
+            "Values of {} are outside the range of training; each counts as the nearest value.",
+            [(drift.feature, drift.below + drift.above) for drift in drifts],
         ),
         (
             "Missing values that training did not have",
-            "Values of {} are missing, which they never were in training.",
-            [(one.feature, one.missing) for one in drift],
+            "Values of {} are missing, although none were missing in training.",
+            [(drift.feature, drift.missing) for drift in drifts],
         ),
     ):
         words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
         if words:
             yield Caution(title, text.format(list_words(words)))
-    most = max((one.new for one in drift), default=0.0)
+    most = max((drift.new for drift in drifts), default=0.0)
     if most > 0.05 * n_rows:
         yield Caution(
             "These rows are from elsewhere",

@@ -1,7 +1,7 @@
-"""Charts as SVG: what is drawn is given in numbers, and Vega-Lite draws it.
+"""Charts as SVG: Vega-Lite draws numbers.
 
-Colours are variables of the page's style, so that a chart follows its theme.  What can be read out
-is a mark with a text, in the attribute ``data-t``: the page's script shows it.
+Colours are variables of the page's style, so that a chart follows its theme.  A mark with details
+has a text in the attribute ``data-t``, which the page's script shows.
 """
 
 import json
@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.report.renderer import Spec, draw_spec, make_told
+from properboost.report.renderer import Spec, draw_spec, shorten_middle
 from properboost.visible import tell_apart
 
 __all__ = [
@@ -48,7 +48,7 @@ _LOG_ODDS = {
         0.99999, 0.999999,
     )
 }  # fmt: skip
-"""Probabilities that a scale of log-odds says, and where they are."""
+"""Probabilities on a scale of log-odds, with their places."""
 
 _DENSITY_SHARE = 0.2
 """Height of the density of rows, as a share of the chart's."""
@@ -56,7 +56,7 @@ _DENSITY_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar, the ends of its error bar if it has any, and the text that is read out.
+    """A bar, the ends of its error bar if it has one, and its text to read out.
 
     It begins at the chart's origin, or at one of its own.
     """
@@ -72,7 +72,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Dot:
-    """A dot in the line of a name, with the ends of its interval and the text read out.
+    """A dot in the line of a name, with the ends of its interval and its text to read out.
 
     `kind` is 0 or 1; dots of the same name and of both kinds are beside each other.
     """
@@ -87,7 +87,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Point:
-    """A point with the ends of its interval, how many rows it is of, and the text read out."""
+    """A point with the ends of its interval, its number of rows, and its text to read out."""
 
     x: float
     y: float
@@ -116,7 +116,7 @@ def draw_bars(
 
 
 def draw_waterfall(bars: Sequence[Bar], title: str, label: str, *, note: str = "") -> str:
-    """Draw bars that begin where those before end, on a scale of log-odds that says probabilities.
+    """Draw bars that begin at the end of the last one, on a log-odds scale with probabilities.
 
     Values and origins are log-odds.
     """
@@ -288,7 +288,7 @@ def draw_steps(
     """Draw a function of steps above the density of rows, and the ends of its intervals if any.
 
     Step `k` is between ``bounds[k]`` and ``bounds[k + 1]``.  Where most rows are in a small part of
-    all, every step has the same width; the axis then tells bounds and is not to scale.
+    the axis, every step has the same width.  The axis then shows the bounds and is not to scale.
     """
     n = len(values)
     low, high = (values, values) if ends is None else ends
@@ -303,7 +303,7 @@ def draw_steps(
         axis |= {"values": ticks, "labelExpr": f"({json.dumps(names)})[datum.value]"}
         axis["title"] = f"{titles[0]} (not to scale)"
     density = weights / np.diff(x)
-    # A narrow step of many rows, as of a value that is frequent, would dwarf all others.
+    # A narrow step of many rows, as of a frequent value, would dwarf all others.
     most = max(float(np.quantile(density, 0.95)), 1e-300)
     share = 0.9 * _DENSITY_SHARE * (domain[1] - domain[0])
     top = domain[0] + share * np.minimum(density / most, 1.0)
@@ -432,7 +432,7 @@ def draw_grid(
 
 
 def draw_reliability(points: Sequence[Point], titles: tuple[str, str], label: str) -> str:
-    """Draw how often predictions came true by what was predicted, above the density of rows."""
+    """Draw observed shares against predicted probabilities, above the density of rows."""
     most = max(point.rows for point in points)
     rows = [
         {"x": p.x, "y": p.y, "lo": p.low, "hi": p.high, "d": 0.18 * p.rows / most, "t": p.text}
@@ -479,7 +479,7 @@ def _draw_line(channel: str, at: float) -> Spec:
 
 
 def _format(percent: bool) -> Spec:
-    """Return how an axis writes its numbers."""
+    """Return the number format of an axis."""
     if not percent:
         return {}
     # The plane also has room below and above all probabilities.
@@ -512,7 +512,7 @@ _CONFIG: Spec = {
 
 
 def _render(spec: Mapping[str, Any], label: str) -> str:
-    """Return a chart as SVG for a page: one picture with a label, whose marks have texts."""
+    """Return a chart as SVG for a page: a picture with a label, whose marks have texts."""
     whole = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "width": WIDTH,
@@ -527,7 +527,7 @@ def _render(spec: Mapping[str, Any], label: str) -> str:
     size = [float(root.attrib.pop(name)) for name in ("width", "height")]
     root.attrib |= {
         "role": "img",
-        "aria-label": make_told(label),
+        "aria-label": shorten_middle(label),
         "class": "marks",
         "tabindex": "0",
     }
@@ -539,7 +539,7 @@ def _render(spec: Mapping[str, Any], label: str) -> str:
 
 
 def _simplify(element: ElementTree.Element) -> None:
-    """Keep of what Vega says for screen readers the texts that are ours, and fewer digits."""
+    """Keep, of Vega's texts for screen readers, only ours; and shorten numbers."""
     described = element.attrib.pop("aria-label", None)
     role = element.attrib.pop("aria-roledescription", "")
     for name in ("role", "aria-hidden", "class", "version"):

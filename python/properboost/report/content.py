@@ -21,6 +21,7 @@ __all__ = [
     "Effect",
     "Estimate",
     "Evaluation",
+    "ExplainedRow",
     "Facts",
     "Figure",
     "Figures",
@@ -39,7 +40,6 @@ __all__ = [
     "SimplerModels",
     "Span",
     "SubsetScores",
-    "TellingRow",
     "Term",
     "WaterfallStep",
 ]
@@ -52,12 +52,12 @@ FEW_ROWS = 10
 """Training rows of a bin below which its value may be chance."""
 
 SLIGHT = 0.05
-"""Distance of a calibration slope from 1, or of means as a share, that is not worth a warning."""
+"""Distance of a calibration slope from 1, or of means as a share, below which no warning is due."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, and the ends of an interval for it; NaN is not known."""
+    """A number, and the ends of an interval for it; NaN is unknown."""
 
     value: float
     low: float
@@ -69,7 +69,7 @@ class Estimate:
         return bool(np.isfinite([self.value, self.low, self.high]).all())
 
     def is_off(self, right: float, least: float = 0.0) -> bool:
-        """Whether the number is farther from the right one than chance explains, and `least`."""
+        """Whether the number is off by more than `least`, and by more than chance explains."""
         beyond = not self.low <= right <= self.high
         return self.is_known and beyond and abs(self.value - right) >= least
 
@@ -78,7 +78,7 @@ class Estimate:
 class Score:
     """A score of the model's predictions, and the score of the shares of the classes.
 
-    `saving` is by how much the model is better.
+    `saving` is the model's advantage.
     """
 
     model: Estimate
@@ -90,8 +90,8 @@ class Score:
 class ReliabilityBin:
     """Rows whose probabilities are between `low` and `high`.
 
-    `predicted` is the mean of the probabilities, and `observed` the share of the rows that were so,
-    with Wilson's interval.
+    `predicted` is the mean of the probabilities, and `observed` the share of rows where the event
+    occurred, with Wilson's interval.
     """
 
     low: float
@@ -105,10 +105,9 @@ class ReliabilityBin:
 class Reliability:
     """Agreement of probabilities with labels.
 
-    With two classes these are the probabilities of the second.  With several they are those of
-    the predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
-    `predicted` and `observed` are means over all rows, and `bias` is by how much the first is
-    larger.
+    With two classes these are the probabilities of the second.  With several they are those of the
+    predicted class; the slope is then that of all classes' log-odds, and there is no intercept.
+    `predicted` and `observed` are means over all rows, and `bias` is their difference.
     """
 
     bins: tuple[ReliabilityBin, ...]
@@ -165,13 +164,13 @@ class Overconfidence:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that have something in common, and how the model treats them.
+    """Rows of one group, and the model's results on them.
 
-    All is about one class: `called` is the share of rows it is predicted for, `predicted` the mean
-    of its probabilities and `observed` its share.  `missed` is the share of its rows that were
-    called another class, `false_alarms` that of other rows that were called it, and `wrong` the
-    share of all wrong predictions, whatever the classes.  What needs labels is None without.
-    `is_lump` says that it is what is left of small groups, put together.
+    All fields are about one class: `called` is the share of rows with this prediction, `predicted`
+    the mean of its probabilities and `observed` its share.  `missed` is the share of its rows that
+    were called another class, `false_alarms` that of other rows that were called it, and `wrong`
+    the share of all wrong predictions, whatever the classes.  Fields that need labels are None
+    without them.  `is_lump` marks the union of small groups.
     """
 
     name: str
@@ -189,9 +188,9 @@ class Group:
 class Grouping:
     """The groups that a column divides the rows into.
 
-    `findings` are sentences on what differs between them by more than chance explains.  `flip_rate`
-    is the share of the rows whose predicted class changes when this feature alone changes; None
-    where that was not tried.
+    `findings` are sentences on differences between them beyond chance.  `flip_rate` is the share of
+    the rows whose predicted class changes when this feature alone changes; None where it was not
+    computed.
     """
 
     name: str
@@ -203,7 +202,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Term:
-    """A feature or a pair, and how much it moves raw predictions.
+    """A feature or a pair, and its importance for raw predictions.
 
     `place` is its place among all terms: features come first, then pairs.
     """
@@ -237,7 +236,7 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Scores of a model; `n_called` is how many different classes are predicted."""
+    """Scores of a model; `n_called` is the number of different predicted classes."""
 
     error: float
     log_loss: float
@@ -248,9 +247,9 @@ class ModelScores:
 class SubsetScores:
     """Scores of a model's most important features alone.
 
-    `added` are the features that the subset before did not have.  `silenced` are the scores of the
-    model itself, where the other features say what they say on average, and `fitted` those of the
-    model fitted anew; None is not known.
+    `added` are the features that the previous subset lacks.  `silenced` are the scores of the model
+    itself, where the other features have their average effect; `fitted` those of the model fitted
+    anew; None is unknown.
     """
 
     n_features: int
@@ -278,8 +277,8 @@ class SimplerModels:
 class WaterfallStep:
     """One bar of a waterfall chart: a term of a row, or several together.
 
-    `added` is how far the log-odds move, and `before` and `after` are probabilities.  `low` and
-    `high` are the ends of an interval of `added`; `parts` names the terms, where there are several.
+    `added` is the change of the log-odds; `before` and `after` are probabilities.  `low` and `high`
+    are the ends of an interval of `added`; `parts` names the terms, where there are several.
     """
 
     name: str
@@ -294,11 +293,11 @@ class WaterfallStep:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """Values of one feature that would turn a row, in words, and its present value.
+    """Values of one feature that would change a row's class, in words, and its present value.
 
-    `to` is the position of the class that it would be called; the smaller the `size`, the nearer.
-    `rows` are the training rows of the range of the nearest value, or of the most frequent
-    category, if they are known.
+    `to` is the position of the class that would be predicted; the smaller the `size`, the nearer.
+    `rows` are the training rows of the nearest value's range, or of the most frequent category, if
+    known.
     """
 
     name: str
@@ -311,7 +310,7 @@ class Counterfactual:
 
     @property
     def is_of_few(self) -> bool:
-        """Whether training hardly knew the value."""
+        """Whether few training rows had the value."""
         return self.rows is not None and self.rows < FEW_ROWS
 
 
@@ -319,8 +318,8 @@ class Counterfactual:
 class Counterfactuals:
     """Counterfactuals of a row, of `n_tried` features, the smallest change first.
 
-    Those of features that the law may protect are apart from those `offered`, which are not all:
-    `more` names the features of the others.
+    Those of features that the law may protect are apart from the `offered` ones.  `more` names the
+    features of the rest.
     """
 
     offered: tuple[Counterfactual, ...]
@@ -330,20 +329,20 @@ class Counterfactuals:
 
 
 @dataclass(frozen=True)
-class TellingRow:
+class ExplainedRow:
     """A row, its prediction, and the steps that lead there.
 
-    `number` counts the rows from 1.  The steps are about `spoken_for`: the second of two classes,
-    or else the predicted one, whose probability is `probability`.  They lead from the average row,
-    with the probability `average`, to this one; `additive` says that each of them adds as much
-    in any order.  `counterfactuals` are None where none were looked for.
+    `number` counts the rows from 1.  The steps are about the class `class_label`: the second of two
+    classes, or else the predicted one.  Its probability is `probability`.  They lead from the
+    average row, with the probability `average`, to this one.  With `additive` steps, the order does
+    not matter.  `counterfactuals` are None where none were searched.
     """
 
     kind: str
     number: int
     label: Any
     predicted: Any
-    spoken_for: Any
+    class_label: Any
     probability: float
     interval: tuple[float, float] | None
     average: float
@@ -358,15 +357,15 @@ class TellingRow:
 
     @property
     def is_right(self) -> bool | None:
-        """Whether the prediction is right; None if that is not known."""
+        """Whether the prediction is right; None without a label."""
         return None if self.label is None else bool(self.label == self.predicted)
 
 
 @dataclass(frozen=True)
 class Rival:
-    """A family of models, or a candidate: what it scored, and how far it is behind the best.
+    """A family of models, or a candidate: its score, and its distance from the best.
 
-    `error` is the standard error of `behind`; NaN is not known.
+    `error` is the standard error of `behind`; NaN is unknown.
     """
 
     name: str
@@ -379,12 +378,12 @@ class Rival:
 
     @property
     def has_error(self) -> bool:
-        """Whether the standard error is known, and says anything."""
+        """Whether the standard error is known, and above 0."""
         return self.error > 0.0
 
     @property
     def has_seconds(self) -> bool:
-        """Whether it is known what its candidates took."""
+        """Whether the seconds of its candidates are known."""
         return self.seconds >= 0.0
 
 
@@ -392,9 +391,9 @@ class Rival:
 class SearchSummary:
     """The candidates of a search, by families of models, or one by one where there were none.
 
-    `rivals` begin with the best; `simpler` are the families that are simpler than the chosen one,
+    `rivals` begin with the best.  `simpler` are the families that are simpler than the chosen one,
     the simplest first.  The candidates of families add up to `n_candidates`, of which `n_dropped`
-    were not tried to the end.
+    were dropped early.
     """
 
     by_family: bool
@@ -414,11 +413,10 @@ class SearchSummary:
 class Facts:
     """Facts on a model, in words.
 
-    `kind` is a sentence for readers who do not know boosting, `strangers` are sentences on missing
-    and unseen values, `lines` are names with what they have, `parameters` those that are not the
-    defaults, and `edits` what was changed by hand.  `names` are what the classes are called, and
-    `unnamed` is a clause on the labels of which nobody said what they
-    stand for, if any.  `described` says of features what they hold.
+    `kind` is a sentence for readers without knowledge of boosting.  `strangers` are sentences on
+    missing and unseen values, `lines` names with values, `parameters` those that differ from the
+    defaults, and `edits` the changes by hand.  `names` are the names of the classes, and `unnamed`
+    is a clause on labels without a name, if any.  `described` has the descriptions of features.
     """
 
     estimator: str
@@ -437,13 +435,13 @@ class Facts:
     edits: tuple[str, ...]
 
     def name(self, label: Any) -> str:
-        """Return what the class of a label is called."""
+        """Return the name of a label's class."""
         return self.names[self.classes.index(label)]
 
 
 @dataclass(frozen=True)
 class Caution:
-    """Something to beware of: a short title, what it means, and where."""
+    """A caution: a short title, its meaning, and its places."""
 
     title: str
     text: str
@@ -452,7 +450,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class Drift:
-    """Rows whose value of a feature no training row had; NaN where it is not known."""
+    """Rows with values of a feature that no training row had; NaN where unknown."""
 
     feature: str
     unseen: float
@@ -471,9 +469,9 @@ class Drift:
 class ReportContent:
     """The content of a page.
 
-    `class_` is the class that effects and groups are of.  `evaluation` and `simpler` need rows with
-    labels.  `no_rows` is why no rows are told, where they cannot be, and `groups_chosen` says how
-    the groups were chosen.
+    `class_` is the class of effects and groups.  `evaluation` and `simpler` need rows with labels.
+    `no_rows` is the reason for which no rows are shown, if there is one.  `groups_chosen` is a
+    sentence on the choice of groups.
     """
 
     options: ReportOptions
@@ -488,7 +486,7 @@ class ReportContent:
     effects: Sequence[Effect]
     pairs: Sequence[PairEffect]
     simpler: SimplerModels | None
-    rows: Sequence[TellingRow]
+    rows: Sequence[ExplainedRow]
     no_rows: str
     search: SearchSummary | None
     groupings: Sequence[Grouping]
@@ -497,9 +495,9 @@ class ReportContent:
 
 @dataclass(frozen=True)
 class Figure:
-    """The charts of an effect on both scales, notes below, and what the feature holds, if stated.
+    """The charts of an effect on both scales, notes below, and the feature's description, if any.
 
-    `reach` is what the strongest colours of a grid stand for, on either scale.  `values` are all
+    `reach` is the effect of the strongest colours of a grid, on either scale.  `values` are all
     ranges or categories: a name, the points, the probability and the training rows of each.
     """
 
@@ -518,7 +516,7 @@ class Figure:
 class Figures:
     """The figures of a page.
 
-    `shows_points` says that the charts of some rows show log-odds in place of probabilities.
+    With `shows_points`, the charts of some rows show log-odds in place of probabilities.
     """
 
     reliability: str

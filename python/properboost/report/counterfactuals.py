@@ -1,4 +1,4 @@
-"""Counterfactuals: values of one feature that would turn what is predicted of a row.
+"""Counterfactuals: values of one feature that would change a row's predicted class.
 
 The flip rate of a feature is the share of the rows whose predicted class changes when this feature
 alone changes.
@@ -28,26 +28,26 @@ from properboost.report.content import (
     Array,
     Counterfactual,
     Counterfactuals,
+    ExplainedRow,
     Grouping,
-    TellingRow,
     Term,
 )
 from properboost.report.wording import find_protected, list_words
 
-__all__ = ["Feature", "add_counterfactuals", "add_flip_rates", "read_rows"]
+__all__ = ["VariedFeature", "add_counterfactuals", "add_flip_rates", "read_rows"]
 
 KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
-"""The kinds of rows whose changes are told."""
+"""The kinds of rows with counterfactuals."""
 
 MOST_CHANGES = 3
 
 MOST_FEATURES = 50
-"""Features of which other values are tried; the most important ones."""
+"""The most features with other values to try; the most important ones."""
 
 MOST_NUMBERS = 128
-"""Numbers of a feature that are all tried; of more, those nearest to the edges of bins.
+"""The most numbers of a feature to try; of more, those nearest to the edges of bins.
 
-Models look up bins, and see no difference between two numbers of one bin.
+Models look up bins, so two numbers of one bin make no difference.
 """
 
 MOST_CATEGORIES = 4
@@ -56,27 +56,27 @@ MOST_CATEGORIES = 4
 CATEGORY = 1.0 / 3.0
 """The size of a change of category.
 
-That of a number is the share of the test rows that it passes: between two rows drawn by lot, a
+That of a number is the share of the test rows that it passes: between two rows drawn at random, a
 third of all.
 """
 
 MOST_FLIP_ROWS = 2_000
-"""Rows that flip rates are of; of more, so many at equal distances."""
+"""The most rows of a flip rate; of more, so many at equal distances."""
 
 MOST_FLIP_VALUES = 10
-"""Values that flip rates try: the most frequent categories, or numbers that divide the rows."""
+"""Values of a flip rate: the most frequent categories, or numbers that divide the rows."""
 
 Codes: TypeAlias = NDArray[np.intp]
 """Classes, by their positions."""
 
 
 def add_counterfactuals(
-    model: TableClassifier, X: Any, rows: Sequence[TellingRow], terms: Sequence[Term]
-) -> list[TellingRow]:
-    """Return the rows with the single changes that would turn what is predicted of them.
+    model: TableClassifier, X: Any, rows: Sequence[ExplainedRow], terms: Sequence[Term]
+) -> list[ExplainedRow]:
+    """Return the rows with the single changes that would change their predicted class.
 
-    The values that are tried are those of other rows, in copies of the row that are predicted.
-    Missing and unseen values are neither tried nor replaced.
+    Copies of the row get the values of other rows, and the model predicts them.  Missing and unseen
+    values are neither tried nor replaced.
 
     Parameters
     ----------
@@ -84,10 +84,10 @@ def add_counterfactuals(
         The model.
     X : table
         The test rows.
-    rows : sequence of TellingRow
-        What is told of some of them.
+    rows : sequence of ExplainedRow
+        The explained rows.
     terms : sequence of Term
-        What matters, the most important first; with none, every feature may.
+        The terms, the most important first; without any, every feature may change.
     """
     asked = [row for row in rows if row.kind in KINDS]
     if not asked:
@@ -104,29 +104,29 @@ def add_counterfactuals(
 
 
 @dataclass(frozen=True)
-class Feature(ABC):
-    """A feature of which other values are tried."""
+class VariedFeature(ABC):
+    """A feature with other values to try."""
 
     place: int
     name: str
     is_protected: bool
     column: Array
-    """The values of all rows that are known, ascending."""
+    """The known values of all rows, ascending."""
 
     weights: Array | None
     """The training rows of each bin, if known."""
 
     def count(self, first: int, last: int) -> float | None:
-        """Return how many training rows these bins had, if known."""
+        """Return the number of training rows in these bins, if known."""
         return None if self.weights is None else float(self.weights[first : last + 1].sum())
 
     @abstractmethod
     def sample_values(self, most: int) -> Array:
-        """Return so many values that stand for those of all rows."""
+        """Return so many values that represent those of all rows."""
 
     @abstractmethod
     def list_values(self, present: float) -> Array:
-        """Return the values that are tried, ascending, the present one among them."""
+        """Return the values to try, ascending, with the present one among them."""
 
     @abstractmethod
     def change(self, present: float, values: Array, into: Codes, before: int) -> Counterfactual:
@@ -134,9 +134,9 @@ class Feature(ABC):
 
 
 @dataclass(frozen=True)
-class _Number(Feature):
+class _VariedNumber(VariedFeature):
     edges: Array
-    """The edges of bins, which hold their upper ends."""
+    """The edges of bins; a bin holds its upper edge."""
 
     def sample_values(self, most: int) -> Array:
         if len(self.column) == 0:
@@ -153,7 +153,7 @@ class _Number(Feature):
         return np.union1d(values, present)
 
     def change(self, present: float, values: Array, into: Codes, before: int) -> Counterfactual:
-        # Rows of the same value as either end are passed by half.
+        # Half of the rows with the value of either end count as passed.
         ends = [np.searchsorted(self.column, values, side) for side in ("left", "right")]
         at = 0.5 * (ends[0] + ends[1])
         passed = np.abs(at - at[np.searchsorted(values, present)])
@@ -182,7 +182,7 @@ class _Number(Feature):
 
 
 @dataclass(frozen=True)
-class _Category(Feature):
+class _VariedCategory(VariedFeature):
     words: tuple[str, ...]
     """The categories of each bin, in words."""
 
@@ -214,14 +214,14 @@ class _Category(Feature):
 
 def read_rows(
     model: TableClassifier, X: Any, numbers: NDArray[np.intp], places: Sequence[int]
-) -> tuple[Array, list[Feature]]:
+) -> tuple[Array, list[VariedFeature]]:
     """Return some rows as numbers and bins of categories, and the features that may change."""
     table, _ = open_rows(model, X)
     bins, weights = describe_training(model)
     names = label_features(model)
     protected = {*find_protected(names)}
     raw = np.empty((len(numbers), table.n_features))
-    features: dict[int, Feature] = {}
+    features: dict[int, VariedFeature] = {}
     for j, feature_bins in enumerate(bins):
         about = (j, names[j], j in protected)
         rows = None if weights is None else np.asarray(weights[j])
@@ -229,20 +229,20 @@ def read_rows(
             values = np.asarray(table.numeric(j))
             if j in places:
                 known = np.sort(values[~np.isnan(values)]).astype(np.float64)
-                features[j] = _Number(*about, known, rows, feature_bins.edges)
+                features[j] = _VariedNumber(*about, known, rows, feature_bins.edges)
         else:
             column = table.categorical(j)
             values = feature_bins.find(column, table.label(j))
             if j in places:
                 words = _name_bins(column, values, feature_bins.n_bins)
                 known = np.sort(values[values >= 0]).astype(np.float64)
-                features[j] = _Category(*about, known, rows, words)
+                features[j] = _VariedCategory(*about, known, rows, words)
         raw[:, j] = values[numbers]
     return raw, [features[j] for j in places]
 
 
 def _name_bins(column: CategoricalColumn, bins: NDArray[np.int32], n_bins: int) -> tuple[str, ...]:
-    """Return what the rows have in each bin; rare categories share one."""
+    """Return the rows' categories in each bin, in words; rare categories share one."""
     members: list[list[str]] = [[] for _ in range(n_bins)]
     codes, first = np.unique(column.codes, return_index=True)
     for code, row in zip(codes.tolist(), first.tolist(), strict=True):
@@ -252,13 +252,13 @@ def _name_bins(column: CategoricalColumn, bins: NDArray[np.int32], n_bins: int) 
 
 
 def _find_counterfactuals(
-    model: TableClassifier, features: Sequence[Feature], row: Array
+    model: TableClassifier, features: Sequence[VariedFeature], row: Array
 ) -> Counterfactuals:
     """Return the counterfactuals of a row, the smallest change first."""
     known = [
         feature
         for feature in features
-        if (row[feature.place] >= 0.0 if isinstance(feature, _Category) else True)
+        if (row[feature.place] >= 0.0 if isinstance(feature, _VariedCategory) else True)
         and not np.isnan(row[feature.place])
     ]
     tried = [feature.list_values(row[feature.place]) for feature in known]
@@ -288,8 +288,8 @@ def add_flip_rates(
 ) -> list[Grouping]:
     """Return groupings with the counterfactual flip rates of their features.
 
-    A row counts if any of the values turns what is predicted of it.  Groups that are not made of a
-    feature that the model uses have none.
+    A row counts if any of the values changes its predicted class.  Groups without a feature of the
+    model have none.
     """
     labels = list(label_features(model))
     asked = {grouping.name for grouping in groupings if grouping.is_used} & set(labels)
@@ -298,11 +298,11 @@ def add_flip_rates(
     numbers = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_FLIP_ROWS)).astype(np.intp))
     raw, features = read_rows(model, X, numbers, [labels.index(name) for name in asked])
     rates = {feature.name: _find_flip_rate(model, raw, feature) for feature in features}
-    return [replace(one, flip_rate=rates.get(one.name)) for one in groupings]
+    return [replace(grouping, flip_rate=rates.get(grouping.name)) for grouping in groupings]
 
 
-def _find_flip_rate(model: TableClassifier, raw: Array, feature: Feature) -> float | None:
-    """Return the share of the rows that any value of a feature turns."""
+def _find_flip_rate(model: TableClassifier, raw: Array, feature: VariedFeature) -> float | None:
+    """Return the share of the rows whose predicted class any value of a feature changes."""
     values = feature.sample_values(MOST_FLIP_VALUES)
     if len(values) < 2:
         return None

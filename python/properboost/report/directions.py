@@ -15,28 +15,28 @@ from properboost.report.wording import list_words, signed
 __all__ = ["describe_direction"]
 
 CLEAR = 0.95
-"""Share of the variance over training rows that a curve of one direction has, if that is clear."""
+"""Share of the variance over training rows above which one direction is clear."""
 
 VAGUE = 0.6
-"""The same below which there is no direction at all."""
+"""The same share, below which there is no direction."""
 
-SOME = 0.02
-"""Share of the training rows beyond a turn that is told of a curve with a clear direction."""
+BEYOND_TURN = 0.02
+"""Share of the training rows beyond a turn, from which a clear curve's turn is mentioned."""
 
 ENOUGH = 100
-"""Training rows of a category that is told."""
+"""The fewest training rows of a category in a sentence."""
 
 MOST_STRETCHES = 5
-"""Steps that a curve without a clear direction is told in."""
+"""The most steps in the sentence on a curve without a clear direction."""
 
 
 def describe_direction(shape: ShapeFunction) -> str:
-    """Return whether more of a number makes the class more probable, or which categories do.
+    """Return a sentence on the values of a feature that make the class more probable.
 
-    How much is explained by rising or falling alone is the share of the variance over training
-    rows that isotonic regression has; by a peak or a valley, that of the best two such curves.
+    The share explained by rising or falling alone is that of the variance over training rows under
+    isotonic regression.  With a peak or a valley, it is that of the best two such curves.
     """
-    curve = _Curve.of(shape)
+    curve = _FilledCurve.of(shape)
     if len(curve.filled) < 2 or np.ptp(curve.value) == 0.0:
         return ""
     name = f"“{shape.class_label}”"
@@ -49,18 +49,18 @@ def describe_direction(shape: ShapeFunction) -> str:
     peak, valley = (_find_turn(sign * curve.value, curve.weight) for sign in (1.0, -1.0))
     turn = max(peak, valley)
     if way.share >= CLEAR:
-        # A turn is told of a rising curve if it is a peak, and of a falling one if it is a valley.
+        # A rising curve's turn is mentioned if it is a peak, a falling one's if it is a valley.
         fits = (turn is peak) == (way.word == "more")
-        return _tell_way(curve, name, way, turn if fits else None)
+        return _describe_way(curve, name, way, turn if fits else None)
     if turn.share >= CLEAR:
         how, rest = ("most", "less") if turn is peak else ("least", "more")
         where = curve.name_range(turn.first, turn.last)
         return f"On the whole, {name} is {how} probable around {where}, and {rest} on each side."
-    return _tell_stretches(curve, name, way)
+    return _describe_stretches(curve, name, way)
 
 
-class _Curve(NamedTuple):
-    """A shape function in the bins that training rows filled."""
+class _FilledCurve(NamedTuple):
+    """A shape function in the bins with training rows."""
 
     shape: ShapeFunction
     filled: NDArray[np.intp]
@@ -68,7 +68,7 @@ class _Curve(NamedTuple):
     weight: Array
 
     @classmethod
-    def of(cls, shape: ShapeFunction) -> "_Curve":
+    def of(cls, shape: ShapeFunction) -> "_FilledCurve":
         """Return the curve of a shape function."""
         filled = np.flatnonzero(shape.weights > 0.0)
         return cls(shape, filled, shape.values[filled], shape.weights[filled])
@@ -81,38 +81,38 @@ class _Curve(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """The effect of a larger value on the class, its opposite, and how much that alone explains."""
+    """The effect of a larger value on the class, its opposite, and the share that it explains."""
 
     word: str
     other: str
     share: float
 
 
-def _tell_way(curve: _Curve, name: str, way: _Way, turn: "_Turn | None") -> str:
-    """Tell a curve that clearly has one direction, and its turn if that explains the rest."""
+def _describe_way(curve: _FilledCurve, name: str, way: _Way, turn: "_Turn | None") -> str:
+    """Describe a curve with one clear direction, and its turn if that explains the rest."""
     text = f"On the whole, the higher the value, the {way.word} probable {name}"
     if turn is None:
         return f"{text}."
     explains = 1.0 - turn.share < 0.5 * (1.0 - way.share)
-    if explains and turn.before > turn.after > SOME:
+    if explains and turn.before > turn.after > BEYOND_TURN:
         where = curve.name_range(turn.first, turn.last)
         text += f", up to about {where}; beyond that it is {way.other} probable than there"
     return f"{text}."
 
 
-def _tell_stretches(curve: _Curve, name: str, way: _Way) -> str:
-    """Tell a curve without a clear direction, in rough steps."""
+def _describe_stretches(curve: _FilledCurve, name: str, way: _Way) -> str:
+    """Describe a curve without a clear direction, in rough steps."""
     if way.share >= VAGUE:
         text = (
             f"By and large, the higher the value, the {way.word} probable {name}, but not evenly."
         )
     else:
-        text = f"There is no one direction: {name} gets more and less probable by turns."
-    told = [
+        text = f"There is no single direction: {name} becomes more and less probable in turn."
+    steps = [
         f"{signed(stretch.value)} at {curve.name_range(stretch.first, stretch.last)}"
         for stretch in _cut_into_stretches(curve.value, curve.weight)
     ]
-    return f"{text}  In rough steps, the points are {list_words(told, MOST_STRETCHES)}."
+    return f"{text}  In rough steps, the points are {list_words(steps, MOST_STRETCHES)}."
 
 
 def _compare_categories(shape: ShapeFunction, name: str) -> str:
@@ -136,7 +136,7 @@ def _explain(value: Array, weight: Array) -> float:
 
 
 class _Turn(NamedTuple):
-    """A curve that rises and then falls: what it explains, its top, and the rows on either side."""
+    """A curve that rises and then falls: its explained share, its top, and the rows beside it."""
 
     share: float
     first: int
@@ -188,12 +188,12 @@ class _Stretch(NamedTuple):
 
 
 def _cut_into_stretches(value: Array, weight: Array) -> list[_Stretch]:
-    """Return few stretches whose means explain most of the variance, or as much as so few can."""
+    """Return few stretches whose means explain most of the variance, or the most so few can."""
     n = len(value)
     rows, sums, squares = (
         np.concatenate([[0.0], np.cumsum(weight * value**power)]) for power in range(3)
     )
-    # lost[i, j]: the squares around the mean of the bins from i to before j.
+    # lost[i, j]: the squares around the mean of bins i to j - 1.
     lost = np.full((n + 1, n + 1), np.inf)
     i, j = np.triu_indices(n + 1, 1)
     lost[i, j] = squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (rows[j] - rows[i])

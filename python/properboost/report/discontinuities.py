@@ -15,13 +15,13 @@ from properboost.report.wording import count, list_words, signed
 __all__ = ["Plateau", "count_few", "list_discontinuities", "list_plateaus"]
 
 LARGE = 2.0
-"""Log-odds that neighbouring ranges are apart at least: the odds are seven times as large."""
+"""The least distance of neighbouring ranges in log-odds: seven times the odds."""
 
 VAGUE = 1.0
-"""Log-odds by which such a distance may be off at least, at a level of 90%."""
+"""The least half-width of a distance's 90% interval, in log-odds, that is vague."""
 
 FEW = 100.0
-"""Training rows of a range below which they are few."""
+"""Training rows below which a range has few."""
 
 MOST_LINES = 5
 
@@ -30,16 +30,16 @@ _Z = 1.645
 
 
 def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
-    """Return what to say of neighbouring ranges that differ by more than their rows can tell.
+    """Return the caution on neighbouring ranges that differ by more than their rows support.
 
     Ranges of the same points are one.
 
-    The log-odds of n rows, of which the share p is of the class, have the variance
-    ``1 / (n p (1 - p))``.  Here p is what the model says of an otherwise average row, which its
-    regularisation has drawn away from 0 and 1; it is kept at least half a row from these, as rows
-    that are all of one class say no more.  A jump is told if it is large, if by these variances its
-    size is vague, and if one of the ranges has few rows.  So a step is not told that many rows
-    support, nor a curve that moves a little from one range of few rows to the next.
+    The log-odds of n rows, of which the share p is of the class, have the variance ``1 / (n p (1 -
+    p))``.  Here p is the model's probability of an otherwise average row, which regularisation has
+    drawn away from 0 and 1.  It stays at least half a row from these, the most that rows of one
+    class can show.  A jump is listed if it is large, if its size is vague by these variances, and
+    if one of the ranges has few rows.  So steps that many rows support are not listed, nor small
+    moves between ranges of few rows.
     """
     jumps = []
     for effect in effects:
@@ -57,13 +57,13 @@ def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
         jump = np.abs(np.diff(value))
         vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
         for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
-            told = [
+            ranges = [
                 f"{signed(side.value)} at “{side.label}” ({count(side.rows, 'row', 'rows')})"
                 for side in sides[k : k + 2]
             ]
             line = (
-                f"{effect.term.name}: {told[0]}, and {told[1]}; the odds there are "
-                f"{_say_times(float(value[k + 1] - value[k]))}"
+                f"{effect.term.name}: {ranges[0]}, and {ranges[1]}; the odds there are "
+                f"{_format_times(float(value[k + 1] - value[k]))}"
             )
             jumps.append((float(jump[k]), effect.term.name, line))
     if not jumps:
@@ -78,15 +78,15 @@ def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
             "Jumps between ranges of few rows",
             f"From one range of a number to the next, the points jump by more than {LARGE:g}, "
             "which multiplies or divides the odds by more than seven.  The smaller of the two "
-            f"ranges had fewer than {FEW:g} training rows, which cannot say how large the jump is; "
-            "and two cases that hardly differ get very different answers.",
+            f"ranges had fewer than {FEW:g} training rows, too few to estimate the jump.  Two "
+            "cases that hardly differ get very different answers.",
             tuple(lines),
         )
     ]
 
 
-def _say_times(jump: float) -> str:
-    """Return how many times the odds are multiplied or divided by so many log-odds."""
+def _format_times(jump: float) -> str:
+    """Return the factor on the odds of so many log-odds, in words."""
     most = 1e9
     times = float(f"{min(math.exp(min(abs(jump), 100.0)), most):.2g}")
     how = "about" if times < most else "more than"
@@ -135,6 +135,6 @@ def list_plateaus(shape: ShapeFunction) -> list[Plateau]:
 
 
 def count_few(shape: ShapeFunction, few: float) -> tuple[int, int]:
-    """Return how many plateaus have fewer training rows than so many, and how many there are."""
+    """Return the number of plateaus with fewer training rows than so many, and of all."""
     plateaus = list_plateaus(shape)
     return sum(plateau.rows < few for plateau in plateaus), len(plateaus)

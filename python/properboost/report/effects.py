@@ -26,7 +26,7 @@ def is_additive(model: TableClassifier) -> bool:
 
 
 def list_terms(model: TableClassifier) -> list[Term]:
-    """Return the features and pairs of a model, the most important first; none if not known."""
+    """Return the features and pairs of a model, the most important first; none if unknown."""
     try:
         importances = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
     except AttributeError:  # of compact trees
@@ -56,10 +56,10 @@ def list_terms(model: TableClassifier) -> list[Term]:
 
 
 def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
-    """Return whether each term may be chance for every class; None without bags."""
+    """Return whether each term may be noise for every class; None without bags."""
     if not isinstance(model, BoostedClassifier) or not isinstance(model.ensemble_, TableEnsemble):
         return None
-    if model.ensemble_.spread is None:
+    if model.ensemble_.standard_errors is None:
         return None
     p_values = np.asarray(model.ensemble_.p_values)
     noisy: NDArray[np.bool_] = np.all(p_values > NOISE_LEVEL, axis=0)

@@ -26,9 +26,9 @@ def describe_model(
     class_names: Any = None,
     feature_descriptions: Any = None,
 ) -> Facts:
-    """Return what there is to say of a fitted model, which is a sum of shape functions or not.
+    """Return the facts on a fitted model, which is a sum of shape functions or not.
 
-    `class_names` and `feature_descriptions` are as `write_report` takes them.
+    `class_names` and `feature_descriptions` are those of `write_report`.
     """
     contents = dict(list_contents(model))
     bins, weights = describe_training(model)
@@ -57,7 +57,7 @@ def describe_model(
 
 
 def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
-    """Return what the model does, in a sentence or two."""
+    """Return the way the model works, in a sentence or two."""
     if is_additive:
         several = (
             "one feature, or of two together" if contents["tables"]["pairs"] else "one feature"
@@ -84,7 +84,7 @@ def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
 _SUMS = (
     (
         "Missing: where training had missing values of a feature, they have points of their own, "
-        "as a category has.  Where it had none, the feature is left out of the sum."
+        "like a category.  Where it had none, the feature is left out of the sum."
     ),
     "the feature is left out of the sum",
 )
@@ -97,7 +97,7 @@ _QUESTIONS = (
     ),
     "the row stops at such a question and gets the mean of what is below",
 )
-"""The same of a model that asks questions."""
+"""The same of a model of trees, which ask questions."""
 
 
 def _list_strangers(
@@ -107,7 +107,7 @@ def _list_strangers(
     weights: Any,
     is_additive: bool,
 ) -> Iterator[str]:
-    """Yield what the model does with values that training did not have, in sentences."""
+    """Yield sentences on the model's use of values that training did not have."""
     n_numeric = sum(isinstance(feature_bins, NumericBins) for feature_bins in bins)
     if "coefficients" in contents:
         yield "A number must not be missing: such rows are refused."
@@ -117,15 +117,15 @@ def _list_strangers(
     missing, unseen = _SUMS if is_additive else _QUESTIONS
     labels = label_features(model)
     if weights is not None:
-        yield _tell_missing(labels, bins, weights)
+        yield _describe_missing(labels, bins, weights)
     yield missing
-    yield from _tell_categories(labels, bins, unseen)
+    yield from _describe_categories(labels, bins, unseen)
     if n_numeric:
         yield "A number beyond all of training: it counts as the nearest one that training had."
 
 
-def _tell_missing(labels: Sequence[str], bins: Sequence[FeatureBins], weights: Any) -> str:
-    """Return of which features training had missing values, in a sentence."""
+def _describe_missing(labels: Sequence[str], bins: Sequence[FeatureBins], weights: Any) -> str:
+    """Return a sentence on the features with missing values in training."""
     had = [
         f"“{label}”"
         for label, feature_bins, weight in zip(labels, bins, weights, strict=True)
@@ -134,10 +134,10 @@ def _tell_missing(labels: Sequence[str], bins: Sequence[FeatureBins], weights: A
     return f"In training, values were missing of {list_words(had) if had else 'no feature'}."
 
 
-def _tell_categories(
+def _describe_categories(
     labels: Sequence[str], bins: Sequence[FeatureBins], unseen: str
 ) -> Iterator[str]:
-    """Yield what becomes of categories that training did not have, if features have any."""
+    """Yield sentences on categories that training did not have, if features have any."""
     categorical = [
         (label, feature_bins)
         for label, feature_bins in zip(labels, bins, strict=True)
@@ -151,7 +151,7 @@ def _tell_categories(
 
 
 def _list_lines(model: TableClassifier, contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is known of the model, by name."""
+    """Yield facts on the model, by name."""
     family = getattr(model, "family_", None)
     if family is not None:
         yield "family", str(family)

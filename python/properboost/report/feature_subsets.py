@@ -1,6 +1,6 @@
-"""Scores of subsets of the features: the others silent, or the model fitted anew.
+"""Scores of subsets of the features: with the others silenced, or the model fitted anew.
 
-Where the others are silent nothing is fitted: they say what they say on average.
+Silenced features have their average effect, and nothing is fitted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from properboost.report.wording import find_protected
 
 __all__ = [
     "MOST_ROWS",
-    "TrainingRows",
+    "TrainingSet",
     "score_probabilities",
     "score_subsets",
     "score_unprotected",
@@ -34,15 +34,15 @@ __all__ = [
 ]
 
 MOST_ROWS = 20_000
-"""Test rows on which models of few features are scored; the first."""
+"""The most test rows on which models of few features are scored; the first ones."""
 
 STEPS = (1, 2, 3, 5, 8, 12, 20, 32)
-"""Numbers of features, of which those below all are told."""
+"""Numbers of features in a subset; those below the number of all are used."""
 
 
 @dataclass(frozen=True)
-class TrainingRows:
-    """Rows that models are fitted to, their labels and, if they have any, their weights."""
+class TrainingSet:
+    """Training rows, their labels and, if they have any, their weights."""
 
     X: Any
     y: ArrayLike
@@ -55,28 +55,28 @@ def score_subsets(
     X: Any,
     codes: NDArray[np.intp],
     weight: Array | None,
-    train: TrainingRows | None = None,
+    train: TrainingSet | None = None,
     *,
     is_additive: bool,
 ) -> list[SubsetScores]:
-    """Return what a model scores with 1, 2, ... of its features, and with all that it uses.
+    """Return a model's scores with 1, 2, ... of its features, and with all that it uses.
 
     Parameters
     ----------
     model : TableClassifier
         The model.
     terms : sequence of Term
-        What matters, the most important first.
+        The terms, the most important first.
     X : table
         The test rows.
     codes : ndarray of shape (n_rows,)
         The positions of their classes.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts.
-    train : TrainingRows, optional
+    train : TrainingSet, optional
         Rows to which the model is fitted anew, with its parameters and few features.
     is_additive : bool
-        Whether features of the model can be silent.
+        Whether features of the model can be silenced.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def score_subsets(
     order = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
     if train is not None and not order:
         raise ValueError(
-            "X_train: nothing can be fitted to fewer features, as it is not known which ones of "
-            f"this {type(model).__name__} matter"
+            f"X_train must be None for this {type(model).__name__}, which has no importances to "
+            "choose fewer features by"
         )
     X, codes, weight = take_scored(X, codes, weight)
     sizes = [*(k for k in STEPS if k < len(order)), *([len(order)] if order else [])]
@@ -101,7 +101,7 @@ def score_subsets(
         silenced = score(_silence(model, X, order, sizes))
     fitted: Iterable[ModelScores | None] = repeat(None)
     if train is not None:
-        # In the end also those that it does not use: on the rows it had, that is the model again.
+        # The last fit has unused features, too: on the model's training rows it is the model again.
         lots = [sorted(order[:size]) for size in sizes[:-1]]
         lots.append(list(range(model.n_features_in_)))
         fitted = score(_fit(model, X, lots, train))
@@ -117,25 +117,25 @@ def score_unprotected(
     X: Any,
     codes: NDArray[np.intp],
     weight: Array | None,
-    train: TrainingRows,
+    train: TrainingSet,
 ) -> ModelScores | None:
-    """Return what the model scores, fitted anew without all features that the law may protect.
+    """Return the scores of the model fitted anew without features that the law may protect.
 
     None if it has no such features, or no others.  The arguments are those of `score_subsets`.
     """
     protected = {*find_protected(label_features(model))}
-    kept = [j for j in range(model.n_features_in_) if j not in protected]
-    if not protected or not kept:
+    features = [j for j in range(model.n_features_in_) if j not in protected]
+    if not protected or not features:
         return None
     X, codes, weight = take_scored(X, codes, weight)
-    (probability,) = _fit(model, X, [kept], train)
+    (probability,) = _fit(model, X, [features], train)
     return score_probabilities(probability, codes, weight)
 
 
 def take_scored(
     X: Any, codes: NDArray[np.intp], weight: Array | None
 ) -> tuple[Any, NDArray[np.intp], Array]:
-    """Return the test rows by which models are compared, their classes and their weights."""
+    """Return the test rows for the comparison of models, their classes and their weights."""
     n_rows = min(len(codes), MOST_ROWS)
     if n_rows < len(codes):
         X = take_rows(X, np.arange(n_rows))
@@ -155,7 +155,7 @@ def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Arr
 def _silence(
     model: BoostedClassifier, X: Any, order: Sequence[int], sizes: Sequence[int]
 ) -> Iterator[Array]:
-    """Yield probabilities by so many features and the pairs of these; the others are silent."""
+    """Yield probabilities from so many features and their pairs; the others are silenced."""
     table, n_threads = open_rows(model, X)
     models = range(len(model.ensemble_.models))
     added, baselines = model.ensemble_.contributions(table, n_threads, models, explain_tree)
@@ -175,18 +175,18 @@ def _fit(
     model: TableClassifier,
     X: Any,
     lots: Sequence[list[int]],
-    train: TrainingRows,
+    train: TrainingSet,
 ) -> Iterator[Array]:
     """Yield probabilities of the model fitted anew to each lot of features.
 
-    A search stands for the model that it chose.
+    With a search, this is the model that it chose.
     """
     base: Any = getattr(model, "best_estimator_", model)
     parameters = base.get_params()
     lost = [name for name, value in parameters.items() if isinstance(value, NotSaved)]
     if lost:
         raise ValueError(
-            f"X_train: the model cannot be fitted anew, as its file does not hold the parameter "
+            "X_train: the model cannot be fitted again, because its file lacks the parameter "
             f"{lost[0]} ({parameters[lost[0]].what}); set it with set_params"
         )
     try:
@@ -200,11 +200,11 @@ def _fit(
         raise ValueError(f"y_train must hold every class of the model; it lacks {lacking[0]!r}")
     weight = {} if train.sample_weight is None else {"sample_weight": train.sample_weight}
     names = getattr(model, "feature_names_in_", None)
-    for kept in lots:
-        anew = clone(base)
-        anew.set_params(**_narrow(parameters, kept, names, table.n_features))
-        anew.fit(_take_columns(train.X, kept), train.y, **weight)
-        yield anew.predict_proba(_take_columns(X, kept))
+    for features in lots:
+        refitted = clone(base)
+        refitted.set_params(**_narrow(parameters, features, names, table.n_features))
+        refitted.fit(_take_columns(train.X, features), train.y, **weight)
+        yield refitted.predict_proba(_take_columns(X, features))
 
 
 def _take_columns(source: Any, positions: list[int]) -> Any:
@@ -218,12 +218,12 @@ def _take_columns(source: Any, positions: list[int]) -> Any:
 
 def _narrow(
     parameters: Mapping[str, Any],
-    kept: Sequence[int],
+    columns: Sequence[int],
     names: NDArray[np.object_] | None,
     n_features: int,
 ) -> dict[str, Any]:
-    """Return the parameters that speak of features, about those that are kept."""
-    features = _Kept(kept, None if names is None else names.tolist(), n_features)
+    """Return the parameters about features, narrowed to these columns."""
+    features = _FeatureSubset(columns, None if names is None else names.tolist(), n_features)
     narrowed: dict[str, Any] = {}
     categorical = parameters.get("categorical_features")
     if categorical is not None and not isinstance(categorical, str):
@@ -238,8 +238,8 @@ def _narrow(
     return narrowed
 
 
-class _Kept:
-    """The features that are kept, and their new positions."""
+class _FeatureSubset:
+    """A subset of the features, with their new positions."""
 
     def __init__(self, features: Sequence[int], names: list[str] | None, n_features: int) -> None:
         self._features = features
@@ -248,24 +248,24 @@ class _Kept:
         self._n_features = n_features
 
     def place(self, feature: Any) -> int | None:
-        """Return the new position of a feature; None of one that is left out."""
+        """Return the new position of a feature; None if it is left out."""
         return self._places.get(find_feature(feature, self._names, self._n_features))
 
     def narrow_list(self, features: Any) -> list[int]:
-        """Return the new positions of those features that are kept, from a list or a mask."""
+        """Return the new positions of remaining features, from a list or a mask."""
         listed = np.asarray(features, dtype=object).tolist()
-        if listed and all(isinstance(one, bool | np.bool_) for one in listed):
-            listed = [j for j, one in enumerate(listed) if one]
+        if listed and all(isinstance(entry, bool | np.bool_) for entry in listed):
+            listed = [j for j, entry in enumerate(listed) if entry]
         return [k for k in map(self.place, listed) if k is not None]
 
     def narrow_directions(self, directions: Any) -> dict[int, int] | list[int]:
-        """Return the directions of those features that are kept, from a mapping or a list."""
+        """Return the directions of remaining features, from a mapping or a list."""
         if not isinstance(directions, Mapping):
             return [directions[j] for j in self._features]
         placed = {self.place(feature): direction for feature, direction in directions.items()}
         return {k: direction for k, direction in placed.items() if k is not None}
 
     def narrow_pairs(self, pairs: Any) -> list[tuple[int | None, int | None]]:
-        """Return the new positions of those pairs of which both features are kept."""
+        """Return the new positions of pairs whose features both remain."""
         placed = [(self.place(first), self.place(second)) for first, second in pairs]
         return [pair for pair in placed if None not in pair]

@@ -1,4 +1,4 @@
-"""The figures of a page: charts, and the texts that are read out."""
+"""The figures of a page: charts, and their texts to read out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +22,7 @@ from properboost.report.content import (
     FEW_ROWS,
     Effect,
     Estimate,
+    ExplainedRow,
     Figure,
     Figures,
     Grouping,
@@ -29,7 +30,6 @@ from properboost.report.content import (
     Reliability,
     ReportContent,
     Span,
-    TellingRow,
     Term,
 )
 from properboost.report.directions import describe_direction
@@ -76,7 +76,7 @@ def draw_figures(content: ReportContent) -> Figures:
             for effect in content.effects
         ),
         pairs=tuple(_draw_pair(effect, level) for effect in content.pairs),
-        rows=tuple(draw_row(row, content.facts.name(row.spoken_for)) for row in content.rows),
+        rows=tuple(draw_row(row, content.facts.name(row.class_label)) for row in content.rows),
         shows_points=any(map(shows_points, content.rows)),
     )
 
@@ -103,7 +103,9 @@ def _draw_reliability(reliability: Reliability, content: ReportContent, level: f
         titles = ("predicted probability", "share of rows that really were so")
     if len(names) > 2:
         titles = ("predicted probability of the predicted class", "share of rows predicted rightly")
-    return draw_reliability(drawn, titles, "Reliability diagram: what was predicted, what was so")
+    return draw_reliability(
+        drawn, titles, "Reliability diagram: predicted probabilities and observed shares"
+    )
 
 
 def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
@@ -116,14 +118,14 @@ def _draw_grouping(grouping: Grouping, label: str, level: float) -> str:
             (1, group.missed, f"of those that really were {label}, missed"),
         ):
             if share is not None and share.is_known:
-                text = f"{group.name}: {words}: {_tell_share(share, level)}"
+                text = f"{group.name}: {words}: {_format_share(share, level)}"
                 dots.append(Dot(name, kind, share.value, share.low, share.high, text))
     if not dots:
         return ""
     return draw_dots(dots, "share called wrongly", f"{grouping.name}: errors by group")
 
 
-def _tell_share(share: Estimate, level: float) -> str:
+def _format_share(share: Estimate, level: float) -> str:
     return (
         f"{percent(share.value)} ({level:.0%} interval: {percent(share.low)} to "
         f"{percent(share.high)})"
@@ -179,7 +181,7 @@ def _list_values(effect: Effect) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Figure:
-    """Return what the page shows of a feature or pair, its pictures on both scales."""
+    """Return the figure of a feature or pair, with charts on both scales."""
     return Figure(
         title=term.name,
         importance=percent(term.importance),
@@ -191,7 +193,7 @@ def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()
 
 
 def _list_notes(effect: Effect, level: float) -> list[str]:
-    """Return what a picture of a shape function does not show."""
+    """Return notes on facts that the chart of a shape function does not show."""
     shape, other = effect.log_odds, effect.probability
     notes = [text for text in (describe_direction(shape),) if text]
     if shape.missing_weight > 0.0:
@@ -215,7 +217,8 @@ def _list_notes(effect: Effect, level: float) -> list[str]:
     if few > 0:
         what = ("range", "ranges") if shape.kind == "numeric" else ("category", "categories")
         notes.append(
-            f"{count(few, *what)} had fewer than {FEW_ROWS} training rows, which say little."
+            f"{count(few, *what)} had fewer than {FEW_ROWS} training rows, too few for a reliable "
+            "estimate."
         )
     return notes
 
@@ -252,7 +255,7 @@ def _find_bounds(
     inner = whole[np.isfinite(whole)]
     if len(inner) == 0:
         return np.array([0.0, 1.0])
-    # What is not known, or not beyond the next bound, is a little beyond it.
+    # An end that is unknown, or not beyond the next bound, goes a little beyond that.
     room = max((inner[-1] - inner[0]) / (len(inner) + 1), abs(inner[0]) * 1e-6, 1e-12)
     if not whole[0] < whole[1]:
         whole[0] = whole[1] - room
@@ -291,13 +294,13 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
 
 
 def _name_axis(function: ShapeFunction | PairFunction) -> str:
-    """Return few words for an axis."""
+    """Return a short title of an axis."""
     if function.scale == "probability":
         return name_probability(str(function.class_label))
     return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
 
 
-def _tell(function: ShapeFunction | PairFunction, value: float) -> str:
+def _format_value(function: ShapeFunction | PairFunction, value: float) -> str:
     if function.scale == "probability":
         return percent(value)
     return f"{signed(value)} log-odds"
@@ -308,18 +311,18 @@ def _count(weight: float) -> str:
 
 
 def _read_out(shape: ShapeFunction, level: float) -> list[str]:
-    """Return what is read out of each bin."""
+    """Return the text of each bin to read out."""
     ends = shape.interval(level) if shape.n_bags > 0 else None
     texts = []
     for k, (label, value) in enumerate(zip(shape.labels, shape.values.tolist(), strict=True)):
-        text = f"{name_bin(shorten(shape.label), label)}: {_tell(shape, value)}"
+        text = f"{name_bin(shorten(shape.label), label)}: {_format_value(shape, value)}"
         if ends is not None:
-            text += f" ({_tell_ends(shape, ends[0][k], ends[1][k])})"
+            text += f" ({_format_ends(shape, ends[0][k], ends[1][k])})"
         texts.append(f"{text}, {_count(shape.weights[k])}")
     return texts
 
 
-def _tell_ends(function: ShapeFunction | PairFunction, low: float, high: float) -> str:
+def _format_ends(function: ShapeFunction | PairFunction, low: float, high: float) -> str:
     if function.scale == "probability":
         return f"{percent(low)} to {percent(high)}"
     return f"{signed(low)} to {signed(high)}"
@@ -340,12 +343,14 @@ def _draw_cells(function: PairFunction, level: float) -> str:
 
     def read_out(i: int, j: int) -> str:
         value = float(function.values[i, j])
-        told = points(value - function.average) if is_probability else _tell(function, value)
+        effect = (
+            points(value - function.average) if is_probability else _format_value(function, value)
+        )
         places = (
             f"{name_bin(shorten(first), function.levels[0][i])}, "
             f"{name_bin(shorten(second), function.levels[1][j])}"
         )
-        text = f"{places}: {told}"
+        text = f"{places}: {effect}"
         if ends is not None:
             low, high = ends[0][i, j], ends[1][i, j]
             if low <= function.average <= high:
@@ -366,11 +371,11 @@ def _draw_cells(function: PairFunction, level: float) -> str:
 
 
 _EXTREME = 0.001
-"""A probability, of a class or of all others, below which steps tell log-odds."""
+"""A probability, of a class or of all others, below which steps show log-odds."""
 
 
-def shows_points(row: TellingRow) -> bool:
-    """Whether steps of a row tell log-odds in place of probabilities."""
+def shows_points(row: ExplainedRow) -> bool:
+    """Whether steps of a row show log-odds in place of probabilities."""
     return any(_is_extreme(step.after) for step in row.steps)
 
 
@@ -378,12 +383,12 @@ def _is_extreme(share: float) -> bool:
     return 0.0 < share < _EXTREME or 1.0 - _EXTREME < share < 1.0
 
 
-def _say_where(share: float) -> str:
+def _format_position(share: float) -> str:
     """Return a probability, or its log-odds where percentages would hardly change."""
     return signed(float(find_log_odds(share))) if _is_extreme(share) else percent(share)
 
 
-def draw_row(row: TellingRow, spoken_for: str) -> str:
+def draw_row(row: ExplainedRow, class_label: str) -> str:
     """Draw a waterfall chart: the steps of a row to the probability of a class of this name."""
     bars = []
     for step in row.steps:
@@ -398,13 +403,13 @@ def draw_row(row: TellingRow, spoken_for: str) -> str:
             text += f" (between {signed(step.low)} and {signed(step.high)})"
         if step.within_noise:
             text += "; the effect may be chance"
-        note = f"{signed(step.added)} \u2192 {_say_where(step.after)}"
+        note = f"{signed(step.added)} \u2192 {_format_position(step.after)}"
         bars.append(Bar(step.name, start + step.added, text, low, high, note, start))
     if not bars:
         return ""
     return draw_waterfall(
         bars,
-        name_probability(spoken_for),
-        f"What leads to the probability of {spoken_for} in row {row.number}",
+        name_probability(class_label),
+        f"Steps to the probability of {class_label} in row {row.number}",
         note="points \u2192 so far",
     )

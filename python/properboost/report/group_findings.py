@@ -9,19 +9,19 @@ from properboost.report.wording import list_words, percent, points
 __all__ = ["list_findings"]
 
 ENOUGH = 30
-"""Rows from which on a share is compared with that of other groups."""
+"""The fewest rows of a share that is compared with that of other groups."""
 
 MOST_UNNAMED = 4
-"""Groups of more extreme shares and too few rows that are listed."""
+"""The most listed groups of more extreme shares and too few rows."""
 
 
 def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator[str]:
-    """Yield what to say of the groups of a column, by the class of this name.
+    """Yield sentences on the groups of a column, about the class of this name.
 
-    Two groups are compared where both have enough rows and the intervals of their shares do not
-    overlap; the two that are farthest apart are named.  Probabilities are wrong on average where
-    the interval of what was so does not hold their mean.  All is decided by the printed numbers.
-    What is put together of small groups is not named.
+    Two groups differ where both have enough rows and the intervals of their shares do not overlap;
+    a sentence names the two that are farthest apart.  Probabilities are wrong on average where the
+    interval of the observed share does not hold their mean.  All decisions follow the printed
+    numbers.  The union of small groups is not named.
     """
     whole = [group for group in groups if not group.is_lump]
     for attribute, start in (
@@ -58,7 +58,7 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
     most, least = pair
     high, low = (share[group.name].value for group in pair)
     among = "of" if attribute in ("called", "wrong") else "in"
-    so = _tell_observed(most, least) if attribute == "called" else ""
+    so = _describe_observed(most, least) if attribute == "called" else ""
     text = (
         f"{start} {percent(high)} {among} the group “{most.name}” and {percent(low)} {among} the "
         f"group “{least.name}”{so}."
@@ -91,15 +91,15 @@ def _find_farthest(
     return max(apart, key=lead, default=None)
 
 
-def _tell_observed(most: Group, least: Group) -> str:
-    """Return how many of two groups really were of the class, as the end of a sentence."""
+def _describe_observed(most: Group, least: Group) -> str:
+    """Return the observed shares of the class in two groups, as the end of a sentence."""
     assert most.observed is not None
     assert least.observed is not None
     return f"; {percent(most.observed.value)} and {percent(least.observed.value)} really were"
 
 
 def count_rows(group: Group, attribute: str) -> float:
-    """Return how much weight a share of a group is of."""
+    """Return the weight of the rows behind a share of a group."""
     if group.observed is None or attribute not in ("missed", "false_alarms"):
         return group.weight
     share = group.observed.value
@@ -107,7 +107,7 @@ def count_rows(group: Group, attribute: str) -> float:
 
 
 def _overlap(first: Estimate, second: Estimate) -> bool:
-    """Whether two intervals have a number in common as they are printed."""
+    """Whether two intervals overlap as they are printed."""
     ends = [
         round(1000.0 * end) for interval in (first, second) for end in (interval.low, interval.high)
     ]

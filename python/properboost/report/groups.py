@@ -1,4 +1,4 @@
-"""Groups of rows, as by sex or age, and how the model treats each of them."""
+"""Groups of rows, as by sex or age, and the model's results on each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,25 +26,25 @@ from properboost.report.wording import find_protected
 __all__ = ["Columns", "choose_groups", "divide", "evaluate_groups"]
 
 Columns: TypeAlias = Mapping[str, tuple[Column | CategoricalColumn, bool]]
-"""Columns that make groups, by name, and whether the model uses them."""
+"""Columns that define groups, by name, and whether the model uses them."""
 
 MOST_GROUPS = 10
-"""Groups of a column; the smallest categories are put together."""
+"""The most groups of a column; the smallest categories are united."""
 
 MOST_RANGES = 5
 MOST_COLUMNS = 6
 MOST_LEVELS = 10
-"""Categories of a feature that is taken for groups where no name suggests one."""
+"""The most categories of a feature that defines groups where no name suggests one."""
 
 _OTHERS = "{} others"
 
-_AS_ASKED = "They are divided as was asked for."
+_AS_ASKED = "The groups are those of the columns named for this page."
 
 
 def choose_groups(
     model: TableClassifier, X: Any, groups: Any, terms: Sequence[Term]
 ) -> tuple[Columns, str]:
-    """Return the columns that groups are made of, and a sentence on how they were chosen.
+    """Return the columns that define groups, and a sentence on their choice.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def choose_groups(
     X : table
         The rows.
     groups : sequence, mapping or table, or None
-        As `write_report` takes it.
+        The argument of `write_report`.
     terms : sequence of Term
-        What matters, the most important first.
+        The terms, the most important first.
     """
-    features = _Features(model, X, terms)
+    features = _GroupFeatures(model, X, terms)
     if groups is None:
         return _suggest(features, terms)
     if hasattr(groups, "keys"):
@@ -70,8 +70,8 @@ def choose_groups(
     return features.take(at), _AS_ASKED
 
 
-class _Features:
-    """The features of rows, and what the model makes of them."""
+class _GroupFeatures:
+    """The features of rows, and the model's use of them."""
 
     def __init__(self, model: TableClassifier, X: Any, terms: Sequence[Term]) -> None:
         self._table, _ = open_rows(model, X)
@@ -84,11 +84,11 @@ class _Features:
         return self._table.n_rows
 
     def list_used(self) -> set[str]:
-        """Return the names of those that the model uses."""
+        """Return the names of the features that the model uses."""
         return {label for label, used in zip(self.labels, self._used, strict=True) if used}
 
     def has_few_categories(self, j: int) -> bool:
-        """Tell whether a feature is categorical, and divides rows into few groups."""
+        """Return whether a feature is categorical, and divides rows into few groups."""
         bins = self._bins[j]
         if isinstance(bins, NumericBins):
             return False
@@ -103,8 +103,8 @@ class _Features:
         return self._table.numeric(j) if is_numeric else self._table.categorical(j)
 
 
-def _read_columns(features: _Features, groups: Any) -> Columns:
-    """Return the columns of a mapping or a table, which the model may know by the same names."""
+def _read_columns(features: _GroupFeatures, groups: Any) -> Columns:
+    """Return the columns of a mapping or a table, and whether the model uses their names."""
     used = features.list_used()
     return {
         str(name): (_read(groups[name], str(name), features.n_rows), str(name) in used)
@@ -112,16 +112,19 @@ def _read_columns(features: _Features, groups: Any) -> Columns:
     }
 
 
-def _suggest(features: _Features, terms: Sequence[Term]) -> tuple[Columns, str]:
-    """Return the features that divide rows where nobody says how, and the sentence on them."""
+def _suggest(features: _GroupFeatures, terms: Sequence[Term]) -> tuple[Columns, str]:
+    """Return the default features that define groups, and the sentence on them."""
     order = [term.place for term in terms if not term.is_pair] or [*range(len(features.labels))]
     suspect = {*find_protected(features.labels)}
     at = [j for j in order if j in suspect]
-    how = "They are divided by the features whose names suggest that they say who a person is"
+    how = (
+        "The groups are those of the features whose names suggest that they describe who a "
+        "person is"
+    )
     if not at:
         at = [j for j in order if features.has_few_categories(j)]
         how = (
-            "No feature has a name that suggests who a person is, so they are divided by the "
+            "No feature has a name that suggests who a person is, so the groups are those of the "
             f"features of at most {MOST_LEVELS} categories"
         )
     if len(at) > MOST_COLUMNS:
@@ -134,7 +137,7 @@ def _suggest(features: _Features, terms: Sequence[Term]) -> tuple[Columns, str]:
 
 
 def _combine(columns: Columns) -> Columns:
-    """Return the two columns of the fewest categories as one, if there are two of at most ten."""
+    """Return the two columns of the fewest categories as one, if two have at most ten."""
     known = [
         (name, column, is_used)
         for name, (column, is_used) in columns.items()
@@ -153,7 +156,7 @@ def _combine(columns: Columns) -> Columns:
 
 
 def _find_used(terms: Sequence[Term], n_features: int) -> list[bool]:
-    """Return whether the model uses each feature; if that is not known, it may."""
+    """Return whether the model uses each feature; True if unknown."""
     used = [not terms] * n_features
     for term in terms:
         if not term.is_pair:
@@ -182,20 +185,20 @@ def evaluate_groups(
     label: str,
     confidence_level: float,
 ) -> list[Grouping]:
-    """Return how the model treats the groups of each column.
+    """Return the model's results on the groups of each column.
 
     Parameters
     ----------
     columns : mapping
-        What groups are made of; columns of one group are left out.
+        The columns that define groups; those of one group are left out.
     probability : ndarray of shape (n_rows, n_classes)
-        What was predicted.
+        The predicted probabilities.
     predicted, codes : ndarray of shape (n_rows,)
         The position of the class that was predicted, and of the row's own, if known.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts.
     positive : int
-        The position of the class that it is all about, called `label` in sentences.
+        The position of the class of all results, called `label` in sentences.
     confidence_level : float
         The share of intervals that hold what they are about.
     """
@@ -226,7 +229,7 @@ def evaluate_groups(
 def divide(
     column: Column | CategoricalColumn, weight: Array
 ) -> tuple[list[str], NDArray[np.intp], int | None]:
-    """Return the names of a column's groups, the group of each row, and which one is the others.
+    """Return the names of a column's groups, the group of each row, and the one of all others.
 
     Numbers are divided into ranges of about as many rows each, and into single values where there
     are few.  The heaviest categories come first.

@@ -9,14 +9,14 @@ from properboost.data.binning import Binning, FeatureBins, NumericBins
 from properboost.estimators.base import label_features
 from properboost.models.ensemble import Ensemble
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.models.tree import Tree
+from properboost.models.tree import TreeNodes
 from properboost.persistence.json_node import write_real
 
 __all__ = ["describe_edit", "find_changed", "list_contents"]
 
 
 def list_contents(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what is known of a fitted model besides its parameters, by name."""
+    """Yield the facts on a fitted model besides its parameters, by name."""
     if hasattr(model, "cv_results_"):
         yield (
             "search",
@@ -75,11 +75,11 @@ def _list_ensemble(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     tables: dict[str, Any] = {"tables": sum(map(len, ensemble.models)), "entries": entries}
     if isinstance(ensemble, TableEnsemble):
         tables["pairs"] = len(ensemble.pairs)
-        tables["bags"] = 0 if ensemble.spread is None else ensemble.spread.n_bags
+        tables["bags"] = 0 if ensemble.standard_errors is None else ensemble.standard_errors.n_bags
     yield "tables", tables
 
 
-def _count_nodes(trees: list[Tree]) -> dict[str, int]:
+def _count_nodes(trees: list[TreeNodes]) -> dict[str, int]:
     nodes = sum(len(tree.feature) for tree in trees)
     leaves = sum(int(tree.is_leaf.sum()) for tree in trees)
     return {"trees": len(trees), "nodes": nodes, "leaves": leaves}
@@ -105,7 +105,7 @@ def _describe_column(name: str, categories: tuple[Any, ...] | None) -> dict[str,
 
 
 def find_changed(model: Any) -> dict[str, Any]:
-    """Return the parameters that are not the defaults."""
+    """Return the parameters that differ from the defaults."""
     defaults = type(model)().get_params(deep=False)
     parameters = model.get_params(deep=False)
     return {
@@ -122,7 +122,7 @@ def describe_edit(edit: dict[str, Any]) -> str:
         case "monotonize":
             done = f"{feature} made to {'rise' if edit['direction'] > 0 else 'fall'}"
         case "set_shape_function":
-            done = f"what {feature} adds set by hand"
+            done = f"effect of {feature} set by hand"
             done += f" for class {edit['class']}" if "class" in edit else ""
         case "remove_feature":
             done = f"{feature} removed"

@@ -1,4 +1,4 @@
-"""A logistic regression on the same rows: what a standard model that is linear would score."""
+"""A logistic regression on the same rows, as a linear model for comparison."""
 
 import warnings
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from scipy import sparse
 
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.labels import find_classes
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.estimators.base import TableClassifier, describe_training, open_rows
 from properboost.report.content import Array, ModelScores
-from properboost.report.feature_subsets import TrainingRows, score_probabilities, take_scored
+from properboost.report.feature_subsets import TrainingSet, score_probabilities, take_scored
 
 __all__ = ["score_linear"]
 
@@ -23,12 +23,12 @@ def score_linear(
     X: Any,
     codes: NDArray[np.intp],
     weight: Array | None,
-    train: TrainingRows,
+    train: TrainingSet,
 ) -> ModelScores:
-    """Return what scikit-learn's logistic regression scores, with its default penalty.
+    """Return the scores of scikit-learn's logistic regression with its default penalty.
 
-    Numbers are brought to mean 0 and variance 1; missing ones have the mean, and a column that
-    says so.  A category is a column of 0 and 1; new ones are all 0.
+    Numbers are standardised to mean 0 and variance 1.  Missing ones get the mean and an indicator
+    column.  Categories are one-hot columns; new ones are all 0.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def score_linear(
         The positions of their classes.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts in the scores.
-    train : TrainingRows
+    train : TrainingSet
         The rows that it is fitted to.
     """
     from sklearn.exceptions import ConvergenceWarning  # a while to import
@@ -60,8 +60,8 @@ def score_linear(
     return score_probabilities(linear.predict_proba(encoded_test), codes, weight)
 
 
-def _encode(bins: Sequence[FeatureBins], *tables: Table) -> list[list[Any]]:
-    """Return the columns of tables, of which the first one says what mean and variance are."""
+def _encode(bins: Sequence[FeatureBins], *tables: InputTable) -> list[list[Any]]:
+    """Return the columns of tables, standardised by the mean and variance of the first."""
     parts: list[list[Any]] = [[] for _ in tables]
     for j, feature_bins in enumerate(bins):
         if isinstance(feature_bins, NumericBins):

@@ -18,31 +18,31 @@ class ReportOptions:
     title : str, optional
         The title of the page; by default it names the estimator.
     purpose, model_source, data_source, date : str, optional
-        What only you know, for the head of the page: what the model is meant to decide, and for
-        which cases; who fitted it, when and on which rows; where the test rows come from, and from
-        when they are; the date of the report.  The page says "not stated" where they are missing.
+        Facts for the head of the page: the purpose of the model and its cases; who fitted it, when
+        and on which rows; the source and the time of the test rows; the date of the report.  The
+        page shows "not stated" where they are missing.
     groups : sequence, mapping or table, optional
-        The columns by which errors, predictions and probabilities are compared: names or positions
-        of features, or columns of as many rows as `X`, by name, which need not be features.  An
-        empty one compares nothing.  By default the features whose names suggest that they say who a
-        person is (sex, age, origin and the like), or else those of few categories; at most six.
+        The columns of groups whose errors, predictions and probabilities are compared: names or
+        positions of features, or further columns with the rows of `X`, by name.  An empty one
+        compares nothing.  By default the features whose names suggest personal attributes (sex,
+        age, origin and the like), or else those of few categories; at most six.
     class_ : label, optional
-        The class that shape functions and groups are about; by default the second of two, or the
-        most frequent of several.
+        The class of shape functions and groups; by default the second of two, or the most frequent
+        of several.
     class_names : mapping of label to str, optional
-        What labels stand for, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``: the page
-        calls the classes so.  Where labels that say nothing by themselves, such as numbers, have no
-        name, the page says that what they stand for was not stated.
+        Names of the classes on the page, as ``{0: "earns up to 50,000", 1: "earns over 50,000"}``.
+        Where labels without meaning, such as numbers, have no name, the page notes that their
+        meaning was not stated.
     feature_descriptions : mapping of str to str, optional
-        What features hold, by name, as ``{"fnlwgt": "how many people the row stands for"}``; the
-        page says it wherever it shows one.  Those on other columns are ignored.
+        Descriptions of features by name, as ``{"fnlwgt": "how many people the row stands for"}``;
+        the page adds them wherever it shows one.  Those of other columns are ignored.
     confidence_level : float, default=0.9
-        The share of intervals that hold what they are about, in (0, 1).
+        The confidence level of intervals, in (0, 1).
     max_features, max_pairs : int, default=20, 10
-        The most important shape functions and pairs, of which so many are drawn at most.
+        The most shape functions and pairs to draw, the most important first.
     max_rows : int, default=2
-        Rows of each kind that are shown, at most: surest and right, surest and wrong, each
-        predicted class in turn; hardly decided; with two classes, of the last on either side.
+        The most rows of each kind to show.  The kinds are surest and right, and surest and wrong,
+        by predicted class in turn; hardly decided; with two classes, the last on either side.
     random_state : int, default=0
         The seed by which the bootstrap draws rows.
 

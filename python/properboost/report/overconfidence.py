@@ -1,4 +1,4 @@
-"""Overconfidence: rows of which the model is surer than its training rows can show."""
+"""Overconfidence: rows of a higher probability than the training rows support."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from properboost.report.wording import count, percent, precise
 __all__ = ["describe_overconfidence", "find_overconfidence", "list_overconfidence"]
 
 FEWEST_TRAINING_ROWS = 100.0
-"""Training rows from which on it is said what they can show."""
+"""The fewest training rows for a statement on overconfidence."""
 
 
 def find_overconfidence(
@@ -18,9 +18,9 @@ def find_overconfidence(
     codes: NDArray[np.intp] | None,
     training_rows: float | None,
 ) -> Overconfidence | None:
-    """Return the rows where all but the predicted class have less than one of the training rows.
+    """Return the rows where all other classes have the probability of less than a training row.
 
-    None if there are none, or if it is not known how many rows training had.
+    None if there are none, or if the number of training rows is unknown.
     """
     if training_rows is None or training_rows < FEWEST_TRAINING_ROWS:
         return None

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs nothing else."""
+"""The page of a report: one self-contained HTML file."""
 
 import html
 import re
@@ -50,7 +50,7 @@ from properboost.visible import make_visible
 __all__ = ["make_page"]
 
 MOST_TERMS = 500
-"""Features and pairs in the table of importances."""
+"""The most features and pairs in the table of importances."""
 
 MOST_MISTAKES = 30
 
@@ -68,8 +68,8 @@ _SCORES = (
         "log loss",
         4,
         (
-            "The mean surprise at what a row was, given its probability: 0 for a sure and right "
-            "forecast, 0.69 for 50%, 2.3 for 10%. Smaller is better."
+            "The mean surprise at the right answer, given its probability: 0 for a sure and "
+            "right forecast, 0.69 for 50%, 2.3 for 10%. Smaller is better."
         ),
     ),
     (
@@ -77,8 +77,8 @@ _SCORES = (
         "Brier score",
         4,
         (
-            "The mean squared distance between probability and what was so (1 or 0). Smaller is "
-            "better."
+            "The mean squared distance between the probability and the outcome (1 or 0). Smaller "
+            "is better."
         ),
     ),
     (
@@ -92,15 +92,15 @@ _SCORES = (
         ),
     ),
 )
-"""The scores: their names, words for them, digits after the point, and what they mean.
+"""The scores: their names, words for them, digits after the point, and their meanings.
 
 Those of three digits are shares.
 """
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """A score as the page shows it."""
+class _ScoreRow:
+    """A score in the form of the page."""
 
     words: str
     model: Estimate
@@ -136,11 +136,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "list_words": list_words,
     "logit": find_log_odds,
 }
-"""The functions that templates call."""
+"""Functions for the templates."""
 
 
 def make_page(content: ReportContent, figures: Figures, title: str) -> str:
-    """Return the page; jinja2 escapes all that is not ours, and no character ends its reader."""
+    """Return the page; jinja2 escapes all foreign texts."""
     environment = _read_templates(import_extra("jinja2", "reports need", "report"))
     context = {
         "title": title,
@@ -148,11 +148,11 @@ def make_page(content: ReportContent, figures: Figures, title: str) -> str:
         "content": content,
         "figures": figures,
         "not_stated": _list_not_stated(content),
-        **_tell_model(content),
-        **_tell_scores(content),
-        **_tell_simpler(content),
-        **_tell_terms(content),
-        **_tell_search(content.search),
+        **_gather_model(content),
+        **_gather_scores(content),
+        **_gather_simpler(content),
+        **_gather_terms(content),
+        **_gather_search(content.search),
         **_FUNCTIONS,
     }
     body = environment.get_template("body.html.jinja").render(context)
@@ -168,8 +168,8 @@ def make_page(content: ReportContent, figures: Figures, title: str) -> str:
     return make_visible(page)
 
 
-def _tell_model(content: ReportContent) -> dict[str, Any]:
-    """Return the facts on the model, and the classes that the page is about."""
+def _gather_model(content: ReportContent) -> dict[str, Any]:
+    """Return the facts on the model, and the classes of the page."""
     facts = content.facts
     two = len(facts.names) == 2
     return {
@@ -184,17 +184,17 @@ def _tell_model(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _tell_scores(content: ReportContent) -> dict[str, Any]:
-    """Return how good the model is; nothing where rows have no labels."""
+def _gather_scores(content: ReportContent) -> dict[str, Any]:
+    """Return the scores of the model; empty values where rows have no labels."""
     evaluation, names = content.evaluation, content.facts.names
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "evaluation": evaluation,
-        "overconfidence": _tell_overconfidence(content),
+        "overconfidence": _gather_overconfidence(content),
     }
     if evaluation is None:
         nothing: dict[str, Any] = {"worst": None, "saving": None, "usual": "", "trust": ""}
-        return told | nothing | {"misses": [], "mistakes": [], "scores": []}
-    return told | {
+        return values | nothing | {"misses": [], "mistakes": [], "scores": []}
+    return values | {
         "worst": _find_worst(evaluation),
         "saving": evaluation.scores["log_loss"].saving.value,
         "usual": names[int(evaluation.shares.argmax())],
@@ -205,27 +205,27 @@ def _tell_scores(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _tell_overconfidence(content: ReportContent) -> str:
-    """Return by how much probabilities are too sure, if that is known."""
+def _gather_overconfidence(content: ReportContent) -> str:
+    """Return the sentences on overconfidence, if it is known."""
     overconfidence, n_training = content.overconfidence, content.facts.training_rows
     if overconfidence is None or n_training is None:
         return ""
     return describe_overconfidence(overconfidence, content.n_rows, n_training)
 
 
-def _tell_simpler(content: ReportContent) -> dict[str, Any]:
-    """Return what simpler models would cost, and one without the features that may be protected."""
+def _gather_simpler(content: ReportContent) -> dict[str, Any]:
+    """Return the cost of simpler models, and of one without features that may be protected."""
     features, simpler = content.facts.features, content.simpler
     protected = [features[j] for j in find_protected(features)]
-    told = {
+    values = {
         "simpler": describe_simpler(simpler),
         "protected": protected,
         "most_scored": MOST_ROWS,
     }
     if simpler is None:
-        return told | {"without": "", "subsets": (), "linear": None, "unprotected": None}
+        return values | {"without": "", "subsets": (), "linear": None, "unprotected": None}
     is_known = simpler.unprotected is not None
-    return told | {
+    return values | {
         "without": describe_unprotected(protected, len(features), simpler) if is_known else "",
         "subsets": simpler.subsets,
         "linear": simpler.linear,
@@ -233,8 +233,8 @@ def _tell_simpler(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _tell_terms(content: ReportContent) -> dict[str, Any]:
-    """Return what matters: the terms that move predictions, and which of them are drawn."""
+def _gather_terms(content: ReportContent) -> dict[str, Any]:
+    """Return the terms that move predictions, with those that are drawn."""
     moving = [term for term in content.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
     return {
@@ -248,8 +248,8 @@ def _tell_terms(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _tell_search(search: SearchSummary | None) -> dict[str, Any]:
-    """Return what was compared, and by which score."""
+def _gather_search(search: SearchSummary | None) -> dict[str, Any]:
+    """Return the candidates of a search, and their score."""
     if search is None:
         return {"search": None, "scoring": "", "plain_scores": False}
     return {
@@ -261,7 +261,7 @@ def _tell_search(search: SearchSummary | None) -> dict[str, Any]:
 
 @cache
 def _read_templates(jinja2: Any) -> Any:
-    """Return the templates, which are compiled once: that takes as long as to fill them."""
+    """Return the templates, compiled once: to compile takes as long as to fill them."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -270,8 +270,10 @@ def _read_templates(jinja2: Any) -> Any:
     )
 
 
-def _show_score(evaluation: Evaluation, name: str, words: str, digits: int, meaning: str) -> _Shown:
-    """Return a score as it is printed; what is better is the difference of what is printed."""
+def _show_score(
+    evaluation: Evaluation, name: str, words: str, digits: int, meaning: str
+) -> _ScoreRow:
+    """Return a score as printed; the advantage is the difference of the printed numbers."""
     score = evaluation.scores[name]
     achieved, constant = score.model.value, score.constant
     first, second = (achieved, constant) if name == "auc" else (constant, achieved)
@@ -287,19 +289,21 @@ def _show_score(evaluation: Evaluation, name: str, words: str, digits: int, mean
         return decimal(100.0 * number, 1) if digits == 3 else decimal(number, digits)
 
     unit = "percentage points" if digits == 3 else ""
-    return _Shown(words, score.model, show(constant), saving, unit, meaning, show, show_difference)
+    return _ScoreRow(
+        words, score.model, show(constant), saving, unit, meaning, show, show_difference
+    )
 
 
 def _list_not_stated(content: ReportContent) -> str:
-    """List the facts for the head of the page that nobody stated, in a sentence."""
+    """List the model-card fields left empty, in a sentence."""
     options, unnamed = content.options, content.facts.unnamed
     undescribed = find_undescribed(content.facts.described, content.facts.features)
     lacking = [
         words
         for is_given, words in (
-            (options.purpose, "what the model is for"),
+            (options.purpose, "the purpose of the model"),
             (options.model_source, "who fitted it, when and on which rows"),
-            (options.data_source, "where the rows of this page are from"),
+            (options.data_source, "the source of the rows of this page"),
             (options.date, "the date of the report"),
             (not unnamed, unnamed),
             (not undescribed, undescribed),
@@ -310,7 +314,7 @@ def _list_not_stated(content: ReportContent) -> str:
 
 
 def _find_worst(evaluation: Evaluation) -> int | None:
-    """Return the class of which the largest share was missed, if any is known."""
+    """Return the class of the largest missed share, if any is known."""
     known = [k for k, missed in enumerate(evaluation.missed) if missed.is_known]
     return max(known, key=lambda k: evaluation.missed[k].value, default=None)
 
@@ -323,22 +327,22 @@ def _list_sections(content: ReportContent) -> list[tuple[str, str]]:
     )
     every = (
         (True, "short", "In short"),
-        (True, "cautions", "Beware"),
+        (True, "cautions", "Cautions"),
         (scored, "scores", "How good"),
         (scored, "trust", "Trust"),
         (bool(content.groupings), "groups", "Groups"),
-        (bool(content.terms), "matters", "What matters"),
+        (bool(content.terms), "matters", "Importances"),
         (drawn, "effects", "Effects"),
         (True, "rows", "Single rows"),
         (True, "model", "The model"),
-        (True, "search", "What was tried"),
+        (True, "search", "Search"),
         (True, "words", "Words"),
     )
     return [(name, words) for there, name, words in every if there]
 
 
 def _list_misses(evaluation: Evaluation) -> list[str]:
-    """Return the bins whose mean probability is outside the interval of what was so."""
+    """Return the bins whose mean probability is outside the interval of the observed share."""
     return [
         f"{tenth.low:.0%} to {tenth.high:.0%} (too "
         f"{'low' if tenth.observed.value > tenth.predicted else 'high'})"
@@ -348,10 +352,10 @@ def _list_misses(evaluation: Evaluation) -> list[str]:
 
 
 def _describe_trust(evaluation: Evaluation) -> str:
-    """Return in a sentence whether probabilities can be taken at their word."""
+    """Return a sentence on the calibration of probabilities."""
     slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
     if not slope.is_known:
-        return "There are too few rows to say whether the probabilities can be trusted."
+        return "There are too few rows to judge whether the probabilities can be trusted."
     if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
@@ -377,7 +381,7 @@ def _describe_trust(evaluation: Evaluation) -> str:
 def _list_mistakes(
     evaluation: Evaluation, names: Sequence[str]
 ) -> list[tuple[str, str, float, float]]:
-    """Return the most frequent mistakes: a class, what it was taken for, rows and their share."""
+    """Return the most frequent mistakes: true class, predicted class, rows and their share."""
     mistakes = [
         (names[k], names[j], float(rows), float(rows / taken.sum()))
         for k, taken in enumerate(evaluation.confusion)

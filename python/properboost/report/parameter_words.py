@@ -8,80 +8,83 @@ __all__ = ["describe_inside", "describe_parameter"]
 
 _PARAMETERS = {
     # How parts are made, round after round.
-    "loss": "What the fit makes small: how bad a prediction is, given the right answer.",
+    "loss": "The quantity that the fit minimises: how bad a prediction is, given the right answer.",
     "gain": (
         "How strongly the fit draws probabilities towards the middle; a larger one is more "
         "cautious, but no bound."
     ),
-    "n_estimators": "How many rounds of boosting there are, or cycles: each adds a part.",
+    "n_estimators": "The number of rounds of boosting, or cycles: each adds a part.",
     "learning_rate": "How far each round goes; a smaller one needs more rounds.",
     "weak_learner": (
-        "What a round adds: a look-up table, a question with two answers, a tree or a rule."
+        "The part that a round adds: a look-up table, a question with two answers, a tree or a "
+        "rule."
     ),
-    "max_cells": "How many ranges a feature's values are cut into in a round, at most.",
+    "max_cells": "The largest number of ranges of a feature's values in a round.",
     "min_saving": (
-        "How much a cut into ranges must help, as a multiple of what the best cut of a "
-        "feature that says nothing helps by chance; 0 makes every cut."
+        "How much a cut into ranges must help, as a multiple of the help of the best cut of a "
+        "feature without effect; 0 makes every cut."
     ),
     "selection": (
-        "Which feature a round takes: the one that helps most, with or without regard to "
-        "chance, or each in its turn (cyclic)."
+        "The feature that a round takes: the one that helps most, with or without a correction "
+        "for chance, or each in turn (cyclic)."
     ),
-    "response": "How the points of a range, or of a tree's end, are found from its rows.",
-    "step": "How a round finds how far to go.",
-    "smoothing": "How much neighbouring ranges share what they know; 0 is nothing.",
+    "response": "How the rows of a range, or of a leaf of a tree, give its points.",
+    "step": "How a round chooses the length of its step.",
+    "smoothing": "How much neighbouring ranges share their rows; 0 is nothing.",
     "prior": (
-        "How much weight of each class is added to every range, against few rows; None is "
-        "hardly any."
+        "The weight of each class that is added to every range, because few rows overfit; None "
+        "is hardly any."
     ),
     "l2": "How strongly points are drawn towards 0, with the Newton response.",
-    "max_leaf_nodes": "How many ends a tree has at most.",
-    "max_depth": "How many questions a tree asks of a row at most.",
-    "max_conditions": "How many conditions a rule has at most.",
+    "max_leaf_nodes": "The largest number of leaves of a tree.",
+    "max_depth": "The largest number of questions, one after the other, in a tree.",
+    "max_conditions": "The largest number of conditions of a rule.",
     "min_child_weight": (
         "How much weight each branch of a tree must have; rows that the model is sure of "
         "weigh little."
     ),
     "min_relative_decrease": "How much a split of a tree must help, as a share.",
     "grow_policy": (
-        "How a tree grows: the split that helps most comes next, or all branches of a level are "
-        "asked the same question (symmetric)."
+        "How a tree grows: the split that helps most comes next, or all branches of a level have "
+        "the same question (symmetric)."
     ),
     "linear_leaves": (
-        "Whether a tree ends in a sloping line in a few features instead of one number."
+        "Whether a leaf of a tree has a sloping line in a few features instead of one number."
     ),
-    "linear_l2": "How strongly the lines at the ends of trees are kept flat.",
+    "linear_l2": "How strongly the lines in leaves of trees are kept flat.",
     "max_features": (
-        "The share of the features that a round, or a split, may choose from, drawn by lot."
+        "The share of the features that a round, or a split, may choose from, drawn at random."
     ),
-    "subsample": "The share of the rows that each tree is grown from, drawn by lot.",
-    "screening": "By how many rows a round chooses its feature or splits; None is all.",
-    "multi_strategy": "Whether one tree speaks for all classes, or each class has its own.",
+    "subsample": "The share of the rows that each tree is grown from, drawn at random.",
+    "screening": "The number of rows by which a round chooses its feature or splits; None is all.",
+    "multi_strategy": "Whether one tree is for all classes, or each class has its own.",
     "multiclass": "Whether several classes are one model, or each has a model against the rest.",
     "monotonic_cst": (
-        "Features of which a larger value must never make a class less, or more, probable."
+        "Features whose larger values must never make a class less, or more, probable."
     ),
-    # What the model starts from, and what becomes of its sum.
-    "calibration": "What becomes of the sum of points at the end; None is nothing.",
+    # Starting values of the model, and corrections of its sum.
+    "calibration": "The correction of the sum of points at the end; None is no correction.",
     "intercept": (
-        "What is added to every row's points at the end, so that the mean probability is "
-        "right; None is nothing."
+        "The number added to every row's points at the end, so that the mean probability is "
+        "right; None adds nothing."
     ),
-    "slope": "What the sum of points is multiplied by at the end; below 1 is more cautious.",
-    "temperature": "What the sums of points of several classes are divided by at the end.",
+    "slope": "The factor of the sum of points at the end; below 1 is more cautious.",
+    "temperature": "The divisor of the sums of points of several classes at the end.",
     # Bins and columns.
-    "max_bins": "How many ranges a number's values are sorted into before the fit, at most.",
-    "rows_per_bin": "A number has at most one range of values for so many training rows.",
+    "max_bins": (
+        "The largest number of ranges into which a number's values are sorted before the fit."
+    ),
+    "rows_per_bin": "The number of training rows for each range of a number's values.",
     "categorical_features": "Which columns are categories, and not numbers.",
     # Pairs, bags and averages.
-    "interactions": "Which pairs of features have look-up tables of their own, or how many.",
+    "interactions": "The pairs of features that have a look-up table, or their number.",
     "interaction_rate": "How far each round of a pair goes, as a share of a whole step.",
-    "interaction_smoothing": "How much neighbouring cells of a pair share what they know.",
-    "interaction_estimators": "How many rounds of boosting there are for pairs.",
-    "n_draws": "How many models, fitted to draws of rows and features, are averaged.",
+    "interaction_smoothing": "How much neighbouring cells of a pair share their rows.",
+    "interaction_estimators": "The number of rounds of boosting for pairs.",
+    "n_draws": "The number of models, fitted to draws of rows and features, that are averaged.",
     "outer_bags": (
-        "How many models, fitted to parts of the rows, are averaged; how far they differ gives the "
-        "intervals."
+        "The number of models, fitted to parts of the rows, that are averaged; their differences "
+        "give the intervals."
     ),
     "bag_tables": "Whether every bag is kept, for the intervals of single rows.",
     # Rows and weights.
@@ -89,59 +92,64 @@ _PARAMETERS = {
         "How much the rows of each class count; where it is not equal, it shifts the probabilities."
     ),
     "normalize_weights": (
-        "Whether the weights of rows are scaled to a mean of 1, as weights that only compare "
-        "rows are."
+        "Whether the weights of rows are scaled to a mean of 1, because only their ratios have a "
+        "meaning."
     ),
     # When boosting ends.
-    "early_stopping": "Whether boosting ends where rows held out are predicted no better.",
-    "validation_fraction": "The share of the rows that are held out to see when boosting ends.",
+    "early_stopping": "Whether boosting ends when predictions of rows held out stop improving.",
+    "validation_fraction": "The share of the rows held out to choose the end of boosting.",
     "n_iter_no_change": (
-        "For how many rounds rows held out may be predicted no better before it ends."
+        "The number of rounds without a better score on rows held out before boosting ends."
     ),
-    "tol": "How small an improvement counts as none.",
-    "scoring": "By which score models are compared.",
+    "tol": "The largest improvement that counts as none.",
+    "scoring": "The score that compares models.",
     "warm_start": "Whether another fit goes on from this one.",
-    # How the work is done: these change no prediction, or by chance alone.
-    "n_jobs": "How many processors the fit uses; it changes nothing in the model.",
-    "random_state": "The number that chance begins from: the same one draws the same.",
-    "verbose": "Whether the fit showed how far it was.",
+    # How the work is done: these change no prediction, or only at random.
+    "n_jobs": "The number of processors that the fit uses; the model is the same with any.",
+    "random_state": "The seed of random draws: the same seed gives the same draws.",
+    "verbose": "Whether the fit showed its progress.",
     # Searches.
     "effort": (
-        "How far the search goes, from 1 (few candidates, quick) to 5; None compares lists only."
+        "How far the search goes, from 1 (few candidates, quick) to 5; None compares listed "
+        "values only."
     ),
     "readable": "Whether only models that can be drawn feature by feature were compared.",
-    "time_limit": "After how many seconds the search takes the best so far.",
-    "cv": "Into how many parts rows are divided to compare candidates on rows held out.",
-    "space": "What the search chose from, by the names of a model's parameters.",
+    "time_limit": "The seconds after which the search takes the best candidate so far.",
+    "cv": (
+        "The number of parts into which rows are divided, to compare candidates on rows held out."
+    ),
+    "space": "The values that the search compared, by the names of a model's parameters.",
     "rhos": "The rhos that were compared.",
-    "max_estimators": "How many rounds were compared at most.",
+    "max_estimators": "The largest number of rounds that was compared.",
     "one_standard_error": (
         "Whether the most cautious candidate was taken of those that may be as good as the best."
     ),
-    "calibrate": "Whether probabilities are corrected by rows held out, if that helps.",
+    "calibrate": "Whether probabilities are corrected on rows held out, if that helps.",
     "refit": "Whether the chosen candidate was fitted to all rows.",
     # Votes (AR-Boost) and single trees.
     "rho": (
-        "How lenient rounds are: with a larger one, parts that err more often are taken, and "
-        "wrong labels are not learnt by heart."
+        "How lenient rounds are: a larger one accepts parts that err more often, which reduces "
+        "overfitting to wrong labels."
     ),
-    "criterion": "What makes a question good: how mixed its branches are, or how often they err.",
-    "mistrust": "How much rows that keep being wrong lose weight.",
-    "damping": "How much less a round says, and a row counts, where the model is already sure.",
-    "phi": "What makes a question good: how mixed its branches are, by this measure.",
-    "mu": "The number that the measure “mu” has.",
-    "zeta": "The number that the measure “zeta” has.",
+    "criterion": (
+        "The measure of a good question: how mixed its branches are, or how often they err."
+    ),
+    "mistrust": "How much weight rows lose that are wrong again and again.",
+    "damping": "How much less a round adds, and a row counts, where the model is already sure.",
+    "phi": "The measure of a good question: how mixed its branches are.",
+    "mu": "The number in the measure “mu”.",
+    "zeta": "The number in the measure “zeta”.",
     # Linear models of rados.
-    "n_corrected": "How many features' coefficients each round sets anew, together.",
-    "n_rados": "From how many sums of rows the coefficients are learnt.",
-    "regularizer": "By what rule coefficients are kept small.",
+    "n_corrected": "The number of coefficients that each round changes together.",
+    "n_rados": "The number of sums of rows that the coefficients are learnt from.",
+    "regularizer": "The rule that keeps coefficients small.",
     "omega": "How strongly coefficients are kept small.",
     "gamma": "How far one round may move a coefficient.",
-    "q": "How quickly the rule “SLOPE” grows laxer from the largest coefficient on.",
+    "q": "How quickly the rule “SLOPE” weakens from the largest coefficient on.",
     "l1_ratio": "How much of the rule sets coefficients to 0.",
     "ridge_matrix": "Which coefficients the rule keeps small together.",
-    "keep": "Which round's coefficients are kept.",
-    "fit_intercept": "Whether every row starts from a number of its own.",
+    "keep": "The round whose coefficients are kept.",
+    "fit_intercept": "Whether a constant is added to the sum of every row.",
 }
 
 _LOSSES = {
@@ -160,15 +168,19 @@ _LOSSES = {
 _INSIDE = {
     "estimator": "The class of the package that made the model.",
     "several classes": _PARAMETERS["multiclass"],
-    "rounds of boosting": "Each round added a part that corrects what those before it get wrong.",
+    "rounds of boosting": "Each round added a part that corrects errors of those before it.",
     "cycles of boosting": "In each cycle every feature has its turn, and adds a part.",
-    "entries of look-up tables": "The numbers of points in all look-up tables together.",
-    "pairs": "Pairs of features with a look-up table of their own.",
-    "bags": "Fits to a part of the training rows each; the model is their mean.",
-    "trees": "Each asks a few questions; a leaf is an end of one, with its points.",
-    "coefficients that are not 0": "What values are multiplied by; the others have no effect.",
-    "features": "What is known of a row; categorical ones are names, and not numbers.",
-    "alpha": "The number that says which loss of its kind it is.",
+    "entries of look-up tables": (
+        "The number of entries, in points, of all look-up tables together."
+    ),
+    "pairs": "Pairs of features that have a look-up table.",
+    "bags": "Fits, each to a part of the training rows; the model is their mean.",
+    "trees": (
+        "Each is a few questions, one after the other; a leaf is an end of one, with its points."
+    ),
+    "coefficients that are not 0": "The factors of values; features without one have no effect.",
+    "features": "The properties of a row; categorical ones are names, and not numbers.",
+    "alpha": "The number that selects the loss of its kind.",
 }
 
 
@@ -176,7 +188,7 @@ _FLAT = {place.nested: name for name, place in PLACES.items()}
 
 
 def describe_parameter(name: str, value: str) -> str:
-    """Return what a parameter is, and each field of an object that it is.
+    """Return the meaning of a parameter, and of each field of its object.
 
     A loss that the package knows has a sentence, too.
     """
@@ -191,5 +203,5 @@ def describe_parameter(name: str, value: str) -> str:
 
 
 def describe_inside(name: str, value: str) -> str:
-    """Return what a fact of the inside of a model is."""
+    """Return the meaning of a fact on a model's parts."""
     return _INSIDE.get(name, "") or describe_parameter(name, value)

@@ -16,7 +16,7 @@ def estimate_proportion(
 ) -> Estimate:
     """Return the share of the weight where something holds, with Wilson's interval.
 
-    Rows of unequal weights count as so many of equal ones as would have the same precision.
+    Rows of unequal weights count as the number of equal ones with the same precision.
     """
     from scipy.stats import binomtest  # a while to import
 
@@ -30,7 +30,7 @@ def estimate_proportion(
 
 
 def count_effective(weight: Array) -> int:
-    """Return how many rows of equal weights have a mean as precise as these."""
+    """Return the number of rows of equal weights whose mean is as precise."""
     return max(1, round(float(weight.sum()) ** 2 / float(np.sum(weight**2))))
 
 

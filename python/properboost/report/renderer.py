@@ -1,7 +1,7 @@
-"""Vega-Lite's renderer, and what it must never be given.
+"""Vega-Lite's renderer, with a guard against texts and conditions that end the process.
 
-It is a JavaScript engine in this process.  Where a text has a character that XML has not, or memory
-is refused, it ends the process, and no handler of errors is asked.
+The renderer is a JavaScript engine in this process.  A text with a character that XML lacks, or a
+refusal of memory, makes it end the process, and no handler of errors runs.
 """
 
 import os
@@ -17,38 +17,38 @@ from properboost.visible import NO_WIDTH, make_visible
 if sys.platform != "win32":
     import resource
 
-__all__ = ["Spec", "draw_spec", "make_told"]
+__all__ = ["Spec", "draw_spec", "shorten_middle"]
 
 Spec: TypeAlias = dict[str, Any]
 
 MOST_DRAWN = 100
-"""Letters of a text that is drawn: axes show 75 narrow ones at most, and to set 20,000 takes a
+"""The most letters of a drawn text: axes show at most 75 narrow ones, and to set 20,000 takes a
 minute."""
 
-MOST_TOLD = 600
-"""Letters of a text that is read out."""
+MOST_READ_OUT = 600
+"""The most letters of a text to read out."""
 
-TOLD = "t"
-"""The field of texts that are read out and not drawn."""
+READ_OUT = "t"
+"""The field of texts that are read out, and not drawn."""
 
 ADDRESSES = 68 * 2**30
-"""Bytes of address space that the engine reserves when it starts; it uses few of them."""
+"""Bytes of address space that the engine reserves at its start; it uses few of them."""
 
 _EXPRESSIONS = {"filter", "labelExpr", "test"}
-"""Expressions that Vega computes: none of them is a stranger's."""
+"""Fields of expressions that Vega computes: none of them may hold foreign text."""
 
 _INHERITED = {
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
     "toString", "valueOf",
 }  # fmt: skip
-"""Members of every object of JavaScript: Vega takes a title of this name for one of its signals."""
+"""Members of every JavaScript object: Vega would take a title of such a name for a signal."""
 
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 """Characters of more than 16 bits, among them emoji."""
 
 _started_in: list[int] = []
-"""The process in which the engine runs, if any: one that is forked from it has but a copy."""
+"""The process in which the engine runs, if any; a forked process has only a copy."""
 
 
 def draw_spec(spec: Spec) -> str:
@@ -72,7 +72,7 @@ def draw_spec(spec: Spec) -> str:
 
 
 def _check_process() -> None:
-    """Raise an error where the engine would end the process, or wait for ever."""
+    """Raise an error where the engine would end the process or hang."""
     if not _started_in:
         if sys.platform == "linux":
             limit = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -91,7 +91,7 @@ def _check_process() -> None:
 
 
 def make_drawable(spec: Spec, bits: int = 32) -> Spec:
-    """Return a spec whose texts can be drawn, those that differ by others that differ.
+    """Return a spec with drawable texts; different texts stay different.
 
     Characters of more than so many bits are replaced.
     """
@@ -111,7 +111,7 @@ def make_drawable(spec: Spec, bits: int = 32) -> Spec:
 
     def walk(part: Any, name: str = "") -> Any:
         if isinstance(part, str):
-            return make_told(part) if name == TOLD else fit(part)
+            return shorten_middle(part) if name == READ_OUT else fit(part)
         if isinstance(part, Mapping):
             return {
                 key: value if key in _EXPRESSIONS else walk(value, key)
@@ -123,9 +123,9 @@ def make_drawable(spec: Spec, bits: int = 32) -> Spec:
     return whole
 
 
-def make_told(text: str) -> str:
-    """Return a text that is read out, without its middle if it is long: its numbers come last."""
-    half = MOST_TOLD // 2
-    if len(text) > MOST_TOLD:
+def shorten_middle(text: str) -> str:
+    """Return a text without its middle if it is long: its numbers come last."""
+    half = MOST_READ_OUT // 2
+    if len(text) > MOST_READ_OUT:
         text = f"{text[: half - 1]}\u2026{text[-half:]}"
     return make_visible(text)

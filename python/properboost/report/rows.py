@@ -1,4 +1,4 @@
-"""The most telling rows: what the model is surest of, rightly and wrongly, and least sure of."""
+"""The most telling rows: the surest predictions, right and wrong, and the least sure ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +12,20 @@ from properboost.data.frames import take_rows
 from properboost.estimators.base import TableClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.models.tree_ensemble import TreeEnsemble
-from properboost.report.content import Array, TellingRow, WaterfallStep
+from properboost.report.content import Array, ExplainedRow, WaterfallStep
 from properboost.report.proportions import find_log_odds
 from properboost.report.wording import count, signed
 
 __all__ = ["choose_rows", "describe_rows"]
 
 MOST_STEPS = 14
-"""Terms of a row that are told one by one."""
+"""The most terms of a row in steps of their own."""
 
 MOST_TREES = 10_000
-"""Trees of a model whose rows are explained: more would take minutes."""
+"""The most trees of a model whose rows are explained: more would take minutes."""
 
 TINY = 0.005
-"""Log-odds that are not told one by one."""
+"""Log-odds below which a term gets no step of its own."""
 
 
 def choose_rows(
@@ -36,11 +36,10 @@ def choose_rows(
 ) -> dict[str, NDArray[np.intp]]:
     """Return the positions of at most so many rows of each kind, the most telling first.
 
-    The kinds are "right" and "wrong", of which the model is surest, the surest of each predicted
-    class in turn; without labels "sure" takes their place.  With two classes, "refused" and
-    "granted" are those that are nearest to the other class and were not called the second one, or
-    were.  With more, "unsure" are those where the two most probable classes are nearest to each
-    other.  Rows of equal probabilities count once.
+    The kinds "right" and "wrong" are the surest predictions, by predicted class in turn; without
+    labels "sure" takes their place.  With two classes, "refused" and "granted" are the rows nearest
+    to the limit, below and above it.  With more, "unsure" are those where the two most probable
+    classes are nearest to each other.  Rows of equal probabilities count once.
     """
     sure = probability[np.arange(len(predicted)), predicted]
     two = np.sort(probability, axis=1)[:, -2:]
@@ -59,7 +58,7 @@ def choose_rows(
 
 
 def _take_first(rows: NDArray[np.intp], key: Array, most: int) -> NDArray[np.intp]:
-    """Return the rows of least keys, all different."""
+    """Return the different rows of the smallest keys."""
     _, first = np.unique(key, return_index=True)  # sorted, and the first row of each
     chosen: NDArray[np.intp] = rows[first[:most]]
     return chosen
@@ -68,7 +67,7 @@ def _take_first(rows: NDArray[np.intp], key: Array, most: int) -> NDArray[np.int
 def _take_turns(
     rows: NDArray[np.intp], key: Array, classes: NDArray[np.intp], most: int
 ) -> NDArray[np.intp]:
-    """Return the rows of least keys, those of each class in turn."""
+    """Return the rows of the smallest keys, by class in turn."""
     lots = []
     for k in np.unique(classes):
         of_class = classes == k
@@ -88,8 +87,8 @@ def describe_rows(
     predicted: NDArray[np.intp],
     codes: NDArray[np.intp] | None,
     confidence_level: float,
-) -> list[TellingRow]:
-    """Return what is predicted of rows, and the steps that lead there from the average row.
+) -> list[ExplainedRow]:
+    """Return the predictions of rows, and the steps to them from the average row.
 
     Raises
     ------
@@ -98,30 +97,30 @@ def describe_rows(
         missing.
     """
     if not hasattr(model, "contributions"):
-        raise ValueError(f"a {type(model).__name__} does not say what each feature adds to a row")
+        raise ValueError(f"a {type(model).__name__} has no contributions of single features")
     _check_size(model)
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     positions = np.concatenate(list(chosen.values()))
     if len(positions) == 0:
         return []
     table = take_rows(X, positions)
-    told = model.contributions(table, scale="probability")
+    explained = model.contributions(table, scale="probability")
     ends = _find_intervals(model, table, confidence_level)
     labels = model.classes_.tolist()
     described = []
     for k, (kind, row) in enumerate(zip(kinds, positions.tolist(), strict=True)):
-        contributions = told[k]
-        spoken_for = labels.index(contributions.class_label)
+        contributions = explained[k]
+        class_label = labels.index(contributions.class_label)
         average, steps = _list_steps(contributions, confidence_level)
         described.append(
-            TellingRow(
+            ExplainedRow(
                 kind=kind,
                 number=row + 1,
                 label=None if codes is None else labels[codes[row]],
                 predicted=labels[predicted[row]],
-                spoken_for=contributions.class_label,
-                probability=float(probability[row, spoken_for]),
-                interval=None if ends is None else tuple(ends[k, spoken_for].tolist()),
+                class_label=contributions.class_label,
+                probability=float(probability[row, class_label]),
+                interval=None if ends is None else tuple(ends[k, class_label].tolist()),
                 average=average,
                 steps=steps,
                 additive=_adds_up(contributions),
@@ -155,11 +154,11 @@ def _find_intervals(model: Any, table: Any, confidence_level: float) -> Array | 
 def _list_steps(
     contributions: Contributions, confidence_level: float
 ) -> tuple[float, tuple[WaterfallStep, ...]]:
-    """Return the average row's probability, and the steps from there to the one row's."""
+    """Return the average row's probability, and the steps from there to a row's."""
     lots = _divide(contributions)
     path = contributions.accumulate(0, [t for lot in lots for t in lot])
     at = find_log_odds(path)
-    doubts = _Doubts.of(contributions, confidence_level)
+    doubts = _Uncertainty.of(contributions, confidence_level)
     steps = []
     for lot, (a, b) in zip(lots, pairwise(np.cumsum([0, *map(len, lots)])), strict=True):
         name = _name_lot(contributions, lot)
@@ -173,9 +172,9 @@ def _list_steps(
 
 
 def _divide(contributions: Contributions) -> list[list[int]]:
-    """Return the terms that move the row, those of each step together.
+    """Return the terms that move the row, grouped by step.
 
-    The largest come first, each alone; small ones are put together at the end, pairs apart from
+    The largest come first, each alone; small ones share steps at the end, pairs apart from
     features.
     """
     order = contributions.rank(0)
@@ -190,22 +189,22 @@ def _divide(contributions: Contributions) -> list[list[int]]:
 
 
 @dataclass(frozen=True)
-class _Doubts:
-    """How sure it is what each term adds to the log-odds, as far as that is known."""
+class _Uncertainty:
+    """The uncertainty of each term's contribution to the log-odds, as far as it is known."""
 
     low: Array | None
     high: Array | None
     within_noise: NDArray[np.bool_] | None
 
     @classmethod
-    def of(cls, contributions: Contributions, level: float) -> "_Doubts":
-        """Return what is known, with intervals of this level."""
+    def of(cls, contributions: Contributions, level: float) -> "_Uncertainty":
+        """Return the uncertainty, with intervals of this level."""
         low, high = _find_ends(contributions, level)
         noise = contributions.within_noise
         return cls(low, high, None if noise is None else np.ravel(noise))
 
     def add_to(self, step: WaterfallStep, term: int) -> WaterfallStep:
-        """Return the step of a term with what is known of it."""
+        """Return the step of a term with its uncertainty."""
         return replace(
             step,
             low=None if self.low is None else float(self.low[term]),
@@ -215,12 +214,12 @@ class _Doubts:
 
 
 def _adds_up(contributions: Contributions) -> bool:
-    """Whether what terms add to the log-odds does not depend on their order."""
+    """Whether contributions to the log-odds do not depend on the order of terms."""
     return contributions.can_turn("log_odds") and contributions.to_scale("log_odds").additive
 
 
 def _find_ends(contributions: Contributions, level: float) -> tuple[Array | None, Array | None]:
-    """Return the ends of intervals of what each term adds to the log-odds, if known."""
+    """Return the ends of intervals of each term's contribution to the log-odds, if known."""
     if contributions.n_bags == 0 or not _adds_up(contributions):
         return None, None
     low, high = contributions.to_scale("log_odds").interval(level)
@@ -239,7 +238,7 @@ def _name_lot(contributions: Contributions, lot: Sequence[int]) -> str:
 
 
 def _list_parts(contributions: Contributions, lot: Sequence[int], added: Array) -> Iterator[str]:
-    """Yield what a step of several is made of, the largest first, but not what would be 0.00."""
+    """Yield the terms of a joint step, the largest first, without those that print as 0.00."""
     tiny = 0
     for term, value in zip(lot, added.tolist(), strict=True):
         if abs(value) < TINY:

@@ -25,22 +25,22 @@ from properboost.report.proportions import estimate_proportion
 __all__ = ["evaluate"]
 
 Statistic: TypeAlias = Callable[[Array], float]
-"""Takes what each row weighs; returns a number."""
+"""Function that takes the weight of each row and returns a number."""
 
 MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 199
 WORK = 2e7
-"""Rows times classes times resamples, from which on there are fewer resamples."""
+"""Rows times classes times resamples above which there are fewer resamples."""
 
 AT_ONCE = 1e6
-"""Rows that are drawn at a time."""
+"""Rows that are drawn at once."""
 
 N_BINS = 10
 _NEWTON_STEPS, _HALVINGS = 50, 30
 _EXACT, _NEAR = 1e-8, 1e-2
-"""Newton's last steps, of the rows and of resamples, which need fewer digits."""
+"""Newton's last steps: for the rows, and for resamples, which need fewer digits."""
 
 _FARTHEST = 100.0
-"""A slope, in units of how far log-odds spread, beyond which the classes are told apart."""
+"""A slope, in units of the spread of log-odds, beyond which classes are separated."""
 
 
 def evaluate(
@@ -52,18 +52,18 @@ def evaluate(
     confidence_level: float = 0.9,
     random_state: int = 0,
 ) -> Evaluation:
-    """Judge probabilities by labels.
+    """Evaluate probabilities by labels.
 
     Parameters
     ----------
     probability : ndarray of shape (n_rows, n_classes)
-        What was predicted.
+        The predicted probabilities.
     codes, predicted : ndarray of shape (n_rows,)
         The position of each row's class, and of the one that was predicted.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts.
     confidence_level : float, default=0.9
-        The share of intervals that hold what they are about.  Those of scores and of the
+        The confidence level of intervals.  Those of scores and of the
         calibration are percentiles of a bootstrap over rows.
     random_state : int, default=0
         The seed by which rows are drawn.
@@ -71,77 +71,77 @@ def evaluate(
     n_rows, n_classes = probability.shape
     weights = np.ones(n_rows) if weight is None else weight
     shares = np.bincount(codes, weights, n_classes) / weights.sum()
-    ours = _list_scores(probability, codes, predicted)
-    ours["auc"] = _make_mean_auc(probability, codes)
+    model_scores = _list_scores(probability, codes, predicted)
+    model_scores["auc"] = _make_mean_auc(probability, codes)
     guess = np.full(n_rows, shares.argmax())
-    theirs = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
-    theirs["auc"] = lambda _: 0.5
+    constant_scores = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
+    constant_scores["auc"] = lambda _: 0.5
     calibrate = _make_calibration(probability, codes, weights)
-    said, so = probability[:, 1], codes == 1
+    expected, observed = probability[:, 1], codes == 1
     if n_classes > 2:
-        said, so = probability[np.arange(n_rows), predicted], predicted == codes
+        expected, observed = probability[np.arange(n_rows), predicted], predicted == codes
 
     def score_resample(counts: Array) -> Array:
         numbers = []
-        for name, score in ours.items():
+        for name, score in model_scores.items():
             value = score(counts)
-            saving = theirs[name](counts) - value
+            saving = constant_scores[name](counts) - value
             numbers += [value, -saving if name == "auc" else saving]
-        bias = float(np.average(said - so, weights=counts))
+        bias = float(np.average(expected - observed, weights=counts))
         return np.array([*numbers, bias, *calibrate(counts)])
 
     n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
     estimates = _bootstrap(score_resample, weights, confidence_level, n_resamples, random_state)
     scores = {
-        name: Score(estimates[2 * k], theirs[name](weights), estimates[2 * k + 1])
-        for k, name in enumerate(ours)
+        name: Score(estimates[2 * k], constant_scores[name](weights), estimates[2 * k + 1])
+        for k, name in enumerate(model_scores)
     }
-    bias, slope, *intercepts = estimates[2 * len(ours) :]
+    bias, slope, *intercepts = estimates[2 * len(model_scores) :]
     taken = np.bincount(n_classes * codes + predicted, weights, n_classes**2).astype(np.float64)
     return Evaluation(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
         missed=tuple(
-            estimate_proportion((predicted != codes)[mine], weights[mine], confidence_level)
-            for mine in (codes == k for k in range(n_classes))
+            estimate_proportion((predicted != codes)[in_class], weights[in_class], confidence_level)
+            for in_class in (codes == k for k in range(n_classes))
         ),
         precision=tuple(
-            estimate_proportion((predicted == codes)[mine], weights[mine], confidence_level)
-            for mine in (predicted == k for k in range(n_classes))
+            estimate_proportion((predicted == codes)[in_class], weights[in_class], confidence_level)
+            for in_class in (predicted == k for k in range(n_classes))
         ),
         reliability=Reliability(
-            bins=_bin(said, so, weights, confidence_level),
-            predicted=float(np.average(said, weights=weights)),
-            observed=float(np.average(so, weights=weights)),
+            bins=_bin(expected, observed, weights, confidence_level),
+            predicted=float(np.average(expected, weights=weights)),
+            observed=float(np.average(observed, weights=weights)),
             bias=bias,
             slope=slope,
             intercept=intercepts[0] if intercepts else None,
         ),
-        limits=_list_limits(said, so, predicted == 1, weights) if n_classes == 2 else (),
+        limits=_list_limits(expected, observed, predicted == 1, weights) if n_classes == 2 else (),
         n_resamples=n_resamples,
     )
 
 
 def _list_limits(
-    said: Array, so: NDArray[np.bool_], predicted: NDArray[np.bool_], weight: Array
+    probability: Array, is_second: NDArray[np.bool_], predicted: NDArray[np.bool_], weight: Array
 ) -> tuple[Limit, ...]:
-    """Return what limits in steps of a tenth cost; `predicted` is what the one of 50% says."""
+    """Return error rates at limits in steps of a tenth; `predicted` is for the limit of 50%."""
 
     def find_share(these: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
         total = weight[among].sum()
         return float(weight[these & among].sum() / total) if total > 0.0 else np.nan
 
-    limits, everyone = [], np.ones(len(said), dtype=bool)
+    limits, everyone = [], np.ones(len(probability), dtype=bool)
     for tenths in range(1, N_BINS):
-        called = predicted if 2 * tenths == N_BINS else said > tenths / N_BINS
+        called = predicted if 2 * tenths == N_BINS else probability > tenths / N_BINS
         limits.append(
             Limit(
                 at=tenths / N_BINS,
                 called=find_share(called, everyone),
-                missed=find_share(~called, so),
-                false_alarms=find_share(called, ~so),
-                wrong=find_share(called != so, everyone),
+                missed=find_share(~called, is_second),
+                false_alarms=find_share(called, ~is_second),
+                wrong=find_share(called != is_second, everyone),
             )
         )
     return tuple(limits)
@@ -150,7 +150,7 @@ def _list_limits(
 def _list_scores(
     probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
 ) -> dict[str, Statistic]:
-    """Return the scores by name; each takes what the rows weigh."""
+    """Return the scores by name; each is a function of the rows' weights."""
     loss = log_losses(probability, codes)
     wrong = (predicted != codes).astype(np.float64)
     squares = square_errors(probability, codes)
@@ -162,7 +162,7 @@ def _list_scores(
 
 
 def _make_mean_auc(probability: Array, codes: NDArray[np.intp]) -> Statistic:
-    """Return what gives the mean, over the classes that have rows, of each one's AUC."""
+    """Return the function of the mean AUC over the classes that have rows."""
     first = 1 if probability.shape[1] == 2 else 0
     ranks = [_make_auc(score, codes == k) for k, score in enumerate(probability.T) if k >= first]
 
@@ -174,7 +174,7 @@ def _make_mean_auc(probability: Array, codes: NDArray[np.intp]) -> Statistic:
 
 
 def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
-    """Return what gives the area under the ROC curve; NaN where a class has no rows."""
+    """Return the function of the area under the ROC curve; NaN where a class has no rows."""
     _, place = np.unique(score, return_inverse=True)
     positive = is_positive.astype(np.float64)
 
@@ -189,7 +189,7 @@ def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _Derivatives:
     """Contributions of rows to a log-likelihood, its gradient and curvature, per unit of weight.
 
     The last two have shapes (n_rows, n) and (n_rows, n, n), flat.
@@ -200,7 +200,7 @@ class _Parts:
     curvature: Array
 
     def add_up(self, counts: Array) -> tuple[float, Array, Array]:
-        """Return the sums over rows that count so often."""
+        """Return the sums over rows with these weights."""
         n = self.gradient.shape[1]
         curvature = counts @ self.curvature
         return float(counts @ self.value), counts @ self.gradient, curvature.reshape(n, n)
@@ -209,15 +209,15 @@ class _Parts:
 def _make_calibration(
     probability: Array, codes: NDArray[np.intp], weight: Array
 ) -> Callable[[Array], tuple[float, ...]]:
-    """Return what gives the calibration slope and, of two classes, the intercept.
+    """Return the function of the calibration slope and, for two classes, the intercept.
 
-    They maximise the likelihood of the labels.  Those of these weights are found first: others are
-    near, and each begins with what the rows add there.
+    They maximise the likelihood of the labels.  The optimum for these weights comes first: those of
+    resamples are near, and start from there.
     """
     tiny = np.finfo(np.float64).tiny
-    evaluate: Callable[[Array], _Parts]
+    evaluate: Callable[[Array], _Derivatives]
     if probability.shape[1] == 2:
-        # The smaller of two probabilities has digits where the other is 1.
+        # The smaller of two probabilities keeps its digits where the other rounds to 1.
         smaller = np.maximum(probability.min(axis=1), tiny)
         sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
         z = sign * logit(smaller)
@@ -238,32 +238,32 @@ def _make_calibration(
     return lambda counts: tuple(_maximize(evaluate, counts, best, there, _NEAR) / units)
 
 
-def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
-    """Return what rows add to the log-likelihood of a logistic regression."""
+def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Derivatives:
+    """Return the rows' contributions to the log-likelihood of a logistic regression."""
     raw = z @ b
     p = expit(raw)
     value = log_expit(np.where(codes == 1, raw, -raw))
     squares = (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
-    return _Parts(value, z * (codes - p)[:, None], squares * (p * (1.0 - p))[:, None])
+    return _Derivatives(value, z * (codes - p)[:, None], squares * (p * (1.0 - p))[:, None])
 
 
-def _evaluate_several(logs: Array, codes: NDArray[np.intp], b: Array) -> _Parts:
-    """Return what rows add to the log-likelihood of softmax(b logs)."""
+def _evaluate_several(logs: Array, codes: NDArray[np.intp], b: Array) -> _Derivatives:
+    """Return the rows' contributions to the log-likelihood of softmax(b logs)."""
     log_p = log_softmax(b[0] * logs, axis=1)
     p, rows = np.exp(log_p), np.arange(len(codes))
     mean = np.einsum("ij,ij->i", p, logs)
     spread = np.einsum("ij,ij,ij->i", p, logs, logs) - mean**2
-    return _Parts(log_p[rows, codes], (logs[rows, codes] - mean)[:, None], spread[:, None])
+    return _Derivatives(log_p[rows, codes], (logs[rows, codes] - mean)[:, None], spread[:, None])
 
 
 def _maximize(
-    evaluate: Callable[[Array], _Parts],
+    evaluate: Callable[[Array], _Derivatives],
     counts: Array,
     start: tuple[float, ...],
-    there: _Parts,
+    there: _Derivatives,
     tolerance: float,
 ) -> tuple[float, ...]:
-    """Return where a concave likelihood is largest, by Newton's method; NaN if nowhere.
+    """Return the maximum of a concave likelihood, by Newton's method; NaN if there is none.
 
     It ends with a step of that size, whose square is about the error that is left.
     """
@@ -295,7 +295,7 @@ def _bootstrap(
     n_resamples: int,
     random_state: int,
 ) -> list[Estimate]:
-    """Return what statistics of rows are, with the ends of intervals."""
+    """Return statistics of rows, with the ends of intervals."""
     from scipy.stats import DegenerateDataWarning, bootstrap  # a while to import
 
     n_rows = len(weight)
@@ -320,7 +320,7 @@ def _bootstrap(
             method="percentile",
             random_state=random_state,
         )
-    # A resample may lack a class; the others still say how far the number would move.
+    # A resample may lack a class; the others still show the spread of the number.
     tail = 50.0 * (1.0 - confidence_level)
     known = np.isfinite(drawn.bootstrap_distribution)
     enough = known.mean(axis=-1) > 1.0 - tail / 100.0
@@ -332,17 +332,17 @@ def _bootstrap(
 
 
 def _bin(
-    said: Array, so: NDArray[np.bool_], weight: Array, confidence_level: float
+    expected: Array, observed: NDArray[np.bool_], weight: Array, confidence_level: float
 ) -> tuple[ReliabilityBin, ...]:
     """Return the rows by tenths of their probability, without tenths that have none."""
-    place = np.minimum((said * N_BINS).astype(np.intp), N_BINS - 1)
+    place = np.minimum((expected * N_BINS).astype(np.intp), N_BINS - 1)
     bins = []
     for k in range(N_BINS):
         in_bin = place == k
         total = float(weight[in_bin].sum())
         if total == 0.0:
             continue
-        share = estimate_proportion(so[in_bin], weight[in_bin], confidence_level)
-        mean = float(weight[in_bin] @ said[in_bin] / total)
+        share = estimate_proportion(observed[in_bin], weight[in_bin], confidence_level)
+        mean = float(weight[in_bin] @ expected[in_bin] / total)
         bins.append(ReliabilityBin(k / N_BINS, (k + 1) / N_BINS, mean, share, total))
     return tuple(bins)

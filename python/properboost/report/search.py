@@ -26,7 +26,7 @@ _COLUMNS = ("mean_test_score", "behind", "behind_error", "candidates")
 
 
 def read_search(model: Any) -> SearchSummary | None:
-    """Return what a search compared; None where the model is none, and was chosen by none."""
+    """Return the summary of a search; None of a model without one."""
     is_search = hasattr(model, "cv_results_")
     record = record_search(model) if is_search else getattr(model, "search_", None)
     if record is None:
@@ -53,7 +53,7 @@ def read_search(model: Any) -> SearchSummary | None:
 
 
 def _list_rivals(compared: Mapping[str, Any], seconds: Iterable[float]) -> list[Rival]:
-    """Return what was compared, in its order; `seconds` is what each took."""
+    """Return the candidates in their order; `seconds` are those of each."""
     columns = [compared[name] for name in ("name", *_COLUMNS, "is_chosen")]
     return [
         Rival(
@@ -64,9 +64,9 @@ def _list_rivals(compared: Mapping[str, Any], seconds: Iterable[float]) -> list[
 
 
 def _doubt_errors(rivals: list[Rival]) -> list[Rival]:
-    """Return families without their errors where those are not of being behind the best.
+    """Return families without standard errors where those are not of the distance to the best.
 
-    Once errors were known only beside the best family without pairs: those are others.
+    Earlier records had errors of the distance to the best family without pairs.
     """
     best = max(rivals, key=lambda rival: rival.score)
     return [replace(rival, error=np.nan) for rival in rivals] if np.isnan(best.error) else rivals
@@ -83,7 +83,7 @@ def _list_simpler(rivals: Sequence[Rival]) -> list[Rival]:
 
 
 def is_additive_family(family: str) -> bool:
-    """Whether the models of a family are sums of functions of a feature, or of two."""
+    """Whether the models of a family are sums of functions of one or two features."""
     return "trees" not in family.split()
 
 
@@ -96,11 +96,11 @@ _TABLES = (
 )
 _ADDED = "of points.  The points of all features are added."
 _TREES = (
-    "Many small trees.  Each asks a few questions, one after the other; at the end of each way is "
-    "{}.  What all trees say is added.  "
+    "Many small trees.  Each is a few questions, one after the other, and each path ends in {}.  "
+    "The results of all trees are added.  "
 )
-_DEPENDS = "What is asked next depends on the answer."
-_SYMMETRIC = "All rows of a tree are asked the same questions, whatever they answer."
+_DEPENDS = "The next question depends on the answer."
+_SYMMETRIC = "All rows of a tree get the same questions, whatever their answers."
 _POINTS = "a number of points"
 _LINES = "a sloping line in a few features, instead of one number of points"
 
@@ -121,7 +121,7 @@ _SENTENCES = {
 
 
 def describe_family(name: str) -> str:
-    """Return what models of a family are; nothing of families that are not known."""
+    """Return the description of a family; nothing for an unknown one."""
     return _SENTENCES.get(name, "")
 
 
@@ -138,7 +138,7 @@ _SHARES = frozenset({"accuracy", "balanced_accuracy"})
 
 
 def name_score(scoring: str) -> str:
-    """Return the score by which candidates were compared, in words."""
+    """Return the score of the comparison, in words."""
     return _NAMES.get(scoring, scoring)
 
 
@@ -152,21 +152,21 @@ def describe_score(scoring: str, score: float) -> str:
 
 
 def describe_cost(scoring: str, best: float, behind: float, saving: float | None) -> str:
-    """Return what it costs to be behind the best score, in a clause.
+    """Return a clause on the cost of a distance from the best score.
 
-    `saving` is by how much the model's log loss is smaller than that of no model, if known.
+    `saving` is the model's advantage in log loss over no model, if known.
     """
     if behind <= 0.0:
         return "nothing"
     if scoring == "neg_log_loss":
         text = (
-            f"{number(behind, 3)} of log loss: the probability that it gives to the right answer, "
-            f"in the geometric mean, would be {percent(math.exp(best - behind), 2)} in place of "
+            f"{number(behind, 3)} of log loss: the geometric mean of the probabilities of the "
+            f"right answers would be {percent(math.exp(best - behind), 2)} instead of "
             f"{percent(math.exp(best), 2)}"
         )
         if saving is not None and saving > behind:
             text += (
-                f".  That is {percent(behind / saving)} of what the model gains over no model at "
+                f".  That is {percent(behind / saving)} of the model's advantage over no model at "
                 "all"
             )
         return text
@@ -181,25 +181,25 @@ def describe_cost(scoring: str, best: float, behind: float, saving: float | None
 
 
 def describe_simpler(models: SimplerModels | None) -> str:
-    """Return what at most half of the features alone would score, and a logistic regression.
+    """Return a sentence on the scores of at most half of the features, and of a linear model.
 
     The sentence is empty where there is nothing to compare.
     """
     if models is None:
         return ""
     subsets, linear, whole = models.subsets, models.linear, models.whole
-    few = [one for one in subsets[:-1] if 2 * one.n_features <= subsets[-1].n_features]
+    few = [subset for subset in subsets[:-1] if 2 * subset.n_features <= subsets[-1].n_features]
     clauses = []
     if few:
-        one = few[-1]
-        scores = one.fitted or one.silenced
+        subset = few[-1]
+        scores = subset.fitted or subset.silenced
         which = (
-            f"its most important feature, {one.added[0]}, alone"
-            if one.n_features == 1
-            else f"its {one.n_features} most important features alone"
+            f"its most important feature, {subset.added[0]}, alone"
+            if subset.n_features == 1
+            else f"its {subset.n_features} most important features alone"
         )
         if scores is not None:
-            how = f"Fitted to {which}" if one.fitted else f"If it heard {which}"
+            how = f"Fitted to {which}" if subset.fitted else f"With {which}"
             clauses.append(f"{how}, it would be wrong in {percent(scores.error)}")
     if linear is not None:
         how = "a" if clauses else "A"
@@ -216,13 +216,13 @@ def describe_simpler(models: SimplerModels | None) -> str:
 def describe_unprotected(
     names: Sequence[str], n_features: int, models: SimplerModels | None
 ) -> str:
-    """Return what it would cost to leave out the features of these names, or how to learn that."""
+    """Return the cost of leaving out these features, or advice on how to find it."""
     if len(names) == n_features:
         return "It has no other features."
     if models is None or models.unprotected is None:
         return (
-            "What it would cost to leave them out, this page says if it is written with the right "
-            "answers and with training rows (--train, in Python X_train= and y_train=)."
+            "To see the cost of leaving them out, write this page with the right answers and "
+            "with training rows (--train, in Python X_train= and y_train=)."
         )
     whole, unprotected = models.whole, models.unprotected
     return (

@@ -29,11 +29,11 @@ __all__ = [
 MINUS = "\u2212"
 
 MOST_NAMED = 18
-"""Letters of a class that the title of an axis names."""
+"""The most letters of a class in the title of an axis."""
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share as a percentage; what would be rounded to 0% or 100% is bounded instead."""
+    """Return a share as a percentage; one that rounds to 0% or 100% gets a bound instead."""
     if share != share:
         return "unknown"
     least = 0.5 * 10.0 ** -(digits + 2)
@@ -67,20 +67,20 @@ def decimal(value: float, digits: int) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Return what is added, with its sign, which 0 has not."""
+    """Return a summand with its sign; 0 has none."""
     if value != value:
         return "unknown"
     shown = f"{value:+.{digits}f}"
     return shown[1:] if float(shown) == 0.0 else shown.replace("-", MINUS)
 
 
-def count(n: float, one: str, several: str) -> str:
+def count(n: float, singular: str, plural: str) -> str:
     """Return a number of things with their name."""
-    return f"{n:,.0f} {one if round(n) == 1 else several}"
+    return f"{n:,.0f} {singular if round(n) == 1 else plural}"
 
 
 def list_words(words: Sequence[str], most: int = 6, last: str = "and") -> str:
-    """Return words as a list in a sentence, not all if they are many."""
+    """Return words as a list in a sentence; of many, the first ones."""
     shown = list(words[:most])
     if len(words) > most:
         shown.append(f"{len(words) - most:,} more")
@@ -93,30 +93,30 @@ def shorten(text: str, most: int = 24) -> str:
 
 
 def points(share: float, other: float = 0.0) -> str:
-    """Return how much larger a share is than another one, in percentage points.
+    """Return the difference of two shares in percentage points.
 
-    It is the difference of what `percent` prints, and not a rounded one of its own.
+    It is the difference of the percentages that `percent` prints.
     """
     return f"{signed(subtract(100.0 * share, 100.0 * other, 1), 1)} percentage points"
 
 
 def subtract(first: float, second: float, digits: int) -> float:
-    """Return the difference of two numbers that are printed with so many digits after the point."""
+    """Return the difference of two numbers as printed with so many digits after the point."""
     return round(round(first, digits) - round(second, digits), digits)
 
 
 def name_bin(name: str, label: str) -> str:
-    """Return a feature with the words for one of its bins."""
+    """Return a feature with the name of one of its bins."""
     return f"{name} {label}" if label.startswith(("<= ", "> ")) else f"{name}: {label}"
 
 
 def name_probability(name: str) -> str:
-    """Return the title of an axis; the page says of which class, where its name is long."""
+    """Return the title of an axis; the page names the class where its name is long."""
     return f"probability of {name}" if len(name) <= MOST_NAMED else "probability"
 
 
 _MUTE_LABELS = {"true", "false", "yes", "no", "t", "f", "y", "n"}
-"""Words that say nothing of the classes, if all are called so."""
+"""Labels without meaning, if all classes have such ones."""
 
 
 def read_class_names(class_names: Any, labels: Sequence[Any]) -> tuple[str, ...]:
@@ -143,12 +143,12 @@ def read_class_names(class_names: Any, labels: Sequence[Any]) -> tuple[str, ...]
     names = tuple(class_names.get(label, str(label)) for label in labels)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ValueError(f"class_names must tell the classes apart; got {twice[0]!r} for two")
+        raise ValueError(f"class_names must be different for each class; got {twice[0]!r} for two")
     return names
 
 
 def find_unnamed(labels: Sequence[Any], names: Sequence[str]) -> str:
-    """Return a clause on the labels that say nothing and got no name; "" if there are none."""
+    """Return a clause on labels without meaning or name; "" if there are none."""
     are_words = all(str(label).strip().lower() in _MUTE_LABELS for label in labels)
     words = [
         name
@@ -157,7 +157,7 @@ def find_unnamed(labels: Sequence[Any], names: Sequence[str]) -> str:
     ]
     if not words:
         return ""
-    return f"what {list_words(words)} {'stands' if len(words) == 1 else 'stand'} for"
+    return f"the meaning of {list_words(words)}"
 
 
 def _is_number(text: str) -> bool:
@@ -169,7 +169,7 @@ def _is_number(text: str) -> bool:
 
 
 def read_feature_descriptions(texts: Any, features: Sequence[str]) -> dict[str, str]:
-    """Return the text on each feature that has one; those on other columns are left out.
+    """Return the description of each feature that has one; other columns are left out.
 
     So one dictionary of columns serves all models of a table.
 
@@ -196,14 +196,14 @@ def read_feature_descriptions(texts: Any, features: Sequence[str]) -> dict[str, 
 
 
 def find_undescribed(described: Mapping[str, str], features: Sequence[str]) -> str:
-    """Return a clause on the features of which nobody said what they hold; "" if there are none."""
+    """Return a clause on features without a description; "" if there are none."""
     lacking = [name for name in features if name not in described]
     if not lacking:
         return ""
     if not described:
-        return "what the columns hold"
+        return "the meaning of the columns"
     words = list_words([f"“{name}”" for name in lacking])
-    return f"what {words} {'holds' if len(lacking) == 1 else 'hold'}"
+    return f"the meaning of {words}"
 
 
 _PROTECTED = {
@@ -217,7 +217,7 @@ _PROTECTED = {
     "races", "racial", "relationship", "religion", "religious", "sex", "skin", "spouse",
     "transgender", "tribe", "veteran", "wife", "woman", "women", "yob",
 }  # fmt: skip
-"""Words of which one makes a name suspicious."""
+"""Words that mark a name as a protected attribute."""
 
 
 def find_protected(names: Sequence[str]) -> list[int]:

@@ -16,10 +16,10 @@ from properboost.report.cautions import list_cautions, list_drift
 from properboost.report.content import (
     Array,
     Effect,
+    ExplainedRow,
     PairEffect,
     ReportContent,
     SimplerModels,
-    TellingRow,
     Term,
 )
 from properboost.report.counterfactuals import add_counterfactuals, add_flip_rates
@@ -31,7 +31,7 @@ from properboost.report.effects import (
 )
 from properboost.report.facts import describe_model
 from properboost.report.feature_subsets import (
-    TrainingRows,
+    TrainingSet,
     score_probabilities,
     score_subsets,
     score_unprotected,
@@ -65,12 +65,12 @@ def write_report(
     options: ReportOptions | None = None,
     **changes: Any,
 ) -> None:
-    """Write a page that tells what a model is, how good it is, and what to beware of.
+    """Write a page on what a model is, how good it is, and what to beware of.
 
     The page is one HTML file, for a browser without a network.  It has the scores and the
     calibration on the rows with intervals, the same by groups of people, every important shape
-    function and pair, the most telling rows with what each feature adds, what the search compared,
-    warnings, and a list of words for readers who do not know boosting.
+    function and pair, the most telling rows with the contribution of each feature, the candidates
+    of the search, warnings, and a glossary for readers without knowledge of boosting.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def write_report(
     sample_weight : array-like of shape (n_rows,), optional
         How often each row counts in scores.
     X_train, y_train : table and array-like, optional
-        The rows that the model was fitted to, and their labels.  With them the page says what the
-        model scores if it is fitted anew, with its parameters, to its 1, 2, 3, 5, ... most
-        important features alone (of a search, the model that it chose), or without those that the
-        law may protect, and what scikit-learn's logistic regression scores.
+        The rows that the model was fitted to, and their labels.  With them the page has the scores
+        of the model fitted anew, with its parameters, to its 1, 2, 3, 5, ... most important
+        features alone (of a search, the model that it chose), or without those that the law may
+        protect; and the scores of scikit-learn's logistic regression.
     sample_weight_train : array-like, optional
         How often each of these counts.
     options : ReportOptions, optional
-        What the page says and shows besides.
+        Further contents of the page.
     **changes
         Fields of `ReportOptions`, such as ``title``, ``groups`` or ``max_features``, which take the
         place of those of `options`.
@@ -128,7 +128,7 @@ def write_report(
         if y is None or y_train is None:
             lacking = "y_train" if y_train is None else "y"
             raise ValueError(f"X_train needs {lacking}, which is None")
-        train = TrainingRows(X_train, y_train, sample_weight_train)
+        train = TrainingSet(X_train, y_train, sample_weight_train)
     checks.companion("X_train", X_train, y_train=y_train, sample_weight_train=sample_weight_train)
     content = collect(model, X, y, options, sample_weight=sample_weight, train=train)
     title = type(model).__name__ if options.title is None else options.title
@@ -142,7 +142,7 @@ def collect(
     options: ReportOptions,
     *,
     sample_weight: ArrayLike | None = None,
-    train: TrainingRows | None = None,
+    train: TrainingSet | None = None,
 ) -> ReportContent:
     """Gather the content of a page; see `write_report`."""
     level = options.confidence_level
@@ -193,7 +193,7 @@ def collect(
     overconfidence = find_overconfidence(probability, predicted, codes, facts.training_rows)
     drift = list_drift(model.count_drift(X), facts.features)
     chosen = choose_rows(probability, predicted, codes, options.max_rows)
-    rows: list[TellingRow] = []
+    rows: list[ExplainedRow] = []
     no_rows = ""
     try:
         rows = describe_rows(model, X, chosen, probability, predicted, codes, level)
@@ -234,9 +234,9 @@ def collect(
 def _choose_class(
     class_: Any, labels: Sequence[Any], probability: Array, codes: NDArray[np.intp] | None
 ) -> Any:
-    """Return the class that was asked for, or else the second of two or the most frequent one.
+    """Return the requested class, or else the second of two, or the most frequent one.
 
-    Without labels the one of most probability stands for the most frequent.
+    Without labels, the class of the largest mean probability replaces the most frequent one.
     """
     if class_ is not None:
         if class_ not in labels:
@@ -251,7 +251,7 @@ def _choose_class(
 def _list_shapes(
     model: TableClassifier, terms: Sequence[Term], class_: Any, name: str, options: ReportOptions
 ) -> tuple[list[Effect], list[PairEffect]]:
-    """Return the shape functions and pairs that are drawn; pairs that are not chance come first."""
+    """Return the shape functions and pairs to draw; pairs beyond chance come first."""
     assert isinstance(model, BoostedClassifier)
     moving = [term for term in terms if term.importance > 0.0]
     features = [term for term in moving if not term.is_pair]
@@ -269,7 +269,7 @@ def _score_simpler(
     probability: Array,
     codes: NDArray[np.intp],
     weight: Array | None,
-    train: TrainingRows | None,
+    train: TrainingSet | None,
 ) -> SimplerModels:
     """Return the scores of the model and of simpler ones on the first rows."""
     whole = score_probabilities(*take_scored(probability, codes, weight))

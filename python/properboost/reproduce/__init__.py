@@ -1,9 +1,9 @@
-"""The papers' tables and figures, each computed anew beside what was published.
+"""The papers' tables and figures, computed anew and compared with the published ones.
 
 ``properboost reproduce`` is the command.  A paper is a folder and an item, a table or a figure, is
-a file in it, which holds ``ITEM``.  An item reads what an experiment measures, piece by piece; some
-experiments serve several items, and have a file of their own.  Every setting is pinned
-(``pinned_*.py``): what the library does by default is another matter.
+a file in it, which holds ``ITEM``.  An item reads the measurements of an experiment, piece by
+piece; an experiment that serves several items has its own file.  Every setting is pinned
+(``pinned_*.py``), so that new defaults of the library change no result.
 """
 
 from properboost.reproduce.catalogue import find_items

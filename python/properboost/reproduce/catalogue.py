@@ -1,4 +1,4 @@
-"""The items there are: the modules of the papers' folders that hold one."""
+"""The catalogue of items: the modules of the papers' folders that hold one."""
 
 import importlib
 import pkgutil
@@ -26,7 +26,7 @@ _ITEM = re.compile(r"(table|fig|claim)(s?)(\d*)\w*")
 
 
 def is_item(module: str) -> bool:
-    """Whether a module of a paper's folder holds an item: whether it is called like one."""
+    """Whether a module of a paper's folder holds an item, by its name."""
     return _ITEM.fullmatch(module) is not None
 
 
@@ -57,7 +57,7 @@ def find_items(names: Iterable[str] = ()) -> dict[str, Item]:
     Returns
     -------
     dict of str to Item
-        Each once.
+        Each item once.
 
     Raises
     ------
@@ -65,17 +65,17 @@ def find_items(names: Iterable[str] = ()) -> dict[str, Item]:
         If there is no paper or item of a name.
     """
     wanted = list(names) or list(PAPERS)
-    found: dict[str, Item] = {}
+    items_by_name: dict[str, Item] = {}
     for name in wanted:
-        paper, slash, own = name.partition("/")
+        paper, slash, item_name = name.partition("/")
         if paper not in PAPERS:
             raise ValueError(f"there is no paper {paper!r}: {', '.join(PAPERS)}")
         items = list_items(paper)
-        if slash and own not in items:
-            raise ValueError(f"{paper} has no item {own!r}: {', '.join(items)}")
-        for one in [own] if slash else items:
-            found[f"{paper}/{one}"] = load_item(f"{paper}/{one}")
-    return found
+        if slash and item_name not in items:
+            raise ValueError(f"{paper} has no item {item_name!r}: {', '.join(items)}")
+        for chosen in [item_name] if slash else items:
+            items_by_name[f"{paper}/{chosen}"] = load_item(f"{paper}/{chosen}")
+    return items_by_name
 
 
 def _place(name: str) -> tuple[int, int, str]:

@@ -1,4 +1,4 @@
-"""The papers' data sets as arrays, so that none needs pandas."""
+"""The papers' data sets as arrays, without pandas."""
 
 import hashlib
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from properboost.datasets import load_adult, load_letter, load_uci
 from properboost.datasets._assemble import assemble, load_rows
 from properboost.datasets._uci_records import RECORDS
 
-__all__ = ["TEN_SMALL", "Table", "divide", "explain", "find_missing", "hash_table", "load"]
+__all__ = ["TEN_SMALL", "DataSet", "divide", "explain", "find_missing", "hash_table", "load"]
 
 
-class Table(NamedTuple):
+class DataSet(NamedTuple):
     """A data set.
 
     Attributes
@@ -28,7 +28,7 @@ class Table(NamedTuple):
     categorical : list of bool
         Which features are categories.
     n_train : int or None
-        How many leading rows are for training, of sets that come divided.
+        The number of leading rows for training, of sets that come divided.
     """
 
     X: NDArray[np.float64]
@@ -55,7 +55,7 @@ DIVIDED = ("vowel", "satimage", "pendigits")
 
 
 @lru_cache(maxsize=4)
-def load(name: str) -> Table:
+def load(name: str) -> DataSet:
     """Load a set: one of `load_uci`, "letter" (26 classes), "LETTER.p1", "LETTER.p2" or "ADULT".
 
     "vowel.context" is vowel with the three features that `load_uci` leaves out.
@@ -81,10 +81,10 @@ def load(name: str) -> Table:
     X = np.concatenate([np.asarray(part.data, dtype=float) for part in parts])
     y = np.concatenate([np.asarray(part.target, dtype=np.int64) for part in parts])
     categorical = [feature in parts[0].categories for feature in parts[0].feature_names]
-    return Table(X, y, categorical, len(parts[0].target) if len(parts) == 2 else None)
+    return DataSet(X, y, categorical, len(parts[0].target) if len(parts) == 2 else None)
 
 
-def divide(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def divide(table: DataSet) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows for training and for testing of a set that comes divided."""
     rows = np.arange(len(table.y))
     return rows[: table.n_train], rows[table.n_train :]
@@ -102,7 +102,7 @@ def hash_table(name: str) -> str:
 
 
 def find_missing(names: Iterable[str]) -> dict[str, str]:
-    """Return the sets that cannot be had, each with the reason in a line."""
+    """Return the sets that cannot be loaded, each with the reason in a line."""
     missing = {}
     for name in sorted(names):
         try:
@@ -113,7 +113,7 @@ def find_missing(names: Iterable[str]) -> dict[str, str]:
 
 
 def explain(error: Exception) -> str:
-    """Say in one line why a set cannot be had."""
+    """Return in one line the reason why a set cannot be loaded."""
     nowhere = "it is neither in the folder named by PROPERBOOST_DATA nor in the cache, and"
     if isinstance(error, FileNotFoundError):
         cause = " ".join(str(error.__cause__ or error).split())

@@ -1,11 +1,11 @@
-"""What an item is: what was published, and the experiment that computes it anew."""
+"""Items: the published numbers, and the experiment that computes them anew."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from properboost.reproduce.published import Place, Published
-from properboost.reproduce.verdict import Compared
+from properboost.reproduce.verdict import OrderAxis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,31 +13,31 @@ if TYPE_CHECKING:
 __all__ = ["AS_READ", "CURVES", "Experiment", "Item", "Piece", "Reading", "Record", "Seed"]
 
 Record: TypeAlias = Mapping[str, Any]
-"""What a piece of an experiment measured: anything that JSON can hold."""
+"""The measurements of a piece of an experiment: anything that JSON can hold."""
 
 Seed: TypeAlias = Mapping[str, Record]
-"""The records of one repetition of an experiment, by part; those that could not be had lack."""
+"""The records of one repetition of an experiment, by part, without those of missing sets."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to understand what a paper leaves open.
+    """One interpretation of details that a paper leaves open.
 
     Attributes
     ----------
     name : str
         A few words.
     reason : str
-        Which words of the paper, or which other facts, speak for it.
+        The words of the paper, or other facts, that support it.
     random : bool, default=True
-        Whether another seed gives other numbers; otherwise there is one seed.
+        Whether another seed changes the numbers; otherwise there is one seed.
     measured_as : str, optional
-        The reading whose measurements it shares, of which it only makes another table.
+        The reading whose measurements it shares, to make another table of them.
     seeds : int, optional
-        Repetitions, if not as many as the experiment says.
+        Repetitions, if not those of the experiment.
     first_seed : int, default=0
-        The first of its seeds.  A reading that was found by looking at some seeds is measured on
-        others.
+        The first of its seeds.  A reading that was chosen by the results of earlier seeds is
+        measured on others.
     """
 
     name: str
@@ -49,11 +49,11 @@ class Reading:
 
     @property
     def measured(self) -> str:
-        """The name of the reading that it is measured under."""
+        """The name of the reading whose measurements it uses."""
         return self.measured_as or self.name
 
 
-AS_READ = Reading("as printed", "The paper leaves nothing open that matters here.")
+AS_READ = Reading("as printed", "The paper leaves no choice open that matters here.")
 CURVES = Reading("as printed", "Curves of formulas, in which nothing is random.", random=False)
 
 
@@ -68,21 +68,21 @@ class Piece:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is measured, for one item or several.
+    """The measurements for one item or several.
 
     Attributes
     ----------
     name : str
-        The name of the file that keeps its records.
+        The name of the file of its records.
     parts : mapping of str to sequence of str
         The data sets (``data.py``) that each part needs.  Parts are independent of each other.
     measure : callable
-        Takes a `Piece` and returns its `Record`.  It is a function of a module, uses one thread,
-        and its seeds are repetitions of what the paper did once.
+        A function from a `Piece` to its `Record`.  It belongs to a module, uses one thread, and its
+        seeds are repetitions of the paper's one run.
     seconds : float
-        What a repetition of all parts under one reading takes on one processor, about.
+        The approximate time of a repetition of all parts under one reading on one processor.
     seeds : int, default=10
-        Repetitions, unless the user says otherwise.
+        Repetitions, unless the user chooses a number.
     quick_seeds : int, default=2
         Repetitions in a quick run.
     quick_parts : sequence of str, optional
@@ -108,27 +108,27 @@ class Item:
     Attributes
     ----------
     title : str
-        What it shows.
+        Its subject.
     units : str
         The units of its numbers.
     protocol : str
-        What is done, in a few sentences.
+        The procedure, in a few sentences.
     published : mapping of (str, str) to Published
         The paper's numbers, by row and column.
     experiment : Experiment
-        What is measured.
+        The measurements.
     tabulate : callable
-        Takes one repetition's records and the reading's name, and returns our numbers, by row and
-        column.  It leaves out those whose parts lack.
+        A function from one repetition's records and the reading's name to our numbers, by row and
+        column, without those of missing parts.
     readings : sequence of Reading
-        The ways in which it is computed; the first is what is reported if only one is.
+        The readings under which it is computed; the first one is reported if only one is.
     compared : {"rows", "columns", "none"}, default="rows"
-        Which of its numbers the paper compares with each other.
+        The numbers that the paper compares with each other.
     draw : callable, optional
-        Takes an empty figure of matplotlib, the repetitions under the first reading, and draws
-        what the paper's figure shows.
+        A function that draws the paper's figure into an empty figure of matplotlib, from the
+        repetitions under the first reading.
     missing : mapping of str to str
-        What of the paper's item cannot be had, with the reason.
+        The parts of the paper's item that cannot be computed, with the reasons.
     """
 
     title: str
@@ -138,6 +138,6 @@ class Item:
     experiment: Experiment
     tabulate: Callable[[Seed, str], Mapping[Place, float]]
     readings: Sequence[Reading] = (AS_READ,)
-    compared: Compared = "rows"
+    compared: OrderAxis = "rows"
     draw: "Callable[[Figure, Sequence[Seed]], None] | None" = None
     missing: Mapping[str, str] | None = None

@@ -1,4 +1,4 @@
-"""Classifiers from rados whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
+"""Classifiers from rados with every parameter pinned, as in `reproduce.pinned_tables`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Searches whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
+"""Searches with every parameter pinned, as in `reproduce.pinned_tables`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,6 +15,6 @@ def make_search(
 ) -> ProperBoostClassifierCV:
     """Make a search for the gain of such tables; its selection is cyclic.
 
-    Entries of `space` replace those of the pinned one, as do parameters that a search has not.
+    Entries of `space` replace those of the pinned one, and so do parameters that a search lacks.
     """
     return ProperBoostClassifierCV(**pin_search(**space, **params))

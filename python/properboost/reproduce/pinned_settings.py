@@ -1,4 +1,4 @@
-"""Every parameter that the papers' results depend on, of tables and of searches for these."""
+"""Every parameter that the papers' results depend on, for tables and for searches of these."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from properboost.estimators.pinned_parameters import PINNED_LEARNERS, TABLES
 __all__ = ["RULE", "pin_search"]
 
 RULE = {"loss": "glog", "response": "real", "step": "guarded"}
-"""Those of all tables of BoostLR: the loss, the response and the step."""
+"""The parameters of all tables of BoostLR: the loss, the response and the step."""
 
 OF_ROWS = (
     "max_bins",
@@ -47,7 +47,7 @@ SEARCH: dict[str, Any] = {name: TABLES[name] for name in OF_ROWS} | {
 
 
 def pin_search(**params: Any) -> dict[str, Any]:
-    """Return the parameters of a search, whose space has those that it does not have itself."""
+    """Return the parameters of a search; its space has the parameters that it lacks."""
     flat = {name: value for name, value in params.items() if name in SEARCH or name in FREE}
     entries = {name: value for name, value in params.items() if name not in flat}
     return {**SEARCH, **flat, "space": {**SPACE, **entries}}

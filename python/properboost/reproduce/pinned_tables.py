@@ -1,4 +1,4 @@
-"""Look-up tables whose every parameter is pinned: defaults may change, papers do not.
+"""Look-up tables with every parameter pinned: defaults may change, papers do not.
 
 Only `n_jobs` and `verbose`, on which no result depends, are left to the library.
 """

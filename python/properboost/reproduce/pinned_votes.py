@@ -1,4 +1,4 @@
-"""Votes whose every parameter is pinned, as `reproduce.pinned_tables` has it."""
+"""Votes with every parameter pinned, as in `reproduce.pinned_tables`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a paper prints: numbers with their precision, ranges read off figures, claims in words."""
+"""Published numbers with their precision, ranges read off figures, and claims in words."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 TIE = 1e-9
-"""No less is a difference: what a claim of "better" or "falls" asks for at least."""
+"""The least difference for a claim of "better" or "falls"."""
 
 _ROUNDING = 1e-6
 
@@ -30,15 +30,15 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Published:
-    """A number as published: all that the paper's digits leave open.
+    """A number as published, with the range that the paper's digits leave open.
 
     Attributes
     ----------
     text : str
-        As it is printed, or what is said.
+        The printed number, or the words.
     low, high : float
         The least and the largest number it may stand for.  One of them is infinite in a claim,
-        "at most so much", "less than".
+        such as "less than".
     """
 
     text: str
@@ -47,7 +47,7 @@ class Published:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it says on which side of a number ours should be, and no more."""
+        """Whether it only bounds our number on one side."""
         return math.isinf(self.low) or math.isinf(self.high)
 
     @property
@@ -58,12 +58,12 @@ class Published:
         return (self.low + self.high) / 2.0
 
     def distance(self, ours: float) -> float:
-        """Return how far a number lies from what is published, with its sign; 0 within."""
+        """Return the signed distance of a number from the published range; 0 within."""
         return min(ours - self.low, 0.0) + max(ours - self.high, 0.0)
 
 
 def printed(text: str) -> Published:
-    """Return a number that stands in the paper: "25.9" may be anything from 25.85 to 25.95."""
+    """Return a number printed in the paper: "25.9" may be anything from 25.85 to 25.95."""
     number = Decimal(text)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int):
@@ -73,25 +73,25 @@ def printed(text: str) -> Published:
 
 
 def exactly(number: float, text: str | None = None) -> Published:
-    """Return a number that a formula of the paper has, to six digits; `text` is what it says."""
+    """Return a number by a formula of the paper, to six digits; `text` has the paper's words."""
     reach = _ROUNDING * max(1.0, abs(number))
     return Published(text or f"{number:g}", number - reach, number + reach)
 
 
 def read_off(low: float, high: float) -> Published:
-    """Return a number that can only be read off a figure, or is "about" so much."""
+    """Return a number that is read off a figure, or that the paper calls approximate."""
     if not low < high:
         raise ValueError(f"low must be below high; got {low:g} and {high:g}")
     return Published(f"{low:g} to {high:g}", low, high)
 
 
 def at_least(least: float, text: str | None = None) -> Published:
-    """Return a claim; `text` is what the paper says."""
+    """Return a claim of a lower bound; `text` has the paper's words."""
     return Published(text or f"at least {least:g}", least, math.inf)
 
 
 def at_most(most: float, text: str | None = None) -> Published:
-    """Return a claim; `text` is what the paper says."""
+    """Return a claim of an upper bound; `text` has the paper's words."""
     return Published(text or f"at most {most:g}", -math.inf, most)
 
 
@@ -111,19 +111,19 @@ def read_table(text: str) -> Mapping[Place, Published]:
     """
     lines = [[entry.strip() for entry in line.split("|")] for line in text.strip().splitlines()]
     (_, *columns), *rows = lines
-    found: dict[Place, Published] = {}
+    numbers: dict[Place, Published] = {}
     for name, *entries in rows:
         for column, entry in zip(columns, entries, strict=True):
             if entry:
-                found[name, column] = printed(entry)
+                numbers[name, column] = printed(entry)
     if len({name for name, *_ in rows}) < len(rows) or len(set(columns)) < len(columns):
         raise ValueError("two rows or two columns of the table have one name")
-    return found
+    return numbers
 
 
 def label(table: Mapping[Place, Published], measured: str) -> dict[Place, Published]:
-    """Return a table whose columns say what is measured: ``"sonar, errors"``.
+    """Return a table whose columns name the measure: ``"sonar, errors"``.
 
-    Numbers of several kinds can then be in one table without being compared with each other.
+    One table can then hold several measures without comparing them with each other.
     """
     return {(row, f"{column}, {measured}"): number for (row, column), number in table.items()}

@@ -1,4 +1,4 @@
-"""What is said of an item: as text, as data for JSON, and as a table for a page."""
+"""Reports of items: as text, as data for JSON, and as a table for a page."""
 
 import math
 import textwrap
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from properboost.reproduce.catalogue import PAPERS
 from properboost.reproduce.item import Item, Reading, Seed
-from properboost.reproduce.verdict import Judged, count, count_near, judge
+from properboost.reproduce.verdict import Judgement, count, count_near, judge
 
 if TYPE_CHECKING:
     from properboost.reproduce.published import Place
 
 __all__ = [
-    "Outcome",
+    "ReadingOutcome",
     "describe",
     "judge_item",
     "make_table",
@@ -28,49 +28,53 @@ _KINDS = {"table": "Table", "fig": "Figure", "claim": "claim"}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReadingOutcome:
     """An item under one reading."""
 
     reading: Reading
-    judged: Sequence[Judged]
+    judgements: Sequence[Judgement]
     seeds: Sequence[Seed]
     seconds: float
     """Processor time of its experiment."""
 
 
-def judge_item(item: Item, reading: Reading, seeds: Sequence[Seed], seconds: float) -> Outcome:
+def judge_item(
+    item: Item, reading: Reading, seeds: Sequence[Seed], seconds: float
+) -> ReadingOutcome:
     """Tabulate the repetitions of an item's experiment, and compare them with the paper."""
     ours: dict[Place, list[float]] = {}
-    for seed in filter(None, seeds):  # of some no part could be had
+    for seed in filter(None, seeds):  # empty where all data sets are missing
         for place, value in item.tabulate(seed, reading.name).items():
             if math.isfinite(value):
                 ours.setdefault(place, []).append(float(value))
-    judged = judge(item.published, ours, item.compared, random=reading.random)
-    return Outcome(reading, judged, seeds, seconds)
+    judgements = judge(item.published, ours, item.compared, random=reading.random)
+    return ReadingOutcome(reading, judgements, seeds, seconds)
 
 
 def title_of(name: str) -> str:
     """Return an item's title in words: ``"boostlr/table4"`` is "boostlr, Table 4"."""
-    paper, _, own = name.partition("/")
-    kind = next(kind for kind in _KINDS if own.startswith(kind))
-    rest = own.removeprefix(kind).replace("_", " ").strip()
+    paper, _, item_name = name.partition("/")
+    kind = next(kind for kind in _KINDS if item_name.startswith(kind))
+    rest = item_name.removeprefix(kind).replace("_", " ").strip()
     return f"{paper}, {_KINDS[kind]} {rest}".strip()
 
 
-def summarize(judged: Iterable[Judged]) -> str:
-    """Say how many numbers have each verdict, and how many means are within 10%, in a line."""
-    judged = list(judged)
-    found = count(judged)
-    total = sum(found.values())
+def summarize(judgements: Iterable[Judgement]) -> str:
+    """Return in a line the number of each verdict, and of means within 10%."""
+    judgements = list(judgements)
+    counts = count(judgements)
+    total = sum(counts.values())
     if total == 0:
         return "no published number could be compared"
-    shares = ", ".join(f"{n} {verdict}" for verdict, n in found.items() if n)
-    near, told = count_near(one.mean_near for one in judged)
-    means = f"; {near} of {told} means within 10%" if told else ""
+    shares = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+    near, compared = count_near(judgement.mean_near for judgement in judgements)
+    means = f"; {near} of {compared} means within 10%" if compared else ""
     return f"{total} published numbers: {shares}{means}"
 
 
-def describe(name: str, item: Item, outcomes: Sequence[Outcome], missing: Sequence[str]) -> str:
+def describe(
+    name: str, item: Item, outcomes: Sequence[ReadingOutcome], missing: Sequence[str]
+) -> str:
     """Return the report of an item for a terminal.
 
     Parameters
@@ -82,42 +86,47 @@ def describe(name: str, item: Item, outcomes: Sequence[Outcome], missing: Sequen
     outcomes : sequence of Outcome
         One for each reading.
     missing : sequence of str
-        The data sets that could not be had.
+        The data sets that could not be loaded.
     """
     lines = [f"{title_of(name)}: {item.title}", f"Source: {PAPERS[name.partition('/')[0]]}"]
     lines += textwrap.wrap(f"{item.protocol}  Numbers are {item.units}.", 100)
     for what, reason in (item.missing or {}).items():
         lines += textwrap.wrap(f"Left out: {what}: {reason}", 100)
     if missing:
-        lines += textwrap.wrap(f"Data sets that could not be had: {', '.join(missing)}", 100)
+        lines += textwrap.wrap(f"Missing data sets: {', '.join(missing)}", 100)
     for outcome in outcomes:
         if len(item.readings) > 1:
             lines += ["", f"Reading: {outcome.reading.name}"]
             lines += textwrap.wrap(outcome.reading.reason, 100)
-        lines += ["", *_align(make_table(outcome.judged)), "", summarize(outcome.judged) + "."]
+        lines += [
+            "",
+            *_align(make_table(outcome.judgements)),
+            "",
+            summarize(outcome.judgements) + ".",
+        ]
         n = len(outcome.seeds)
         repeated = f"{n} repetitions" if outcome.reading.random else "nothing is random"
         lines += [f"{repeated}, {outcome.seconds:.0f} s of processor time."]
     return "\n".join(lines) + "\n"
 
 
-def make_table(judged: Sequence[Judged]) -> list[list[str]]:
+def make_table(judgements: Sequence[Judgement]) -> list[list[str]]:
     """Return a header and a line of texts for each published number."""
     head = ["", "", "published", "ours", "spread", "difference", "verdict", "mean within 10%"]
     lines = [head]
-    for one in judged:
-        digits = _digits(one)
-        spread = "" if math.isnan(one.spread) else f"{one.spread:.{digits}f}"
-        difference = "" if one.published.is_claim else f"{one.difference:+.{digits}f}"
-        ours = f"{one.mean:.{digits}f}"
-        near = _NEAR[one.mean_near]
-        numbers = [one.published.text, ours, spread, difference]
-        lines.append([*one.place, *numbers, one.verdict.value, near])
+    for judgement in judgements:
+        digits = _digits(judgement)
+        spread = "" if math.isnan(judgement.spread) else f"{judgement.spread:.{digits}f}"
+        difference = "" if judgement.published.is_claim else f"{judgement.difference:+.{digits}f}"
+        ours = f"{judgement.mean:.{digits}f}"
+        near = _NEAR[judgement.mean_near]
+        numbers = [judgement.published.text, ours, spread, difference]
+        lines.append([*judgement.place, *numbers, judgement.verdict.value, near])
     return lines
 
 
 def to_json(
-    name: str, item: Item, outcomes: Sequence[Outcome], left_out: Mapping[str, str]
+    name: str, item: Item, outcomes: Sequence[ReadingOutcome], left_out: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the report of an item as data."""
     return {
@@ -133,39 +142,41 @@ def to_json(
                 "random": outcome.reading.random,
                 "seeds": len(outcome.seeds),
                 "seconds": round(outcome.seconds, 1),
-                "verdicts": {str(k): n for k, n in count(outcome.judged).items()},
-                "means within 10%": list(count_near(one.mean_near for one in outcome.judged)),
-                "numbers": [_number_to_json(one) for one in outcome.judged],
+                "verdicts": {str(k): n for k, n in count(outcome.judgements).items()},
+                "means within 10%": list(
+                    count_near(judgement.mean_near for judgement in outcome.judgements)
+                ),
+                "numbers": [_number_to_json(judgement) for judgement in outcome.judgements],
             }
             for outcome in outcomes
         ],
     }
 
 
-def _number_to_json(one: Judged) -> dict[str, Any]:
+def _number_to_json(judgement: Judgement) -> dict[str, Any]:
     def finite(value: float) -> float | None:
         return float(f"{value:.6g}") if math.isfinite(value) else None
 
     return {
-        "row": one.place[0],
-        "column": one.place[1],
-        "published": one.published.text,
-        "low": finite(one.published.low),
-        "high": finite(one.published.high),
-        "ours": finite(one.mean),
-        "spread": finite(one.spread),
-        "difference": finite(one.difference),
-        "verdict": one.verdict.value,
-        "mean within 10%": one.mean_near,
+        "row": judgement.place[0],
+        "column": judgement.place[1],
+        "published": judgement.published.text,
+        "low": finite(judgement.published.low),
+        "high": finite(judgement.published.high),
+        "ours": finite(judgement.mean),
+        "spread": finite(judgement.spread),
+        "difference": finite(judgement.difference),
+        "verdict": judgement.verdict.value,
+        "mean within 10%": judgement.mean_near,
     }
 
 
-def _digits(one: Judged) -> int:
-    """Return how many decimals to show: one more than the paper has, or three figures, to 6."""
-    text = one.published.text
-    if not one.published.is_claim and text.count(".") == 1 and " " not in text:
+def _digits(judgement: Judgement) -> int:
+    """Return the number of decimals: one more than the paper's, or three figures, at most 6."""
+    text = judgement.published.text
+    if not judgement.published.is_claim and text.count(".") == 1 and " " not in text:
         return len(text.partition(".")[2]) + 1
-    size = abs(one.mean)
+    size = abs(judgement.mean)
     return 1 if size >= 100 else min(6, 2 - math.floor(math.log10(size))) if size > 0 else 2
 
 

@@ -1,4 +1,4 @@
-"""Running items: what is to be done, by whom, and what has been done already."""
+"""Runs of items: their pieces of work, and the records of earlier runs."""
 
 import hashlib
 import inspect
@@ -22,7 +22,7 @@ from properboost.progress import show_progress
 from properboost.reproduce import data
 from properboost.reproduce.catalogue import find_items, is_item
 from properboost.reproduce.item import Experiment, Item, Piece, Reading, Seed
-from properboost.reproduce.report import Outcome, describe, judge_item, title_of, to_json
+from properboost.reproduce.report import ReadingOutcome, describe, judge_item, title_of, to_json
 from properboost.whole_file import write_whole
 
 __all__ = ["reproduce"]
@@ -40,33 +40,33 @@ def reproduce(
 ) -> dict[str, dict[str, Any]]:
     """Compute tables and figures of the papers, and compare them with what was published.
 
-    Each item's report is said as soon as it is there, and is written to
-    ``<output_dir>/<paper>/<item>.json``, with a picture beside it where the item has one and
-    matplotlib is installed.  What pieces of work gave is kept in ``<output_dir>/records``: a run
-    that was stopped goes on where it was, and a run with more seeds does only those that lack.
+    Each item's report goes to `say` as soon as it is complete, and to
+    ``<output_dir>/<paper>/<item>.json``, with a picture next to it where the item has one and
+    matplotlib is installed.  ``<output_dir>/records`` has the records of pieces of work: a stopped
+    run continues where it was, and a run with more seeds computes only the missing ones.
 
     Parameters
     ----------
     names : iterable of str, default=()
         Papers (``"boostlr"``) and items (``"boostlr/table4"``); all items if there is none.
     seeds : int, optional
-        Repetitions of each experiment; by default what the experiment says, about 10, and half as
-        many under other readings than the first, unless a reading says otherwise.
+        Repetitions of each experiment; by default those of the experiment, about 10, and half as
+        many under other readings than the first, unless a reading has its number.
     quick : bool, default=False
         Two repetitions, and fewer data sets in the longest experiments.
     readings : bool, default=False
-        Compute every reading of what a paper leaves open, not only the first.
+        Compute every reading of a paper's open details, not only the first.
     output_dir : str or path, default="out/papers"
         Folder of the results; it is made if need be.
     n_jobs : int, default=1
         Processes; each piece of work uses one.
     say : callable, default=print
-        Takes the reports.
+        A function that receives the reports.
 
     Returns
     -------
     dict of str to dict
-        What was written to each item's JSON file, by the item's name.
+        The contents of each item's JSON file, by the item's name.
 
     Raises
     ------
@@ -78,7 +78,9 @@ def reproduce(
         checks.integer("seeds", seeds, 1)
     checks.integer("n_jobs", n_jobs, 1)
     folder = Path(output_dir)
-    (folder / "records").mkdir(parents=True, exist_ok=True)  # report a wrong folder before the work
+    (folder / "records").mkdir(
+        parents=True, exist_ok=True
+    )  # fail on a wrong folder before the work
     tasks = [_Task(name, item, seeds, quick, readings) for name, item in items.items()]
     missing = _find_missing(tasks)
     store = _Store(folder / "records", missing)
@@ -99,7 +101,7 @@ def reproduce(
 
 @dataclass
 class _Task:
-    """An item with what is to be done for it."""
+    """An item with the choices of its run."""
 
     name: str
     item: Item
@@ -115,15 +117,17 @@ class _Task:
     @property
     def parts(self) -> Mapping[str, Sequence[str]]:
         experiment = self.item.experiment
-        some = experiment.quick_parts if self.quick else None
-        return {k: v for k, v in experiment.parts.items() if some is None or k in some}
+        quick_parts = experiment.quick_parts if self.quick else None
+        return {
+            k: v for k, v in experiment.parts.items() if quick_parts is None or k in quick_parts
+        }
 
     @property
     def sets(self) -> list[str]:
         return sorted({name for names in self.parts.values() for name in names})
 
     def list_seeds(self, reading: Reading) -> range:
-        """Return the seeds of a reading: those of the reading that it is measured under."""
+        """Return the seeds of a reading: those of the reading whose measurements it uses."""
         named = (other for other in self.item.readings if other.name == reading.measured)
         measured = next(named, reading)
         n = self._count_seeds(measured) if reading.random else 1
@@ -141,12 +145,13 @@ class _Task:
         return experiment.seeds if first else max(experiment.seeds // 2, experiment.quick_seeds)
 
     def find_parts(self, reading: Reading) -> list[str]:
-        some = self.item.experiment.reading_parts
+        reading_parts = self.item.experiment.reading_parts
         is_first = reading is self.item.readings[0]
         return [
             part
             for part, sets in self.parts.items()
-            if not self.missing.keys() & set(sets) and (is_first or some is None or part in some)
+            if not self.missing.keys() & set(sets)
+            and (is_first or reading_parts is None or part in reading_parts)
         ]
 
     def list_pieces(self, reading: Reading) -> list[Piece]:
@@ -162,14 +167,14 @@ class _Task:
         every = (piece for reading in self.readings for piece in self.list_pieces(reading))
         return list(dict.fromkeys(every))
 
-    def judge(self, reading: Reading, store: "_Store") -> Outcome:
-        kept = store.read(self.item.experiment)
+    def judge(self, reading: Reading, store: "_Store") -> ReadingOutcome:
+        records = store.read(self.item.experiment)
         pieces = self.list_pieces(reading)
         seeds: list[Seed] = [
-            {p.part: kept[p]["record"] for p in pieces if p.seed == seed}
+            {p.part: records[p]["record"] for p in pieces if p.seed == seed}
             for seed in self.list_seeds(reading)
         ]
-        seconds = sum(kept[piece]["seconds"] for piece in pieces)
+        seconds = sum(records[piece]["seconds"] for piece in pieces)
         return judge_item(self.item, reading, seeds, seconds)
 
 
@@ -179,11 +184,11 @@ class _Store:
     def __init__(self, folder: Path, missing: Iterable[str]) -> None:
         self._folder = folder
         self._missing = set(missing)
-        self._kept: dict[str, dict[Piece, dict[str, Any]]] = {}
+        self._records: dict[str, dict[Piece, dict[str, Any]]] = {}
 
     def read(self, experiment: Experiment) -> dict[Piece, dict[str, Any]]:
-        """Return what was done by the code and from the data that there are now."""
-        if experiment.name not in self._kept:
+        """Return the records of the present code and data."""
+        if experiment.name not in self._records:
             path = self._folder / f"{experiment.name}.jsonl"
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
             made_by = {
@@ -191,12 +196,12 @@ class _Store:
                 for part, sets in experiment.parts.items()
                 if lines and not self._missing & set(sets)
             }
-            self._kept[experiment.name] = {
+            self._records[experiment.name] = {
                 Piece(*line["piece"]): line
                 for line in map(_parse, lines)
                 if line is not None and line["made_by"] == made_by.get(line["piece"][0])
             }
-        return self._kept[experiment.name]
+        return self._records[experiment.name]
 
     def add(self, experiment: Experiment, piece: Piece, record: Any, seconds: float) -> None:
         line = {
@@ -212,14 +217,14 @@ class _Store:
 
 def _parse(line: str) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = json.loads(line)
+        parsed: dict[str, Any] = json.loads(line)
     except json.JSONDecodeError:  # the process was killed while it wrote
         return None
-    return found
+    return parsed
 
 
 def _fingerprint(experiment: Experiment, part: str) -> str:
-    """Return what a record depends on: the library, the code of the experiment, the data."""
+    """Return a digest of a record's sources: the library, the experiment's code, the data."""
     digest = hashlib.sha256(_core.__version__.encode())
     here = Path(__file__).parent
     measured_in = Path(inspect.getfile(experiment.measure))
@@ -237,7 +242,7 @@ def _read_source(path: Path) -> bytes:
 
 
 def _work(tasks: Sequence[_Task], store: _Store, n_jobs: int) -> Iterator[_Task]:
-    """Do all pieces that lack, and yield each item once it has what it needs."""
+    """Compute all missing pieces, and yield each item once its pieces are complete."""
     lacking = {task.name: _find_lacking(task, store) for task in tasks}
     jobs = {
         (task.item.experiment.name, piece): task.item.experiment
@@ -260,22 +265,22 @@ def _work(tasks: Sequence[_Task], store: _Store, n_jobs: int) -> Iterator[_Task]
 
 
 def _find_lacking(task: _Task, store: _Store) -> list[Piece]:
-    kept = store.read(task.item.experiment)
-    return [piece for piece in task.pieces if piece not in kept]
+    records = store.read(task.item.experiment)
+    return [piece for piece in task.pieces if piece not in records]
 
 
 def _measure(
     jobs: Mapping[tuple[str, Piece], Experiment], n_jobs: int
 ) -> Iterator[tuple[Experiment, Piece, Any, float]]:
-    """Do pieces of work, in processes of their own if there are to be several."""
+    """Compute pieces of work, in several processes if `n_jobs` is above 1."""
     order = [(experiment, piece) for (_, piece), experiment in jobs.items()]
     parallel = joblib.Parallel(
         n_jobs=min(n_jobs, max(len(order), 1)), return_as="generator_unordered"
     )
-    found = parallel(
+    measurements = parallel(
         joblib.delayed(_measure_one)(k, e.measure, p) for k, (e, p) in enumerate(order)
     )
-    for k, record, seconds in found:
+    for k, record, seconds in measurements:
         yield (*order[k], record, seconds)
 
 
@@ -284,13 +289,13 @@ def _measure_one(
 ) -> tuple[int, Any, float]:
     start = time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of what a paper's settings lead to
+        warnings.simplefilter("ignore", UserWarning)  # a paper's settings may lead to warnings
         record = measure(piece)
     return number, record, time.process_time() - start
 
 
 def _find_missing(tasks: Sequence[_Task]) -> dict[str, str]:
-    """Return why data sets cannot be had, and tell each task of those that it needs."""
+    """Return the reasons why data sets cannot be loaded, and set each task's missing sets."""
     missing = data.find_missing({s for task in tasks for s in task.sets})
     for task in tasks:
         task.missing = {s: missing[s] for s in task.sets if s in missing}
@@ -298,22 +303,22 @@ def _find_missing(tasks: Sequence[_Task]) -> dict[str, str]:
 
 
 def _list_reasons(missing: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each reason why data sets cannot be had."""
+    """Yield a line for each reason why data sets cannot be loaded."""
     for reason in dict.fromkeys(missing.values()):
         names = [name for name, why in missing.items() if why == reason]
-        yield f"Could not be had: {', '.join(names)}: {reason}."
+        yield f"Missing: {', '.join(names)}: {reason}."
 
 
-def _make_report(task: _Task, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what is written of an item, with the data and the versions that it is from."""
+def _make_report(task: _Task, outcomes: Sequence[ReadingOutcome]) -> dict[str, Any]:
+    """Return the contents of an item's file, with the data and the versions of its source."""
     return to_json(task.name, task.item, outcomes, task.missing) | {
         "data": {s: data.hash_table(s) for s in task.sets if s not in task.missing},
         "versions": _find_versions(),
     }
 
 
-def _draw(task: _Task, outcome: Outcome, path: Path) -> str:
-    """Draw an item's picture, and say where it is or why there is none."""
+def _draw(task: _Task, outcome: ReadingOutcome, path: Path) -> str:
+    """Draw an item's picture; return a line with its place or the reason why there is none."""
     seeds = [seed for seed in outcome.seeds if seed]
     report = f"{title_of(task.name)} is in {path.with_suffix('.json')}"
     if task.item.draw is None or not seeds:

@@ -1,20 +1,20 @@
-"""The rule by which ours and what was published are compared; it was fixed before either was seen.
+"""The rule that compares our numbers with published ones; it was fixed before either was seen.
 
 A printed number, or a range read off a figure, is
 
 - *within rounding* if the mean of ours is among the numbers that it may stand for;
-- *within 10%* if it lies in the interval in which one more repetition of ours would lie with 95%
-  (Student's t), *and* the mean of ours is within 10% of it: a wide spread of ours does not pass;
-- *order only* if neither is so, but ours stands to every other number it is compared with in the
-  paper (its row, or its column) as it does there;
+- *within 10%* if it lies in the 95% prediction interval of one more repetition of ours (Student's
+  t), *and* the mean of ours is within 10% of it: a wide spread of ours does not pass;
+- *order only* if neither holds, but ours has the paper's order against every other number in the
+  same row, or column;
 - *not reproduced* otherwise.
 
 A claim ("at most", "better than") is within rounding if the 95% confidence interval of our mean
-keeps it, order only if our mean does, and not reproduced otherwise.  Where nothing is random there
-there is one number, and no interval: it is within rounding or it is not.
+keeps it, order only if our mean does, and not reproduced otherwise.  Without randomness there is
+one number, and no interval: it is within rounding or it is not.
 
-Beside the rule stands whether the *mean is within 10%* of a printed number, whatever the spread: a
-narrow one fails the rule's interval, even where the mean is half a percent off.
+Apart from the rule, reports have whether the *mean is within 10%* of a printed number, whatever the
+spread: a narrow spread fails the rule's interval, even where the mean is half a percent off.
 """
 
 import enum
@@ -28,18 +28,18 @@ from scipy import stats
 
 from properboost.reproduce.published import Place, Published
 
-__all__ = ["Compared", "Judged", "Verdict", "count", "count_near", "is_mean_near", "judge"]
+__all__ = ["Judgement", "OrderAxis", "Verdict", "count", "count_near", "is_mean_near", "judge"]
 
 CONFIDENCE = 0.95
 NEAR = 0.1
 """A share of the published number."""
 
-Compared: TypeAlias = Literal["rows", "columns", "none"]
-"""Whose order counts: that of the numbers in a row, in a column, or none."""
+OrderAxis: TypeAlias = Literal["rows", "columns", "none"]
+"""The numbers whose order counts: those of a row, of a column, or none."""
 
 
 class Verdict(enum.StrEnum):
-    """What became of a published number."""
+    """The result for a published number."""
 
     ROUNDING = "within rounding"
     NEAR = "within 10%"
@@ -48,7 +48,7 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """A published number, ours, and the verdict.
 
     Attributes
@@ -56,11 +56,11 @@ class Judged:
     place : (str, str)
         Its row and column.
     published : Published
-        As the paper has it.
+        The paper's number.
     mean, spread : float
-        Ours: the mean and the standard deviation over the seeds (NaN of a single one).
+        Our mean and standard deviation over the seeds (NaN of a single one).
     n : int
-        How many seeds.
+        The number of seeds.
     verdict : Verdict
         By the rule.
     """
@@ -86,11 +86,11 @@ class Judged:
 def judge(
     published: Mapping[Place, Published],
     ours: Mapping[Place, Sequence[float]],
-    compared: Compared,
+    compared: OrderAxis,
     *,
     random: bool = True,
-) -> list[Judged]:
-    """Compare what was published with ours.
+) -> list[Judgement]:
+    """Compare published numbers with ours.
 
     Parameters
     ----------
@@ -99,18 +99,18 @@ def judge(
     ours : mapping of (str, str) to sequence of float
         Ours, one for each seed.  A place without is left out.
     compared : {"rows", "columns", "none"}
-        Where the order of the numbers says something.
+        The numbers whose order counts.
     random : bool, default=True
-        Whether another seed would give another number.
+        Whether another seed would change the number.
 
     Returns
     -------
-    list of Judged
+    list of Judgement
         In the order of `published`.
     """
     values = {at: np.asarray(ours[at], float) for at in published if len(ours.get(at, ()))}
     means = {at: float(numbers.mean()) for at, numbers in values.items()}
-    judged = []
+    judgements = []
     for at, numbers in values.items():
         number, mean, n = published[at], means[at], len(numbers)
         spread = float(np.std(numbers, ddof=1)) if n > 1 else math.nan
@@ -124,22 +124,22 @@ def judge(
             verdict = Verdict.ORDER
         else:
             verdict = Verdict.NOT
-        judged.append(Judged(at, number, mean, spread, n, verdict))
-    return judged
+        judgements.append(Judgement(at, number, mean, spread, n, verdict))
+    return judgements
 
 
-def count(judged: Iterable[Judged]) -> dict[Verdict, int]:
-    """Return how many numbers have each verdict."""
-    found = dict.fromkeys(Verdict, 0)
-    for one in judged:
-        found[one.verdict] += 1
-    return found
+def count(judgements: Iterable[Judgement]) -> dict[Verdict, int]:
+    """Return the number of each verdict."""
+    counts = dict.fromkeys(Verdict, 0)
+    for judgement in judgements:
+        counts[judgement.verdict] += 1
+    return counts
 
 
 def is_mean_near(number: Published, mean: float) -> bool | None:
     """Return whether a mean is within 10% of a published number; None of a claim.
 
-    It is where the number may be rounded to the mean, or is no farther from it than a tenth.
+    The mean is within 10% if it rounds to the number, or if their distance is a tenth at most.
     """
     if number.is_claim:
         return None
@@ -147,15 +147,15 @@ def is_mean_near(number: Published, mean: float) -> bool | None:
 
 
 def count_near(near: Iterable[bool | None]) -> tuple[int, int]:
-    """Return how many means are within 10%, and of how many numbers that are no claims."""
-    told = [one for one in near if one is not None]
-    return sum(told), len(told)
+    """Return the number of means within 10%, and the number of those that are no claims."""
+    comparable = [is_near for is_near in near if is_near is not None]
+    return sum(comparable), len(comparable)
 
 
 def _reach(spread: float, n: int, share: float) -> float:
     """Return half the width of an interval: of the mean (1/n), or of one more (1 + 1/n).
 
-    It is NaN, which nothing lies within, where one number does not tell the spread.
+    It is NaN, which contains nothing, for a single number, whose spread is unknown.
     """
     if n == 1:
         return math.nan
@@ -178,20 +178,20 @@ def _keeps_order(
     at: Place,
     published: Mapping[Place, Published],
     means: Mapping[Place, float],
-    compared: Compared,
+    compared: OrderAxis,
 ) -> bool:
-    """Whether ours stands to every number beside it as it does in the paper."""
+    """Whether ours has the paper's order against every number in its row or column."""
     if compared == "none":
         return False
     axis = 0 if compared == "rows" else 1
     rivals = [other for other in means if other != at and other[axis] == at[axis]]
     theirs = published[at]
-    told = 0
+    n_compared = 0
     for other in rivals:
         rival = published[other]
         if rival.is_claim or (theirs.low < rival.high and rival.low < theirs.high):
-            continue  # the paper does not say which is larger
-        told += 1
+            continue  # the paper leaves open which is larger
+        n_compared += 1
         if (means[at] > means[other]) != (theirs.low >= rival.high):
             return False
-    return told > 0
+    return n_compared > 0

@@ -1,13 +1,13 @@
-"""What must hold of every fitted model, whatever it was fitted to.
+"""Invariants of every fitted model, whatever it was fitted to.
 
-An invariant is a function of a `Fit` under the name that failures are reported by.  It raises an
-AssertionError, or whatever it runs into: every exception is a failure.  `share` is how many of the
-fits it is tried on; those that fit again are tried on a part.
+An invariant is a function of a `Fit` under the name that failures are reported by. It raises an
+AssertionError, or any other exception: each one is a failure. `share` is the part of the fits that
+it is tried on; it is smaller for invariants that fit again.
 
-They are in `predictions` (what a model says of any rows), `again` (the same fit, and what is kept
-of it), `inputs` (the same rows and weights in other guise), `bags` (how sure a model is), `watched`
-(fits that go on or stop early), `edited` (models that were changed by hand), `exported` (models in
-other systems) and `written` (parameters as they were written).
+The invariants are in `predictions` (any rows), `again` (the same fit, pickles and files), `inputs`
+(the same rows and weights in another form), `bags` (standard errors), `watched` (fits that continue
+or stop early), `edited` (models changed by hand), `exported` (other systems) and `written`
+(parameters).
 """
 
 from fuzz.invariants import again, bags, edited, exported, inputs, predictions, watched, written

@@ -1,4 +1,4 @@
-"""The same model: of another fit, of a pickle and of a file; and what leaves it as it is."""
+"""Invariants of equal models: another fit, a pickle, a file; and failures that change nothing."""
 
 import copy
 import pickle
@@ -46,14 +46,14 @@ def _failed_fits(fit: Fit) -> None:
             raise AssertionError(f"{X.shape} is predicted by a model of {fit.X.shape[1]} features")
 
 
-@invariant("what an estimator was fitted to before does not matter", share=0.1)
+@invariant("earlier fits of an estimator do not matter", share=0.1)
 def _fitted_before(fit: Fit) -> None:
     model = _copy_cold(fit)
     other = np.arange(60.0).reshape(20, 3) % 7
     try:
         model.fit(other, np.arange(20) % 2)
     except ValueError:
-        return  # of parameters for other features or labels
+        return  # some parameters are for other features or labels
     fit_to(model, fit.X, fit.y, fit.weight)
     assert_same(fit.model, model, fit.X)
     assert fit.model.__dict__.keys() == model.__dict__.keys()
@@ -104,7 +104,7 @@ def _compact_files(fit: Fit) -> None:
 
 
 def _copy_cold(fit: Fit) -> Any:
-    """Return a copy of the model that begins anew when it is fitted again."""
+    """Return a copy of the model whose next fit starts anew."""
     model = copy.deepcopy(fit.model)
     return model.set_params(warm_start=False) if fit.has("warm_start") else model
 

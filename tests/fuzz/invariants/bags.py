@@ -1,4 +1,4 @@
-"""How sure a model with bags is of what it says."""
+"""Invariants of models with bags: standard errors and intervals."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from fuzz.invariants.registry import TINY, Fit, can_predict, find_refusal, invariant
 from properboost.data.labels import read_rows
 from properboost.models.bag_tables import BagTables
-from properboost.models.standard_errors import Spread
+from properboost.models.standard_errors import StandardErrors
 from properboost.parameters.declare import read_parameter
 from properboost.parameters.kinds import SOLVED
 from properboost.parameters.stages import Interactions
 
 
-def _find_spread(fit: Fit) -> Spread | None:
+def _find_spread(fit: Fit) -> StandardErrors | None:
     if not can_predict(fit.model):
         return None
-    return getattr(getattr(fit.model, "ensemble_", None), "spread", None)
+    return getattr(getattr(fit.model, "ensemble_", None), "standard_errors", None)
 
 
 @invariant("the mean of the bags is the model, but for intercepts", share=0.5)
@@ -37,7 +37,7 @@ def _mean(fit: Fit) -> None:
     np.testing.assert_allclose(np.mean(raws, axis=0), raw, rtol=1e-9, atol=1e-12 * scale + TINY)
 
 
-@invariant("standard errors are finite, and intervals hold what they are of", share=0.5)
+@invariant("standard errors are finite, and intervals contain their values", share=0.5)
 def _errors(fit: Fit) -> None:
     spread, model = _find_spread(fit), fit.model
     if spread is None:
@@ -79,8 +79,8 @@ def _classes(fit: Fit) -> None:
 
 @invariant("pairs follow bags and classes that end apart", share=0.04)
 def _pairs(fit: Fit) -> None:
-    """Where rounds are not given, each model has as many as help it."""
-    if not fit.has("outer_bags", "interactions", "n_estimators"):  # no search
+    """By default each model has as many rounds as help it."""
+    if not fit.has("outer_bags", "interactions", "n_estimators"):  # searches are left out
         return
     if fit.learner.is_grown or fit.get("step") in SOLVED or len(fit.y) > 500:
         return
@@ -99,6 +99,6 @@ def _pairs(fit: Fit) -> None:
 
 
 def count_fewest(model: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> int:
-    """Return how many rows that count there are of the rarest class."""
+    """Return the number of rows with weight of the rarest class."""
     rows = read_rows(y, len(y), weight, model.class_weight, model.normalize_weights)
     return int(np.bincount(rows.codes)[: len(rows.classes)].min())

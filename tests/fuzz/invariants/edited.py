@@ -1,4 +1,4 @@
-"""Models that were changed by hand, or merged."""
+"""Invariants of models that were edited by hand, or merged."""
 
 import copy
 import tempfile
@@ -34,8 +34,8 @@ def _set(fit: Fit) -> None:
     model.set_shape_function(j, values, class_=label, reason="fuzz")
     for k, old in enumerate(before):
         expected = values if k == j else old.values
-        found = model.shape_function(k, label).values
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * size)
+        actual = model.shape_function(k, label).values
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9 * size)
     assert len(model.edits_) == 1
     with tempfile.TemporaryDirectory() as folder:
         model.save_model(Path(folder) / "edited.json")
@@ -53,9 +53,9 @@ def _removed(fit: Fit) -> None:
     raw = model.decision_function(fit.X)
     assert np.isfinite(raw).all()
     for k, old in enumerate(before):
-        found = model.shape_function(k, model.classes_[0]).values
+        actual = model.shape_function(k, model.classes_[0]).values
         expected = np.zeros_like(old.values) if k == j else old.values
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * (fit.scale + TINY))
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9 * (fit.scale + TINY))
     if isinstance(fit.X, np.ndarray) and fit.X.dtype.kind == "f":
         other = fit.X.copy()
         other[:, j] = other[::-1, j]
@@ -68,9 +68,9 @@ def _merged(fit: Fit) -> None:
     if not can_predict(fit.model) or not isinstance(model, pb.ProperBoostClassifier):
         return
     if any(rounds.lines is not None for rounds in model.ensemble_.models):
-        return  # which is refused
+        return  # merging lines is refused
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it has no more bins or cells than it had
+        warnings.simplefilter("error")  # merging must not warn: the bins and cells stay the same
         merged = pb.merge_models([model, model], [1.0, 3.0])
     raw = model.decision_function(fit.X)
     atol = 1e-12 * fit.scale + TINY

@@ -1,4 +1,4 @@
-"""What a model says in other systems."""
+"""Invariants of models in other systems."""
 
 import sqlite3
 
@@ -10,7 +10,7 @@ from fuzz.invariants.registry import Fit, can_predict, invariant
 REFUSALS = ("cannot be exported", "categories", "init_score", "loss", "columns", "strings")
 
 
-@invariant("SQLite says what the model says", share=0.1)
+@invariant("SQLite predicts as the model does", share=0.1)
 def _in_sqlite(fit: Fit) -> None:
     model, X = fit.model, fit.X
     if not can_predict(model) or not isinstance(X, np.ndarray) or X.dtype.kind not in "fiu":
@@ -35,5 +35,5 @@ def _in_sqlite(fit: Fit) -> None:
     ]
     marks = ", ".join("?" * (1 + len(columns)))
     connection.executemany(f"INSERT INTO rows VALUES ({marks})", rows)
-    found = np.array(sorted(connection.execute(query)), dtype=np.float64)[:, 1:]
-    np.testing.assert_array_equal(found.reshape(fit.raw.shape), fit.raw)
+    answers = np.array(sorted(connection.execute(query)), dtype=np.float64)[:, 1:]
+    np.testing.assert_array_equal(answers.reshape(fit.raw.shape), fit.raw)

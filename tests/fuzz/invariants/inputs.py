@@ -1,4 +1,4 @@
-"""The same rows and weights in other guise, which make the same model."""
+"""Invariants of inputs: the same rows and weights in another form make the same model."""
 
 import functools
 import inspect
@@ -25,9 +25,9 @@ def _types(fit: Fit) -> None:
     array = np.asarray(fit.X)
     plain = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iuO" and not np.all(np.abs(np.nan_to_num(plain)) < 2**53):
-        return  # as a category such a number is told from its neighbours, as a float it is not
+        return  # as categories such numbers differ, as floats they do not
     other = fit.again(plain, fit.y, fit.weight)
-    if hasattr(fit.model, "coef_"):  # rados of single precision are summed in it
+    if hasattr(fit.model, "coef_"):  # rados of float32 are summed in float32
         size = np.abs(fit.raw).max() + TINY
         np.testing.assert_allclose(fit.raw, other.decision_function(plain), atol=1e-3 * size)
         return
@@ -51,16 +51,18 @@ def _column_order(fit: Fit) -> None:
         or not fit.has("weak_learner")
         or hasattr(fit.model, "cv_results_")
         or fit.learner.is_grown
-        or fit.get("max_features", 1.0) < 1.0  # of votes, too, it draws by position
+        # Features are drawn by position, also by voting models.
+        or fit.get("max_features", 1.0) < 1.0
         or fit.get("selection") == "cyclic"
         or fit.get("categorical_features") not in (None, "from_dtype")
         or fit.get("monotonic_cst") is not None
     ):
         return
-    settings = {"n_estimators": 1} | _without_bags(fit)  # rounds of a mean are in order of features
+    # Rounds of a mean are in the order of features.
+    settings = {"n_estimators": 1} | _without_bags(fit)
     if fit.has("interactions"):
         settings["interactions"] = 0
-    if fit.get("selection") == "unbiased":  # equally unlikely features may differ in their cost
+    if fit.get("selection") == "unbiased":  # equally unlikely features may have different costs
         settings |= {"selection": "greedy", "screening": None}
     one = fit.again(fit.X, fit.y, fit.weight, **settings)
     other = fit.again(fit.X[:, ::-1], fit.y, fit.weight, **settings)
@@ -76,8 +78,8 @@ def _takes_weights(fit: Fit) -> bool:
 
 
 def _draws_rows(fit: Fit) -> bool:
-    """Whether rows are drawn by their numbers, which copies have, too."""
-    screens = any(  # "auto" is none of so few rows
+    """Return whether rows are drawn by their numbers, which copies have, too."""
+    screens = any(  # "auto" is None for so few rows
         isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
         for screening in fit.list_values("screening")
     )
@@ -89,25 +91,25 @@ def _no_row(fit: Fit) -> None:
     if not _takes_weights(fit) or not can_predict(fit.model):
         return
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight.copy()
-    kept = (fit.rng.random(len(fit.y)) < 0.8) & (weight > 0.0)
-    weight = np.where(kept, weight, 0.0)
-    if len(np.unique(fit.y[kept])) < 2 or not _declares_levels(fit.X):
+    counted = (fit.rng.random(len(fit.y)) < 0.8) & (weight > 0.0)
+    weight = np.where(counted, weight, 0.0)
+    if len(np.unique(fit.y[counted])) < 2 or not _declares_levels(fit.X):
         return
     if not _is_plain_cv(fit):
         return
-    rows = np.flatnonzero(kept)
+    rows = np.flatnonzero(counted)
     settings = _without_bags(fit)
     if fit.has("normalize_weights"):
         settings["normalize_weights"] = False
     one = fit.try_again(fit.X, fit.y, weight, **settings)
     if one is None:
-        return  # too few rows are left for what is asked for
-    other = fit.again(take(fit.X, rows), fit.y[kept], weight[kept], **settings)
+        return  # too few rows are left for the parameters
+    other = fit.again(take(fit.X, rows), fit.y[counted], weight[counted], **settings)
     np.testing.assert_array_equal(one.decision_function(fit.X), other.decision_function(fit.X))
 
 
 def _without_bags(fit: Fit) -> dict[str, Any]:
-    """Return what leaves out bags and rows held out, which are dealt by the rows' numbers."""
+    """Return settings without bags and held-out rows, which row numbers decide."""
     dealt = {"outer_bags": 0, "early_stopping": "auto"}
     if not isinstance(fit.model, pb.ProperBoostClassifierCV):
         return {name: value for name, value in dealt.items() if fit.has(name)}
@@ -117,20 +119,20 @@ def _without_bags(fit: Fit) -> dict[str, Any]:
 
 
 def _declares_levels(X: Any) -> bool:
-    """Whether a part of the rows has the categories of all."""
+    """Return whether a part of the rows has the categories of all."""
     return isinstance(X, np.ndarray) or hasattr(X, "iloc")
 
 
 def _is_plain_cv(fit: Fit) -> bool:
     cv = fit.get("cv")
-    # With little effort "auto" is a split that is drawn.
+    # With little effort "auto" is a drawn split.
     drawn = isinstance(cv, str) and (fit.get("effort") or 3) < 3
     return cv is None or isinstance(cv, int) or (isinstance(cv, str) and not drawn)
 
 
 @invariant("weight 2 is the row twice", share=0.2)
 def _twice(fit: Fit) -> None:
-    """The first round only: after it rounding may decide which of two features is better."""
+    """Only the first round is compared: rounding may choose the feature of later ones."""
     if (
         not _takes_weights(fit)
         or hasattr(fit.model, "cv_results_")
@@ -141,7 +143,7 @@ def _twice(fit: Fit) -> None:
         return
     weight = fit.rng.integers(1, 4, len(fit.y)).astype(float)
     rows = np.repeat(np.arange(len(fit.y)), weight.astype(int))
-    # Factors of classes are rounded, and so are normalised weights: ties are then by chance.
+    # Factors of classes and normalised weights are rounded, and then ties are broken at random.
     settings = {"class_weight": None} | _without_bags(fit)
     if fit.has("normalize_weights"):
         settings["normalize_weights"] = False
@@ -154,16 +156,15 @@ def _twice(fit: Fit) -> None:
         return
     other = fit.again(take(fit.X, rows), fit.y[rows], None, **settings)
     a, b = (model.decision_function(fit.X) for model in (one, other))
-    # Values are differences of logarithms, which are large with extreme priors; large ones leave
-    # few digits of the weights that they are added to.  Weights of several classes are single
-    # precision.
+    # Values are differences of logarithms, which extreme priors make large. Large values leave few
+    # digits of the weights that they are added to. Weights of several classes are float32.
     rtol = 1e-4 + 1e-12 * (fit.get("prior") or 0.0)
     np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-6 * np.abs(a).max() + 1e-13)
 
 
 @invariant("weights times a power of two give the same bits", share=0.2)
 def _powers(fit: Fit) -> None:
-    """Where no parameter counts rows: the prior is a share, and steps have no limit."""
+    """The settings count no rows: the prior is a share, and steps have no limit."""
     if not _takes_weights(fit) or hasattr(fit.model, "cv_results_"):
         return
     if fit.has("prior"):
@@ -174,13 +175,14 @@ def _powers(fit: Fit) -> None:
         return
     weight = fit.rng.exponential(size=len(fit.y)) if fit.weight is None else fit.weight
     factor = 2.0 ** int(fit.rng.integers(-40, 41))
-    # Where weights are numbers of rows, sums are rounded by rows; 32 times as much is none.
+    # Sums of weights that count as numbers of rows are rounded by rows. These are no such weights:
+    # times 32 they are beyond the limit.
     if _counts_rows(fit, weight):
         weight = weight / 32.0
     with np.errstate(over="ignore"):
         scaled = weight * factor
         if not np.isfinite(scaled.sum()) or not np.array_equal(scaled / factor, weight):
-            return  # at the ends of the range digits are lost
+            return  # weights lose digits at the ends of the range
     one = fit.try_again(fit.X, fit.y, weight, **settings)
     if one is None:
         return
@@ -191,9 +193,9 @@ def _powers(fit: Fit) -> None:
 
 
 def _count_no_rows(fit: Fit) -> dict[str, Any]:
-    """Return parameters in place of those that count rows."""
+    """Return settings that replace all that count rows."""
     settings: dict[str, Any] = {"step": "unit", "interactions": 0, "rows_per_bin": None}
-    settings["early_stopping"] = "auto"  # scorers of others round means
+    settings["early_stopping"] = "auto"  # scorers of other estimators round means
     settings |= {"weak_learner": _settle(fit.learner), "calibration": _settle_scale(fit)}
     if fit.get("gain") is None and isinstance(fit.get("loss"), str):
         settings["gain"] = 1.0
@@ -205,9 +207,9 @@ def _count_no_rows(fit: Fit) -> dict[str, Any]:
 
 
 def _settle(learner: Learner) -> Learner:
-    """Return a weak learner whose fields are no numbers of rows and do not go by them."""
+    """Return a weak learner without fields that count rows or depend on their number."""
     if isinstance(learner, Table):
-        # min_saving multiplies what a cut saves by chance, which goes by the rows.
+        # min_saving multiplies the mean saving by chance, which depends on the rows.
         return learner.replace(
             max_cells=3 if learner.max_cells == "auto" else learner.max_cells,
             smoothing=learner.smoothing or 0.0,
@@ -218,7 +220,8 @@ def _settle(learner: Learner) -> Learner:
     learner = learner.replace(min_child_weight=0.0)
     if not isinstance(learner, Tree):
         return learner
-    learner = learner.replace(linear_leaves=False, linear_l2=5.0)  # few rows have no line
+    # With few rows leaves have no lines.
+    learner = learner.replace(linear_leaves=False, linear_l2=5.0)
     if learner.is_symmetric:
         return learner.replace(max_depth=learner.max_depth or 4)
     return learner.replace(max_leaf_nodes=learner.max_leaf_nodes or 8)
@@ -233,7 +236,7 @@ def _settle_scale(fit: Fit) -> Calibration:
 
 
 def _counts_rows(fit: Fit, weight: NDArray[np.float64]) -> bool:
-    """Whether the engine takes weights for numbers of rows: they are up to 16 on average."""
+    """Return whether the engine takes weights for numbers of rows, up to 16 on average."""
     normalize = bool(fit.get("normalize_weights"))
     rows = read_rows(fit.y, len(fit.y), weight, fit.get("class_weight"), normalize)
     counted = rows.training_weight
@@ -249,10 +252,10 @@ def _normalised(fit: Fit) -> None:
     weight = np.full(len(fit.y), 10.0 ** fit.rng.uniform(-300, 300))
     settings = {"normalize_weights": True}
     if fit.has("early_stopping"):
-        settings["early_stopping"] = "auto"  # means of scores are rounded
+        settings["early_stopping"] = "auto"  # scores are rounded means
     other = fit.try_again(fit.X, fit.y, None, **settings)
     if other is None:
-        return  # factors of classes whose mean is 1 may lead beyond the range
+        return  # factors of classes with the mean 1 may exceed the range
     assert_same(fit.again(fit.X, fit.y, weight, **settings), other, fit.X)
 
 
@@ -264,9 +267,9 @@ def _class_weights(fit: Fit) -> None:
     weight = np.ones(len(fit.y)) if fit.weight is None else fit.weight
     of_rows = np.array([factors.get(label, 0.0) for label in fit.y.tolist()])
     if not 1e-30 < weight.sum() < 1e30 or np.any((weight == 0.0) != (of_rows * weight == 0.0)):
-        return  # at the ends of the range weights are moved before the factors count
-    # How many rows a bin needs is counted without the classes' factors.
-    # Scores of rows held out do not count them at all.
+        return  # weights at the ends of the range are moved before the factors count
+    # The rows of a bin are counted without the classes' factors. Scores of held-out rows do not use
+    # the factors.
     inert = {"normalize_weights": False, "rows_per_bin": None, "early_stopping": "auto"}
     settings = {name: value for name, value in inert.items() if fit.has(name)}
     one = fit.try_again(fit.X, fit.y, fit.weight, class_weight=factors, **settings)
@@ -297,7 +300,7 @@ def _rados(fit: Fit) -> None:
         np.testing.assert_array_equal(model.coef_, fit.model.coef_)
         np.testing.assert_array_equal(model.intercept_, fit.model.intercept_)
     if any(categories is not None for categories in fit.model.categories_):
-        return  # a part of the rows may lack some
+        return  # a part of the rows may lack categories
     middle = len(fit.y) // 2
     first, last = np.arange(middle), np.arange(middle, len(fit.y))
     parts = [
@@ -306,5 +309,5 @@ def _rados(fit: Fit) -> None:
         if len(rows)
     ]
     size = np.abs(np.asarray(whole.values)).max()
-    found = pb.rado.combine(parts).values
-    np.testing.assert_allclose(found, whole.values, rtol=1e-5, atol=1e-6 * size)
+    combined = pb.rado.combine(parts).values
+    np.testing.assert_allclose(combined, whole.values, rtol=1e-5, atol=1e-6 * size)

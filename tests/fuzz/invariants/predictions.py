@@ -1,4 +1,4 @@
-"""What a model says of any rows."""
+"""Invariants of predictions for any rows."""
 
 import contextlib
 import copy
@@ -35,7 +35,7 @@ def _finite(fit: Fit) -> None:
     if not can_predict(model):
         return
     for key, values in getattr(model, "history_", {}).items():
-        if key == "validation_score":  # which may be undefined where a model says little yet
+        if key == "validation_score":  # scores of weak models may be undefined
             values = values[~np.isnan(values)]
         assert values.dtype.kind != "f" or np.isfinite(values).all(), f"history_[{key!r}]: {values}"
     if hasattr(model, "feature_importances_"):
@@ -77,9 +77,9 @@ def _contributions(fit: Fit) -> None:
         return
     label = model.classes_.tolist()[-1]
     if model.get_params().get("damping"):
-        return  # what a round adds depends on the rounds before it
+        return  # the values of a round depend on the earlier ones
     if any(rounds.lines is not None for rounds in model.ensemble_.models):
-        return  # they have no contributions
+        return  # models with lines have no contributions
     if not fit.learner.is_grown:
         for j in range(model.n_features_in_):
             shape = model.shape_function(j, label)
@@ -91,28 +91,31 @@ def _contributions(fit: Fit) -> None:
     elif fit.learner.name == "rule":
         assert all(np.isfinite(rule.value) for rule in model.rules(label) if hasattr(rule, "value"))
     if len(fit.y) > 300 and fit.learner.is_grown:
-        return  # takes long
-    found = model.contributions(fit.X, label)
-    assert np.isfinite(found.values).all()
+        return  # contributions of many rows are slow
+    contributions = model.contributions(fit.X, label)
+    assert np.isfinite(contributions.values).all()
     raw = fit.raw if fit.raw.ndim == 1 else fit.raw[:, -1]
     if model.multiclass_ in ("softmax", "canonical"):
         raw = raw - fit.raw.mean(axis=1)
     np.testing.assert_allclose(
-        found.baseline + found.values.sum(axis=1), raw, rtol=1e-6, atol=1e-7 * fit.scale + TINY
+        contributions.baseline + contributions.values.sum(axis=1),
+        raw,
+        rtol=1e-6,
+        atol=1e-7 * fit.scale + TINY,
     )
     few = fit.X[:20] if isinstance(fit.X, np.ndarray) else None
     if few is None or fit.learner.is_grown:
         return
     for scale in ("log_odds", "probability"):
-        found = model.contributions(few, scale=scale)
-        assert np.isfinite(found.values).all()
-        assert np.isfinite(found.total).all()
+        contributions = model.contributions(few, scale=scale)
+        assert np.isfinite(contributions.values).all()
+        assert np.isfinite(contributions.total).all()
         assert np.isfinite(model.shape_function(0, scale=scale).values).all()
-    assert 0.0 <= found.total.min() <= found.total.max() <= 1.0
-    found._repr_html_()
+    assert 0.0 <= contributions.total.min() <= contributions.total.max() <= 1.0
+    contributions._repr_html_()
 
 
-@invariant("a scorer gives a row alone what the model gives it", share=0.3)
+@invariant("a scorer predicts a row alone as the model does", share=0.3)
 def _compiled(fit: Fit) -> None:
     if not can_predict(fit.model) or isinstance(fit.X, list):
         return
@@ -120,8 +123,8 @@ def _compiled(fit: Fit) -> None:
     for i in fit.rng.permutation(len(fit.y))[:5]:
         row = take(fit.X, np.array([i]))
         values = _list_values(row)
-        for given in (row, dict(zip(scorer.feature_names_in_, values, strict=True))):
-            np.testing.assert_array_equal(scorer.predict_proba(given)[0], expected[i])
+        for form in (row, dict(zip(scorer.feature_names_in_, values, strict=True))):
+            np.testing.assert_array_equal(scorer.predict_proba(form)[0], expected[i])
 
 
 def _list_values(row: Any) -> list[Any]:
@@ -139,9 +142,9 @@ def _list_values(row: Any) -> list[Any]:
 def _drift(fit: Fit) -> None:
     model = fit.model
     if not can_predict(model) or fit.weight is not None or model.get_params().get("class_weight"):
-        return  # rows of weight 0 are no training rows
+        return  # rows of weight 0 are not in training
     if fit.holds_out:
-        return  # nor are those that are held out
+        return  # held-out rows are not in training either
     counts = model.count_drift(fit.X)
     for name in ("unseen", "below", "above", "missing"):
         assert not np.nan_to_num(counts[name]).any(), name
@@ -152,12 +155,12 @@ def _rows_alone(fit: Fit) -> None:
     if not can_predict(fit.model):
         return
     if isinstance(fit.X, list) and np.asarray(fit.X).dtype.kind not in "fb":
-        return  # of large integers numpy makes floats or integers, depending on what is beside them
+        return  # numpy makes floats or integers of large integers, depending on the others
     rows = fit.rng.permutation(len(fit.y))[: fit.rng.integers(1, len(fit.y) + 1)]
-    found = fit.model.decision_function(take(fit.X, rows))
-    # A linear model is a product of matrices, whose sums may be in another order.
+    actual = fit.model.decision_function(take(fit.X, rows))
+    # A linear model is a product of matrices, with sums in any order.
     tolerance = 1e-9 if hasattr(fit.model, "coef_") else 0.0
-    np.testing.assert_allclose(found, fit.raw[rows], rtol=tolerance, atol=tolerance * fit.scale)
+    np.testing.assert_allclose(actual, fit.raw[rows], rtol=tolerance, atol=tolerance * fit.scale)
 
 
 @invariant("numbers that training never saw are predicted", share=0.4)
@@ -169,7 +172,7 @@ def _strange_rows(fit: Fit) -> None:
     chosen = fit.rng.random(strange.shape) < 0.5
     strange[chosen] = fit.rng.choice(ends, int(chosen.sum())).astype(strange.dtype)
     if hasattr(fit.model, "coef_"):
-        with contextlib.suppress(ValueError):  # it is told that they are not finite
+        with contextlib.suppress(ValueError):  # the error states that they are not finite
             fit.model.predict_proba(strange)
         return
     probability = fit.model.predict_proba(strange)
@@ -178,7 +181,7 @@ def _strange_rows(fit: Fit) -> None:
     assert np.isfinite(fit.model.decision_function(strange)).all()
 
 
-@invariant("raw predictions rise or fall with the features that must")
+@invariant("raw predictions follow the directions of features")
 def _monotonic(fit: Fit) -> None:
     wanted = getattr(fit.best, "monotonic_cst", None)
     if wanted is None or not can_predict(fit.model) or not isinstance(fit.X, np.ndarray):
@@ -188,7 +191,7 @@ def _monotonic(fit: Fit) -> None:
         if not direction:
             continue
         values = fit.X[:, j]
-        values = np.unique(values[values == values])  # among objects, NaN would spoil the order
+        values = np.unique(values[values == values])  # NaN would spoil the order of objects
         if not len(values):
             continue
         rows = fit.X[fit.rng.integers(0, len(fit.X), 3)]
@@ -211,8 +214,8 @@ def _monotonize(fit: Fit) -> None:
     values = model.shape_function(j).values
     assert (np.diff(values) >= 0.0).all() or (np.diff(values) <= 0.0).all()
     unlike = model.decision_function(fit.X) - fit.raw
-    own = model.ensemble_.table_of(0, j) - fit.model.ensemble_.table_of(0, j)
-    assert np.abs(unlike).max() <= np.abs(own).max() + 1e-9 * fit.scale
+    change = model.ensemble_.table_of(0, j) - fit.model.ensemble_.table_of(0, j)
+    assert np.abs(unlike).max() <= np.abs(change).max() + 1e-9 * fit.scale
 
 
 @invariant("categories that training never saw are predicted", share=0.5)
@@ -224,7 +227,7 @@ def _strange_categories(fit: Fit) -> None:
         if str(column.dtype) == "category":
             values = column.astype(object).to_numpy(dtype=object, copy=True)
             if not any(isinstance(value, str) for value in values):
-                continue  # strings would be another kind of categories
+                continue  # strings would be other categories
             values[fit.rng.random(len(values)) < 0.5] = fit.rng.choice(["new", None])
             strange[name] = type(fit.X)({name: values})[name].astype("category")
     assert np.isfinite(fit.model.decision_function(strange)).all()

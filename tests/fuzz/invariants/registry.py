@@ -1,4 +1,4 @@
-"""Fitted models, the invariants of them, and what two models are compared by."""
+"""Fitted models, the registry of their invariants, and the comparison of two models."""
 
 import functools
 import hashlib
@@ -18,12 +18,12 @@ from properboost.parameters.learners import Learner, make_learner
 from properboost.parameters.stages import EarlyStopping
 
 TINY = 1e-300
-"""Below this numbers have fewer digits, or are 0."""
+"""Numbers below this have fewer digits, or are 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model and what it was fitted to."""
+    """Fitted model, and the rows it was fitted to."""
 
     model: Any
     X: Any
@@ -41,7 +41,7 @@ class Fit:
 
     @functools.cached_property
     def scale(self) -> float:
-        """The size of what raw predictions are sums of."""
+        """Size of the terms that raw predictions are sums of."""
         if not isinstance(self.model, BoostedClassifier):
             return float(np.abs(self.raw).max())
         ensemble = self.model.ensemble_
@@ -55,17 +55,17 @@ class Fit:
 
     @property
     def best(self) -> Any:
-        """The model; of a search the one that it chose."""
+        """The model, or the model that a search chose."""
         return getattr(self.model, "best_estimator_", self.model)
 
     @property
     def learner(self) -> Learner:
-        """The weak learner as an object, of votes by its name alone."""
+        """Weak learner as an object; of voting models by its name alone."""
         return make_learner(self.best.weak_learner)
 
     @property
     def stopping(self) -> EarlyStopping | None:
-        """When the fit stops early, of estimators that may."""
+        """Rule of early stopping, of estimators that have one."""
         return read_parameter(self.model, "early_stopping") if self.has("early_stopping") else None
 
     @property
@@ -112,10 +112,10 @@ def _list_choices(space: Any, name: str) -> list[Any]:
     return space[name] if isinstance(space[name], list) else [space[name]]
 
 
-def find_refusal(model: Any, fit: Fit, **given: Any) -> str:
-    """Fit a model to what another was fitted to; returns what it says if it refuses."""
+def find_refusal(model: Any, fit: Fit, **settings: Any) -> str:
+    """Fit a model to another's rows; return the message if it refuses, or ""."""
     try:
-        model.fit(fit.X, fit.y, fit.weight, **given)
+        model.fit(fit.X, fit.y, fit.weight, **settings)
     except ValueError as error:
         return str(error)
     return ""
@@ -123,7 +123,7 @@ def find_refusal(model: Any, fit: Fit, **given: Any) -> str:
 
 @dataclass(frozen=True)
 class Invariant:
-    """What must hold of a fit, and the share of the fits that it is tried on."""
+    """Check of a fit, and the share of the fits that it is tried on."""
 
     check: Callable[[Fit], None]
     share: float
@@ -150,55 +150,56 @@ def list_chosen(seed: int, only: str | None = None) -> Iterator[tuple[str, Invar
 
 
 def hold(model: Any, X: Any, y: Any, weight: Any = None, *, only: str, seed: int = 0) -> None:
-    """Check one invariant of a fitted model; tests of what once failed call it."""
+    """Check one invariant of a fitted model; regression tests call it."""
     INVARIANTS[only].check(Fit(model, X, y, weight, seed))
 
 
 def can_predict(model: Any) -> bool:
-    """Whether there is a model: a search without a refit has none."""
+    """Return whether there is a model: a search without a refit has none."""
     return bool(model.get_params().get("refit", True))
 
 
-# -- what is compared -----------------------------------------------------------------------------
+# -- comparison -----------------------------------------------------------------------------------
 
 
 def outputs(model: Any, X: Any) -> list[NDArray[Any]]:
-    """Return all that a fitted model is judged by, bit for bit."""
-    found = [
+    """Return all arrays that are compared bit for bit."""
+    arrays = [
         np.array(model.cv_results_[key])
         for key in sorted(getattr(model, "cv_results_", {}))
         if key.endswith("_score")
     ]
     if not can_predict(model):
-        return found
-    found += [model.decision_function(X), model.predict_proba(X), model.predict(X)]
+        return arrays
+    arrays += [model.decision_function(X), model.predict_proba(X), model.predict(X)]
     if hasattr(model, "history_"):
-        found += [model.history_[key] for key in sorted(model.history_)]
-    if (spread := getattr(getattr(model, "ensemble_", None), "spread", None)) is not None:
+        arrays += [model.history_[key] for key in sorted(model.history_)]
+    errors = getattr(getattr(model, "ensemble_", None), "standard_errors", None)
+    if errors is not None:
         models = range(len(model.ensemble_.models))
-        found += [*(spread.errors(m) for m in models), *model.ensemble_.p_values]
-        found.append(spread.importance_errors())
-        if isinstance(spread, BagTables):
-            found.append(model.predict_interval(X))
-    return found
+        arrays += [*(errors.errors(m) for m in models), *model.ensemble_.p_values]
+        arrays.append(errors.importance_errors())
+        if isinstance(errors, BagTables):
+            arrays.append(model.predict_interval(X))
+    return arrays
 
 
 def digest(model: Any, X: Any) -> str:
     """Return a hash of a model's outputs, to compare it with that of another process."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for array in outputs(model, X):
-        found.update(str((array.dtype.str, array.shape)).encode())
-        # The sign of zeros is left open, and a NaN is a NaN.
-        found.update(
+        hasher.update(str((array.dtype.str, array.shape)).encode())
+        # The signs of zeros may differ, and any NaN equals any other.
+        hasher.update(
             np.where(np.isnan(array), np.nan, array + 0.0).tobytes()
             if array.dtype.kind == "f"
             else repr(array.tolist()).encode()
         )
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 def assert_same(one: Any, other: Any, X: Any, theirs: Any = None) -> None:
-    """Two models with the same outputs, bit for bit; `theirs` is the same table in other guise."""
+    """Check that two models have the same outputs; `theirs` is the same table in another form."""
     for a, b in zip(outputs(one, X), outputs(other, X if theirs is None else theirs), strict=True):
         if a.dtype.kind == "f":
             np.testing.assert_array_equal(a, b)

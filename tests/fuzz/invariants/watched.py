@@ -1,4 +1,4 @@
-"""Fits that go on, are watched on rows held out, or begin with raw predictions."""
+"""Invariants of fits that continue, are watched on held-out rows, or start from predictions."""
 
 import copy
 from typing import Any
@@ -12,7 +12,7 @@ from properboost.parameters.kinds import SOLVED
 from properboost.parameters.stages import EarlyStopping
 
 BEYOND_LOGS = 1e-12
-"""Probabilities so small are clipped by scikit-learn, at another place for each type."""
+"""Probability below which scikit-learn clips, at another place for each type."""
 
 
 @invariant("a fit that goes on has the bits of one long fit", share=0.3)
@@ -28,7 +28,7 @@ def _goes_on(fit: Fit) -> None:
         assert_same(before, half, fit.X)
         return
     if fit.model.multiclass_ == "canonical":
-        return  # the shifts of its rows are found from where they were
+        return  # the search for the rows' shifts starts from the last ones
     assert_same(fit.model, half, fit.X)
 
 
@@ -92,7 +92,7 @@ def _undefined_scores(fit: Fit) -> None:
     seen, again = drawn[: len(scores)], drawn[len(scores) :]
     best = np.where(defined[: len(seen)], seen, -np.inf)
     assert model.n_iter_ == 1 + int(best.argmax())
-    # Estimators that are kept are scored once more, with the intercept that the model then has.
+    # The kept estimators are scored again, with the model's final intercept.
     assert len(again) in ((0, model.n_iter_) if model.ensemble_.intercepts else (0,))
     np.testing.assert_array_equal(scores, again + seen[len(again) :])
 

@@ -1,4 +1,4 @@
-"""Parameters as they were written: names and objects, in any order, copied, and searched."""
+"""Invariants of parameters: names and objects, in any order, copied, and searched."""
 
 import copy
 import dataclasses
@@ -19,7 +19,7 @@ from properboost.parameters.stages import Interactions, make_interactions
 
 @invariant("a clone has the same parameters", share=0.1)
 def _clones(fit: Fit) -> None:
-    """Not only equal: scikit-learn's searches compare them by what is shown of them."""
+    """Their printed forms must be equal, too, because scikit-learn's searches compare these."""
     other = clone(fit.model)
     assert _show(fit.model) == _show(other)
     for name, part in _list_objects(fit.model).items():
@@ -44,7 +44,7 @@ def _copies(fit: Fit) -> None:
 
 @invariant("a name and its object make the same bits", share=0.15)
 def _names(fit: Fit) -> None:
-    """Names stand for objects with all fields at their defaults, and so do other plain values."""
+    """Names, and other plain values, stand for objects with all other fields at their defaults."""
     changes: dict[str, Any] = {}
     for name, entry in declared(type(fit.model)).items():
         value = getattr(fit.model, name)
@@ -60,12 +60,12 @@ def _names(fit: Fit) -> None:
 
 @invariant("parameters may be set in any order", share=0.3)
 def _any_order(fit: Fit) -> None:
-    """Names become objects first; an estimator that shares an object keeps it."""
+    """Names become objects first, and an estimator that shares an object keeps it."""
     params = fit.model.get_params()
     for name, part in _list_objects(fit.model).items():
         is_named = name == "weak_learner" and declared(type(fit.model))[name].component is not None
         if is_named and declared(type(part)):
-            params[name] = part.name  # its fields are among the parameters, too
+            params[name] = part.name  # the fields are parameters, too
     names = [str(name) for name in fit.rng.permutation(list(params))]
     expected = _show(fit.model)
     model = type(fit.model)().set_params(**{name: params[name] for name in names})
@@ -78,9 +78,9 @@ def _any_order(fit: Fit) -> None:
     assert _show(fit.model) == expected
 
 
-@invariant("what a space has is in the best parameters")
+@invariant("values of a space are in the best parameters")
 def _space(fit: Fit) -> None:
-    """Each value is the one that was written, or one of the list."""
+    """Each value is the written one, or one of the list."""
     if not isinstance(fit.model, pb.ProperBoostClassifierCV):
         return
     space, best = fit.get("space") or {}, fit.model.best_params_
@@ -91,7 +91,7 @@ def _space(fit: Fit) -> None:
         if entry.component is not None:
             value = entry.component(value)
         if field and not hasattr(value, field):
-            continue  # the list has learners without this field
+            continue  # some learners of the list lack this field
         if isinstance(value, Interactions) and not value.are_wanted and _may_have_no_pairs(fit):
             continue
         fields = {other.partition("__")[2] for other in space if other.startswith(f"{owner}__")}
@@ -107,13 +107,13 @@ def _space(fit: Fit) -> None:
 
 
 def _may_have_no_pairs(fit: Fit) -> bool:
-    """Whether a space has pairs whose number may be 0, or the table has none."""
+    """Return whether the space may choose no pairs, or the table has none."""
     values = fit.list_values("interactions", 0)
     return fit.model.n_features_in_ == 1 or not all(make_interactions(v).are_wanted for v in values)
 
 
 def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
-    """Whether a parameter is one that was written; its `fields` were written by nested names."""
+    """Return whether a value matches a choice; nested names set its `fields`."""
     if entry.name == "loss":
         return _without_gain(value) == _without_gain(choice)
     if entry.component is None:
@@ -130,7 +130,7 @@ def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
 
 
 def _is_equal(value: Any, other: Any) -> bool:
-    """Whether two values are equal, whatever the types of numbers."""
+    """Return whether two values are equal, whatever the types of numbers."""
     if repr(value) == repr(other):
         return True
     booleans = {isinstance(v, bool | np.bool_) for v in (value, other)}

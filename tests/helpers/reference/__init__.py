@@ -1,13 +1,13 @@
-"""A plain numpy implementation of properboost: slow, short, and the judge of the fast core.
+"""A plain numpy implementation of properboost: slow, short, and the standard for the fast core.
 
 Nothing here imports the package.  Everything is double precision and written the way the formulas
 read; where a choice had to be made (ties, caps, empty cells) the docstring states the rule, and the
 fast core follows the same words.
 
-A file is a stage, and knows those before it in the data flow: `bins` (edges and codes), `cells`
-(sums over rows), `learners`, `settings`, `trees`, `search`, `steps`, `responses`, `rounds`, and
-`boosting`, the loop that ties them together.  `losses` and `rado` need none of these, nor does
-`draws` (random bits).
+Each file is a stage, and imports only earlier ones of the data flow: `bins` (edges and codes),
+`cells` (sums over rows), `learners`, `settings`, `trees`, `search`, `steps`, `responses`, `rounds`,
+and `boosting`, the loop that joins them.  `losses` and `rado` need none of these, nor does `draws`
+(random bits).
 """
 
 from helpers.reference.bins import FeatureBins, distinct_edges, encode, midpoint, quantile_edges

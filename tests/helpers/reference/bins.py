@@ -1,4 +1,4 @@
-"""Edges and codes, and what the codes of a feature mean."""
+"""Edges and codes, and the meanings of the codes of a feature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Codes = NDArray[np.integer]
 
 
 def distinct_edges(values: ArrayLike, weight: ArrayLike | None = None) -> Array:
-    """Bin edges that give every distinct value its own bin."""
+    """Return bin edges that give every distinct value its own bin."""
     distinct, _ = _distinct(values, weight)
     return _edges_between(distinct, range(1, len(distinct)))
 
@@ -24,7 +24,7 @@ def distinct_edges(values: ArrayLike, weight: ArrayLike | None = None) -> Array:
 def quantile_edges(
     values: ArrayLike, weight: ArrayLike | None = None, max_bins: int = 255
 ) -> Array:
-    """Edges of at most `max_bins` bins: heavy values alone, the others in weighted quantiles.
+    """Return edges of at most `max_bins` bins: heavy values alone, others in weighted quantiles.
 
     The rule, in double precision; the weight of one value is summed over rows as they come, every
     other sum runs over the values in ascending order:
@@ -52,7 +52,7 @@ def quantile_edges(
     if len(distinct) <= max_bins:
         return _edges_between(distinct, range(1, len(distinct)))
     heavy = weights * max_bins > _sum(weights)
-    starts: set[int] = set()  # positions of the first value of each bin
+    starts: set[int] = set()  # the position of each bin's first value
     runs = _runs(~heavy)
     run_bins = _share_bins(
         [_sum(weights[a:b]) for a, b in runs],
@@ -76,7 +76,7 @@ def quantile_edges(
 
 
 def _sum(weights: Array) -> float:
-    """A plain left-to-right sum, which other languages can repeat bit for bit."""
+    """Return a plain left-to-right sum, which other languages can repeat bit for bit."""
     return float(np.cumsum(weights)[-1]) if len(weights) else 0.0
 
 
@@ -89,13 +89,13 @@ def _distinct(values: ArrayLike, weight: ArrayLike | None) -> tuple[Array, Array
 
 
 def _runs(light: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Half-open ranges of consecutive true entries."""
+    """Return the half-open ranges of consecutive true entries."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], light, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in change.reshape(-1, 2)]
 
 
 def _share_bins(run_weights: list[float], run_sizes: list[int], m: int) -> list[int]:
-    """Step 3 of `quantile_edges`."""
+    """Return the numbers of bins of the runs, by step 3 of `quantile_edges`."""
     light_weight = _sum(np.array(run_weights))
     quotas = [m * r / light_weight for r in run_weights]
     bins = [min(int(q), size) for q, size in zip(quotas, run_sizes, strict=True)]
@@ -108,7 +108,7 @@ def _share_bins(run_weights: list[float], run_sizes: list[int], m: int) -> list[
 
 
 def midpoint(a: float, b: float) -> float:
-    """The edge between neighbouring values a < b, with a <= edge < b.
+    """Return the edge between neighbouring values a < b, with a <= edge < b.
 
     If b is +infinity the edge is the largest finite double (whatever a is); else if a is -infinity
     it is -infinity; else a / 2 + b / 2, or a where rounding puts that outside [a, b).
@@ -122,12 +122,12 @@ def midpoint(a: float, b: float) -> float:
 
 
 def _edges_between(distinct: Array, starts: Iterable[int]) -> Array:
-    """One edge before each start; a start is the position of the first value of a bin."""
+    """Return an edge before each start, which is the position of a bin's first value."""
     return np.array([midpoint(float(distinct[i - 1]), float(distinct[i])) for i in starts])
 
 
 def encode(values: ArrayLike, edges: Array) -> NDArray[np.int64]:
-    """The number of edges strictly below each value; a missing value gets the code after the last.
+    """Return the number of edges strictly below each value; missing values get the last code.
 
     So codes 0 ... len(edges) are the ordered bins and len(edges) + 1 is missing.
     """
@@ -139,9 +139,9 @@ def encode(values: ArrayLike, edges: Array) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class FeatureBins:
-    """What the codes 0 ... n_bins - 1 of one feature mean.
+    """Meanings of the codes 0 ... n_bins - 1 of one feature.
 
-    Codes below `n_ordered` are ordered bins; the others (the missing bin of an ordered feature,
+    Codes below `n_ordered` are ordered bins. The others (the missing bin of an ordered feature,
     every bin of a categorical one, which has n_ordered = 0) have no neighbours.
     """
 
@@ -156,7 +156,7 @@ class FeatureBins:
 
     @property
     def positions(self) -> Array:
-        """Where each code's mean is from the smallest, 0, to the largest, 1; or NaN."""
+        """Return each code's mean, scaled from 0 for the smallest to 1 for the largest; or NaN."""
         positions = np.full(self.n_bins, np.nan)
         if self.means is not None and self.means[-1] > self.means[0]:
             half = self.means / 2  # the range may be infinite
@@ -165,5 +165,5 @@ class FeatureBins:
 
     @classmethod
     def categorical(cls, n_categories: int) -> FeatureBins:
-        """Categories 0 ... n - 1, then missing, then unseen."""
+        """Return the bins of a categorical feature: categories 0 ... n - 1, missing, unseen."""
         return cls(n_categories + 2, 0, n_categories)

@@ -1,4 +1,4 @@
-"""The boosting loop of one raw prediction, which ties the stages together."""
+"""The boosting loop of one raw prediction, which joins the stages."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def fit(
     Each round: the weights s_i w(y_i F_i), every feature's cell sums, the best feature (scores
     within `tie` relative of the best are ties: the lowest feature wins, and inside a stump the
     first candidate), its table by the response, the step, F += step * table.  It stops early when
-    the weights' total is 0, when no feature can be cut, when the table is 0 in every cell that has
-    rows, or when the risk does not fall along the table at step 0.
+    the weights' total is 0 or no feature can be cut.  It also stops when the table is 0 in every
+    cell that has rows, or when the risk does not fall along the table at step 0.
 
     With unbiased selection the best feature is the one whose classes differ least likely by chance;
     see `contrast`.
@@ -77,17 +77,17 @@ def fit(
     `guarded` steps of real and sign tables are not capped.
 
     A tree's leaves are its cells; B of the default prior is their number.  Their values are those
-    of the rows it was grown from, except that `exact` looks at all rows that end there, and all
-    rows tell the step.  Leaves may have lines, see `fit_lines`.  A split's own value, for rows that
-    end there, is a mean of leaves.  Where chance has a part, a tree that does not help is a table
+    of the rows it was grown from, except that `exact` uses all rows that end there, and all
+    rows set the step.  Leaves may have lines, see `fit_lines`.  A split's own value, for rows that
+    end there, is a mean of leaves.  Where rows or features are drawn, a useless tree is a table
     of 0, and boosting goes on.
 
     Where a feature has a direction (`tree.directions`, of any learner), cuts in the wrong order are
     not tried, and the cells become pools of adjacent violators: by their shares where features are
     compared, and then, where the prior or l2 leaves some in the wrong order, by their values.
 
-    Smoothing is for the ordered bins of a look-up table; stumps and trees ignore it.  The choice of
-    the feature sees the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
+    Smoothing is for the ordered bins of a look-up table; stumps and trees ignore it.  Selection of
+    the feature uses the smoothed weights unless `smoothing_in_score` is false: on LETTER that is
     better.
     """
     weight = np.ones(np.shape(codes)[1]) if sample_weight is None else np.asarray(sample_weight)
@@ -121,11 +121,11 @@ def fit(
     for e in range(n_estimators):
         estimator = []
         for candidates in turns:
-            found = _race_and_boost(t, raw, candidates, e + 1)
-            raw = raw + found.added(t.codes)
-            estimator.append(replace(found, risk=training_risk(t, raw)))
+            round_ = _race_and_boost(t, raw, candidates, e + 1)
+            raw = raw + round_.added(t.codes)
+            estimator.append(replace(round_, risk=training_risk(t, raw)))
         goes_on = learner == "tree" and (t.tree.leaves_to_chance or bool(t.screening))
-        if not goes_on and not any(found.table.any() for found in estimator):
+        if not goes_on and not any(round_.table.any() for round_ in estimator):
             break
         rounds += estimator
     return rounds
@@ -139,9 +139,9 @@ def find_table(
     t: Training, w: Array, curvature: Array, weigh: Weigh, candidates: Sequence[int], round_: int,
     grown: Tree | None = None,
 ) -> tuple[Cut, Array]:  # fmt: skip
-    """The feature or the tree of a round, and its table before the step.
+    """Return the feature or the tree of a round, and its table before the step.
 
-    Where the feature that is least likely by chance does not help, the next may.
+    If the feature that is least likely by chance does not help, the next one is tried.
     """
     if t.learner == "tree":
         cut = plant(t, w, curvature, round_, grown)
@@ -149,24 +149,24 @@ def find_table(
     first, tried = None, set()
     while True:
         cut = choose(t, w, curvature, candidates, tried)
-        found = _find_values(t, w, curvature, weigh, cut)
-        if helps(t, w, *found):
-            return found
-        first = first or found
+        values = _find_values(t, w, curvature, weigh, cut)
+        if helps(t, w, *values):
+            return values
+        first = first or values
         tried.add(cut.feature)
         if not cut.contrast > 0:
             return first
 
 
 def helps(t: Training, w: Array, cut: Cut, table: Array) -> bool:
-    """Whether the risk falls along a table, by more than chance would make it."""
+    """Return whether the risk falls along a table, by more than chance."""
     return bool((w * t.y * table[cut.codes]).sum() > 0) and not cut.candidate.within_chance
 
 
 def _find_values(
     t: Training, w: Array, curvature: Array, weigh: Weigh, cut: Cut
 ) -> tuple[Cut, Array]:
-    """The table of some cells, and these once they are in order."""
+    """Return the cells, put in order, and their table."""
     values = cell_values(t, weigh, cut)
     if t.learner != "tree" and t.direction(cut.feature):
         cut, values = _put_in_order(t, w, curvature, weigh, cut)
@@ -182,7 +182,7 @@ def _find_values(
 def _put_in_order(
     t: Training, w: Array, curvature: Array, weigh: Weigh, cut: Cut
 ) -> tuple[Cut, Array]:
-    """Cells made one until their values are in order, too; and the values."""
+    """Merge cells until their values are in order, too; return the cells and the values."""
 
     def values_of(cells: NDArray[np.int64]) -> Array:
         return cell_values(t, weigh, cut.with_cells(t, w, curvature, cells))
@@ -193,18 +193,18 @@ def _put_in_order(
 
 
 def _race_and_boost(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
-    """The next round, along the winner of a race where there is one."""
+    """Return the next round, on the winners of a race where there is one."""
     if t.screening and t.learner != "tree":
         w, curvature = _weigh(t, raw)
         left = race.run(t, w, curvature, candidates, round_) if w.sum() > 0 else candidates
-        found = _boost_once(t, raw, left, round_)
-        if found.table.any() or len(left) == len(candidates):
-            return found
+        boosted = _boost_once(t, raw, left, round_)
+        if boosted.table.any() or len(left) == len(candidates):
+            return boosted
     return _boost_once(t, raw, candidates, round_)
 
 
 def _weigh(t: Training, raw: Array) -> tuple[Array, Array]:
-    """The weights of the rows, and their curvatures where the response needs them."""
+    """Return the weights of the rows, and their curvatures if the response uses them."""
     w = t.weight * t.loss.weight(t.y * raw)
     if t.response != "newton":
         return w, np.zeros(len(w))
@@ -212,7 +212,7 @@ def _weigh(t: Training, raw: Array) -> tuple[Array, Array]:
 
 
 def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int) -> Round:
-    """The next round; where it does not help, its table and its step are 0."""
+    """Return the next round; where it does not help, its table and its step are 0."""
     w, curvature = _weigh(t, raw)
     idle = Round(candidates[0], np.nan, 0.0, np.zeros(t.bins[candidates[0]].n_bins), np.nan)
     if not w.sum() > 0:
@@ -229,10 +229,11 @@ def _boost_once(t: Training, raw: Array, candidates: Sequence[int], round_: int)
         g = g + add_lines(cut.tree, lines, t.codes, t.bins)
 
     def slope(a: float) -> float:
-        """Minus the derivative of the risk along the table; 0 where it drowns in rounding.
+        """Return minus the derivative of the risk along the table; 0 if rounding hides it.
 
-        The engine's terms are whole numbers of a unit, 2^-49 of what their sum may be.  Where the
-        weight rises with the margin, as savage's does from below, that is far more than the terms.
+        The engine's terms are whole numbers of a unit, 2^-49 of what their sum may be. Where the
+        weight rises with the margin, as savage's does from below, the unit is far larger than the
+        terms.
         """
         u = t.y * (raw + a * g)
         sum_ = float((t.weight * t.y * g * t.loss.weight(u)).sum())

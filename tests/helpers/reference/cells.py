@@ -25,17 +25,19 @@ class Statistics:
     rows: NDArray[np.int64]
 
     def gathered(self, cells: NDArray[np.int64], n_cells: int) -> Statistics:
-        """Bins added up into cells; a bin in cell -1 belongs to none.
+        """Return the sums of cells; a bin in cell -1 belongs to none.
 
-        The last axis of `cells` is the bins, and that of the sums the cells.
+        The last axis of `cells` is the bins, and that of the sums is the cells.
         """
         inside = (cells[..., None, :] == np.arange(n_cells)[:, None]).astype(float)
         rows = (inside @ self.rows).astype(np.int64)
         return Statistics(inside @ self.plus, inside @ self.minus, inside @ self.curvature, rows)
 
-    def of(self, own: NDArray[np.bool_]) -> Statistics:
-        """Nothing in other bins."""
-        return Statistics(self.plus * own, self.minus * own, self.curvature * own, self.rows * own)
+    def of(self, mask: NDArray[np.bool_]) -> Statistics:
+        """Return the sums with 0 outside the masked bins."""
+        return Statistics(
+            self.plus * mask, self.minus * mask, self.curvature * mask, self.rows * mask
+        )
 
     def smoothed(self, h: float, n_ordered: int) -> Statistics:
         def smooth(a: Array) -> Array:
@@ -49,33 +51,34 @@ class Statistics:
         )
 
     def shrunk(self, rows: Array) -> Statistics:
-        """Categories drawn towards their mean, given the effective rows of both classes.
+        """Return categories shrunk to their mean, given the effective rows of both classes.
 
-        As random effects, whose variance is by the method of moments what chi-square exceeds its
-        mean by chance, here less three standard deviations; so few categories are as they are.
+        Categories are random effects. By the method of moments, their variance is the excess of
+        chi-square over its mean by chance, here less three standard deviations. Few categories stay
+        as they are.
         """
         p, q = self.plus / self.plus.sum(), self.minus / self.minus.sum()
         mean = (rows[0] * p + rows[1] * q) / rows.sum()
-        some = mean > 0
-        freedom = some.sum() - 1
+        occupied = mean > 0
+        freedom = occupied.sum() - 1
         by_chance = freedom - 3 * np.sqrt(2 * freedom)
         if by_chance <= 0:
             return self
         n = 1 / (1 / rows).sum()
-        chi_square = n * ((p - q)[some] ** 2 / mean[some]).sum()
+        chi_square = n * ((p - q)[occupied] ** 2 / mean[occupied]).sum()
         variance = max(0.0, chi_square - by_chance) / (n - n * (mean**2).sum())
-        kept = 1 - 1 / (1 + n * mean * variance)
-        p, q = mean + kept * (p - mean), mean + kept * (q - mean)
+        factor = 1 - 1 / (1 + n * mean * variance)
+        p, q = mean + factor * (p - mean), mean + factor * (q - mean)
         return replace(
             self, plus=self.plus.sum() * p / p.sum(), minus=self.minus.sum() * q / q.sum()
         )
 
 
 def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
-    """a_b <- (1 - 2h) a_b + h (a_(b-1) + a_(b+1)) over the ordered bins.
+    """Return a_b <- (1 - 2h) a_b + h (a_(b-1) + a_(b+1)) over the ordered bins.
 
-    Above h = 1/4, the solution s of s_b - h (s_(b-1) - 2 s_b + s_(b+1)) = a_b.  What would leave at
-    either end stays there, so the sum is unchanged; other bins are untouched.
+    Above h = 1/4 this is the solution s of s_b - h (s_(b-1) - 2 s_b + s_(b+1)) = a_b. Weight that
+    would leave at either end stays there, so the sum is unchanged. Other bins are untouched.
     """
     if h == 0 or n_ordered < 2:
         return a
@@ -92,7 +95,7 @@ def smooth_ordered(a: Array, h: float, n_ordered: int) -> Array:
 
 
 def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
-    """The sums of all parts' rows."""
+    """Return the sums of the rows of all parts."""
     return Statistics(
         np.sum([part.plus for part in parts], axis=0),
         np.sum([part.minus for part in parts], axis=0),

@@ -1,4 +1,4 @@
-"""How unlikely the cells of a feature are if it says nothing about the class."""
+"""How unlikely the cells of a feature are if it is independent of the class."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def effective_rows(t: Training, w: Array) -> Array:
-    """(sum s b)^2 / sum s b^2 of the positive and of the negative class; w is s b."""
-    found = []
-    for own in (t.y > 0, t.y < 0):
-        squares = (w[own] ** 2 / t.weight[own]).sum()
-        found.append(w[own].sum() ** 2 / squares if squares > 0 else 0.0)
-    return np.array(found)
+    """Return (sum s b)^2 / sum s b^2 of the positive and of the negative class; w is s b."""
+    counts = []
+    for of_class in (t.y > 0, t.y < 0):
+        squares = (w[of_class] ** 2 / t.weight[of_class]).sum()
+        counts.append(w[of_class].sum() ** 2 / squares if squares > 0 else 0.0)
+    return np.array(counts)
 
 
 def contrast(
     candidate: Candidate, plain: Statistics, n_ordered: int, most: int | None, rows: Array,
     direction: int = 0, response: Response = "real",
 ) -> tuple[float, float]:  # fmt: skip
-    """The statistic of the cells that a learner would choose, and its mean by chance.
+    """Return the statistic of the cells that a learner would choose, and its mean by chance.
 
-    Pearson's statistic of the two classes' shares; where it is larger, eight times the squared
-    Hellinger distance over the same variance.  A table of every bin has as many degrees of freedom
-    as bins with rows, less one; the best cut of them has fewer, but more than one, and each further
-    one finds the same share of what is left.  Cells that must be in order are pooled first.
+    It is Pearson's statistic of the two classes' shares, or, if that is smaller, eight times the
+    squared Hellinger distance over the same variance. A table of every bin has as many degrees of
+    freedom as bins with rows, less one. The best cut of them has fewer, but more than one, and each
+    further one finds the same share of the rest. Cells that must be in order are pooled first.
     """
     ordered = n_ordered > 0
     if direction:
@@ -47,8 +47,8 @@ def contrast(
     cells = plain if every else plain.gathered(candidate.cells, candidate.n_cells)
     p, q = cells.plus / cells.plus.sum(), cells.minus / cells.minus.sum()
     pooled = (rows[0] * p + rows[1] * q) / rows.sum()
-    some = pooled > 0
-    pearson = ((p - q)[some] ** 2 / pooled[some]).sum()
+    occupied = pooled > 0
+    pearson = ((p - q)[occupied] ** 2 / pooled[occupied]).sum()
     hellinger = 8 * (1 - np.sqrt(p * q).sum())
     chi_square = min(pearson, hellinger) / (1 / rows).sum()
     if direction:
@@ -63,16 +63,16 @@ def contrast(
 
 
 def sum_of_squares(t: Training, w: Array, rows: Array) -> float:
-    """The sum of s b^2, where w is s b."""
+    """Return the sum of s b^2, where w is s b."""
     return float((w[rows] ** 2 / t.weight[rows]).sum())
 
 
 def saving_by_chance(
     whole: Statistics, squares: Sequence[float], t: Training, categories: float = 0.0
 ) -> float:
-    """What a cut of a cell saves on average if it says nothing: by the bend of its cost.
+    """Return the mean saving of a cut of a cell by chance, from the bend of its cost.
 
-    Where it is one of categories, the bend is that of steps as large as one category's scatter.
+    For categories, the bend is that of steps as large as one category's scatter.
     """
     p, q = float(whole.plus[0]), float(whole.minus[0])
     if t.response == "sign":
@@ -82,12 +82,15 @@ def saving_by_chance(
         return sum(squares) / curvature if whole.curvature[0] > 0 else 0.0
     if not (p > 0 and q > 0):
         return 0.0
-    scatters = squares[0] / p**2, squares[1] / q**2  # of the relative sums
+    scatters = squares[0] / p**2, squares[1] / q**2  # variances of the relative sums
     return float(np.sqrt(p * q) / 8 * sum(v * _bend_of_root(categories * v) for v in scatters))
 
 
 def _bend_of_root(square: float) -> float:
-    """The bend of a root at 1 by steps of this square, over that by small ones; none go below 0."""
+    """Return the bend of a root at 1 for steps of this square, over that of small ones.
+
+    No step goes below 0.
+    """
     if square < 1e-6:
         return 1.0
     step = min(1.0, np.sqrt(square))
@@ -97,7 +100,7 @@ def _bend_of_root(square: float) -> float:
 def charge_for_chance(
     plain: Statistics, ordered: bool, freedom: float = 1.0, nodes: float = 1.0
 ) -> float:
-    """Twice the mean, by chance, of the best cut's statistic, in units of one cut's.
+    """Return twice the mean, by chance, of the best cut's statistic, in units of one cut's.
 
     Where several nodes are cut alike, it is the statistic of their sum.
     """
@@ -106,7 +109,7 @@ def charge_for_chance(
 
 
 def mean_of_best_cut(n: int, ordered: bool, freedom: float = 1.0, nodes: float = 1.0) -> float:
-    """The mean, by chance, of the statistic of the best cut of n codes, in units of one cut's."""
+    """Return the mean, by chance, of the best cut's statistic of n codes, in units of one cut's."""
     if n < 2:
         return 0.0
     cuts = n - 1
@@ -116,31 +119,31 @@ def mean_of_best_cut(n: int, ordered: bool, freedom: float = 1.0, nodes: float =
 
 
 def least_saving(
-    own: Statistics, whole: Statistics, ordered: bool, rows: Array, t: Training
+    stats: Statistics, whole: Statistics, ordered: bool, rows: Array, t: Training
 ) -> float:
-    """What the best cut of a cell must save of a feature's; squares are in proportion to sums."""
+    """Return the least saving of a cell's best cut; squares are in proportion to sums."""
     if t.min_saving == 0 or not np.all(rows > 0):
         return 0.0
-    sums = own.gathered(np.zeros(len(own.plus), int), 1)
+    sums = stats.gathered(np.zeros(len(stats.plus), int), 1)
     squares = [
         float(sums.plus[0] * whole.plus.sum() / rows[0]),
         float(sums.minus[0] * whole.minus.sum() / rows[1]),
     ]
-    n = int((own.rows > 0).sum())
+    n = int((stats.rows > 0).sum())
     return (
         t.min_saving * max(0.0, saving_by_chance(sums, squares, t)) * mean_of_best_cut(n, ordered)
     )
 
 
 def constant_is_within_chance(whole: Statistics, rows: Array) -> bool:
-    """Whether the classes' sums differ by little of them, and of what they would by chance."""
+    """Return whether the classes' sums differ little, in relation to them and to chance."""
     p, q = whole.plus.sum(), whole.minus.sum()
     of_chance = (p - q) ** 2 < 0.1 * (p**2 / rows[0] + q**2 / rows[1])
     return bool(of_chance and abs(p - q) < 0.01 * (p + q))
 
 
 def normal_deviate(chi_square: float, freedom: float) -> float:
-    """The normal deviate with the tail probability of this chi-square, nearly (the r* formula)."""
+    """Return the normal deviate of nearly this chi-square's tail probability (r* formula)."""
     if freedom <= 0:
         return -1e300
     mean = freedom / 2

@@ -1,4 +1,4 @@
-"""Random bits, as the engine draws them, and rows that are drawn by them."""
+"""Random bits as the engine draws them, and rows drawn by them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_bits(seed: int, stream: int, n: int) -> int:
-    """64 random bits by counter: SplitMix64's finaliser over seed, stream and number."""
+    """Return 64 random bits by counter: SplitMix64's finaliser over seed, stream and number."""
     mask, stride = 2**64 - 1, 0x9E3779B97F4A7C15
 
     def mix(x: int) -> int:
@@ -31,22 +31,22 @@ def find_screen(
     least: int,
     times: int = 1,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
-    """The rows of a screen, and how many of its class each row of the table stands for.
+    """Return the rows of a screen, and how many of its class each row stands for.
 
-    A screen has `times` the least number of rows, of each class as many or all of one that has
-    fewer, by random bits of their numbers; there is none that would not leave most rows out, and
-    none where there are at most twice the least.
+    A screen has `times` the least number of rows, equally many of each class, or all of a class
+    that has fewer. Random bits of the rows' numbers choose them. There is no screen that would
+    include most rows, and none for at most twice the least number of rows.
     """
     stream, every = 0x73637265656E, 2**64
     bits = np.array([draw_bits(0, stream, int(n)) for n in numbers], dtype=np.uint64)
     rows, stands_for = np.ones(len(bits), bool), np.ones(len(bits))
     seen, size = 0.0, least * times
-    for own in classes:
-        share = min(1.0, size / len(classes) / own.sum())
-        seen += share * own.sum()
-        stands_for[own] = 1 / share
+    for of_class in classes:
+        share = min(1.0, size / len(classes) / of_class.sum())
+        seen += share * of_class.sum()
+        stands_for[of_class] = 1 / share
         if share < 1:
             width = int(share * every)
             behind = bits - np.uint64(round_ * width % every)
-            rows[own] = behind[own] < np.uint64(width)
+            rows[of_class] = behind[of_class] < np.uint64(width)
     return (rows, stands_for) if 2 * least < len(bits) and 2 * seen <= len(bits) else None

@@ -13,7 +13,7 @@ CANONICAL = {"glog": GLog, "ggauss": GGauss, "glaplacian": GLaplacian, "gboost":
 
 
 def log_inverse_link(name, u):
-    """log c(u), with all its digits in the left tail."""
+    """Return log c(u), with all its digits in the left tail."""
     u = np.asarray(u, float)
     if name == "glog":
         return log_expit(u)
@@ -29,7 +29,7 @@ def log_inverse_link(name, u):
 
 
 class Softmax:
-    """p = softmax(z / 2), loss 2 logsumexp(z / 2) - z_y."""
+    """Form p = softmax(z / 2), with the loss 2 logsumexp(z / 2) - z_y."""
 
     def __init__(self, name="glog"):
         assert name == "glog"
@@ -48,14 +48,14 @@ class Softmax:
 
 
 class Canonical:
-    """p_k = c(z_k - tau) where tau makes them add up to 1."""
+    """Form p_k = c(z_k - tau), where tau makes the probabilities add up to 1."""
 
     def __init__(self, name):
         self.name = name
         self.margin_loss = CANONICAL[name]()
 
     def shift(self, z):
-        """The zero of the log odds of `the others` against `not the largest`."""
+        """Return the zero of the log odds of `the others` against `not the largest`."""
         top = z.max(axis=-1, keepdims=True)
         others = np.where(_is(z.argmax(axis=-1), z), -np.inf, z - top)
 
@@ -84,20 +84,20 @@ FORMS = {"softmax": Softmax, "canonical": Canonical}
 
 
 def weights_of(log_p, y):
-    """p, and of the own class 1 - p: what the others have."""
-    p, own = np.exp(log_p), _is(y, log_p)
-    return np.where(own, np.where(own, 0.0, p).sum(axis=-1, keepdims=True), p)
+    """Return 1 - p for the row's class and p for the others."""
+    p, of_label = np.exp(log_p), _is(y, log_p)
+    return np.where(of_label, np.where(of_label, 0.0, p).sum(axis=-1, keepdims=True), p)
 
 
 def evaluate(form, z, y):
-    """Weights, Newton's divisors and losses."""
+    """Return weights, Newton's divisors and losses."""
     n_classes = z.shape[-1]
     divisors = form.curvatures(z) * n_classes / (n_classes - 1)
     return weights_of(form.log_probabilities(z), y), divisors, form.loss(z, y)
 
 
 def _find_zero(f, a, b):
-    """A zero of each element of a function between where they are of other signs (Illinois)."""
+    """Return a zero of each element of a function between opposite signs (Illinois)."""
     at_a, at_b = f(a), f(b)
     for _ in range(100):
         new = b - at_b * (b - a) / (at_b - at_a)
@@ -112,5 +112,5 @@ def _find_zero(f, a, b):
 
 
 def _is(y, z):
-    """Whether a class is the row's."""
+    """Return, for each class, whether it is the row's."""
     return np.broadcast_to(np.arange(z.shape[-1]) == np.asarray(y)[..., None], z.shape)

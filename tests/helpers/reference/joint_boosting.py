@@ -1,4 +1,4 @@
-"""The boosting loop of joint models: a raw prediction per class, which move by one step."""
+"""The boosting loop of joint models: one raw prediction per class, all moved by one step."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from helpers.reference.lines import Line
 
 
-class Rows:
-    """What the joint loss says about rows of these classes; raw predictions are (rows, classes)."""
+class JointLoss:
+    """Joint loss on rows of these classes; raw predictions are (rows, classes)."""
 
     def __init__(self, joint_loss: str, name: str, gain: float, classes: Array) -> None:
         self.gain = gain
         self.form = FORMS[joint_loss](name)
         self.classes = classes
 
-    def weights(self, raw: Array, some: Array | slice = slice(None)) -> Array:
-        """Those of some rows."""
-        return weights_of(self.form.log_probabilities(raw[some] / self.gain), self.classes[some])
+    def weights(self, raw: Array, chosen: Array | slice = slice(None)) -> Array:
+        """Return the weights of the chosen rows."""
+        return weights_of(
+            self.form.log_probabilities(raw[chosen] / self.gain), self.classes[chosen]
+        )
 
     def curvatures(self, raw: Array) -> Array:
-        """The Hessian's diagonal."""
+        """Return the Hessian's diagonal."""
         return self.form.curvatures(raw / self.gain) / self.gain
 
     def losses(self, raw: Array) -> Array:
@@ -57,7 +59,7 @@ def fit_joint(
     shared_trees: bool = False,
     **settings: Any,
 ) -> list[list[Round]]:
-    """Boost; returns the rounds of each class, equally many.  The settings are those of `fit`.
+    """Boost; return the rounds of each class, equally many.  The settings are those of `fit`.
 
     With `shared_trees` one tree, grown by the sum of the classes' costs, serves them all; else in
     each round every class finds a feature and a table from its own weights, 1 - p for its own
@@ -67,40 +69,40 @@ def fit_joint(
     """
     n_classes = int(classes.max()) + 1
     weight = np.ones(len(classes)) if sample_weight is None else sample_weight
-    rows = Rows(joint_loss, loss, gain, classes)
+    joint = JointLoss(joint_loss, loss, gain, classes)
     defaults = {
         "learner": "table", "response": "real", "step": "guarded", "learning_rate": 1.0,
         "prior": None, "smoothing": 0.0, "smoothing_in_score": True, "l2": 0.0, "tie": TIE,
         "tree": TreeSettings(), "selection": selection, "max_cells": None, "min_saving": 0.0,
     }  # fmt: skip
     y = np.where(np.eye(n_classes, dtype=bool)[classes], 1.0, -1.0)
-    own = [
+    trainings = [
         Training(codes, bins, y[:, k], weight, make_loss(loss, gain),
                  **(defaults | settings))
         for k in range(n_classes)
     ]  # fmt: skip
-    share = 0.5 if own[0].step == "unit" else (n_classes - 1) / n_classes
+    share = 0.5 if trainings[0].step == "unit" else (n_classes - 1) / n_classes
     raw = np.zeros((len(classes), n_classes))
-    whole = selection != "cyclic" or own[0].learner == "tree"
+    whole = selection != "cyclic" or trainings[0].learner == "tree"
     turns = [range(len(bins))] if whole else [range(j, j + 1) for j in range(len(bins))]
-    found: list[list[Round]] = [[] for _ in own]
+    rounds_of_classes: list[list[Round]] = [[] for _ in trainings]
     for e in range(n_estimators):
         moved = False
         for candidates in turns:
-            w, added = rows.weights(raw), np.zeros_like(raw)
-            newton = own[0].response == "newton"
-            curvature = rows.curvatures(raw) / share if newton else np.zeros_like(raw)
+            w, added = joint.weights(raw), np.zeros_like(raw)
+            newton = trainings[0].response == "newton"
+            curvature = joint.curvatures(raw) / share if newton else np.zeros_like(raw)
             grown = None
             if shared_trees:
                 scaled = weight[:, None]
-                grown = grow_shared_tree(own, scaled * w, scaled * curvature, e + 1)
+                grown = grow_shared_tree(trainings, scaled * w, scaled * curvature, e + 1)
             cuts = []
-            for k, t in enumerate(own):
+            for k, t in enumerate(trainings):
 
-                def weigh(some: Array, z: float, raw: Array = raw, k: int = k) -> Array:
+                def weigh(chosen: Array, z: float, raw: Array = raw, k: int = k) -> Array:
                     shifted = raw.copy()
                     shifted[:, k] += z / share
-                    return rows.weights(shifted, some)[:, k]
+                    return joint.weights(shifted, chosen)[:, k]
 
                 args = (weight * w[:, k], weight * curvature[:, k], weigh, candidates, e + 1)
                 cut, table = find_table(t, *args, grown)
@@ -121,23 +123,23 @@ def fit_joint(
                 moved = True
 
                 def slope(a: float, raw: Array = raw, added: Array = added) -> float:
-                    per_row = (y * added * rows.weights(raw + a * added)).sum(axis=1)
+                    per_row = (y * added * joint.weights(raw + a * added)).sum(axis=1)
                     return float((weight * per_row).sum())
 
                 largest = max(np.abs(table).max() for _, table, _ in cuts)
-                for t, (cut, table, lines) in zip(own, cuts, strict=True):
+                for t, (cut, table, lines) in zip(trainings, cuts, strict=True):
                     if cut.tree is not None:
                         largest = max([largest, *largest_values(t, cut.tree, table, lines)])
-                a = step_size(own[0], slope, largest)
+                a = step_size(trainings[0], slope, largest)
             raw = raw + a * added
-            risk = float((weight * rows.losses(raw)).sum() / weight.sum())
+            risk = float((weight * joint.losses(raw)).sum() / weight.sum())
             for k, (cut, table, lines) in enumerate(cuts):
                 step = a if table.any() or lines else 0.0
                 args = (cut.feature, cut.candidate.score, step, table, risk, cut.tree)
                 done = Round(*args, lines, bins)
-                found[k].append(replace(done))
-        if not moved and not (own[0].tree.leaves_to_chance or own[0].screening):
-            for of_class in found:
+                rounds_of_classes[k].append(replace(done))
+        if not moved and not (trainings[0].tree.leaves_to_chance or trainings[0].screening):
+            for of_class in rounds_of_classes:
                 del of_class[-len(turns) :]
             break
-    return found
+    return rounds_of_classes

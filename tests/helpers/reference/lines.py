@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from helpers.reference.trees import Tree
 
 MOST_TERMS = 4
-"""Features in a leaf's line."""
+"""Largest number of features in a leaf's line."""
 
 LEAST_ROWS = 10.0
-"""The least effective rows of a leaf that has a line."""
+"""Least number of effective rows of a leaf that has a line."""
 
 LEAST_VARIANCE = 1e-24
-"""The least variance of positions in a leaf: a feature that varies less is constant."""
+"""Least variance of positions in a leaf: a feature that varies less is constant."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a leaf adds to rows beside its value: slope (z - center), for each of some features."""
+    """Line of a leaf, added to its value: slope (z - center), for each of some features."""
 
     features: list[int]
     slopes: Array
@@ -43,14 +43,16 @@ class Line:
 
 
 def find_positions(codes: Codes, bins: Sequence[FeatureBins]) -> Array:
-    """What lines are linear in: the positions of rows' bins, a row per feature."""
-    return np.stack([own.positions[code] for own, code in zip(bins, codes, strict=True)])
+    """Return the positions of rows' bins, in which lines are linear, a row per feature."""
+    return np.stack(
+        [feature_bins.positions[code] for feature_bins, code in zip(bins, codes, strict=True)]
+    )
 
 
 def add_lines(
     tree: Tree, lines: Sequence[Line], codes: Codes, bins: Sequence[FeatureBins]
 ) -> Array:
-    """What the lines of rows' nodes add to them."""
+    """Return the sums that the lines of rows' nodes add to them."""
     nodes, total = tree.find_nodes(codes), np.zeros(codes.shape[1])
     positions = find_positions(codes, bins)
     for k, line in enumerate(lines):
@@ -60,7 +62,7 @@ def add_lines(
 
 
 def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array) -> list[Line]:
-    """The line of each node of a tree with these values; none where the tree is split.
+    """Return the line of each node of a tree with these values; none where the tree is split.
 
     A line's features are the numeric ones of the splits above the leaf, of which more than one mean
     can come there: at most `MOST_TERMS`, those whose splits saved most, the first on the way among
@@ -91,7 +93,7 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
         squares = (h**2 / s).sum()
         if not (squares > 0 and h.sum() ** 2 >= LEAST_ROWS * squares):
             continue
-        found = []
+        varying = []
         for j, reachable in terms:
             z = positions[j][rows]
             known = ~np.isnan(z)
@@ -99,40 +101,40 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
             column = np.where(known, z - center, 0.0)
             deviation = np.sqrt((h * column**2).sum() / h.sum())
             if deviation > np.sqrt(LEAST_VARIANCE):
-                found.append((j, center, deviation, column / deviation, reachable))
-        if not found:
+                varying.append((j, center, deviation, column / deviation, reachable))
+        if not varying:
             continue
-        x = np.stack([column for *_, column, _ in found], axis=1)
+        x = np.stack([column for *_, column, _ in varying], axis=1)
         penalty = t.tree.linear_l2 * squares / h.sum()
-        system = x.T @ (h[:, None] * x) + penalty * np.eye(len(found))
-        slopes = np.linalg.solve(system, x.T @ g) / np.array([own[2] for own in found])
-        centers = np.array([center for _, center, *_ in found])
+        system = x.T @ (h[:, None] * x) + penalty * np.eye(len(varying))
+        slopes = np.linalg.solve(system, x.T @ g) / np.array([term[2] for term in varying])
+        centers = np.array([center for _, center, *_ in varying])
         reach = sum(
             abs(slope) * np.abs(z - center).max()
-            for slope, (_, center, _, _, z) in zip(slopes, found, strict=True)
+            for slope, (_, center, _, _, z) in zip(slopes, varying, strict=True)
         )
         cap = t.cap / (1.0 if t.response == "newton" else t.loss.gain)
         if reach > cap:
             slopes = slopes * cap / reach
-        lines[k] = Line([own[0] for own in found], slopes, centers)
+        lines[k] = Line([term[0] for term in varying], slopes, centers)
     return lines
 
 
 def largest_values(t: Training, tree: Tree, table: Array, lines: Sequence[Line]) -> list[float]:
-    """The largest size of what rows that can come to each leaf with a line get there."""
-    found = []
+    """Return, for each leaf with a line, the largest size of a value that a row can get there."""
+    reaches = []
     for k, path in _paths(tree).items():
         if not lines or not lines[k].features:
             continue
         reachable = dict(_choose(t, tree, path))
-        own = zip(lines[k].features, lines[k].slopes, lines[k].centers, strict=True)
-        reach = sum(abs(b) * np.abs(reachable[j] - center).max() for j, b, center in own)
-        found.append(float(abs(table[k]) + reach))
-    return found
+        terms = zip(lines[k].features, lines[k].slopes, lines[k].centers, strict=True)
+        reach = sum(abs(b) * np.abs(reachable[j] - center).max() for j, b, center in terms)
+        reaches.append(float(abs(table[k]) + reach))
+    return reaches
 
 
 def _paths(tree: Tree) -> dict[int, list[tuple[int, int]]]:
-    """The splits above each leaf, from the root on, and the side on which it is."""
+    """Return the splits above each leaf, from the root on, and the side of the leaf."""
     paths: dict[int, list[tuple[int, int]]] = {0: []}
     for k, feature in enumerate(tree.feature):
         if feature >= 0:
@@ -142,7 +144,7 @@ def _paths(tree: Tree) -> dict[int, list[tuple[int, int]]]:
 
 
 def _choose(t: Training, tree: Tree, path: Sequence[tuple[int, int]]) -> list[tuple[int, Array]]:
-    """The features of a leaf's line, and the positions that can come there."""
+    """Return the features of a leaf's line, and the positions that can come there."""
     saved: dict[int, float] = {}
     here: dict[int, NDArray[np.bool_]] = {}
     for k, side in path:

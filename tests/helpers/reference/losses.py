@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class Loss(ABC):
-    """A margin loss phi_sigma(v) = sigma phi(v / sigma); subclasses know only sigma = 1.
+    """Margin loss phi_sigma(v) = sigma phi(v / sigma); subclasses implement sigma = 1.
 
     Subclasses implement the underscored methods of u = v / sigma, each in a form that keeps its
     relative accuracy where the value is tiny.
@@ -35,26 +35,26 @@ class Loss(ABC):
         return self.gain * self._loss(self._scaled(v))
 
     def weight(self, v: ArrayLike) -> Array:
-        """-phi'(v)."""
+        """Return -phi'(v)."""
         return self._weight(self._scaled(v))
 
     def curvature(self, v: ArrayLike) -> Array:
-        """phi''(v)."""
+        """Return phi''(v)."""
         return self._curvature(self._scaled(v)) / self.gain
 
     def probability(self, raw: ArrayLike) -> Array:
-        """The inverse link of a raw prediction."""
+        """Return the inverse link of a raw prediction."""
         return self._probability(self._scaled(raw))
 
     def link(self, p: ArrayLike) -> Array:
-        with np.errstate(divide="ignore"):  # the link of 0 or 1 is infinite, rightly
+        with np.errstate(divide="ignore"):  # the link of 0 or 1 is infinite by definition
             return self.gain * self._link(np.asarray(p, dtype=np.float64))
 
     def minimum_risk(self, p: ArrayLike) -> Array:
         return self.gain * self._minimum_risk(np.asarray(p, dtype=np.float64))
 
     def newton_curvature(self, y: Array, raw: Array) -> Array:
-        """The curvature a Newton response divides by.
+        """Return the curvature that a Newton response divides by.
 
         A loss that is not convex uses its expected value under its own probability instead, which
         is positive: p phi''(F) + (1 - p) phi''(-F).
@@ -238,7 +238,7 @@ class Savage(Loss):
 
 
 class Alpha(Loss):
-    """Weight c (e^(-a u) + e^(a u)) / (1 + e^u) with c = (1 - a) / (2 - 3 a), 0 <= a <= 1/2."""
+    """Loss of weight c (e^(-a u) + e^(a u)) / (1 + e^u), c = (1 - a) / (2 - 3 a), 0 <= a <= 1/2."""
 
     name = "alpha"
 
@@ -259,7 +259,7 @@ class Alpha(Loss):
         return self.c * _alternating_sum(term) + np.where(u < 0, self._sinh_term(right), 0.0)
 
     def _sinh_term(self, u: Array) -> Array:
-        """2 c sinh(a u) / a, which is 2 c u at a = 0; also -beta(u)."""
+        """Return 2 c sinh(a u) / a, which is 2 c u at a = 0, and also -beta(u)."""
         a = self.alpha
         return 2 * self.c * (np.sinh(a * u) / a if a > 0 else u)
 
@@ -291,9 +291,9 @@ class Alpha(Loss):
 
 
 def _alternating_sum(term: Callable[[int], Array], n: int = 26) -> Array:
-    """sum_k (-1)^k term(k) by Cohen, Rodriguez Villegas and Zagier's algorithm 1.
+    """Return sum_k (-1)^k term(k) by Cohen, Rodriguez Villegas and Zagier's algorithm 1.
 
-    Valid for moment sequences, as here; the error is below 5.8^-n of the sum.
+    It is valid for moment sequences, as here; the error is below 5.8^-n of the sum.
     """
     d = (3 + np.sqrt(8)) ** n
     d = (d + 1 / d) / 2

@@ -25,7 +25,7 @@ def merge_violators(
     direction: int,
     values_of: Callable[[NDArray[np.int64]], Array],
 ) -> NDArray[np.int64]:
-    """Make neighbouring cells one, the first two in the wrong order each time, until none are."""
+    """Merge neighbouring cells, the first two in the wrong order each time, until none are."""
     cells = cells.copy()
     while direction:
         values = values_of(cells)
@@ -41,7 +41,7 @@ def merge_violators(
 def pool_by_share(
     cells: NDArray[np.int64], stats: Statistics, n_ordered: int, direction: int, response: Response
 ) -> NDArray[np.int64]:
-    """Pools of adjacent violators, by how positive cells are; a cell is known by its first one."""
+    """Return pools of adjacent violators, by shares; a pool has the number of its first cell."""
     n = int(cells.max()) + 1
     return merge_violators(
         cells, n_ordered, direction, lambda c: positive_share(stats.gathered(c, n), response)
@@ -49,7 +49,7 @@ def pool_by_share(
 
 
 def freedom_in_order(rows: NDArray[np.int64], n_ordered: int, most: int | None) -> float:
-    """The mean, by chance, of the statistic of cells in order: of n bins the harmonic number."""
+    """Return the mean, by chance, of the statistic of cells in order: harmonic numbers of bins."""
     bins, others = int((rows[:n_ordered] > 0).sum()), int((rows[n_ordered:] > 0).sum())
     n = bins + others
     if n < 2:

@@ -1,4 +1,4 @@
-"""A race between features: the fewer are left, the more rows they are compared by."""
+"""A race between features: the fewer are left, the more rows compare them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_: int) -> list[int]:
-    """The features that are left to be compared by all rows; all of them if none may be dropped.
+    """Return the features left for a comparison by all rows; all if none may be dropped.
 
-    The first screen has `t.screening` rows.  The best quarter, though at least 4, stays for one of
-    four times as many, and of these no feature that is 4 standard deviations behind the best.
+    The first screen has `t.screening` rows. The best quarter, though at least 4, stays for one of
+    four times as many. No feature stays that is 4 standard deviations behind the best.
     """
     left, times = list(features), 1
     while t.screening and len(left) > 4:
@@ -35,10 +35,10 @@ def run(t: Training, w: Array, curvature: Array, features: Sequence[int], round_
         rows, scale = screen
         known = effective_rows(_of(t, rows), w[rows])
         if np.all(known > 0):
-            found = [
+            free = [
                 free_candidate(t, j, _sum(t, j, w, curvature, rows, scale), known) for j in left
             ]
-            deviates = [normal_deviate(*pair) for pair in contrasts(t, found, known)]
+            deviates = [normal_deviate(*pair) for pair in contrasts(t, free, known)]
         else:
             deviates = [normal_deviate(0.0, 0.0)] * len(left)
         best = sorted(zip(deviates, left, strict=True), key=lambda pair: (-pair[0], pair[1]))
@@ -55,7 +55,7 @@ def _of(t: Training, rows: NDArray[np.bool_]) -> Training:
 def _sum(
     t: Training, j: int, w: Array, curvature: Array, rows: NDArray[np.bool_], scale: Array
 ) -> Statistics:
-    """A feature's sums over the screen, as large as those of all rows; curvatures by weight."""
+    """Return a feature's sums over the screen, scaled to all rows; curvatures go by weight."""
     n_bins = t.bins[j].n_bins
     codes, y = t.codes[j][rows], t.y[rows]
     plain = bin_statistics(codes, n_bins, y, w[rows], curvature[rows])

@@ -1,4 +1,4 @@
-"""Omega-R.AdaBoost and rados in plain numpy: the judge of the engine's."""
+"""Omega-R.AdaBoost and rados in plain numpy, the standard for the engine."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ TIE = 1e-10
 
 
 def rados_of(X, y, sigma):
-    """Rados of rows with labels -1 and 1 and given signs, (n_rados, n_rows)."""
+    """Return rados of rows with labels -1 and 1 and given signs, (n_rados, n_rows)."""
     return 0.5 * (sigma + y) @ X
 
 
 def signs(seed, n_rados, rows):
-    """The engine's signs: sixty rows a draw."""
+    """Return the engine's signs: one draw covers sixty rows."""
     rows = list(rows)
     sigma = np.empty((n_rados, len(rows)))
     for j in range(n_rados):
@@ -25,7 +25,7 @@ def signs(seed, n_rados, rows):
 
 
 def penalty(theta, regularizers):
-    """Omega, times its factors: regularizers are (name, factor, parameter)."""
+    """Return Omega, times its factors; regularizers are (name, factor, parameter)."""
     total = 0.0
     for name, factor, parameter in regularizers:
         if name == "lasso":
@@ -41,7 +41,7 @@ def penalty(theta, regularizers):
 
 
 def boost(rados, regularizers, rounds, gamma=1.0):
-    """Algorithms 1 and 2: a row a round of feature, edge, step, penalty, logarithm of the loss."""
+    """Run algorithms 1 and 2; return feature, edge, step, penalty and log loss by round."""
     n, d = rados.shape
     largest = np.abs(rados).max(axis=0)
     theta, log_weight = np.zeros(d), np.zeros(n)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 Weigh = Callable[["Array", float], "Array"]
-"""The weights of some rows if their raw prediction were moved so far."""
+"""Function that returns the weights of some rows after a move of their raw prediction."""
 
 
 def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
-    """The value of each cell of the chosen feature, before the step."""
+    """Return the value of each cell of the chosen feature, before the step."""
     stats = cut.response_stats
     plus, minus = stats.plus, stats.minus
     if t.response == "sign":
@@ -28,7 +28,7 @@ def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
         return np.where(tied, 0.0, np.sign(plus - minus))
     if t.response == "newton":
         slope, curvature = plus - minus, stats.curvature + t.l2
-        # A slope without curvature (it underflowed) asks for an infinite value: the cap.
+        # A slope whose curvature underflowed would make an infinite value: it gets the cap.
         value = np.divide(slope, curvature, out=np.sign(slope) * t.cap, where=curvature > 0)
         return np.clip(value, -t.cap, t.cap)
     e = t.prior_share(int(np.count_nonzero(cut.stats.rows)))
@@ -44,9 +44,9 @@ def cell_values(t: Training, weigh: Weigh, cut: Cut) -> Array:
 
 
 def _exact_values(t: Training, weigh: Weigh, cut: Cut, pseudo: float) -> Array:
-    """Each cell's minimiser of its own risk, two pseudo-rows of weight `pseudo` at margin 0 added.
+    """Return each cell's minimiser of its risk, with two pseudo-rows of this weight at margin 0.
 
-    For a loss that is not convex: the first stationary point on the way down from 0.  Smoothing
+    For a loss that is not convex it is the first stationary point on the way down from 0. Smoothing
     acts as it does on class weights: a row counts (1 - 2h) in its own bin and h in each neighbour.
     A cell without any weight has the value 0.
     """
@@ -60,7 +60,7 @@ def _exact_values(t: Training, weigh: Weigh, cut: Cut, pseudo: float) -> Array:
         y, s = t.y[rows], t.weight[rows] * share[rows]
 
         def downhill(z: float, y: Array = y, rows: Array = rows, s: Array = s) -> float:
-            """Minus the derivative of the cell's risk at z."""
+            """Return minus the derivative of the cell's risk at z."""
             real_rows = (s * y * weigh(rows, z)).sum()
             return float(real_rows + pseudo * (t.loss.weight(z) - t.loss.weight(-z)))
 

@@ -1,4 +1,4 @@
-"""Rounds, and what they predict together."""
+"""Rounds, and their joint predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Round:
-    """One weak learner.  `table` is before the step; `risk` is the training risk after it.
+    """Fitted weak learner; `table` is before the step, and `risk` after it.
 
     A tree has the feature -1, and a table over its nodes, which may have `lines` in features that
     have these `bins`.
@@ -35,19 +35,19 @@ class Round:
     bins: Sequence[FeatureBins] = ()
 
     def added(self, codes: Codes) -> Array:
-        """What the round adds to rows' raw predictions."""
-        own = codes[self.feature] if self.tree is None else self.tree.find_nodes(codes)
-        added = self.table[own]
+        """Return what the round adds to rows' raw predictions."""
+        entries = codes[self.feature] if self.tree is None else self.tree.find_nodes(codes)
+        added = self.table[entries]
         if self.lines and self.tree is not None:
             added = added + add_lines(self.tree, self.lines, codes, self.bins)
         return self.step * added
 
 
 def staged_predict(rounds: Sequence[Round], codes: Codes) -> Iterator[Array]:
-    """The raw prediction after each round."""
+    """Yield the raw prediction after each round."""
     raw = np.zeros(np.shape(codes)[1])
-    for one in rounds:
-        raw = raw + one.added(codes)
+    for round_ in rounds:
+        raw = raw + round_.added(codes)
         yield raw
 
 

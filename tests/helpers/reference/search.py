@@ -31,28 +31,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cut:
-    """The chosen candidate and what its response needs.
+    """Chosen candidate, and the sums that its response uses.
 
-    `codes` are the rows' of its feature; a tree is a feature more, whose codes are its nodes.
+    `codes` are the rows' of its feature; a tree counts as another feature, whose codes are its
+    nodes.
     """
 
     feature: int
     codes: Codes
     candidate: Candidate
-    stats: Statistics  # of the cells, plain
-    response_stats: Statistics  # of the cells, shrunk and smoothed where that is asked for
+    stats: Statistics  # plain sums of the cells
+    # Sums of the cells, shrunk and smoothed where the settings require it.
+    response_stats: Statistics
     h: float
     n_ordered: int
     tree: Tree | None = None
-    contrast: float = 0.0  # how the classes differ in the cells, where that was asked
+    contrast: float = 0.0  # how the classes differ in the cells, if computed
 
     def row_share(self, cell: int) -> Array:
-        """The share of each bin's rows that smoothing lends to a cell (look-up tables only)."""
+        """Return the share of each bin's rows that smoothing lends to a cell (of tables only)."""
         unit = (self.candidate.cells == cell).astype(float)
         return smooth_ordered(unit, self.h, self.n_ordered)  # the smoothing matrix is symmetric
 
     def with_cells(self, t: Training, w: Array, curvature: Array, cells: NDArray[np.int64]) -> Cut:
-        """The same feature with some of the cells made one."""
+        """Return the same cut with other cells, some of them merged."""
         n = self.candidate.n_cells
         plain = bin_statistics(self.codes, len(cells), t.y, w, curvature)
         return replace(
@@ -67,9 +69,9 @@ def choose(
     t: Training, w: Array, curvature: Array, features: Sequence[int],
     without: Collection[int] = (),
 ) -> Cut:  # fmt: skip
-    """The best candidate of some features; ties go to the first of them.
+    """Return the best candidate of some features; ties go to the first of them.
 
-    Those `without` which it is sought are never the least likely by chance.
+    Features in `without` are never the least likely by chance.
     """
     chosen: list[tuple[int, Candidate, Statistics, Statistics]] = []
     free: list[Free] = []
@@ -78,27 +80,27 @@ def choose(
     for j in features:
         b = t.bins[j]
         plain = bin_statistics(t.codes[j], b.n_bins, t.y, w, curvature)
-        kept = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
+        shrunk = plain.shrunk(rows) if allows_for_chance and b.n_ordered == 0 else plain
         if allows_for_chance:
             free.append(free_candidate(t, j, plain, rows))
-        seen = _seen(t, j, kept)
+        seen = _seen(t, j, shrunk)
         best = _best_of(t, j, seen, rows)
         if t.direction(j):
             cells = pool_by_share(best.cells, seen, b.n_ordered, t.direction(j), t.response)
             score = cell_score(seen.gathered(cells, best.n_cells), t.response, t.l2)
             best = replace(best, cells=cells, score=score)
-        chosen.append((j, best, plain, kept))
+        chosen.append((j, best, plain, shrunk))
     winner, differs = first_best([c.score for _, c, *_ in chosen], t.response, t.tie), 0.0
     if allows_for_chance:
         winner, differs = least_likely(t, free, rows, without)
-    feature, candidate, plain, kept = chosen[winner]
+    feature, candidate, plain, shrunk = chosen[winner]
     n_ordered = t.bins[feature].n_ordered
     return Cut(
         feature,
         t.codes[feature],
         candidate,
         plain.gathered(candidate.cells, candidate.n_cells),
-        kept.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
+        shrunk.smoothed(t.smoothing, n_ordered).gathered(candidate.cells, candidate.n_cells),
         t.smoothing,
         n_ordered,
         contrast=differs,
@@ -106,11 +108,11 @@ def choose(
 
 
 Free = tuple[int, Candidate, Statistics, bool]
-"""A feature, its best candidate if every cut that saves is made, its sums, and if none saves."""
+"""Feature, its best candidate with every cut that saves, its sums, and whether none saves."""
 
 
 def free_candidate(t: Training, j: int, sums: Statistics, rows: Array) -> Free:
-    """What a feature is compared by, if chance is allowed for."""
+    """Return what a feature is compared by, if chance is allowed for."""
     uncut = t.min_saving > 0 and _best_of(t, j, _seen(t, j, sums), rows).n_cells == 1
     return j, _best_of(t, j, _seen(t, j, sums), None), sums, uncut
 
@@ -120,7 +122,7 @@ def _seen(t: Training, j: int, sums: Statistics) -> Statistics:
 
 
 def _best_of(t: Training, j: int, seen: Statistics, rows: Array | None) -> Candidate:
-    """The best candidate of one feature; without `rows`, as if every cut that saves were made."""
+    """Return the best candidate of one feature; without `rows`, with every cut that saves."""
     b = t.bins[j]
     if t.max_cells is not None:
         least = None
@@ -139,35 +141,35 @@ def _most(t: Training) -> int | None:
 
 
 def contrasts(t: Training, free: Sequence[Free], rows: Array) -> list[tuple[float, float]]:
-    """How the classes differ in the cells of each feature, and the mean of that by chance."""
-    found = []
+    """Return how the classes differ in the cells of each feature, and the mean by chance."""
+    pairs = []
     for j, c, plain, uncut in free:
         chi_square, freedom = contrast(
             c, plain, t.bins[j].n_ordered, _most(t), rows, t.direction(j), t.response
         )
-        found.append((0.0 if uncut else chi_square, freedom))
-    return found
+        pairs.append((0.0 if uncut else chi_square, freedom))
+    return pairs
 
 
 def least_likely(
     t: Training, free: Sequence[Free], rows: Array, without: Collection[int] = ()
 ) -> tuple[int, float]:
-    """The first feature whose cells are the least likely by chance, and how the classes differ.
+    """Return the first feature whose cells are least likely by chance, and how classes differ.
 
-    Affinities that differ by less than costs that are ties are ties.
+    Affinities that differ by less than tied costs are ties.
     """
-    found = [
-        (0.0, 0.0) if j in without else own
-        for (j, *_), own in zip(free, contrasts(t, free, rows), strict=True)
+    pairs = [
+        (0.0, 0.0) if j in without else pair
+        for (j, *_), pair in zip(free, contrasts(t, free, rows), strict=True)
     ]
-    best = max(normal_deviate(*pair) for pair in found)
+    best = max(normal_deviate(*pair) for pair in pairs)
     tie = 8 * t.tie / (1 / rows).sum()
-    first = next(i for i, (chi, df) in enumerate(found) if normal_deviate(chi + tie, df) >= best)
-    return first, found[first][0]
+    first = next(i for i, (chi, df) in enumerate(pairs) if normal_deviate(chi + tie, df) >= best)
+    return first, pairs[first][0]
 
 
 def plant(t: Training, w: Array, curvature: Array, round_: int, grown: Tree | None = None) -> Cut:
-    """A tree, whose nodes are bins and whose leaves are cells; one that is grown already or not."""
+    """Return the cut of a tree, grown here or before; nodes are its bins, and leaves its cells."""
     tree = grow_tree(t, w, curvature, round_) if grown is None else grown
     leaves, nodes = tree.leaves, tree.find_nodes(t.codes)
     cells = np.full(len(tree.feature), -1)

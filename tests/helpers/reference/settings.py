@@ -1,4 +1,4 @@
-"""What one fit is told: its rows and its settings."""
+"""The rows and settings of one fit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Learner = Literal["table", "stump", "tree"]
 Step = Literal["unit", "guarded", "line_search"]
 Selection = Literal["greedy", "cyclic", "unbiased"]
 
-TIE = 1e-7  # scores this close to the best, relative to it, count as equal
+TIE = 1e-7  # scores this close to the best count as equal, relative to it
 
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """What bounds a tree, what is drawn for it, and which features have a direction.
+    """Bounds of a tree, its draws, and the directions of features.
 
-    The directions are those of other learners, too.
+    The directions hold for other learners, too.
 
-    `min_child_weight` is what each side of a split holds at least: of the rows' weights
-    s_i w(y_i F_i), or under newton of their curvatures, s_i times the loss's at gain 1 and margin
-    v / sigma, so that the gain still cannot matter there.
+    `min_child_weight` is the least weight on each side of a split: the sum of s_i w(y_i F_i).  In
+    newton it is the sum of s_i times the loss's curvature at gain 1 and margin v / sigma, so that
+    the gain cannot matter there either.
     """
 
     max_leaf_nodes: int = 31
@@ -38,7 +38,7 @@ class TreeSettings:
     max_features: float = 1.0
     subsample: float = 1.0
     numbers: Sequence[int] = ()
-    """The rows' numbers, by which they are drawn; or else their places."""
+    """Numbers by which rows are drawn; by default their places."""
     seed: int = 0
     directions: Sequence[int] = ()
     grow_policy: Literal["best_first", "symmetric"] = "best_first"
@@ -56,7 +56,7 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class Training:
-    """The rows of one fit, zero weights dropped, and its settings."""
+    """Rows of one fit, without zero weights, and its settings."""
 
     codes: Codes
     bins: Sequence[FeatureBins]
@@ -82,8 +82,8 @@ class Training:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", float(self.weight.sum()))
-        # An error rate of 0 counts as 1/(2S).  Weights that add up to less than two rows would
-        # make that no restraint but nonsense, so S counts as at least 2 here.
+        # An error rate of 0 counts as 1/(2S). S counts as at least 2 here, because weights of less
+        # than two rows in all would make this bound useless.
         p = 1 - 1 / (2 * max(self.total, 2.0))
         object.__setattr__(self, "cap", float(self.loss.link(p)))
 
@@ -92,11 +92,11 @@ class Training:
         return self.tree.numbers or range(len(self.y))
 
     def direction(self, feature: int) -> int:
-        """Whether the raw prediction must rise (1) or fall (-1) with a feature, or may do both."""
+        """Return the direction of the raw prediction in a feature: 1, -1, or 0 for either."""
         return self.tree.directions[feature] if self.tree.directions else 0
 
     def prior_share(self, n_cells_with_rows: int) -> float:
-        """e, as a share of the total weight."""
+        """Return e as a share of the total weight."""
         if self.prior is not None:
             return self.prior
         return 1 / (self.total * max(n_cells_with_rows, 1))

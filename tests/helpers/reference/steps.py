@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def doubling_grid(start: float, stop: float) -> list[float]:
-    """start, 2 start, 4 start, ... below stop, then stop itself."""
+    """Return start, 2 start, 4 start, ... below stop, then stop itself."""
     grid = []
     a = start
     while a < stop:
@@ -23,22 +23,23 @@ def doubling_grid(start: float, stop: float) -> list[float]:
 
 
 def first_stationary(slope: Callable[[float], float], grid: Sequence[float]) -> float:
-    """The root of `slope`, positive at 0, before the first grid point where it is not positive.
+    """Return the root of `slope`, positive at 0, before the first point where it is not positive.
 
-    Without such a point, the last grid point.  For a convex risk that is the minimiser or the end
-    of the grid, whatever the grid's other points are.
+    Without such a point of the grid it is the last one. For a convex risk that is the minimiser or
+    the end of the grid, whatever its other points are.
     """
     before = 0.0
     for a in grid:
         if slope(a) <= 0:
-            # Relative precision only: the root of a scaled problem is then the scaled root.
+            # Only the relative precision is set, so the root of a scaled problem is the scaled
+            # root.
             return float(brentq(slope, before, a, xtol=1e-300, rtol=8.9e-16, maxiter=500))
         before = a
     return grid[-1]
 
 
 def step_size(t: Training, slope: Callable[[float], float], largest: float) -> float:
-    """What the table is multiplied by; `largest` is its largest absolute value."""
+    """Return the factor of the table, whose largest absolute value is `largest`."""
     r = t.learning_rate
     if t.step == "unit":
         return r
@@ -49,7 +50,7 @@ def step_size(t: Training, slope: Callable[[float], float], largest: float) -> f
 
 
 def search_line(slope: Callable[[float], float], limit: float) -> float:
-    """The first root of `slope`, positive at 0; `limit` where it is positive until it vanishes."""
+    """Return the first root of `slope`, positive at 0; `limit` if it vanishes without one."""
     grid = doubling_grid(limit / 16, 1024 * limit)
     for k, a in enumerate(grid):
         if slope(a) < 0 or (slope(a) == 0 and a <= limit):

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Tree:
-    """Node 0 is the root, and the children of split k are ``left[k]`` and the node after it.
+    """Tree whose root is node 0; children of split k are ``left[k]`` and the node after it.
 
-    ``side[k]`` says of each code of ``feature[k]`` whether it goes left (0), right (1) or, as the
-    node had no rows of it, nowhere (-1); of a leaf the feature is -1.  ``rows[k]`` are the training
-    rows that the node was grown from, and ``saving[k]`` is what its split took from the cost.
+    ``side[k]`` has the side of each code of ``feature[k]``: left (0), right (1), or neither (-1),
+    if the node had no rows of it. The feature of a leaf is -1. ``rows[k]`` are the training rows
+    that the node was grown from, and ``saving[k]`` is the fall of the cost by its split.
     """
 
     feature: list[int] = field(default_factory=list)
@@ -55,9 +55,9 @@ class Tree:
         return len(self.feature) - 1
 
     def take_all(self, codes: Codes) -> None:
-        """Let the nodes have all rows, though it was grown from some: those of their branches.
+        """Give the nodes all rows of their branches, though they were grown from some.
 
-        Rows whose code a split says nothing of stay there.
+        Rows whose code has no side at a split stay there.
         """
         nodes = self.find_nodes(codes)
         for k in reversed(range(len(self.rows))):
@@ -71,7 +71,7 @@ class Tree:
         return np.flatnonzero(np.array(self.feature) < 0)
 
     def find_nodes(self, codes: Codes) -> NDArray[np.int64]:
-        """Where each row ends: at a leaf, or at a split that says nothing of its code."""
+        """Return the node where each row ends: a leaf, or a split without a side for its code."""
         nodes = np.zeros(codes.shape[1], dtype=np.int64)
         for k, feature in enumerate(self.feature):  # parents come before their children
             if feature >= 0:
@@ -80,25 +80,25 @@ class Tree:
         return nodes
 
     def with_means(self, values: Array, weight: Array) -> Array:
-        """The values with those of splits set: the mean of the leaves below, by their rows' weight.
+        """Return the values, with the weighted mean of the leaves below at each split.
 
-        Half of each side where there is no weight at all.
+        Each side counts half where there is no weight at all.
         """
         values = values.copy()
-        held = np.array([weight[rows].sum() for rows in self.rows])
+        weights = np.array([weight[rows].sum() for rows in self.rows])
         for k in reversed(range(len(values))):
             if self.feature[k] >= 0:
                 a = self.left[k]
-                below = held[a] + held[a + 1]
-                share = held[a] / below if below > 0 else 0.5
+                below = weights[a] + weights[a + 1]
+                share = weights[a] / below if below > 0 else 0.5
                 values[k] = share * values[a] + (1 - share) * values[a + 1]
         return values
 
     def in_directions(self, values: Array, weight: Array, directions: Sequence[int]) -> Array:
-        """The values, means included, moved so that they rise or fall with the features that must.
+        """Return the values, means included, moved so that they follow the directions of features.
 
-        From the root down: the two sides of a split whose feature has a direction are kept apart by
-        the middle between their means, which is first moved into what is allowed above.
+        From the root down, the middle between the means of a directed split's sides bounds them.
+        The middle is first moved into the bounds from above.
         """
         values = self.with_means(values, weight)
         low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
@@ -116,13 +116,13 @@ class Tree:
 
 
 def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
-    """The tree of the 1-based round: of all leaves and features the split that saves most is next.
+    """Grow the tree of the 1-based round: the split that saves most, of all leaves, is next.
 
-    A split is a stump's cut, tried in its order, and what it saves is the leaf's `cell_cost` minus
-    that of the sides.  It has to save more than `tie` times the latter, to leave each side
-    `min_child_weight`, and where its feature has a direction the right side must not be less
-    positive (more, for -1) than the left.  Among features that tie the lowest is taken, and among
-    leaves that save the same the one made first.
+    A split is a stump's cut, tried in its order.  Its saving is the leaf's `cell_cost` less that of
+    the sides.  It must save more than `tie` times the latter, and leave each side
+    `min_child_weight`.  Where its feature has a direction, the right side must not be less positive
+    (more, for -1) than the left.  Among features that tie the lowest is taken, and among leaves of
+    equal savings the one made first.
 
     A round's key is draw_bits(seed, 0, round).  Rows, which have numbers or are numbered here,
     count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
@@ -134,16 +134,16 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
 
 
 def grow_shared_tree(classes: Sequence[Training], w: Array, curvature: Array, round_: int) -> Tree:
-    """The tree that all classes share: as `grow_tree`, by the sum of their costs.
+    """Grow the tree that all classes share: as `grow_tree`, by the sum of their costs.
 
-    ``w[:, k]`` and ``curvature[:, k]`` are those of class k.  Each side has to have
-    `min_child_weight` of half the sum over the classes.
+    ``w[:, k]`` and ``curvature[:, k]`` are those of class k. Each side must have `min_child_weight`
+    of half the sum over the classes.
     """
     return _grow_by_screen(_JointModel(classes, w, curvature), round_)
 
 
 def _grow_by_screen(view: _OneModel | _JointModel, round_: int) -> Tree:
-    """From a screen's rows, each for those it stands for, if there is one; the tree has all."""
+    """Grow a tree from a screen's rows, if there is a screen, and give it all rows."""
     t = view.t
     grow = _grow_by_level if t.tree.by_level else _grow
     drawn = _draw_rows(t, draw_bits(t.tree.seed, 0, round_))
@@ -187,9 +187,9 @@ def _grow(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -
 
 
 def _grow_by_level(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -> Tree:
-    """One split for all nodes of a level: the one that saves most in sum.
+    """Grow a tree with one split for all nodes of a level: the one that saves most in sum.
 
-    What it saves at a node is `grow_tree`'s, and 0 where that is not more than `tie` times the cost
+    Its saving at a node is `grow_tree`'s, and 0 where that is not more than `tie` times the cost
     of the sides, or the node's limits forbid it: the node is then not split, and is one of the next
     level's.  Nodes of one class (but not under newton, or if classes share the tree) and nodes
     lighter than twice `min_child_weight` are no longer looked at.  Categories are ordered by the
@@ -215,8 +215,8 @@ def _grow_by_level(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round
                 below.append(k)
                 continue
             tree.saving[k], tree.feature[k], tree.side[k] = saving, feature, side
-            own = side[t.codes[feature]]
-            new = [tree.add_leaf(tree.rows[k] & (own == which)) for which in (0, 1)]
+            branch = side[t.codes[feature]]
+            new = [tree.add_leaf(tree.rows[k] & (branch == which)) for which in (0, 1)]
             tree.left[k] = new[0]
             below += new
         level = below
@@ -232,7 +232,7 @@ def _draw_features(t: Training, key: int, node: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _OneModel:
-    """What splits of some rows cost a model."""
+    """Costs of splits of rows for one model."""
 
     t: Training
     w: Array
@@ -247,8 +247,8 @@ class _OneModel:
     def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
         t = self.t
         n_bins = t.bins[j].n_bins
-        own = t.codes[j][rows], n_bins, t.y[rows], self.w[rows], self.curvature[rows]
-        return [bin_statistics(*own)]
+        columns = t.codes[j][rows], n_bins, t.y[rows], self.w[rows], self.curvature[rows]
+        return [bin_statistics(*columns)]
 
     def weights(self, sides: Sequence[Statistics]) -> Array:
         return _weights_of_branches(sides[0], self.t)
@@ -272,16 +272,16 @@ class _OneModel:
         return light | (t.direction(j) * (share[:, 1] - share[:, 0]) < 0)
 
     def chance(self, rows: NDArray[np.bool_], categories: float) -> tuple[float, float]:
-        """What a cut of some rows saves by chance, and its degrees of freedom."""
+        """Return the mean saving of a cut of some rows by chance, and its degrees of freedom."""
         t = self.t
-        squares = [sum_of_squares(t, self.w, rows & own) for own in (t.y > 0, t.y < 0)]
+        squares = [sum_of_squares(t, self.w, rows & of_class) for of_class in (t.y > 0, t.y < 0)]
         whole = self.statistics(0, rows)[0].gathered(np.zeros(t.bins[0].n_bins, int), 1)
         return max(0.0, saving_by_chance(whole, squares, t, categories)), 1.0
 
 
 @dataclass(frozen=True)
 class _JointModel:
-    """The same of all classes together."""
+    """Costs of splits of rows for the models of all classes together."""
 
     classes: Sequence[Training]
     w: Array
@@ -292,22 +292,22 @@ class _JointModel:
         return self.classes[0]
 
     def classes_of_rows(self) -> list[NDArray[np.bool_]]:
-        return [own.y > 0 for own in self.classes]
+        return [training.y > 0 for training in self.classes]
 
     def scaled(self, by: Array) -> _JointModel:
         return _JointModel(self.classes, self.w * by[:, None], self.curvature * by[:, None])
 
     @property
-    def _own(self) -> list[_OneModel]:
+    def _models(self) -> list[_OneModel]:
         columns = enumerate(self.classes)
         return [_OneModel(t, self.w[:, k], self.curvature[:, k]) for k, t in columns]
 
     def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
-        return [own.statistics(j, rows)[0] for own in self._own]
+        return [model.statistics(j, rows)[0] for model in self._models]
 
     def weights(self, sides: Sequence[Statistics]) -> Array:
-        found: Array = sum(_weights_of_branches(side, self.t) for side in sides) / 2
-        return found
+        total: Array = sum(_weights_of_branches(side, self.t) for side in sides) / 2
+        return total
 
     def may_be_split(self, rows: NDArray[np.bool_]) -> bool:
         weights = self.weights(self.statistics(0, rows))
@@ -325,7 +325,7 @@ class _JointModel:
         return self.weights(sides).min(axis=-1) < self.t.tree.min_child_weight
 
     def chance(self, rows: NDArray[np.bool_], categories: float) -> tuple[float, float]:
-        chance = np.array([own.chance(rows, categories)[0] for own in self._own])
+        chance = np.array([model.chance(rows, categories)[0] for model in self._models])
         alike = chance.sum() ** 2 / (chance**2).sum() if chance.any() else 0.0
         return float(chance.sum()), max(1.0, alike * (1 - 1 / len(self.classes)))
 
@@ -337,9 +337,9 @@ def _weights_of_branches(sides: Statistics, t: Training) -> Array:
 def _find_split(
     view: _OneModel | _JointModel, nodes: Sequence[NDArray[np.bool_]], features: Sequence[int]
 ) -> Split | None:
-    """What the best split of some nodes saves at each, its feature, and the side of each code."""
+    """Return the savings of the best split at each node, its feature, and the side of each code."""
     t = view.t
-    found: list[Split] = []
+    splits: list[Split] = []
     costs: list[float] = []
     charges: list[float] = []
     before = np.inf
@@ -353,11 +353,11 @@ def _find_split(
             forbidden = view.is_forbidden(j, sides)
             forbidden[0] = False
             cost[:, k] = np.where(forbidden, np.inf, view.cost(sides))
-        if t.tree.by_level:  # a node that is not split costs what it did
+        if t.tree.by_level:  # an unsplit node keeps its cost
             cost = np.where(cost[0] - cost > t.tie * np.abs(cost), cost, cost[0])
-        before = cost[0].sum()  # no cut
+        before = cost[0].sum()  # this is the cost of no cut
         i = first_least(cost.sum(axis=1), t.tie)
-        found.append((list(cost[0] - cost[i]), j, cuts[i]))
+        splits.append((list(cost[0] - cost[i]), j, cuts[i]))
         costs.append(cost[i].sum())
         if t.selection != "greedy":
             ordered = t.bins[j].n_ordered > 0
@@ -371,7 +371,7 @@ def _find_split(
             freedom = alike = 1.0
             if means.any():
                 alike = means.sum() ** 2 / (means**2).sum()
-                freedom = means @ [own for _, own in chances] / means.sum()
+                freedom = means @ [degrees for _, degrees in chances] / means.sum()
             charge = charge_for_chance(both[0], ordered, freedom, alike)
             charges.append(means.sum() * charge)
     if t.selection == "greedy":
@@ -382,11 +382,11 @@ def _find_split(
             return None
         charged = np.where(saves, np.add(costs, charges), np.inf)
         best = first_least(charged, t.tie)
-    return found[best] if before - costs[best] > t.tie * abs(costs[best]) else None
+    return splits[best] if before - costs[best] > t.tie * abs(costs[best]) else None
 
 
 def _reach(node: Statistics, level: Statistics, ordered: bool) -> float:
-    """The share of a level's cuts that divide a node: those inside the range of its codes."""
+    """Return the share of a level's cuts that divide a node, inside the range of its codes."""
     places = np.flatnonzero(node.rows[level.rows > 0] > 0)
     if len(places) < 2:
         return 0.0
@@ -395,7 +395,7 @@ def _reach(node: Statistics, level: Statistics, ordered: bool) -> float:
 
 
 def _cuts_along_the_axis(stats: Sequence[Statistics], response: Response) -> NDArray[np.int64]:
-    """Categories in the order of the first principal component of their mean gradients."""
+    """Return cuts of categories along the first principal component of their mean gradients."""
     slope = np.stack([s.plus - s.minus for s in stats], axis=1)
     beside = sum(s.curvature if response == "newton" else s.plus + s.minus for s in stats)
     present = np.flatnonzero(stats[0].rows > 0)
@@ -403,7 +403,7 @@ def _cuts_along_the_axis(stats: Sequence[Statistics], response: Response) -> NDA
     points = slope / beside[:, None] - slope.sum(axis=0) / beside.sum()
     _, vectors = np.linalg.eigh((points * beside[:, None]).T @ points)
     place = points @ vectors[:, -1]
-    # The sign of an axis is nobody's choice: the category that is farthest out is on the right.
+    # The sign of an axis is arbitrary, so the farthest category goes to the right.
     farthest = np.argmax(beside * (points**2).sum(axis=1))
     order = present[np.argsort(np.sign(place[farthest]) * place, kind="stable")]
     return cuts_along(order, len(stats[0].rows))

@@ -1,9 +1,9 @@
 """Write model files of the format that the installed properboost writes, and what each predicts.
 
 Every format that a release wrote has a folder here, and its files load for ever: once a release has
-written them they are never made again.  Those of format 4 are by commit f8f072e, whose version of
-this script knew other words; those of format 7 by commit 0211409, those of format 8 by d1af3a4, and
-those of format 9 by 8f64413, those of format 10 by 81bd43c, and those of format 11 by d21fd56.
+written them they are never made again.  The commits that wrote them are f8f072e for format 4, with
+other words in this script, 0211409 for format 7, d1af3a4 for format 8, 8f64413 for format 9,
+81bd43c for format 10, and d21fd56 for format 11.
 """
 
 import json
@@ -177,22 +177,22 @@ EDITED = {
     ),
     "merged": lambda model: pb.merge_models([model, model], [1, 3]),
 }
-"""What is done to models after their fit."""
+"""Changes of models after their fit."""
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
     "votes_classes", "udt", "rados", "uls",
 }  # fmt: skip
-"""Those that are written compact, too."""
+"""Models that are also written compact."""
 
 
 def without_missing(rows):
-    """Return rows whose numbers a linear model takes."""
+    """Return rows whose numbers a linear model accepts."""
     return rows.assign(size=rows["size"].fillna(0.0).replace(np.inf, 3.0))
 
 
 def write_number(x):
-    """Return what stands for a number in JSON."""
+    """Return a number's form in JSON."""
     return x if np.isfinite(x) else str(x)
 
 
@@ -200,11 +200,11 @@ def main():
     """Write all files."""
     folder = HERE / f"format_{VERSION}"
     folder.mkdir(exist_ok=True)
-    train, asked = make_rows(400, 0), make_rows(25, 1, unseen=["Oslo"])
+    train, new_rows = make_rows(400, 0), make_rows(25, 1, unseen=["Oslo"])
     for name, (model, labels) in MODELS.items():
-        fit_on, rows = train, asked
+        fit_on, rows = train, new_rows
         if name in ("rados", "uls"):
-            fit_on, rows = without_missing(train), without_missing(asked)
+            fit_on, rows = without_missing(train), without_missing(new_rows)
         with warnings.catch_warnings(action="ignore"):
             model.fit(fit_on, make_labels(train, labels, 2))
         model = EDITED.get(name, lambda model: model)(model)
@@ -214,7 +214,7 @@ def main():
 
 
 def write(model, rows, path, *, compact=False):
-    """Write a model, and beside it what it predicts."""
+    """Write a model, and its predictions next to it."""
     model.save_model(path, compact=compact)
     if path.stat().st_size > MOST_BYTES:
         path.unlink()

@@ -1,4 +1,4 @@
-"""How the BoostLR paper's histograms are cut."""
+"""The bins of the BoostLR paper's histograms."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from properboost.reproduce.boostlr.histograms import (
     HISTOGRAMS,
     NEW_SEEDS,
     SIGNS,
-    Setting,
+    HistogramSetting,
     list_histograms,
     setting_of,
 )
@@ -33,7 +33,7 @@ def table():
 
 def test_bins_of_equal_width_are_those_of_the_training_rows(table):
     train = np.arange(30)
-    bins = Setting(8).cut(table, train, NUMERIC)
+    bins = HistogramSetting(8).cut(table, train, NUMERIC)
     column = table[:, 2]
     edges = np.histogram_bin_edges(column[train], 8)
     expected = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, 7)
@@ -42,14 +42,14 @@ def test_bins_of_equal_width_are_those_of_the_training_rows(table):
 
 
 def test_constants_are_one_bin_and_missing_cells_and_categories_stay(table):
-    bins = Setting(8).cut(table, slice(30), NUMERIC)
+    bins = HistogramSetting(8).cut(table, slice(30), NUMERIC)
     assert np.all(bins[:, 1] == 0.0)
     np.testing.assert_array_equal(np.isnan(bins), np.isnan(table))
     np.testing.assert_array_equal(bins[:, 3], table[:, 3])
 
 
 def test_bins_of_equal_counts_are_left_to_the_estimator(table):
-    setting = Setting(8, equal_width=False)
+    setting = HistogramSetting(8, equal_width=False)
     assert setting.cut(table, slice(30), NUMERIC) is table
     assert setting.parameters["max_bins"] == 8
 
@@ -62,7 +62,7 @@ def test_every_reading_has_its_setting():
 
 def test_readings_differ_from_the_first_in_one_thing():
     first = setting_of(CONDITIONAL)
-    assert first == Setting(16, equal_width=True, step="unit", response="conditional")
+    assert first == HistogramSetting(16, equal_width=True, step="unit", response="conditional")
     assert setting_of(CONDITIONAL_8) == replace(first, n_bins=8)
     assert setting_of(SIGNS) == replace(first, response="sign")
     assert setting_of(EVEN) == replace(first, response="real")

@@ -21,19 +21,19 @@ def test_cross_validation_is_on_the_training_rows(monkeypatch, reading):
     table = data.load("LETTER.p2")
     table = table._replace(X=table.X // 6)  # so few values that every fold has each
     train, test = np.arange(300), np.arange(300, 600)
-    found = large_sets.try_gains(make_search, table, train, test, setting_of(reading), seed=2)
+    record = large_sets.try_gains(make_search, table, train, test, setting_of(reading), seed=2)
     X = setting_of(reading).cut(table.X, train, table.categorical)
     response = {CONDITIONAL: "conditional", EVEN: "real"}[reading]
-    own = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
+    settings = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
     folds = StratifiedKFold(5, shuffle=True, random_state=2)
     for k, gain in enumerate((0.5, 4.0)):
-        model = pb.ProperBoostClassifier("glog", **AS_PUBLISHED | own | {"gain": gain})
+        model = pb.ProperBoostClassifier("glog", **AS_PUBLISHED | settings | {"gain": gain})
         y = table.y[train]
         p = cross_val_predict(model, X[train], y, cv=folds, method="predict_proba")
-        assert found["GLog"]["neg_log_loss"][k] == pytest.approx(-log_loss(y, p))
-        assert found["GLog"]["accuracy"][k] == pytest.approx(np.mean((p[:, 1] > 0.5) == y))
+        assert record["GLog"]["neg_log_loss"][k] == pytest.approx(-log_loss(y, p))
+        assert record["GLog"]["accuracy"][k] == pytest.approx(np.mean((p[:, 1] > 0.5) == y))
         wrong = np.sum(model.fit(X[train], y).predict(X[test]) != table.y[test])
-        assert found["GLog"]["errors"][k] == wrong
+        assert record["GLog"]["errors"][k] == wrong
 
 
 def test_readings_choose_by_their_own_score():
@@ -47,9 +47,9 @@ def test_readings_choose_by_their_own_score():
     assert chosen[CONDITIONAL] == (large_sets.GAINS[2], 98)
     assert chosen[large_sets.BY_LOG_LOSS.name] == (large_sets.GAINS[3], 97)
     assert chosen[large_sets.HINDSIGHT.name] == (large_sets.GAINS[-1], 101 - n)
-    found = table6.tabulate({"ADULT": record}, CONDITIONAL)
-    assert found["Logistic", "ADULT, errors"] == 100 - large_sets.GAINS.index(1)
-    assert found["Exponential", "ADULT, errors"] == 9
+    cells = table6.tabulate({"ADULT": record}, CONDITIONAL)
+    assert cells["Logistic", "ADULT, errors"] == 100 - large_sets.GAINS.index(1)
+    assert cells["Exponential", "ADULT, errors"] == 9
 
 
 def test_the_gain_of_hindsight_is_that_of_either_division():

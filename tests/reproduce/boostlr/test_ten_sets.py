@@ -1,4 +1,4 @@
-"""The experiment behind Tables 3, 4, 5 and Figure 11, and what the tables make of it."""
+"""The experiment behind Tables 3, 4, 5 and Figure 11, and the tables' cells."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def table(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     y = (X[:, 0] + rng.normal(size=100) > 0.0).astype(np.int64)
-    made = data.Table(X, y, [False] * 3, None)
+    made = data.DataSet(X, y, [False] * 3, None)
     monkeypatch.setattr(data, "load", lambda _: made)
     monkeypatch.setattr(ten_sets, "GAINS", (1, 4))
     monkeypatch.setattr(ten_sets, "ROUNDS", 5)
@@ -42,13 +42,13 @@ def test_what_is_measured_is_what_such_fits_give(table, reading, pairs, response
     test, validation = (folds[0], folds[1])  # of the first pair
     train = np.concatenate(folds[2:])
     X = setting_of(EVEN).cut(table.X, train, table.categorical)
-    own = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
+    settings = {"n_estimators": 5, "step": "unit", "rows_per_bin": None, "response": response}
     for method, loss, place, gain in (
         ("GLog", "glog", 1, 4),
         ("GGauss", "ggauss", 0, 1),
         ("AdaBoost", "exponential", 0, 1),
     ):
-        model = pb.ProperBoostClassifier(loss, **AS_PUBLISHED | own | {"gain": gain})
+        model = pb.ProperBoostClassifier(loss, **AS_PUBLISHED | settings | {"gain": gain})
         model.fit(X[train], table.y[train])
         for k, rows in enumerate((test, validation)):
             wrong = np.sum(model.predict(X[rows]) != table.y[rows])
@@ -89,35 +89,35 @@ def test_the_validation_fold_of_each_pair_chooses_its_gain():
 
 def test_table_3_has_the_gain_of_least_mean_error():
     seed = make_seed(["sonar"], np.random.default_rng(0))
-    found = table3.tabulate(seed, EVEN)
+    cells = table3.tabulate(seed, EVEN)
     mean = np.mean(
         [np.array(seed["sonar"][loss]["errors"])[..., 0] for loss in LOSSES], axis=(0, 1)
     )
-    assert found["mean of losses, best gain", "sonar, errors"] == pytest.approx(mean.min())
+    assert cells["mean of losses, best gain", "sonar, errors"] == pytest.approx(mean.min())
     within_10 = mean[: len(ten_sets.UP_TO_10)].min()
-    found_to_10 = table3.tabulate(seed, CONDITIONAL)
-    assert found_to_10["mean of losses, best gain", "sonar, errors"] == pytest.approx(within_10)
+    cells_to_10 = table3.tabulate(seed, CONDITIONAL)
+    assert cells_to_10["mean of losses, best gain", "sonar, errors"] == pytest.approx(within_10)
     rivals = [
         np.mean(np.array(seed["sonar"]["AdaBoost"]["errors"])[..., 0]),
         np.mean(np.array(seed["sonar"]["GLog"]["errors"])[:, GAINS.index(1), 0]),
         mean[GAINS.index(1)],
     ]
     expected = 100 * (1 - mean.min() / min(rivals))
-    assert found["drop, %", "sonar, drop in errors"] == pytest.approx(expected)
+    assert cells["drop, %", "sonar, drop in errors"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("parts", [SETS, SETS[:3]])
 def test_table_4_counts_wins_over_all_sets(parts):
-    found = table4.tabulate(make_seed(parts, np.random.default_rng(1)), EVEN)
+    cells = table4.tabulate(make_seed(parts, np.random.default_rng(1)), EVEN)
     methods = ("AdaBoost", "LogitBoost", *LOSSES)
-    scores = np.array([[found[m, f"{part}, errors"] for part in parts] for m in methods])
-    for loss, own in zip(LOSSES, scores[2:], strict=True):
+    scores = np.array([[cells[m, f"{part}, errors"] for part in parts] for m in methods])
+    for loss, loss_scores in zip(LOSSES, scores[2:], strict=True):
         if len(parts) == len(SETS):
-            assert found[loss, "W1 by errors"] == np.sum(own <= scores[:2].min(axis=0))
-            assert found[loss, "W2 by errors"] == np.sum(own <= scores.min(axis=0))
+            assert cells[loss, "W1 by errors"] == np.sum(loss_scores <= scores[:2].min(axis=0))
+            assert cells[loss, "W2 by errors"] == np.sum(loss_scores <= scores.min(axis=0))
         else:
-            assert (loss, "W1 by errors") not in found
-    wins = [found["losses", f"{part}, wins by errors"] for part in parts]
+            assert (loss, "W1 by errors") not in cells
+    wins = [cells["losses", f"{part}, wins by errors"] for part in parts]
     np.testing.assert_array_equal(wins, np.sum(scores[2:] <= scores[:2].min(axis=0), axis=0))
 
 
@@ -131,10 +131,10 @@ def test_readings_offer_gains_to_10_or_all():
         largest = 500 if reading.name in ten_sets.WITH_ALL_GAINS else 10
         assert ten_sets.gains_of(reading.name)[-1] == largest
         if reading.name != table4.HINDSIGHT:
-            found = table4.tabulate(seed, reading.name)
-            assert found["GLog", "sonar, errors"] == 1_000 + largest
-            found = table5.tabulate(seed, reading.name)
-            assert found["BoostLR", "sonar, chosen gain"] == 1_000 + largest
+            cells = table4.tabulate(seed, reading.name)
+            assert cells["GLog", "sonar, errors"] == 1_000 + largest
+            cells = table5.tabulate(seed, reading.name)
+            assert cells["BoostLR", "sonar, chosen gain"] == 1_000 + largest
     names = {reading.name for reading in table4.ITEM.readings}
     assert set(ten_sets.WITH_ALL_GAINS) <= names
 
@@ -148,7 +148,7 @@ def test_table_4_exchanges_columns_where_they_are_read_as_headed():
 
 
 def test_the_printed_drops_and_wins_are_those_of_the_printed_errors():
-    """Table 4's summary follows from its cells, which says that these are copied rightly."""
+    """Table 4's summary follows from its cells, so these are copied correctly."""
     table = {place: number.middle for place, number in table4.ITEM.published.items()}
     for measured, floor in (("errors", 0.0), ("cross-entropy", np.log2(10))):
         for part in SETS:

@@ -27,17 +27,17 @@ def test_a_step_minimises_the_bound(beta):
         def bound(s, p=p, m=m, t=t):
             return p * np.exp(-s) + m * np.exp(s) + beta * abs(t + s)
 
-        found = minimize_scalar(bound, (-1.0, 1.0), options={"xtol": 1e-12})
-        assert bound(step) <= found.fun + 1e-12
+        minimum = minimize_scalar(bound, (-1.0, 1.0), options={"xtol": 1e-12})
+        assert bound(step) <= minimum.fun + 1e-12
 
 
 def test_without_a_penalty_it_is_adaboost(rows, monkeypatch):
     monkeypatch.setattr(domains, "ROUNDS", 30)
     X, _, side = rows
     features, steps = domains.boost(side[:, None] * X)
-    own_features, own_steps = domains.boost_with_l1(X, side, 1e-12)
-    assert own_features.tolist() == features.tolist()
-    np.testing.assert_allclose(own_steps, steps, rtol=1e-8)
+    penalised_features, penalised_steps = domains.boost_with_l1(X, side, 1e-12)
+    assert penalised_features.tolist() == features.tolist()
+    np.testing.assert_allclose(penalised_steps, steps, rtol=1e-8)
 
 
 def test_a_penalty_leaves_coefficients_out(rows, monkeypatch):
@@ -53,11 +53,11 @@ def test_the_classifier_of_least_cost_is_kept(rows):
     features, steps = rounds[0][:40], rounds[1][:40]
     thetas = [np.bincount(features[:t], steps[:t], minlength=5) for t in range(41)]
     wrong = [np.sum((X @ theta > 0.0) != y) for theta in thetas]
-    kept = domains.keep_best((features, steps), X, y, domains.errors)
-    np.testing.assert_allclose(kept, thetas[int(np.argmin(wrong))])
+    best = domains.keep_best((features, steps), X, y, domains.errors)
+    np.testing.assert_allclose(best, thetas[int(np.argmin(wrong))])
     losses = [np.log1p(np.exp(-side * (X @ theta))).sum() for theta in thetas]
-    kept = domains.keep_best((features, steps), X, y, domains.logistic)
-    np.testing.assert_allclose(kept, thetas[int(np.argmin(losses))])
+    best = domains.keep_best((features, steps), X, y, domains.logistic)
+    np.testing.assert_allclose(best, thetas[int(np.argmin(losses))])
 
 
 @pytest.mark.parametrize("regularizer", domains.REGULARIZERS)
@@ -99,12 +99,12 @@ def test_wins_are_counted_without_ties():
 
 
 def test_claims_are_about_the_best_regulariser():
-    found = claim_regularising.tabulate(RECORDS, domains.BEST)
-    assert found[claim_regularising.FALL] == 5.0
-    assert found[claim_regularising.DENSER] == 3.0
-    assert found[claim_regularising.RANGE] == 1.0
+    claims = claim_regularising.tabulate(RECORDS, domains.BEST)
+    assert claims[claim_regularising.FALL] == 5.0
+    assert claims[claim_regularising.DENSER] == 3.0
+    assert claims[claim_regularising.RANGE] == 1.0
     shares = claim_regularising.tabulate(RECORDS, claim_regularising.PERCENT)
     assert shares[claim_regularising.FALL] == 20.0
-    found = claim_adaboost.tabulate(RECORDS, domains.BEST)
-    assert found[claim_adaboost.LOSS] == -0.5
-    assert found[claim_adaboost.DEFEATS] == 10.0
+    claims = claim_adaboost.tabulate(RECORDS, domains.BEST)
+    assert claims[claim_adaboost.LOSS] == -0.5
+    assert claims[claim_adaboost.DEFEATS] == 10.0

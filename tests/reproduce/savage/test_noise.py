@@ -1,16 +1,16 @@
-"""The SavageBoost paper's experiment: its folds, wrong labels, bins and Algorithm 1 as printed."""
+"""The SavageBoost paper's experiment: folds, wrong labels, bins and Algorithm 1 as printed."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from properboost.reproduce.data import Table
+from properboost.reproduce.data import DataSet
 from properboost.reproduce.savage import claim_iterations, noise, table4
 
 X = np.random.default_rng(0).normal(size=(100, 2))
 Y = (np.random.default_rng(1).random(100) < 0.4).astype(np.int64)
-TABLE = Table(X, Y, [False, False], None)
+TABLE = DataSet(X, Y, [False, False], None)
 
 
 @pytest.mark.parametrize("share", noise.SHARES)
@@ -45,18 +45,18 @@ def test_copies_with_the_other_label_are_added():
 
 def test_bins_are_those_of_a_histogram():
     fold = next(noise.make_folds(Y, 0.0, 0))
-    numbers = noise.bin_features(TABLE, fold, noise.Setting(bins=8))[fold.train]
-    for own, feature in zip(numbers.T, X[fold.train].T, strict=True):
+    numbers = noise.bin_features(TABLE, fold, noise.NoiseSetting(bins=8))[fold.train]
+    for codes, feature in zip(numbers.T, X[fold.train].T, strict=True):
         expected, _ = np.histogram(feature, bins=8)
-        np.testing.assert_array_equal(np.bincount(own.astype(int), minlength=8), expected)
+        np.testing.assert_array_equal(np.bincount(codes.astype(int), minlength=8), expected)
 
 
 def test_missing_cells_and_categories_stay_as_they_are():
     cells = X.copy()
     cells[5, 0] = np.nan
     cells[:, 1] = np.arange(100) % 3
-    table = Table(cells, Y, [False, True], None)
-    binned = noise.bin_features(table, next(noise.make_folds(Y, 0.0, 0)), noise.Setting())
+    table = DataSet(cells, Y, [False, True], None)
+    binned = noise.bin_features(table, next(noise.make_folds(Y, 0.0, 0)), noise.NoiseSetting())
     np.testing.assert_array_equal(np.isnan(binned), np.isnan(cells))
     np.testing.assert_array_equal(binned[:, 1], cells[:, 1])
 
@@ -81,22 +81,22 @@ def test_all_readings_measure_all_methods(monkeypatch):
     monkeypatch.setattr(noise, "SHARES", (0.05,))
     monkeypatch.setattr(noise.data, "load", lambda _: TABLE)
     for reading in noise.READINGS:
-        found = noise.measure(noise.Piece("set", 0, reading.name))
-        assert list(found) == ["5%"]
-        assert set(found["5%"]) == set(noise.METHODS)
-        assert all(0.0 <= error <= 100.0 for error in found["5%"].values())
+        record = noise.measure(noise.Piece("set", 0, reading.name))
+        assert list(record) == ["5%"]
+        assert set(record["5%"]) == set(noise.METHODS)
+        assert all(0.0 <= error <= 100.0 for error in record["5%"].values())
 
 
 def test_wins_count_ties_and_means_are_over_the_sets():
     errors = [(1.0, 2.0, 3.0, 1.0), (4.0, 2.0, 6.0, 8.0)]
     shares = [noise.name_share(share) for share in noise.SHARES]
     seed = {
-        f"set {k}": {share: dict(zip(noise.METHODS, own, strict=True)) for share in shares}
-        for k, own in enumerate(errors)
+        f"set {k}": {share: dict(zip(noise.METHODS, set_errors, strict=True)) for share in shares}
+        for k, set_errors in enumerate(errors)
     }
-    found = table4.tabulate(seed, "")
-    assert [found[method, "5%, wins"] for method in noise.METHODS] == [1, 1, 0, 1]
-    assert [found[method, "40%, error"] for method in noise.METHODS] == [2.5, 2.0, 4.5, 4.5]
+    cells = table4.tabulate(seed, "")
+    assert [cells[method, "5%, wins"] for method in noise.METHODS] == [1, 1, 0, 1]
+    assert [cells[method, "40%, error"] for method in noise.METHODS] == [2.5, 2.0, 4.5, 4.5]
 
 
 def test_a_risk_has_settled_when_1_percent_of_its_fall_is_left():

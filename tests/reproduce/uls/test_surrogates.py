@@ -1,11 +1,11 @@
-"""The ULS paper's experiment: margins, their distributions, and mu beside Matsushita's."""
+"""The ULS paper's experiment: margins, their distributions, and mu against Matsushita's."""
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
 from properboost.losses import GBoost
-from properboost.reproduce.data import Table
+from properboost.reproduce.data import DataSet
 from properboost.reproduce.item import Piece
 from properboost.reproduce.uls import fig7, fig8, surrogates
 
@@ -19,28 +19,28 @@ Y = (X[:, 0] * X[:, 1] + 0.5 * RANDOM.normal(size=90) > 0).astype(np.int64)
 @pytest.fixture
 def small(monkeypatch):
     """A small table in place of a domain."""
-    monkeypatch.setattr(surrogates.data, "load", lambda _: Table(X, Y, [False] * 3, None))
+    monkeypatch.setattr(surrogates.data, "load", lambda _: DataSet(X, Y, [False] * 3, None))
 
 
 def test_mu_is_matsushitas_surrogate_at_another_scale(small):
     record = surrogates.measure(Piece("set", 0, surrogates.BY_IMPURITY.name))
     assert list(record) == list(surrogates.SETTINGS)
-    for found in record.values():
-        assert found[surrogates.MU] == found[surrogates.MATSUSHITA]
-        for of in found.values():
-            assert np.all(np.diff(of["cmd"]) >= 0.0)
-            assert of["cmd"][-1] == 100.0
+    for outcomes in record.values():
+        assert outcomes[surrogates.MU] == outcomes[surrogates.MATSUSHITA]
+        for outcome in outcomes.values():
+            assert np.all(np.diff(outcome["cmd"]) >= 0.0)
+            assert outcome["cmd"][-1] == 100.0
             # The distribution crosses 0 at the error.
-            assert of["cmd"][40] == pytest.approx(of["error"], abs=1e-3)
+            assert outcome["cmd"][40] == pytest.approx(outcome["error"], abs=1e-3)
     tabulated = fig8.tabulate({"set": record}, "")
     assert set(tabulated.values()) == {0.0, 0.5}
 
 
 def test_not_rescaled_margins_are_dilated(small):
     record = surrogates.measure(Piece("set", 0, surrogates.NOT_RESCALED.name))
-    for found in record.values():
-        assert found[surrogates.MU]["error"] == found[surrogates.MATSUSHITA]["error"]
-        assert fig8.is_stair(found)
+    for outcomes in record.values():
+        assert outcomes[surrogates.MU]["error"] == outcomes[surrogates.MATSUSHITA]["error"]
+        assert fig8.is_stair(outcomes)
 
 
 def test_dilated_margins_are_those_of_the_links():
@@ -63,19 +63,19 @@ def test_lines_and_p_values_are_those_of_least_squares_and_student():
         }
         for k, (a, b) in enumerate(zip(logistic, ours, strict=True))
     }
-    found = fig7.tabulate(seed, "")
+    cells = fig7.tabulate(seed, "")
     slope, intercept = np.polyfit(logistic, ours, 1)
-    assert found["l = 1, J = 50", "slope"] == pytest.approx(slope)
-    assert found["l = 1, J = 50", "intercept"] == pytest.approx(intercept)
+    assert cells["l = 1, J = 50", "slope"] == pytest.approx(slope)
+    assert cells["l = 1, J = 50", "intercept"] == pytest.approx(intercept)
     p = ttest_1samp(ours - logistic, 0.0).pvalue
-    assert found["l = 1, J = 50", "P"] == pytest.approx(p)
-    assert found["l = 2, J = 10", "Matsushita less logistic"] == pytest.approx(2.0 / 3.0)
+    assert cells["l = 1, J = 50", "P"] == pytest.approx(p)
+    assert cells["l = 2, J = 10", "Matsushita less logistic"] == pytest.approx(2.0 / 3.0)
 
 
 def test_several_classes_are_the_first_against_all_others(monkeypatch):
     classes = np.arange(90) % 3
     cells = np.column_stack([classes == 0, RANDOM.normal(size=90)]).astype(float)
-    table = Table(cells, classes.astype(np.int64), [False, False], None)
+    table = DataSet(cells, classes.astype(np.int64), [False, False], None)
     monkeypatch.setattr(surrogates.data, "load", lambda _: table)
     record = surrogates.measure(Piece("set", 0, surrogates.BY_EDGE.name))
     assert record["l = 1, J = 50"][surrogates.LOGISTIC]["error"] == 0.0

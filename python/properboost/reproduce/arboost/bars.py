@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COLOURS = ("#999999", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#CC79A7", "#D55E00")
 
 Errors = Mapping[str, Mapping[str, float]]
-"""By set and method, in percent."""
+"""Errors by set and method, in percent."""
 
 
 def draw_bars(figure: "Figure", seeds: Sequence[Errors]) -> None:
@@ -24,7 +24,7 @@ def draw_bars(figure: "Figure", seeds: Sequence[Errors]) -> None:
 
 
 def put_bars(ax: "Axes", seeds: Sequence[Errors]) -> None:
-    """Put such bars on an axis."""
+    """Draw the bars into axes."""
     sets = list(seeds[0])
     methods = list(seeds[0][sets[0]])
     width = 0.84 / len(methods)

@@ -1,4 +1,4 @@
-"""Figure 1: what flipped labels do to the decision boundaries of stumps."""
+"""Figure 1: the effect of flipped labels on the decision boundaries of stumps."""
 
 import warnings
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ CHOSEN = Reading("rho by cross-validation", "Section 3 finds rho by cross-valida
 FIXED = Reading("rho 6", "The caption names no rho; Figure 4 has 6.")
 LIMITED = Reading(
     "CART's limit, one random feature a round",
-    "Figure 5 reproduces so: a stump that saves less than 3% of the impurity says one class.  rho "
-    "by cross-validation.",
+    "With this limit Figure 5 reproduces: a stump that saves less than 3% of the impurity "
+    "predicts one class.  rho by cross-validation.",
 )
 
 
 class Toy(NamedTuple):
-    """Rows in a square, their classes, and their labels, some of which are flipped."""
+    """Rows in a square, their classes, and their labels, a share of which are flipped."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Toy(NamedTuple):
 
 
 def make_rows(n: int, rng: np.random.Generator) -> Toy:
-    """Draw rows whose class is whether they lie above a diagonal."""
+    """Draw rows at random; the class is whether they lie above a diagonal."""
     X = rng.random((n, 2))
     y = (X.sum(axis=1) > 1.0).astype(np.int64)
     return Toy(X, y, np.where(rng.random(n) < FLIPPED, 1 - y, y))
@@ -60,7 +60,7 @@ def fit_both(reading: str, seed: int) -> tuple[dict[str, ARBoostClassifier], Toy
 
 
 def measure(piece: Piece) -> Record:
-    """Return each model's test error, and how many flipped labels it repeats, in percent."""
+    """Return each model's test error, and the share of flipped labels it repeats, in percent."""
     models, train, test = fit_both(piece.reading, piece.seed)
     flipped = train.y != train.label
     return {
@@ -74,7 +74,7 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return by how much less AR-Boost has of either."""
+    """Return AR-Boost's lead in both measures."""
     del reading
     ours, ada = seed["toy"]["AR-Boost"], seed["toy"]["AdaBoost"]
     return {(what, "AdaBoost less AR-Boost"): ada[what] - ours[what] for what in ours}
@@ -83,19 +83,21 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
     """Draw the boundaries among the rows for training, and for testing, of the first seed."""
     del seeds
-    with warnings.catch_warnings(action="ignore"):  # of turns, at large rho
+    with warnings.catch_warnings(action="ignore"):  # of alternating rounds, at large rho
         models, train, test = fit_both(CHOSEN.name, 0)
     figure.set_size_inches(7.0, 7.0)
     axes = figure.subplots(2, 2, sharex=True, sharey=True)
     ticks = np.linspace(0.0, 1.0, 200)
     grid = np.stack([axis.ravel() for axis in np.meshgrid(ticks, ticks)], axis=1)
     for (name, model), column in zip(models.items(), axes.T, strict=True):
-        said = model.predict(grid).reshape(len(ticks), len(ticks))
+        predicted = model.predict(grid).reshape(len(ticks), len(ticks))
         for ax, rows, what in zip(column, (train, test), ("training", "test"), strict=True):
-            ax.contourf(ticks, ticks, said, levels=[-0.5, 0.5, 1.5], colors=["#FFDFCC", "#CCE5F5"])
+            ax.contourf(
+                ticks, ticks, predicted, levels=[-0.5, 0.5, 1.5], colors=["#FFDFCC", "#CCE5F5"]
+            )
             for k, colour in enumerate(("#D55E00", "#0072B2")):
-                own = rows.X[rows.label == k]
-                ax.plot(own[:, 0], own[:, 1], "o^"[k], color=colour, ms=3)
+                of_class = rows.X[rows.label == k]
+                ax.plot(of_class[:, 0], of_class[:, 1], "o^"[k], color=colour, ms=3)
             ax.set_title(f"{name} (rho {model.rho_:g}), {what} rows", fontsize=10)
     for ax in axes[1]:
         ax.set_xlabel("first feature")
@@ -106,9 +108,11 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="decision boundaries of stumps where labels are noisy",
     units="points of percent",
-    protocol="200 rows for training and 1,000 for testing, uniform in a square; the class is "
-    "whether they lie above the diagonal, and 10% of all labels are flipped (the paper does not "
-    "say what its rows are).  100 rounds of stumps.",
+    protocol=(
+        "200 rows for training and 1,000 for testing, uniform in a square; the class is whether "
+        "they lie above the diagonal, and 10% of all labels are flipped (the paper has no "
+        "description of its rows).  100 rounds of stumps."
+    ),
     published={
         ("test error", "AdaBoost less AR-Boost"): at_least(TIE, "better generalisation"),
         ("flipped labels repeated", "AdaBoost less AR-Boost"): at_least(TIE, "avoids this"),

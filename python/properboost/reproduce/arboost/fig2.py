@@ -1,4 +1,4 @@
-"""Figure 2: AR-Boost's loss beside the customary ones."""
+"""Figure 2: AR-Boost's loss compared with the customary ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,13 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return how the losses differ."""
+    """Return the differences of the losses."""
     del reading
-    found = seed["curves"]
+    comparisons = seed["curves"]
     return {
-        ("AR-Boost's loss less AdaBoost's", "no error"): found["right"],
-        ("AR-Boost's loss, as a multiple of AdaBoost's", "an error"): found["wrong"],
-        ("largest fall of the squared loss", "margins above 1"): found["squared"],
+        ("AR-Boost's loss less AdaBoost's", "no error"): comparisons["right"],
+        ("AR-Boost's loss, as a multiple of AdaBoost's", "an error"): comparisons["wrong"],
+        ("largest fall of the squared loss", "margins above 1"): comparisons["squared"],
     }
 
 

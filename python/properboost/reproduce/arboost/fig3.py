@@ -1,4 +1,4 @@
-"""Figure 3: how rho is chosen on the diabetes set, and errors by round."""
+"""Figure 3: the choice of rho on the diabetes set, and errors by round."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -46,21 +46,21 @@ def measure(piece: Piece) -> Record:
     ]
     model = make_votes(rho=4.0, n_jobs=1, **weak).fit(X, y)
     train, test = (
-        [100 * float(np.mean(said != labels)) for said in model.staged_predict(rows)]
+        [100 * float(np.mean(predicted != labels)) for predicted in model.staged_predict(rows)]
         for rows, labels in ((X, y), (X_test, y_test))
     )
     return {"by rho": by_rho, "train": train, "test": test}
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return the best rho, and how the test error changes once the training error is least."""
+    """Return the best rho, and the change of the test error after the least training error."""
     del reading
-    found = seed["diabetes"]
-    least = int(np.argmin(found["train"]))
+    curves = seed["diabetes"]
+    least = int(np.argmin(curves["train"]))
     return {
-        ("rho", "of least cross-validated error"): RHOS[int(np.argmin(found["by rho"]))],
-        ("test error", "change after the least training error"): found["test"][-1]
-        - found["test"][least],
+        ("rho", "of least cross-validated error"): RHOS[int(np.argmin(curves["by rho"]))],
+        ("test error", "change after the least training error"): curves["test"][-1]
+        - curves["test"][least],
     }
 
 

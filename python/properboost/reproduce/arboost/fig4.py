@@ -1,4 +1,4 @@
-"""Figure 4: what a round's step costs, for classifiers of different errors."""
+"""Figure 4: the cost of a round's step, for classifiers of different errors."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ WORST = RHO / (1.0 + RHO)
 
 
 def cost(alpha: Any, error: float) -> Any:
-    """Return f(alpha) as the caption has it, lambda being log(rho)/2."""
+    """Return f(alpha) of the caption, with lambda = log(rho)/2."""
     return (1.0 - error) * np.exp(-alpha) + error * np.exp(alpha) / RHO
 
 
@@ -30,12 +30,12 @@ def find_step(error: float) -> float:
 def measure(piece: Piece) -> Record:
     """Find the steps of classifiers of all errors."""
     del piece
-    found = {f"{error:g}": find_step(error) for error in ERRORS}
-    return {"steps": found, "step at worst": find_step(WORST)}
+    steps = {f"{error:g}": find_step(error) for error in ERRORS}
+    return {"steps": steps, "step at worst": find_step(WORST)}
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return steps, and whether a vote is the smaller the weaker its classifier is."""
+    """Return steps, and their largest rise with the error."""
     del reading
     steps = list(seed["curves"]["steps"].values())
     return {

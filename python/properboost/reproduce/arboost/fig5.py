@@ -19,22 +19,22 @@ SOON = ROUNDS // 4
 Curves = dict[str, list[float]]
 """Training and test errors, the weak classifiers' errors and their alphas, by round.
 
-One more weak classifier may have an error: the last, which was not accepted.
+The errors may have one more entry: that of the last weak classifier, which was refused.
 """
 
 AS_CAPTIONED = Reading(
     "stumps",
-    "The caption's decision stumps: one cut of one of all features, and each branch says the "
-    "class that is heavier in it.",
+    "The caption's decision stumps: one cut of one of all features, and each branch predicts its "
+    "heavier class.",
 )
 ONE_SIDED = Reading(
     "stumps of one direction",
-    "The weak learner cannot be turned round: it says +1 up to a value, and -1 above it.",
+    "The weak learner cannot be inverted: it predicts +1 up to a value, and -1 above it.",
 )
 LIMITED = Reading(
     "CART's limit, all features",
     "The paper's trees are CART's, which has a complexity limit: a stump that saves less than 3% "
-    "of the impurity says one class.  With it errors of 1/2 come about, as in the paper.",
+    "of the impurity predicts one class.  With it errors of 1/2 come about, as in the paper.",
 )
 LIMITED_TWO = Reading(
     "CART's limit, all features, rho 2",
@@ -60,15 +60,16 @@ def make_rows(n: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], ND
 
 
 def boost(rho: float, seed: int, train: Any, test: Any, options: dict[str, Any]) -> Curves:
-    """Boost our classifiers."""
+    """Boost the library's classifiers."""
     model = make_votes(rho=rho, n_estimators=ROUNDS, random_state=seed, n_jobs=1, **options)
     model.fit(*train)
     errors = [
-        [float(np.mean(said != y)) for said in model.staged_predict(X)] for X, y in (train, test)
+        [float(np.mean(predicted != y)) for predicted in model.staged_predict(X)]
+        for X, y in (train, test)
     ]
     history = model.history_
-    # No error is above 1/2, as every cell says the heavier class; so what is refused at rho 1 is
-    # 1/2.
+    # No error is above 1/2, as every cell predicts the heavier class; so the error of a refused
+    # classifier at rho 1 is 1/2.
     refused = [0.5] if rho == 1.0 and model.n_iter_ < ROUNDS else []
     return {
         "train": errors[0],
@@ -79,7 +80,7 @@ def boost(rho: float, seed: int, train: Any, test: Any, options: dict[str, Any])
 
 
 def boost_one_sided(rho: float, train: Any, test: Any) -> Curves:
-    """Boost stumps that say +1 up to a value of a feature, and -1 above it."""
+    """Boost stumps that predict +1 up to a value of a feature, and -1 above it."""
     (X, y), (X_test, y_test) = train, test
     side = np.where(y, 1.0, -1.0)
     order = np.argsort(X, axis=0)
@@ -87,7 +88,7 @@ def boost_one_sided(rho: float, train: Any, test: Any) -> Curves:
     raw, raw_test = np.zeros(len(y)), np.zeros(len(y_test))
     curves: Curves = {"train": [], "test": [], "error": [], "alpha": []}
     for _ in range(ROUNDS):
-        # The error of a cut after the k-th row is that of "-1 for all" less what is gained.
+        # The error of a cut after the k-th row is that of "-1 for all" less the gain.
         errors = np.sum(w[side > 0]) - np.cumsum((w * side)[order], axis=0)
         k, j = np.unravel_index(errors.argmin(), errors.shape)
         error = float(errors[k, j])
@@ -120,19 +121,19 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return where the curves begin and end."""
+    """Return the falls and the ends of the curves."""
     del reading
-    found: dict[tuple[str, str], float] = {}
+    numbers: dict[tuple[str, str], float] = {}
     for name, curves in seed["ball"].items():
         for rows in ("train", "test"):
             errors = curves[rows]
-            found[name, f"fall of the {rows} error"] = errors[0] - errors[-1]
+            numbers[name, f"fall of the {rows} error"] = errors[0] - errors[-1]
             soon = errors[min(SOON, len(errors)) - 1]
-            found[name, f"fall of the {rows} error from round {SOON} on"] = soon - errors[-1]
-        found[name, "last weak error"] = curves["error"][-1]
+            numbers[name, f"fall of the {rows} error from round {SOON} on"] = soon - errors[-1]
+        numbers[name, "last weak error"] = curves["error"][-1]
     last = {name: curves["test"][-1] for name, curves in seed["ball"].items()}
-    found["AdaBoost less AR-Boost", "last test error"] = last["AdaBoost"] - last["AR-Boost"]
-    return found
+    numbers["AdaBoost less AR-Boost", "last test error"] = last["AdaBoost"] - last["AR-Boost"]
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
@@ -158,10 +159,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="AdaBoost and AR-Boost (rho 5) on ten normal features, a ball against the rest",
     units="shares",
-    protocol="2,000 rows for training, 10,000 for testing; the class is whether the sum of squares "
-    f"is below its median.  At most {ROUNDS} rounds (the paper does not say how many).  Falls are "
-    "from the first round to the last, and from where few rounds are over: AdaBoost's weak errors "
-    "come to 1/2 only after some.",
+    protocol=(
+        "2,000 rows for training, 10,000 for testing; the class is whether the sum of squares is "
+        f"below its median.  At most {ROUNDS} rounds (their number is not in the paper).  Falls "
+        "are from the first round to the last, and from where few rounds are over: AdaBoost's "
+        "weak errors come to 1/2 only after some."
+    ),
     published={
         ("AdaBoost", "fall of the train error"): printed("0.00"),
         ("AdaBoost", "fall of the test error"): printed("0.00"),

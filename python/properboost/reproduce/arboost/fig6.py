@@ -1,4 +1,4 @@
-"""Figure 6: the bound on the training error, by how good weak classifiers are."""
+"""Figure 6: the bound on the training error, by the goodness of weak classifiers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,16 +45,16 @@ def measure(piece: Piece) -> Record:
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return bounds, and their ratio for twice as many rounds."""
     del reading
-    found: dict[tuple[str, str], float] = {}
+    numbers: dict[tuple[str, str], float] = {}
     for rho, bounds in seed["curves"].items():
-        found[f"rho {rho}", "bound at (rho - 1)/(rho + 1)"] = bounds["at"]
-        found[f"rho {rho}", "bound beyond it"] = bounds["beyond"]
-        found[f"rho {rho}", "its square, over the bound of twice as many rounds"] = (
+        numbers[f"rho {rho}", "bound at (rho - 1)/(rho + 1)"] = bounds["at"]
+        numbers[f"rho {rho}", "bound beyond it"] = bounds["beyond"]
+        numbers[f"rho {rho}", "its square, over the bound of twice as many rounds"] = (
             bounds["beyond"] ** 2 / bounds["twice"]
         )
         if rho != "1":
-            found[f"rho {rho}", "bound below it"] = bounds["below"]
-    return found
+            numbers[f"rho {rho}", "bound below it"] = bounds["below"]
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
@@ -85,8 +85,10 @@ def _publish(rho: float) -> dict[tuple[str, str], Published]:
 ITEM = Item(
     title="the upper bound on the training error by the goodness of weak classifiers",
     units="bounds and ratios of them",
-    protocol=f"Eq. 4 by formula, {ROUNDS} rounds, at gamma = (rho - 1)/(rho + 1) and {STEP} below "
-    "and beyond.  That it holds for fits is tested with the library.",
+    protocol=(
+        f"Eq. 4 by formula, {ROUNDS} rounds, at gamma = (rho - 1)/(rho + 1) and {STEP} below and "
+        "beyond.  The library's tests check the bound on fits."
+    ),
     published={place: number for rho in RHOS for place, number in _publish(rho).items()},
     experiment=Experiment("arboost-fig6", {"curves": ()}, measure, seconds=0.1),
     tabulate=tabulate,

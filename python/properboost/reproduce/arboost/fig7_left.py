@@ -18,14 +18,14 @@ RIVALS = ("epsilon-boost", "L1-boost", "Weight Decay", "WeightBoost")
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return the errors on spambase, and differences on all sets."""
     del reading
-    found = {}
+    numbers = {}
     for name, errors in seed.items():
         ours, ada = errors["AR-Boost"], errors["AdaBoost"]
-        found[name, "CART less AdaBoost"] = errors["CART"] - ada
-        found[name, "best rival less AR-Boost"] = min(errors[m] for m in RIVALS) - ours
-        found[name, "fall from AdaBoost to AR-Boost, in percent of it"] = 100 * (ada - ours) / ada
-        found |= {(name, method): error for method, error in errors.items()}
-    return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
+        numbers[name, "CART less AdaBoost"] = errors["CART"] - ada
+        numbers[name, "best rival less AR-Boost"] = min(errors[m] for m in RIVALS) - ours
+        numbers[name, "fall from AdaBoost to AR-Boost, in percent of it"] = 100 * (ada - ours) / ada
+        numbers |= {(name, method): error for method, error in errors.items()}
+    return {place: round(number, 9) for place, number in numbers.items()}  # 0 is a tie
 
 
 ITEM = Item(

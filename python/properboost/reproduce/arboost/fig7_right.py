@@ -14,14 +14,14 @@ from properboost.reproduce.published import TIE, at_least, read_off
 
 READINGS = (
     STUMPS,
-    Reading(SMALL_TREES.name, "Stumps say two of up to 26 classes; trees say eight."),
+    Reading(SMALL_TREES.name, "Stumps predict two of up to 26 classes; trees predict eight."),
     Reading(
         "trees of 64 leaves, AdaBoost.MH by stumps",
-        "AdaBoost.MH is customarily boosted by stumps, which say yes or no about every label.",
+        "AdaBoost.MH usually boosts stumps, which vote for or against every label.",
     ),
     Reading(
         "trees of 8 leaves, new splits",
-        "Table 1 counts the rows for training, and does not say which they are.",
+        "Table 1 has the number of rows for training, and not which rows they are.",
     ),
     Reading(
         "trees of 8 leaves, vowel of 13",
@@ -33,26 +33,26 @@ READINGS = (
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return the errors, and differences."""
     del reading
-    found = {(name, m): error for name, errors in seed.items() for m, error in errors.items()}
+    numbers = {(name, m): error for name, errors in seed.items() for m, error in errors.items()}
     if "vowel" in seed:
-        found["vowel", "AdaBoost.MH less AR-Boost"] = (
-            found["vowel", "AdaBoost.MH"] - found["vowel", "AR-Boost"]
+        numbers["vowel", "AdaBoost.MH less AR-Boost"] = (
+            numbers["vowel", "AdaBoost.MH"] - numbers["vowel", "AR-Boost"]
         )
     if "thyroid" in seed:
-        samme, ours = found["thyroid", "SAMME"], found["thyroid", "AR-Boost"]
+        samme, ours = numbers["thyroid", "SAMME"], numbers["thyroid", "AR-Boost"]
         fall = 100.0 * (samme - ours) / samme if samme > 0.0 else 0.0
-        found["thyroid", "fall from SAMME to AR-Boost, in percent of it"] = fall
+        numbers["thyroid", "fall from SAMME to AR-Boost, in percent of it"] = fall
     errors = list(seed.values())
-    found["mean of the sets", "SAMME less AR-Boost"] = float(
-        np.mean([own["SAMME"] - own["AR-Boost"] for own in errors])
+    numbers["mean of the sets", "SAMME less AR-Boost"] = float(
+        np.mean([of_set["SAMME"] - of_set["AR-Boost"] for of_set in errors])
     )
-    found["mean of the sets", "AdaBoost.MH less SAMME"] = float(
-        np.mean([own["AdaBoost.MH"] - own["SAMME"] for own in errors])
+    numbers["mean of the sets", "AdaBoost.MH less SAMME"] = float(
+        np.mean([of_set["AdaBoost.MH"] - of_set["SAMME"] for of_set in errors])
     )
-    found["mean of the sets", "CART, as a multiple of AR-Boost"] = float(
-        np.mean([own["CART"] / max(own["AR-Boost"], 0.01) for own in errors])
+    numbers["mean of the sets", "CART, as a multiple of AR-Boost"] = float(
+        np.mean([of_set["CART"] / max(of_set["AR-Boost"], 0.01) for of_set in errors])
     )
-    return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
+    return {place: round(number, 9) for place, number in numbers.items()}  # 0 is a tie
 
 
 ITEM = Item(

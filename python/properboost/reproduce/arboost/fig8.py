@@ -23,9 +23,9 @@ LEVELS = ("10%", "20%", "30%")
 
 
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
-    """Return by how much less AR-Boost errs, as the mean of the sets."""
+    """Return AR-Boost's lead in test errors, as the mean of the sets."""
     del reading
-    found = {
+    leads = {
         (level, f"{rival} less AR-Boost"): float(
             np.mean([record[level][rival] - record[level]["AR-Boost"] for record in seed.values()])
         )
@@ -34,12 +34,12 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     }
     for rival in ("CART", "AdaBoost"):
         column = f"{rival} less AR-Boost"
-        found["growth from 10% to 30%", column] = found["30%", column] - found["10%", column]
-    return {place: round(number, 9) for place, number in found.items()}  # 0 is a tie
+        leads["growth from 10% to 30%", column] = leads["30%", column] - leads["10%", column]
+    return {place: round(number, 9) for place, number in leads.items()}  # 0 is a tie
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw the bars of each level beside each other."""
+    """Draw the bars of each level side by side."""
     figure.set_size_inches(12.0, 4.0)
     axes = figure.subplots(1, len(LEVELS), sharey=True)
     for ax, level in zip(axes, LEVELS, strict=True):

@@ -1,4 +1,4 @@
-"""Table 1: how many rows, features and classes the data sets have."""
+"""Table 1: the numbers of rows, features and classes of the data sets."""
 
 from collections.abc import Mapping
 
@@ -16,32 +16,34 @@ AS_LOADED = Reading(
 )
 WITH_CONTEXT = Reading(
     "vowel with all its columns",
-    "The file of vowel also tells the speaker, his or her sex, and whether a row is for testing.",
+    "The file of vowel also has the speaker, his or her sex, and whether a row is for testing.",
     random=False,
 )
 
 
 def measure(piece: Piece) -> Record:
-    """Count."""
+    """Count rows, features and classes."""
     name = SETS[piece.part]
     if name == "vowel" and piece.reading == WITH_CONTEXT.name:
         name = "vowel.context"
     table = data.load(name)
-    found = {
+    counts = {
         "#EXAMPLES": len(table.y),
         "#FEATURES": table.X.shape[1],
         "#CLASSES": len(np.unique(table.y)),
     }
-    if table.n_train is not None and name != "letter":  # whose first 4,000 are BoostLR's
-        found |= {"#Train": table.n_train, "#Test": len(table.y) - table.n_train}
-    return found
+    if (
+        table.n_train is not None and name != "letter"
+    ):  # the first 4,000 rows of letter are BoostLR's division
+        counts |= {"#Train": table.n_train, "#Test": len(table.y) - table.n_train}
+    return counts
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return the counts."""
     del reading
     return {
-        (name, column): number for name, found in seed.items() for column, number in found.items()
+        (name, column): number for name, counts in seed.items() for column, number in counts.items()
     }
 
 
@@ -81,6 +83,6 @@ ITEM = Item(
     readings=(AS_LOADED, WITH_CONTEXT),
     compared="none",
     missing={
-        "#Train and #Test of other sets": "the division is the paper's own, by chance",
+        "#Train and #Test of other sets": "the paper's division is random",
     },
 )

@@ -1,7 +1,7 @@
-"""Errors on the sets of Table 1, of AR-Boost and of what it is compared with.
+"""Errors of AR-Boost and its rivals on the sets of Table 1.
 
 Every repetition has as many training rows as Table 1, drawn anew unless the set comes divided.
-Each method's own parameter is found by five-fold cross-validation on the training rows.
+Five-fold cross-validation on the training rows finds each method's parameter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ TWO_CLASSES = {
     "wdbc": ("wdbc", 423),
     "spambase": ("spambase", 3215),
 }
-"""The sets' names here, and how many rows train, by their names in Table 1."""
+"""The sets' names in the library and their numbers of training rows, by their names in Table 1."""
 
 MORE_CLASSES = {
     "vowel": ("vowel", 528),
@@ -53,13 +53,13 @@ ROUNDS_AND_GRIDS = (
 
 @dataclass(frozen=True)
 class Learner:
-    """The weak learner that a reading has, and what else it changes."""
+    """The weak learner of a reading, and its other changes."""
 
     weak: Mapping[str, Any]
     by_stumps: bool = False
-    """Whether AdaBoost.MH has stumps all the same."""
+    """Whether AdaBoost.MH has stumps in any case."""
     drawn: bool = False
-    """Whether sets that come divided are divided anew."""
+    """Whether sets that come divided are divided anew at random."""
     context: bool = False
     """Whether vowel has 13 features."""
 
@@ -88,7 +88,7 @@ TREES = Reading(
 
 
 def tune(method: Method, X: Any, y: Any, *, seed: int) -> ClassifierMixin:
-    """Fit a method whose parameter is found by cross-validation."""
+    """Fit a method with the parameter of least cross-validated error."""
     model, grid = method
     if not grid:
         return model.fit(X, y)
@@ -104,8 +104,8 @@ def find_error(method: Method, train: Any, test: Any, seed: int) -> float:
 def list_methods_of_two(learner: Learner, categorical: list[bool]) -> dict[str, Method]:
     """List the methods of the left of Figure 7."""
 
-    def votes(**given: Any) -> ClassifierMixin:
-        return make_votes(categorical_features=categorical, n_jobs=1, **learner.weak, **given)
+    def votes(**parameters: Any) -> ClassifierMixin:
+        return make_votes(categorical_features=categorical, n_jobs=1, **learner.weak, **parameters)
 
     cart = CART(categorical_features=categorical, n_jobs=1)
     return {
@@ -159,17 +159,17 @@ def measure_noise(piece: Piece) -> Record:
     every = list_methods_of_two(LEARNERS[piece.reading], table.categorical)
     methods = {m: every[m] for m in ("CART", "AdaBoost", "AR-Boost")}
     uniform = np.random.default_rng(piece.seed).random(len(y))
-    found = {}
+    errors_by_noise = {}
     for noise in (10, 20, 30):
         flipped = np.where(100.0 * uniform < noise, 1 - y, y)
-        found[f"{noise}%"] = {
+        errors_by_noise[f"{noise}%"] = {
             m: find_error(method, (X, flipped), test, piece.seed) for m, method in methods.items()
         }
-    return found
+    return errors_by_noise
 
 
 def _divide(
-    table: data.Table, name: str, n_train: int, seed: int, *, drawn: bool
+    table: data.DataSet, name: str, n_train: int, seed: int, *, drawn: bool
 ) -> tuple[tuple[NDArray[Any], NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]:
     """Return the rows for training and for testing."""
     X, y = table.X, table.y

@@ -10,12 +10,12 @@ CANONICAL: dict[str, type[MarginLoss]] = {
     "GGauss": GGauss,
     "GLaplacian": GLaplacian,
 }
-"""In the order of Figure 6."""
+"""The losses, in the order of Figure 6."""
 
 GAINS = (0.25, 0.5, 1.0, 2.0)
-"""From the least that eq. 30 allows; the text does not say which the paper has."""
+"""Gains from the least that eq. 30 allows; the text does not give the paper's."""
 
 
 def with_gains(name: str) -> dict[str, MarginLoss]:
-    """Return a loss at every gain, by what a legend calls it."""
+    """Return a loss at every gain, by its name in legends."""
     return {f"sigma = {gain:g}": CANONICAL[name](gain) for gain in GAINS}  # type: ignore[call-arg]

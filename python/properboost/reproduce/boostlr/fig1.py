@@ -1,4 +1,4 @@
-"""Figure 1: the logistic loss with its margin, its inverse link and how fast that grows."""
+"""Figure 1: the logistic loss with its margin, its inverse link and the growth rate of that."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ LOGISTIC = "logistic loss"
 
 
 def measure(piece: Piece) -> Record:
-    """Look at the logistic loss between 0 and its margin, and at its inverse link everywhere."""
+    """Evaluate the logistic loss between 0 and its margin, and its inverse link everywhere."""
     del piece
     loss = GLog()
     v = np.linspace(-20.0, 20.0, 4001)
@@ -32,7 +32,7 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what the text says of the figure."""
+    """Return the numbers that the text mentions."""
     del reading
     curves = seed["curves"]
     return {
@@ -62,7 +62,7 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the logistic loss, its margin, and its inverse link",
     units="margins, losses, and rates of the inverse link",
-    protocol="Curves of the library's glog at gain 1.  The text says what they show.",
+    protocol="Curves of the library's glog at gain 1.  The published values are from the text.",
     published={
         (LOGISTIC, "loss margin mu"): exactly(2.0, "2"),
         (LOGISTIC, "least penalty, 0 < v < mu"): at_least(0.0, "non-zero"),

@@ -38,7 +38,7 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return how the gain changes from each number of rows to the next."""
+    """Return the change of the gain from each number of rows to the next."""
     del reading
     powers = {part: np.log2(record["gain"]) for part, record in seed.items()}
     return {
@@ -68,9 +68,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the cross-validated gain of two Gaussians, by number of training rows",
     units="powers of 2 between gains",
-    protocol="GLog with 50 rounds (the paper does not say how many) and 12 gains from 0.5 to "
-    "1,024; the chosen one has the least log loss in 5-fold cross-validation.  The text says that "
-    "gain and number of rows are in a monotonic relation: the gain never rises with the rows.",
+    protocol=(
+        "GLog with 50 rounds (their number is not in the paper) and 12 gains from 0.5 to 1,024; "
+        "the chosen one has the least log loss in 5-fold cross-validation.  According to the "
+        "text, gain and number of rows are in a monotonic relation: the gain never rises with "
+        "the rows."
+    ),
     published={
         (f"{fewer} to {more}", "change of the gain, powers of 2"): at_most(0, "not above 0")
         for fewer, more in itertools.pairwise(SIZES)

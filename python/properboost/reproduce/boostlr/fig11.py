@@ -31,17 +31,17 @@ def find_ranks(seed: Seed, measured: str) -> NDArray[np.float64]:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return the ranks of some gains, and the gain of the best rank."""
+    """Return the ranks of several gains, and the gain of the best rank."""
     del reading
-    found: dict[Place, float] = {}
+    numbers: dict[Place, float] = {}
     if len(seed) < len(SETS):
-        return found
+        return numbers
     for measured in MEASURES:
         ranks = find_ranks(seed, measured)
         for gain in (1, 4, 5, 6):
-            found[f"gain {gain}", f"{NAMES[measured]} rank"] = ranks[UP_TO_10.index(gain)]
-        found["gain of the best rank", NAMES[measured]] = UP_TO_10[ranks.argmin()]
-    return found
+            numbers[f"gain {gain}", f"{NAMES[measured]} rank"] = ranks[UP_TO_10.index(gain)]
+        numbers["gain of the best rank", NAMES[measured]] = UP_TO_10[ranks.argmin()]
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
@@ -61,9 +61,11 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the average rank of 17 gains of GLog on ten data sets",
     units="ranks, 1 for the best of 17; gains",
-    protocol="The fits of Table 3 with 17 gains from 0.3 to 10 (the paper does not list them), "
-    "ranked on each set by the mean on the test folds.  The figure's numbers are those that the "
-    "text gives: the range for gains from 4 to 6, and what gain 1 has.",
+    protocol=(
+        "The fits of Table 3 with 17 gains from 0.3 to 10 (the paper does not list them), ranked "
+        "on each set by the mean on the test folds.  The figure's numbers are those in the text: "
+        "the range for gains from 4 to 6, and the rank of gain 1."
+    ),
     published={
         ("gain 1", "calibration rank"): at_least(9.5, "more than 9.5"),
         ("gain 4", "calibration rank"): read_off(6.5, 7.5),

@@ -46,7 +46,7 @@ def measure(piece: Piece) -> Record:
     splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=piece.seed)
     folds = [fold for _, fold in splitter.split(table.X, table.y)]
     rng = np.random.default_rng(piece.seed)
-    found: dict[str, list[dict[str, float]]] = {method: [] for method in METHODS}
+    fold_means: dict[str, list[dict[str, float]]] = {method: [] for method in METHODS}
     for test, validation in FIVE_TESTS:
         known = np.concatenate([folds[k] for k in range(FOLDS) if k != test])
         flipped = rng.choice(known, round(len(known) * int(percent.rstrip("%")) / 100), False)
@@ -69,12 +69,12 @@ def measure(piece: Piece) -> Record:
                 for rows, values in ((folds[test], tested), (folds[validation], validated)):
                     values.append(_measure_rows(loss, model.decision_function(X[rows]), y[rows]))
             chosen = {key: min(validated, key=itemgetter(key)) for key in validated[0]}
-            found[method].append(
+            fold_means[method].append(
                 {key: tested[validated.index(best)][key] for key, best in chosen.items()}
             )
     return {
         method: {key: float(np.mean([pair[key] for pair in pairs])) for key in pairs[0]}
-        for method, pairs in found.items()
+        for method, pairs in fold_means.items()
     }
 
 
@@ -99,7 +99,7 @@ def find_lead(seed: Seed, percent: int, measured: str) -> float:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return by how many ranks BoostLR is better."""
+    """Return the lead of BoostLR in ranks."""
     calibration = LINK_OF_1 if reading == LINK_OF_1 else "cross-entropy"
     names = {"classification": "errors", "calibration": calibration}
     return {
@@ -131,10 +131,13 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="ranks of the alpha-tunable loss and of AdaBoost with shrinkage, by share of outliers",
     units="differences of average ranks over ten sets, from -1 to 1; above 0 BoostLR is better",
-    protocol="Folds as in Table 4; the labels of some training and validation rows are flipped.  "
-    "As there, the validation fold chooses, among ten gains from 1 to 10 and, for BoostLR, five "
-    "alphas from 0 to 1/2.  The text says that BoostLR is better at all percentages but for "
-    "classification at 15%; which they are is not said, and those here are 0 to 25.",
+    protocol=(
+        "Folds as in Table 4; the labels of some training and validation rows are flipped.  As "
+        "there, the validation fold chooses, among ten gains from 1 to 10 and, for BoostLR, five "
+        "alphas from 0 to 1/2.  According to the text, BoostLR is better at all percentages but "
+        "for classification at 15%.  The percentages are not in the paper; those here are 0 to "
+        "25."
+    ),
     published={
         (f"{percent}%", "AdaBoost's classification rank less BoostLR's"): (
             at_most(0, "worse") if percent == 15 else at_least(0, "better")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LOSSES = {"exponential": Exponential(), "logistic": GLog()}
 MARGINS = {"exponential": 1.0, "logistic": 2.0}
-"""What section 4.3 says."""
+"""The loss margins of section 4.3."""
 
 
 def expand(loss: LossCurve) -> "np.polynomial.Polynomial":
@@ -25,13 +25,13 @@ def expand(loss: LossCurve) -> "np.polynomial.Polynomial":
 
 
 def measure(piece: Piece) -> Record:
-    """Find where each expansion is least."""
+    """Find the minimum of each expansion."""
     del piece
     return {name: float(expand(loss).deriv().roots()[0]) for name, loss in LOSSES.items()}
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return these places, and how far they are from -phi'(0)/phi''(0)."""
+    """Return these places, and their distances from -phi'(0)/phi''(0)."""
     del reading
     least = seed["curves"]
     return {
@@ -57,8 +57,10 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the loss margin mu",
     units="margins",
-    protocol="A polynomial through values of the loss near 0 gives its quadratic expansion; the "
-    "place of its minimum is compared with what section 4.3 says, and with eq. 25.",
+    protocol=(
+        "A polynomial through values of the loss near 0 gives its quadratic expansion; the place "
+        "of its minimum is compared with section 4.3, and with eq. 25."
+    ),
     published={
         **{(n, "minimum of the expansion"): exactly(mu, f"{mu:g}") for n, mu in MARGINS.items()},
         **{(name, "less mu of eq. 25"): exactly(0.0, "equal") for name in LOSSES},

@@ -20,11 +20,11 @@ LOSSES: dict[str, MarginLoss] = {
     "GLaplacian": GLaplacian(),
 }
 FORMULAS = {"AdaBoost": "e^-v - e^v", "LogitBoost": "-v"}
-"""What eqs. 42 and 43 have."""
+"""The binding functions of eqs. 42 and 43."""
 
 V = np.linspace(-6.0, 6.0, 241)
 FAR = {"AdaBoost": -300.0}
-"""Where a limit is looked at, if not at -1,000,000, where e^-v is beyond all numbers."""
+"""The margin for limits, if not -1,000,000, where e^-v overflows."""
 
 
 def differ(loss: MarginLoss, p: Any) -> Any:
@@ -33,14 +33,14 @@ def differ(loss: MarginLoss, p: Any) -> Any:
     return (loss.minimum_risk(p + step) - loss.minimum_risk(p - step)) / (2.0 * step)
 
 
-def look(loss: MarginLoss, far: float, formula: Any) -> Record:
-    """Return how far a binding function is from what the paper says of it."""
+def compare(loss: MarginLoss, far: float, formula: Any) -> Record:
+    """Return the distances of a binding function from the paper's statements."""
     beta = loss.binding(V)
     slope = differ(loss, loss.probability(V))
     h = 1e-5
     steepness = float(loss.binding(h) - loss.binding(-h)) / (2.0 * h)
     rho = float(loss.regularization_strength(0.0))
-    found = {
+    distances = {
         "from C*'": float(np.max(np.abs(beta - slope) / (1.0 + np.abs(slope)))),
         "odd": float(np.max(np.abs(beta + loss.binding(-V)))),
         "largest rise": float(np.diff(beta).max()),
@@ -49,16 +49,17 @@ def look(loss: MarginLoss, far: float, formula: Any) -> Record:
         "curvature at 0": float(loss.curvature(0.0)) + steepness / rho,
     }
     if formula is not None:
-        found["from the formula"] = float(np.max(np.abs(beta - formula)))
-    return found
+        distances["from the formula"] = float(np.max(np.abs(beta - formula)))
+    return distances
 
 
 def measure(piece: Piece) -> Record:
-    """Look at the binding functions of all losses."""
+    """Compare the binding functions of all losses with the paper's statements."""
     del piece
     formulas = {"AdaBoost": np.exp(-V) - np.exp(V), "LogitBoost": -V}
     return {
-        name: look(loss, FAR.get(name, -1e6), formulas.get(name)) for name, loss in LOSSES.items()
+        name: compare(loss, FAR.get(name, -1e6), formulas.get(name))
+        for name, loss in LOSSES.items()
     }
 
 
@@ -74,12 +75,12 @@ NAMES = {
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was found, by loss."""
+    """Return the distances, by loss."""
     del reading
     return {
         (name, NAMES[what]): value
-        for name, found in seed["curves"].items()
-        for what, value in found.items()
+        for name, distances in seed["curves"].items()
+        for what, value in distances.items()
     }
 
 
@@ -103,7 +104,7 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 
 
 def claim(what: str, name: str) -> Any:
-    """Return what the paper says of a loss's binding function."""
+    """Return the paper's statement on a loss's binding function."""
     if what == "largest rise":
         return at_most(0.0, "decreasing")
     if what == "far":
@@ -116,9 +117,11 @@ def claim(what: str, name: str) -> Any:
 ITEM = Item(
     title="link, risk derivative and binding function of proper losses",
     units="values of the binding function, and of the loss",
-    protocol="The binding functions of five losses at gain 1, at margins from -6 to 6, against the "
-    "slope of their minimum risks by differences (relative to 1 + its size), against eqs. 42 and "
-    "43, and against what Lemmas 12 and 13 say of every binding function.",
+    protocol=(
+        "The binding functions of five losses at gain 1, at margins from -6 to 6, against the "
+        "slope of their minimum risks by differences (relative to 1 + its size), against eqs. 42 "
+        "and 43, and against Lemmas 12 and 13, which hold for every binding function."
+    ),
     published={
         (name, NAMES[what]): claim(what, name)
         for name in LOSSES

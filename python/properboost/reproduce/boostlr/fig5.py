@@ -1,4 +1,4 @@
-"""Figure 5: what all canonical losses have in common."""
+"""Figure 5: common properties of all canonical losses."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,15 +27,15 @@ CLAIMS = {
     "binding function plus v": exactly(0.0, "0"),
 }
 FAR = 1e4
-"""In units of the gain: GBoost's weight falls like the square of the margin."""
+"""The margin for limits, in units of the gain: GBoost's weight falls like 1/v^2."""
 
 
 def measure(piece: Piece) -> Record:
-    """Look at every loss at every gain, and keep of each property the gain that fits it least."""
+    """Evaluate every loss at every gain, and keep for each property the gain that fits it least."""
     del piece
-    found: dict[str, dict[str, float]] = {}
+    worst_of_loss: dict[str, dict[str, float]] = {}
     for name in CANONICAL:
-        worst = found.setdefault(name, {})
+        worst = worst_of_loss.setdefault(name, {})
         for loss in with_gains(name).values():
             v = loss.gain * np.linspace(-20.0, 20.0, 4001)
             curvature = loss.curvature(v)
@@ -53,11 +53,11 @@ def measure(piece: Piece) -> Record:
             }
             for what, value in here.items():
                 worst[what] = max(worst.get(what, value), float(value), key=partial(distance, what))
-    return found
+    return worst_of_loss
 
 
 def distance(what: str, value: float) -> float:
-    """Return how far a value is from what is said, or how near to contradicting it."""
+    """Return the distance of a value from its claim, or its nearness to contradicting it."""
     claim = CLAIMS[what]
     if not claim.is_claim:
         return abs(value - claim.middle)
@@ -65,12 +65,12 @@ def distance(what: str, value: float) -> float:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was found, by loss."""
+    """Return the properties, by loss."""
     del reading
     return {
         (name, what): value
-        for name, found in seed["curves"].items()
-        for what, value in found.items()
+        for name, values in seed["curves"].items()
+        for what, value in values.items()
     }
 
 

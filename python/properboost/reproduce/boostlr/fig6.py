@@ -46,7 +46,7 @@ U = np.linspace(-8.0, 8.0, 321)
 def measure(piece: Piece) -> Record:
     """Compare the losses with Table 2, and with each other from gain to gain."""
     del piece
-    found = {}
+    comparisons = {}
     for name, (phi, inverse_link, strength) in TABLE_2.items():
         losses = list(with_gains(name).values())
         apart = []
@@ -60,26 +60,26 @@ def measure(piece: Piece) -> Record:
         margins = [loss.loss_margin for loss in losses]
         strengths = np.array([loss.regularization_strength(0.0) for loss in losses])
         least = [loss.regularization_strength(loss.gain * U).min() for loss in losses]
-        found[name] = {
+        comparisons[name] = {
             "table": float(max(apart)),
             "margins": [float(m) for m in margins],
             "rise": float(np.diff(strengths).min()),
             "bound": float(min(np.array(least) - 2.0 * np.array(margins))),
         }
-    return found
+    return comparisons
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return margins relative to those at gain 1, and the comparisons."""
     del reading
     table: dict[Place, float] = {}
-    for name, found in seed["curves"].items():
-        own = found["margins"][GAINS.index(1.0)]
-        for gain, margin in zip(GAINS, found["margins"], strict=True):
-            table[name, f"mu at gain {gain:g} / mu at gain 1"] = margin / own
-        table[name, "largest distance from Table 2"] = found["table"]
-        table[name, "least rise of rho(0) with the gain"] = found["rise"]
-        table[name, "least rho(v) less 2 mu"] = found["bound"]
+    for name, comparison in seed["curves"].items():
+        unit_margin = comparison["margins"][GAINS.index(1.0)]
+        for gain, margin in zip(GAINS, comparison["margins"], strict=True):
+            table[name, f"mu at gain {gain:g} / mu at gain 1"] = margin / unit_margin
+        table[name, "largest distance from Table 2"] = comparison["table"]
+        table[name, "least rise of rho(0) with the gain"] = comparison["rise"]
+        table[name, "least rho(v) less 2 mu"] = comparison["bound"]
     return table
 
 
@@ -101,10 +101,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="loss, inverse link and regularisation strength of canonical losses, by gain",
     units="ratios and differences",
-    protocol="The library's losses at gains 0.25, 0.5, 1 and 2 (the text does not say which gains "
-    "were drawn), at margins up to 8 gains, against Table 2 as printed and what the text says "
-    "of the gain: mu at gain sigma is sigma times mu (Definition 3), the strength rises with it, "
-    "and rho is nowhere below 2 mu (eq. 27).",
+    protocol=(
+        "The library's losses at gains 0.25, 0.5, 1 and 2 (the drawn gains are not in the text), "
+        "at margins up to 8 gains, against Table 2 as printed, and against the text on the gain: "
+        "mu at gain sigma is sigma times mu (Definition 3), the strength rises with it, and rho "
+        "is nowhere below 2 mu (eq. 27)."
+    ),
     published={
         **{
             (name, f"mu at gain {gain:g} / mu at gain 1"): exactly(gain)

@@ -26,35 +26,35 @@ COLUMNS = {
 
 
 def find_reach(loss: MarginLoss) -> float:
-    """Return the margin from which on a row has next to no weight."""
+    """Return the margin from which on a row has almost no weight."""
     return float(brentq(lambda v: float(loss.weight(v)) - SMALL, 0.0, 100.0 * loss.gain))
 
 
 def measure(piece: Piece) -> Record:
-    """Find how far the weights reach, how steep they are, and what they converge to."""
+    """Find the reach of the weights, their steepness, and their limits."""
     del piece
     p = np.linspace(0.001, 0.999, 999)
-    found = {}
+    measures = {}
     for name in CANONICAL:
         losses = list(with_gains(name).values())
         slopes = [loss.curvature(loss.gain * np.linspace(-5.0, 5.0, 1001)).max() for loss in losses]
-        found[name] = {
+        measures[name] = {
             "least move": float(np.diff([find_reach(loss) for loss in losses]).min()),
             "largest rise": float(np.diff(slopes).max()),
             "posterior": float(
                 max(np.abs(loss.weight(loss.link(p)) - (1.0 - p)).max() for loss in losses)
             ),
         }
-    return found
+    return measures
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was found, by loss."""
+    """Return the measures, by loss."""
     del reading
     return {
         (name, COLUMNS[what]): value
-        for name, found in seed["curves"].items()
-        for what, value in found.items()
+        for name, measures in seed["curves"].items()
+        for what, value in measures.items()
     }
 
 
@@ -70,10 +70,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="weights of canonical losses, by gain",
     units="margins, slopes and weights",
-    protocol="The four losses of Table 2 at gains 0.25, 0.5, 1 and 2 (the text does not say which "
-    "gains were drawn).  A larger gain 'extends the region of non-zero weight away from the "
-    "boundary', here that of weights above 0.05, and 'reduces the derivative amplitude'; weights "
-    "converge to the probabilities of the other class.",
+    protocol=(
+        "The four losses of Table 2 at gains 0.25, 0.5, 1 and 2 (the drawn gains are not in the "
+        "text).  A larger gain 'extends the region of non-zero weight away from the boundary', "
+        "here that of weights above 0.05, and 'reduces the derivative amplitude'; weights "
+        "converge to the probabilities of the other class."
+    ),
     published={
         **{(name, COLUMNS["least move"]): at_least(0.0, "extends") for name in CANONICAL},
         **{(name, COLUMNS["largest rise"]): at_most(0.0, "reduces") for name in CANONICAL},

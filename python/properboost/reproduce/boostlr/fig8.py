@@ -27,7 +27,7 @@ def weigh(alpha: float, v: Any) -> Any:
 
 
 def measure(piece: Piece) -> Record:
-    """Compare both ends with what they should be, and go beyond the upper one."""
+    """Compare both ends with their known losses, and go beyond the upper one."""
     del piece
     logistic, exponential = GLog().weight(V), Exponential(2.0).weight(V)
     left = [float(Alpha(alpha).weight(-12.0)) for alpha in ALPHAS]
@@ -44,19 +44,19 @@ def measure(piece: Piece) -> Record:
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return the comparisons."""
     del reading
-    found = seed["curves"]
+    comparisons = seed["curves"]
     return {
         **{
             (f"alpha {alpha:g}", "largest distance from eq. 53"): apart
-            for alpha, apart in zip(ALPHAS, found["formula"], strict=True)
+            for alpha, apart in zip(ALPHAS, comparisons["formula"], strict=True)
         },
-        ("alpha 0", "distance from LogitBoost's weights"): found["logistic"],
-        ("alpha 0", "weight at -40 / weight at -20"): found["constant"],
-        ("alpha 0.5", "distance from AdaBoost's weights"): found["exponential"],
-        ("all", "least rise of the weight at -12 with alpha"): found["rise"],
+        ("alpha 0", "distance from LogitBoost's weights"): comparisons["logistic"],
+        ("alpha 0", "weight at -40 / weight at -20"): comparisons["constant"],
+        ("alpha 0.5", "distance from AdaBoost's weights"): comparisons["exponential"],
+        ("all", "least rise of the weight at -12 with alpha"): comparisons["rise"],
         **{
             (f"alpha {alpha:g}", "weight at 40 / weight at 20"): growth
-            for alpha, growth in zip(BEYOND, found["beyond"], strict=True)
+            for alpha, growth in zip(BEYOND, comparisons["beyond"], strict=True)
         },
     }
 
@@ -71,7 +71,7 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 
 
 def find_published() -> Mapping[Place, Published]:
-    """Return what the text says of the figure, and of alpha beyond it."""
+    """Return the text's statements on the figure, and on alpha beyond it."""
     formula = {(f"alpha {a:g}", "largest distance from eq. 53"): exactly(0.0) for a in ALPHAS}
     beyond = {
         (f"alpha {alpha:g}", "weight at 40 / weight at 20"): at_least(
@@ -92,10 +92,12 @@ def find_published() -> Mapping[Place, Published]:
 ITEM = Item(
     title="weights of the alpha-tunable loss",
     units="relative differences of weights, and weights",
-    protocol="The library's loss at gain 1, at margins from -12 to 12, against eq. 53, against the "
-    "logistic weights (alpha 0) and the exponential ones at gain 2 (alpha 1/2).  For alpha above "
-    "1/2, of which the text says that rows of large positive margin can get large weight, eq. 53 "
-    "alone.",
+    protocol=(
+        "The library's loss at gain 1, at margins from -12 to 12, against eq. 53, against the "
+        "logistic weights (alpha 0) and the exponential ones at gain 2 (alpha 1/2).  For alpha "
+        "above 1/2, only against eq. 53; there, according to the text, rows of large positive "
+        "margin can get large weight."
+    ),
     published=find_published(),
     experiment=Experiment("boostlr-fig8", {"curves": ()}, measure, seconds=0.1),
     tabulate=tabulate,

@@ -1,4 +1,4 @@
-"""Figure 9: how the error of probabilities goes with rounds, gain and number of rows."""
+"""Figure 9: the error of probabilities by rounds, gain and number of rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ SIZES = {"10 rows": 5, "80 rows": 40, "2,000 rows": 1_000}
 
 ROUNDS = 100
 TEST_ROWS = 10_000
-SOME_GAINS = (0.5, 8.0, 64.0)
-SOME_ROUNDS = (2, 10, 50, 100)
+SHOWN_GAINS = (0.5, 8.0, 64.0)
+SHOWN_ROUNDS = (2, 10, 50, 100)
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def measure(piece: Piece) -> Record:
         model = fit_glog(bins[: len(X)], y, gain, ROUNDS, setting)
         staged = model.staged_predict_proba(bins[len(X) :])
         curve = [100.0 * float(np.mean((p[:, 1] - true) ** 2)) for p in staged]
-        # A model that has nothing left to learn stops, and stays as it is.
+        # A model with nothing left to learn stops, and its error stays.
         curve += [curve[-1]] * (ROUNDS - len(curve))
         curves.append([round(error, 4) for error in curve])
     return {"error": curves}
@@ -52,34 +52,34 @@ def read_errors(seed: Seed, part: str) -> Array:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what the text says of the figure."""
+    """Return the numbers that the text mentions."""
     del reading
     errors = {part: read_errors(seed, part) for part in SIZES}
     small = errors["10 rows"]
-    found: dict[Place, float] = {
+    numbers: dict[Place, float] = {
         ("10 rows, 2 rounds", "error at gain 0.5, %"): small[0, 1],
         ("10 rows, 2 rounds", "error at the best gain, %"): small[:, 1].min(),
         ("10 rows, gain 0.5", "round of least error"): int(small[0].argmin()) + 1,
     }
     for part in SIZES:
-        for gain in SOME_GAINS:
+        for gain in SHOWN_GAINS:
             curve = errors[part][GAINS.index(gain)]
-            found[f"{part}, gain {gain:g}", "rise after the least, points"] = (
+            numbers[f"{part}, gain {gain:g}", "rise after the least, points"] = (
                 curve[-1] - curve.min()
             )
-    for rounds in SOME_ROUNDS:
+    for rounds in SHOWN_ROUNDS:
         gains = {
             part: np.log2(GAINS[error[:, rounds - 1].argmin()]) for part, error in errors.items()
         }
         for fewer, more in (("10 rows", "80 rows"), ("80 rows", "2,000 rows")):
-            found[f"best gain, {rounds} rounds", f"{fewer} over {more}, powers of 2"] = (
+            numbers[f"best gain, {rounds} rounds", f"{fewer} over {more}, powers of 2"] = (
                 gains[fewer] - gains[more]
             )
-    return found
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw the mean error over rounds for some gains, and over gains for some rounds."""
+    """Draw the mean error over rounds for several gains, and over gains for several rounds."""
     from matplotlib import colormaps
 
     figure.set_size_inches(12, 7.5)
@@ -113,10 +113,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the error of the probabilities of two Gaussians, by rounds, gain and number of rows",
     units="mean squared errors of the probability in percent; powers of 2 between gains",
-    protocol="GLog on 5, 40 and 1,000 rows of each class, with 12 gains from 0.5 to 1,024 and up "
-    "to 100 rounds, tested on 10,000 rows whose probabilities are known (eq. 54).  The figure's "
-    "numbers are those that the text gives.  “No overfitting” is read as a rise of less than half "
-    "a point after the least error.",
+    protocol=(
+        "GLog on 5, 40 and 1,000 rows of each class, with 12 gains from 0.5 to 1,024 and up to "
+        "100 rounds, tested on 10,000 rows whose probabilities are known (eq. 54).  The figure's "
+        "numbers are those in the text.  “No overfitting” is read as a rise of less than half a "
+        "point after the least error."
+    ),
     published={
         ("10 rows, 2 rounds", "error at gain 0.5, %"): read_off(17.5, 22.5),
         ("10 rows, 2 rounds", "error at the best gain, %"): read_off(4.5, 5.5),
@@ -125,15 +127,15 @@ ITEM = Item(
     | {
         (f"{part}, gain {gain:g}", "rise after the least, points"): at_least(0, "overfits")
         for part in ("10 rows", "80 rows")
-        for gain in SOME_GAINS
+        for gain in SHOWN_GAINS
     }
     | {
         (f"2,000 rows, gain {gain:g}", "rise after the least, points"): at_most(0.5, "none")
-        for gain in SOME_GAINS
+        for gain in SHOWN_GAINS
     }
     | {
         (f"best gain, {rounds} rounds", f"{sizes}, powers of 2"): at_least(0, "larger")
-        for rounds in SOME_ROUNDS
+        for rounds in SHOWN_ROUNDS
         for sizes in ("10 rows over 80 rows", "80 rows over 2,000 rows")
     },
     experiment=Experiment("boostlr-fig9", dict.fromkeys(SIZES, ()), measure, seconds=2, seeds=30),

@@ -1,12 +1,12 @@
-"""What the paper leaves open about its weak learners: what is in a histogram, and how far steps go.
+"""Readings of the paper's weak learners: the contents of a histogram, and the size of steps.
 
 The first reading was fixed, and committed, before it was run.  Its words are the paper's: section
 7.1 has "histogram-based weak learners (Masnadi-Shirazi and Vasconcelos, 2011; Rasolzadeh et al.,
 2006; Wu et al., 2004)".  In these works on detection a weak learner is half the log-ratio of two
 histograms, one of each class, and each histogram is a density: its weights add up to 1 in every
-round.  How many bins there are is taken from the text on Figure 9.  The reading is not blind,
-though: a check had compared it with Tables 3 to 6 and Figures 11 and 12 by some other code.  So its
-seeds are new, and what had not been looked at are Table 7 and Figures 9 and 10.
+round.  The number of bins is taken from the text on Figure 9.  The reading is not blind, though: a
+check had compared it with Tables 3 to 6 and Figures 11 and 12 by other code.  So its seeds are new,
+and nobody had looked at Table 7 and Figures 9 and 10.
 """
 
 from collections.abc import Sequence
@@ -24,20 +24,20 @@ __all__ = [
     "EVEN",
     "NEW_SEEDS",
     "SIGNS",
-    "Setting",
+    "HistogramSetting",
     "list_histograms",
     "setting_of",
 ]
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Histograms and steps, as one reading has them.
+class HistogramSetting:
+    """The histograms and steps of one reading.
 
     Attributes
     ----------
     n_bins : int
-        Bins of a numeric feature; a category always has a bin of its own.
+        Bins of a numeric feature; each category has its bin.
     equal_width : bool, default=True
         Whether the bins divide the range of the training rows evenly; otherwise they have as many
         training rows each.
@@ -55,7 +55,7 @@ class Setting:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the estimator is told: bins of equal width are cut beforehand, by `cut`."""
+        """The parameters of the estimator: `cut` cuts bins of equal width beforehand."""
         n_bins = 255 if self.equal_width else self.n_bins
         return {
             "max_bins": n_bins,
@@ -89,35 +89,35 @@ SIGNS = "tables of +1 and -1"
 EVEN = "16 bins of equal width"
 
 NEW_SEEDS = 1_000
-"""The first seed of the readings that were found by looking at seeds from 0 on."""
+"""The first seed of the readings that were chosen by the results of seeds from 0 on."""
 
 SETTINGS = {
-    CONDITIONAL: Setting(16, response="conditional"),
-    CONDITIONAL_8: Setting(8, response="conditional"),
-    SIGNS: Setting(16, response="sign"),
-    EVEN: Setting(16),
-    "8 bins of equal width": Setting(8),
-    "16 bins of equal counts": Setting(16, equal_width=False),
-    "guarded steps": Setting(16, step="guarded"),
+    CONDITIONAL: HistogramSetting(16, response="conditional"),
+    CONDITIONAL_8: HistogramSetting(8, response="conditional"),
+    SIGNS: HistogramSetting(16, response="sign"),
+    EVEN: HistogramSetting(16),
+    "8 bins of equal width": HistogramSetting(8),
+    "16 bins of equal counts": HistogramSetting(16, equal_width=False),
+    "guarded steps": HistogramSetting(16, step="guarded"),
 }
 
 HISTOGRAMS = (
     Reading(
         CONDITIONAL,
-        "The paper does not say what its histograms hold.  In the works that it cites for them "
-        "(Wu et al., 2004; Rasolzadeh et al., 2006) each class has one, whose weights add up to 1 "
-        "in every round, and a bin's value is half the log-ratio of the two.  Bins are of equal "
-        "width, as they are there; with 16 of them two rounds on ten rows err by about 20%, as the "
-        "text on Figure 9 has it.  Steps are those of Algorithm 1, which adds each weak learner in "
-        "full.",
+        "The paper has no definition of its histograms.  In the works that it cites for them (Wu "
+        "et al., 2004; Rasolzadeh et al., 2006) each class has one, whose weights add up to 1 in "
+        "every round, and a bin's value is half the log-ratio of the two.  Bins are of equal "
+        "width, as they are there; with 16 of them two rounds on ten rows err by about 20%, as "
+        "the text on Figure 9 has it.  Steps are those of Algorithm 1, which adds each weak "
+        "learner in full.",
         first_seed=NEW_SEEDS,
     ),
     Reading(CONDITIONAL_8, "The paper does not give the number of bins.", first_seed=NEW_SEEDS),
     Reading(
         SIGNS,
-        "Algorithm 1 wants the weak learner of largest correlation with the weights.  Among look-up"
-        " tables that say +1 or -1 in each of 16 bins it is the one that agrees with the sign of "
-        "the weights' difference, and it is added in full.",
+        "Algorithm 1 takes the weak learner of largest correlation with the weights.  Among "
+        "look-up tables of +1 or -1 in each of 16 bins it is the one that agrees with the sign "
+        "of the weights' difference, and it is added in full.",
         first_seed=NEW_SEEDS,
     ),
     Reading(
@@ -131,7 +131,7 @@ HISTOGRAMS = (
     ),
     Reading(
         "16 bins of equal counts",
-        "Both classes' weights as they are; the paper does not say that bins have equal widths.",
+        "Both classes' weights as they are; equal widths of bins are not in the paper.",
     ),
     Reading(
         "guarded steps",
@@ -140,7 +140,7 @@ HISTOGRAMS = (
         "least risk end there.",
     ),
 )
-"""Readings that any experiment with histograms can have."""
+"""Readings for any experiment with histograms."""
 
 
 def list_histograms(seeds: int) -> tuple[Reading, ...]:
@@ -151,6 +151,6 @@ def list_histograms(seeds: int) -> tuple[Reading, ...]:
     )
 
 
-def setting_of(reading: str) -> Setting:
-    """Return the histograms and steps of a reading; those about other things have the first."""
+def setting_of(reading: str) -> HistogramSetting:
+    """Return the histograms and steps of a reading; readings of other details have the first."""
     return SETTINGS.get(reading, SETTINGS[CONDITIONAL])

@@ -11,10 +11,10 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from properboost.reproduce.boostlr.histograms import (
     CONDITIONAL,
     NEW_SEEDS,
-    Setting,
+    HistogramSetting,
     list_histograms,
 )
-from properboost.reproduce.data import Table, divide
+from properboost.reproduce.data import DataSet, divide
 from properboost.reproduce.item import Reading
 from properboost.reproduce.pinned_tables import make_tables
 
@@ -35,17 +35,17 @@ __all__ = [
 LOSSES = {"GLog": "glog", "GLaplacian": "glaplacian"}
 
 GAINS = (0.25, 0.3, 0.33, 0.45, 0.5, 0.75, 1, 1.66, 2, 3, 5, 10)
-"""Those that Tables 6 and 7 name, and some between and beyond them."""
+"""The gains of Tables 6 and 7, and others between and beyond them."""
 
 ROUNDS = 100
 FOLDS = 5
 
 SCORINGS = ("accuracy", "neg_log_loss")
-"""What cross-validation may choose the gain by."""
+"""The scores by which cross-validation may choose the gain."""
 
 BY_LOG_LOSS = Reading(
     "gain by cross-validated log loss",
-    "The paper does not say which score of cross-validation chooses the gain.",
+    "The score of cross-validation that chooses the gain is not in the paper.",
     measured_as=CONDITIONAL,
 )
 FIRST_ROWS = Reading(
@@ -55,7 +55,7 @@ FIRST_ROWS = Reading(
 )
 HINDSIGHT = Reading(
     "gain of hindsight",
-    "The tables call their gains optimal, and do not say on which rows: these make the fewest "
+    "The tables call their gains optimal, without naming the rows: these gains make the fewest "
     "errors on the test rows.",
     measured_as=CONDITIONAL,
 )
@@ -67,17 +67,18 @@ HINDSIGHT_FIRST = Reading(
     measured_as=FIRST_ROWS.name,
 )
 
-AS_GIVEN, *OTHERS = list_histograms(seeds=10)
+FIRST_HISTOGRAMS, *OTHERS = list_histograms(seeds=10)
 
 BY_ERROR = replace(
-    AS_GIVEN,
-    reason=AS_GIVEN.reason + "  The gain has the least error in 5-fold cross-validation on the "
+    FIRST_HISTOGRAMS,
+    reason=FIRST_HISTOGRAMS.reason
+    + "  The gain has the least error in 5-fold cross-validation on the "
     "training rows (“cross-validation of the regularization gain”).  The paper gives the sizes of "
     "LETTER's parts, and not which rows they hold: each repetition divides it anew.",
 )
 
 
-def divide_anew(table: Table, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def divide_anew(table: DataSet, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows for training and for testing, drawn from all, as many as the set's own."""
     train, _ = divide(table)
     rows = np.random.default_rng(seed).permutation(len(table.y))
@@ -86,10 +87,10 @@ def divide_anew(table: Table, seed: int) -> tuple[NDArray[np.intp], NDArray[np.i
 
 def try_gains(
     make_search: Callable[..., Any],
-    table: Table,
+    table: DataSet,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
-    setting: Setting,
+    setting: HistogramSetting,
     seed: int,
 ) -> dict[str, Any]:
     """Return the errors on the test rows, by loss and gain, and the scores of cross-validation.
@@ -108,12 +109,12 @@ def try_gains(
         model = make_tables(loss=loss, gain=gain, **shared).fit(X[train], y[train])
         return int(np.sum((model.decision_function(X[test]) > 0.0) != (y[test] == 1)))
 
-    found: dict[str, Any] = {"Exponential": count_errors("exponential", 1.0)}
+    record: dict[str, Any] = {"Exponential": count_errors("exponential", 1.0)}
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for name, loss in LOSSES.items():
-        found[name] = {"errors": [count_errors(loss, gain) for gain in GAINS]}
+        record[name] = {"errors": [count_errors(loss, gain) for gain in GAINS]}
         if setting.response == "conditional":
-            # A search moves raw predictions to the level of the rows held out; the paper does not.
+            # A search moves raw predictions to the level of held-out rows; the paper does not.
             scores = [
                 cross_validate(
                     make_tables(loss=loss, gain=gain, **shared), X[train], y[train],
@@ -122,7 +123,9 @@ def try_gains(
                 for gain in GAINS
             ]  # fmt: skip
             for scoring in SCORINGS:
-                found[name][scoring] = [float(each[f"test_{scoring}"].mean()) for each in scores]
+                record[name][scoring] = [
+                    float(scores_of_gain[f"test_{scoring}"].mean()) for scores_of_gain in scores
+                ]
             continue
         for scoring in SCORINGS:
             search = make_search(
@@ -134,13 +137,13 @@ def try_gains(
                 refit=False,
                 **shared,
             ).fit(X[train], y[train])
-            found[name][scoring] = search.cv_results_["mean_test_score"].tolist()
-    return found
+            record[name][scoring] = search.cv_results_["mean_test_score"].tolist()
+    return record
 
 
-def choose(found: dict[str, Any], loss: str, reading: str) -> tuple[float, int]:
+def choose(records: dict[str, Any], loss: str, reading: str) -> tuple[float, int]:
     """Return the gain that a reading chooses for a loss, and its errors on the test rows."""
-    record = found[loss]
+    record = records[loss]
     if reading in (HINDSIGHT.name, HINDSIGHT_FIRST.name):
         place = np.argmin(record["errors"])
     else:

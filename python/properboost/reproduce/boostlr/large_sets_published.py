@@ -1,4 +1,4 @@
-"""What Table 6 prints; the demonstration shows it, too."""
+"""The numbers of Table 6, which the demonstration shows, too."""
 
 from properboost.reproduce.published import read_table
 
@@ -11,7 +11,7 @@ GLaplacian | 420 | 2844 | 2680
 Exponential | 529 | 2940 | 2696
 Logistic | 464 | 2867 | 2673
 """)
-"""On the test rows.  Logistic is the table's "Logit (sigma = 1)": GLog with gain 1."""
+"""Errors on the test rows.  Logistic is the table's "Logit (sigma = 1)": GLog with gain 1."""
 
 BEST_GAINS = read_table("""
  | LETTER.p1 | LETTER.p2 | ADULT

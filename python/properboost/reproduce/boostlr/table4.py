@@ -84,7 +84,7 @@ METHODS = (*BASELINES, *LOSSES)
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return the errors and cross-entropies of the methods, their wins, and the drops."""
-    found: dict[Place, float] = {}
+    numbers: dict[Place, float] = {}
     gains = gains_of(reading)
     for measured, floor in zip(MEASURES, (0.0, quantized_entropy()), strict=True):
         columns = []
@@ -100,12 +100,12 @@ def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
                     column[loss] = at_chosen_gains(seed, part, loss, measured, gains)
             head = _head(part, measured, reading)
             for method, value in column.items():
-                found[method, f"{head}, {measured}"] = value
+                numbers[method, f"{head}, {measured}"] = value
             old = min(column[method] for method in BASELINES)
             new = [column[loss] for loss in LOSSES]
-            found["losses", f"{head}, wins by {measured}"] = sum(v <= old for v in new)
+            numbers["losses", f"{head}, wins by {measured}"] = sum(v <= old for v in new)
             saved = 100.0 * drop(min(new), old, floor)
-            found["drop, %", f"{head}, drop in {measured}"] = saved
+            numbers["drop, %", f"{head}, drop in {measured}"] = saved
             columns.append([column[method] for method in METHODS])
         if len(columns) < len(SETS):
             continue  # the wins are over all ten
@@ -113,8 +113,8 @@ def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
         for place, rivals in (("W1", (0, 1)), ("W2", None)):
             wins = win_counts(scores, rivals=rivals)
             for method, count in zip(METHODS, wins, strict=True):
-                found[method, f"{place} by {measured}"] = float(count)
-    return found
+                numbers[method, f"{place} by {measured}"] = float(count)
+    return numbers
 
 
 def _head(part: str, measured: str, reading: str) -> str:

@@ -37,16 +37,16 @@ shrinkage | 4.66 | 4.52 | 5.30 | 5.70 | 3.85 | 3.42 | 3.87 | 3.59 | 3.43 | 3.46
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return the cross-entropies of both."""
-    found: dict[Place, float] = {}
+    numbers: dict[Place, float] = {}
     gains = [gain for gain in gains_of(reading) if gain >= 1]  # a learning rate is at most 1
     links = {"BoostLR": "GLog", "shrinkage": "GLog" if reading == SHRUNK_SUM else SHRINKAGE}
     for part in seed:
         for method, link in links.items():
             fixed = at_gain(seed, part, link, "cross-entropy", 10)
             chosen = at_chosen_gains(seed, part, link, "cross-entropy", gains)
-            found[method, f"{part}, gain 10"] = fixed
-            found[method, f"{part}, chosen gain"] = chosen
-    return found
+            numbers[method, f"{part}, gain 10"] = fixed
+            numbers[method, f"{part}, chosen gain"] = chosen
+    return numbers
 
 
 ITEM = Item(

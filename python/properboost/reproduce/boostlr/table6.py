@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from properboost.reproduce import data
-from properboost.reproduce.boostlr.histograms import EVEN, NEW_SEEDS, Setting, setting_of
+from properboost.reproduce.boostlr.histograms import EVEN, NEW_SEEDS, HistogramSetting, setting_of
 from properboost.reproduce.boostlr.large_sets import (
     BY_ERROR,
     BY_LOG_LOSS,
@@ -36,7 +36,7 @@ def measure(piece: Piece) -> Record:
     train, test = data.divide(table)
     if piece.reading == AS_NUMBERS:
         table = table._replace(categorical=[False] * len(table.categorical))
-        setting = Setting(8)
+        setting = HistogramSetting(8)
     if piece.reading == RANDOM_SPLITS:
         setting = setting_of(EVEN)
     if piece.part != "ADULT" and piece.reading in (BY_ERROR.name, RANDOM_SPLITS):
@@ -46,15 +46,15 @@ def measure(piece: Piece) -> Record:
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     """Return the errors, and the gains chosen."""
-    found: dict[Place, float] = {}
+    numbers: dict[Place, float] = {}
     for part, record in seed.items():
         for loss in LOSSES:
             gain, errors = choose(dict(record), loss, reading)
-            found[loss, f"{part}, errors"] = errors
-            found[loss, f"{part}, gain"] = gain
-        found["Exponential", f"{part}, errors"] = record["Exponential"]
-        found["Logistic", f"{part}, errors"] = record["GLog"]["errors"][GAINS.index(1)]
-    return found
+            numbers[loss, f"{part}, errors"] = errors
+            numbers[loss, f"{part}, gain"] = gain
+        numbers["Exponential", f"{part}, errors"] = record["Exponential"]
+        numbers["Logistic", f"{part}, errors"] = record["GLog"]["errors"][GAINS.index(1)]
+    return numbers
 
 
 ITEM = Item(

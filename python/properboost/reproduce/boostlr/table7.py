@@ -1,4 +1,4 @@
-"""Table 7: the gain and what it saves, as LETTER.p2 has fewer training rows."""
+"""Table 7: the gain and its benefit, as LETTER.p2 has fewer training rows."""
 
 from collections.abc import Mapping
 
@@ -35,14 +35,14 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return the gains, and how many errors fewer than the exponential loss they make."""
-    found: dict[Place, float] = {}
+    """Return the gains, and the errors that they save against the exponential loss."""
+    numbers: dict[Place, float] = {}
     for part, record in seed.items():
         for loss in LOSSES:
             gain, errors = choose(dict(record), loss, reading)
-            found[f"{loss}, errors saved", part] = record["Exponential"] - errors
-            found[f"{loss}, gain", part] = gain
-    return found
+            numbers[f"{loss}, errors saved", part] = record["Exponential"] - errors
+            numbers[f"{loss}, gain", part] = gain
+    return numbers
 
 
 ITEM = Item(

@@ -72,12 +72,12 @@ TO_10 = "16 bins of equal width, gains to 10"
 TO_500 = "class-conditional, 16 bins, gains to 500"
 TO_500_8 = "class-conditional, 8 bins, gains to 500"
 
-AS_GIVEN, *OTHERS = list_histograms(seeds=10)
+FIRST_HISTOGRAMS, *OTHERS = list_histograms(seeds=10)
 
 READINGS = (
     replace(
-        AS_GIVEN,
-        reason=AS_GIVEN.reason
+        FIRST_HISTOGRAMS,
+        reason=FIRST_HISTOGRAMS.reason
         + "  “Five folds, four of which were used for training and one for testing”: each fold "
         "tests once, as the printed counts of errors are multiples of 1/5.  Gains are Figure 11's, "
         "from .3 to 10.",
@@ -85,7 +85,7 @@ READINGS = (
     *OTHERS,
     FOUR_PAIRS_READING,
 )
-"""Those of every item that reads this experiment."""
+"""The readings of every item with this experiment."""
 
 BY_GAINS = (
     Reading(
@@ -98,11 +98,11 @@ BY_GAINS = (
     Reading(TO_500_8, "The same with 8 bins.", measured_as=CONDITIONAL_8),
     Reading(
         TO_10,
-        "What Figure 11's gains change by themselves, with both classes in one histogram.",
+        "Figure 11's gains as the only change, with both classes in one histogram.",
         measured_as=EVEN,
     ),
 )
-"""Those of the items that choose among gains."""
+"""The readings of the items that choose among gains."""
 
 WITH_ALL_GAINS = (
     TO_500,

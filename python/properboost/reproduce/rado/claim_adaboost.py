@@ -1,4 +1,4 @@
-"""What section 5 says of rados against AdaBoost: as good, and the better the larger the domain."""
+"""Section 5 on rados against AdaBoost: as good, and the better the larger the domain."""
 
 import numpy as np
 from scipy import stats
@@ -25,8 +25,8 @@ def tabulate(seed: Seed, reading: str) -> dict[Place, float]:
     if not seed:
         return {}
     errors = [reduce(record, reading) for record in seed.values()]
-    rados = np.array([[found[name] for name in REGULARIZERS] for found in errors])
-    loss = rados - np.array([[found[ADABOOST]] for found in errors])
+    rados = np.array([[by_method[name] for name in REGULARIZERS] for by_method in errors])
+    loss = rados - np.array([[by_method[ADABOOST]] for by_method in errors])
     least = loss.min(axis=1)
     rows = [record["rows"] for record in seed.values()]
     return {

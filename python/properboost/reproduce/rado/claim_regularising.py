@@ -1,4 +1,4 @@
-"""What section 5 says of regularising on single domains: Magic and Statlog."""
+"""Section 5 on the regularisation of single domains: Magic and Statlog."""
 
 from properboost.reproduce.item import Item, Reading, Seed
 from properboost.reproduce.published import Place, at_least, at_most
@@ -27,13 +27,13 @@ SPARSER = ("magic, coefficients", "best regulariser less AdaBoost")
 
 def tabulate(seed: Seed, reading: str) -> dict[Place, float]:
     """Compare the regularisers with each other, with none, and with AdaBoost."""
-    found: dict[Place, float] = {}
+    numbers: dict[Place, float] = {}
     if MAGIC in seed:
         errors = reduce(seed[MAGIC], reading)
         sizes = reduce(seed[MAGIC], reading, "coefficients")
         best = min(REGULARIZERS, key=errors.__getitem__)
         unit = errors[NONE] / 100.0 if reading == PERCENT else 1.0
-        found |= {
+        numbers |= {
             FALL: (errors[NONE] - errors[best]) / unit,
             DENSER: sizes[best] - sizes[NONE],
             ERROR: errors[best] - errors[ADABOOST],
@@ -43,12 +43,12 @@ def tabulate(seed: Seed, reading: str) -> dict[Place, float]:
         errors = reduce(seed[STATLOG], reading)
         regularised = [errors[name] for name in REGULARIZERS]
         unit = max(regularised) / 100.0 if reading == PERCENT else 1.0
-        found[RANGE] = (max(regularised) - min(regularised)) / unit
-    return found
+        numbers[RANGE] = (max(regularised) - min(regularised)) / unit
+    return numbers
 
 
 ITEM = Item(
-    title="what regularising does on Magic, and which regulariser on Statlog",
+    title="the effect of regularising on Magic, and the best regulariser on Statlog",
     units="percentage points of error, and coefficients that are not 0",
     protocol=f"{PROTOCOL}  Statlog is german, the one two-class set of this name at hand.",
     published={

@@ -89,12 +89,12 @@ READINGS = (
     ),
     Reading(
         STANDARDISED,
-        "The paper does not say how features are scaled, and with a regulariser the scale counts: "
+        "The scale of features is not in the paper, and with a regulariser the scale matters: "
         "here they have mean 0 and variance 1 on the training rows.",
     ),
     Reading(
         INTERCEPT,
-        "The paper's classifiers are theta . x; it does not say whether one of the features is 1.",
+        "The paper's classifiers are theta . x; it leaves open whether one of the features is 1.",
     ),
 )
 
@@ -102,25 +102,25 @@ Floats: TypeAlias = NDArray[np.float64]
 Classes: TypeAlias = NDArray[np.int64]
 
 Rounds: TypeAlias = tuple[NDArray[np.int64], Floats]
-"""The feature of each round, and what was added to its coefficient."""
+"""The feature of each round, and the addition to its coefficient."""
 
 Fitted: TypeAlias = Mapping[str, Sequence[Floats]]
 """The coefficients of each method, one vector for each strength of its regulariser."""
 
 Cost: TypeAlias = Callable[[Floats, Classes], float]
-"""What makes one classifier of a sequence better than another, of raw predictions and classes."""
+"""A cost of raw predictions and classes; the best classifier of a sequence has the least."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a reading does to the data, to what is kept, and to the choice of omega."""
+    """A reading's treatment of the data, the best classifier, and the choice of omega."""
 
     standardise: bool = False
     intercept: bool = False
     by_loss: bool = False
     inner: bool = False
     draws: int = 1
-    """How many times rados are drawn without a regulariser."""
+    """The number of draws of rados without a regulariser."""
 
 
 PROTOCOLS = {
@@ -140,7 +140,7 @@ def measure(piece: Piece) -> Record:
     protocol = PROTOCOLS.get(piece.reading, Protocol())
     X, y = load(piece.part)
     n_rados = FEW_RADOS if len(y) > MANY_ROWS else None
-    found: dict[str, list[Floats]] = {method: [] for method in METHODS}
+    by_fold: dict[str, list[Floats]] = {method: [] for method in METHODS}
     folds = StratifiedKFold(10, shuffle=True, random_state=piece.seed)
     for fold, (train, test) in enumerate(folds.split(X, y)):
         rows = prepare(X, train, protocol)
@@ -149,10 +149,10 @@ def measure(piece: Piece) -> Record:
         if protocol.inner:
             fitted = choose(fitted, rows[train], y[train], n_rados, signs)
         for method, thetas in fitted.items():
-            found[method].append(
+            by_fold[method].append(
                 np.array([(find_error(t, rows[test], y[test]), (t != 0.0).sum()) for t in thetas])
             )
-    means = {method: np.mean(values, axis=0).T for method, values in found.items()}
+    means = {method: np.mean(values, axis=0).T for method, values in by_fold.items()}
     return {
         "rows": len(y),
         # Rounded, so that means over the same errors in another order are equal.
@@ -162,7 +162,7 @@ def measure(piece: Piece) -> Record:
 
 
 def load(name: str) -> tuple[Floats, Classes]:
-    """Load the complete rows of a set; a category is a column of its own, of zeros and ones."""
+    """Load the complete rows of a set; each category is a column of zeros and ones."""
     table = data.load(name)
     complete = ~np.isnan(table.X).any(axis=1)
     columns: list[NDArray[np.generic]] = []
@@ -172,7 +172,7 @@ def load(name: str) -> tuple[Floats, Classes]:
 
 
 def prepare(X: Floats, train: NDArray[np.intp], protocol: Protocol) -> Floats:
-    """Return all rows as a reading has them."""
+    """Return all rows in the form of a reading."""
     if protocol.standardise:
         spread = X[train].std(axis=0)
         X = (X - X[train].mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
@@ -230,7 +230,7 @@ def boost_with_l1(X: Floats, side: Floats, beta: float) -> Rounds:
     largest = np.abs(X).max(axis=0)
     largest[largest == 0.0] = 1.0
     edges = side[:, None] * X / largest
-    # Where most are categories, most entries are 0.
+    # With mostly categories, most entries are 0.
     by_feature = sparse.csr_array(edges.T) if np.mean(edges != 0.0) < SPARSE else edges.T
     theta, margins = np.zeros(X.shape[1]), np.zeros(len(X))
     features, steps = [], []
@@ -253,7 +253,7 @@ def boost_with_l1(X: Floats, side: Floats, beta: float) -> Rounds:
 
 def find_steps(plus: Floats, minus: Floats, theta: Floats, beta: float) -> Floats:
     """Return the s that minimises plus e^-s + minus e^s + beta |theta + s|, for each feature."""
-    steps = -theta  # where neither side has its minimum, it is at 0
+    steps = -theta  # without a minimum on either side, it is at 0
     root = np.sqrt((beta / 2.0) ** 2 + plus * minus)
     for sign in (1.0, -1.0):
         # x = e^s solves minus x^2 + sign beta x - plus = 0; written so that nothing cancels.
@@ -285,14 +285,14 @@ def keep_best(rounds: Rounds, X: Floats, y: Classes, cost: Cost) -> Floats:
     for k, step in zip(features, steps, strict=True):
         raw += X[:, k] * step
         costs.append(cost(raw, y))
-    kept = slice(int(np.argmin(costs)))
+    best = slice(int(np.argmin(costs)))
     theta = np.zeros(X.shape[1])
-    np.add.at(theta, features[kept], steps[kept])
+    np.add.at(theta, features[best], steps[best])
     return theta
 
 
 def find_error(theta: Floats, X: Floats, y: Classes) -> float:
-    """Return the share of rows that a classifier gets wrong."""
+    """Return the share of rows with a wrong prediction."""
     return errors(X @ theta, y) / len(y)
 
 
@@ -310,13 +310,13 @@ def choose(fitted: Fitted, X: Floats, y: Classes, n_rados: int | None, signs: in
 
 
 def reduce(record: Record, reading: str, what: str = "errors") -> dict[str, float]:
-    """Return a set's error, or number of coefficients, for each method as a reading has it."""
-    found = {}
+    """Return a set's error, or number of coefficients, for each method under a reading."""
+    by_method = {}
     for method, values in record["errors"].items():
         numbers = record[what][method]
         mean = reading == MEAN and method != ADABOOST
-        found[method] = float(np.mean(numbers)) if mean else numbers[int(np.argmin(values))]
-    return found
+        by_method[method] = float(np.mean(numbers)) if mean else numbers[int(np.argmin(values))]
+    return by_method
 
 
 DOMAINS = Experiment(

@@ -1,4 +1,4 @@
-"""Table 2: on how many domains one algorithm beats another."""
+"""Table 2: the number of domains on which one algorithm beats another."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -46,7 +46,8 @@ def tabulate(seed: Seed, reading: str) -> dict[Place, float]:
     if not errors:
         return {}
     return {
-        (a, b): DOMAINS_OF_THE_PAPER * float(np.mean([found[a] < found[b] for found in errors]))
+        (a, b): DOMAINS_OF_THE_PAPER
+        * float(np.mean([by_method[a] < by_method[b] for by_method in errors]))
         for a, b in permutations(METHODS, 2)
     }
 

@@ -1,4 +1,4 @@
-"""Section 7 on Table 4: which methods make fewer errors than which."""
+"""Section 7 on Table 4: comparisons of the methods' errors."""
 
 from properboost.reproduce.item import Item, Seed
 from properboost.reproduce.published import at_least, read_off
@@ -17,17 +17,17 @@ from properboost.reproduce.savage.noise import (
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return the others' mean errors over the sets less SavageBoost's, and LogitBoost's lead."""
     del reading
-    found = {}
+    differences = {}
     for share in map(name_share, SHARES):
 
         def mean(method: str, share: str = share) -> float:
             return sum(float(record[share][method]) for record in seed.values()) / len(seed)
 
         for other in (LOGIT, REAL, ADA):
-            found[f"{other} less {SAVAGE}", share] = mean(other) - mean(SAVAGE)
-        found[f"{REAL} less {LOGIT}", share] = mean(REAL) - mean(LOGIT)
-        found[f"{ADA} less {REAL}", share] = mean(ADA) - mean(REAL)
-    return found
+            differences[f"{other} less {SAVAGE}", share] = mean(other) - mean(SAVAGE)
+        differences[f"{REAL} less {LOGIT}", share] = mean(REAL) - mean(LOGIT)
+        differences[f"{ADA} less {REAL}", share] = mean(ADA) - mean(REAL)
+    return differences
 
 
 ITEM = Item(

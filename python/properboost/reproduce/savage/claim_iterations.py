@@ -14,7 +14,7 @@ from properboost.reproduce.savage.noise import (
     ROUNDS,
     SAVAGE,
     SETS,
-    Setting,
+    NoiseSetting,
     bin_features,
     count_wrong,
     make_folds,
@@ -32,17 +32,17 @@ TUNING = Reading(
 )
 RISK = Reading(
     "the training risk settles",
-    '"Converged" may be said of the risk: 99% of its fall in 50 iterations is over.',
+    '"Converged" may mean the risk: 99% of its fall in 50 iterations is over.',
 )
 LABELS = Reading(
     "the training error settles",
-    '"Converged" may be said of the training error: its least value is reached.',
+    '"Converged" may mean the training error: its least value is reached.',
 )
 
 
 def measure(piece: Piece) -> Record:
-    """Return the rounds that each method requires on one set, without wrong labels."""
-    table, setting = data.load(piece.part), Setting()
+    """Return the rounds that each method needs on one set, without wrong labels."""
+    table, setting = data.load(piece.part), NoiseSetting()
     counts = {method: np.zeros(ROUNDS, int) for method in (SAVAGE, LOGIT, REAL)}
     required: dict[str, list[int]] = {method: [] for method in counts}
     for fold in make_folds(table.y, 0.0, piece.seed):
@@ -71,7 +71,7 @@ def measure(piece: Piece) -> Record:
 
 
 def first_least(values: NDArray[Any]) -> int:
-    """Return the first round that has the least value."""
+    """Return the first round with the least value."""
     return int(np.argmin(values)) + 1
 
 

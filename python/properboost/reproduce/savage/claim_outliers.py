@@ -32,24 +32,24 @@ NAMES = ("histograms of 16 bins", "bins of 100 rows", "gain chosen by cross-vali
 
 
 def measure(piece: Piece) -> Record:
-    """Return how each method sees the training rows of one set whose labels are wrong."""
+    """Return each method's weights and margins of one set's training rows with wrong labels."""
     table, setting = data.load(piece.part), find_setting(piece.reading)
     record: dict[str, dict[str, dict[str, float]]] = {}
     for share in SHARES:
-        found: dict[str, list[dict[str, float]]] = {method: [] for method in CONTAMINATED}
+        views: dict[str, list[dict[str, float]]] = {method: [] for method in CONTAMINATED}
         for fold in make_folds(table.y, share, piece.seed):
             X = bin_features(table, fold, setting)[fold.train]
             methods = make_methods(setting, table.categorical, piece.seed)
             for method in CONTAMINATED:
-                found[method].append(_see(methods[method].fit(X, fold.labels), X, fold))
+                views[method].append(_view(methods[method].fit(X, fold.labels), X, fold))
         record[name_share(share)] = {
-            method: {key: float(np.mean([one[key] for one in seen])) for key in seen[0]}
-            for method, seen in found.items()
+            method: {key: float(np.mean([view[key] for view in folds])) for key in folds[0]}
+            for method, folds in views.items()
         }
     return record
 
 
-def _see(model: Any, X: Any, fold: Fold) -> dict[str, float]:
+def _view(model: Any, X: Any, fold: Fold) -> dict[str, float]:
     margins = model.margins(X, fold.labels)
     weights = model.loss_.weight(margins)
     return {
@@ -75,7 +75,7 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw what becomes of wrong labels under each loss."""
+    """Draw the fate of wrong labels under each loss."""
     figure.set_size_inches(8.0, 3.8)
     for ax, key in zip(figure.subplots(1, 2), (WEIGHT, LEARNT), strict=True):
         for k, (share, colour) in enumerate(zip(SHARES, ("#56B4E9", "#0072B2"), strict=True)):
@@ -96,9 +96,11 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="how much the training rows with wrong labels weigh after 50 rounds",
     units="differences of shares of all weight, in %",
-    protocol="The experiment of Table 4.  The share of the weight is that of the rows whose labels "
-    "are wrong, on average over the sets; the picture also has how many of them are predicted "
-    "as the wrong label that they were given.",
+    protocol=(
+        "The experiment of Table 4.  The share of the weight is that of the rows whose labels "
+        "are wrong, on average over the sets; the picture also has how many of them are "
+        "predicted as their wrong label."
+    ),
     published={
         (f"{SAVAGE} less {other}", share): at_most(0.0, '"reduce the impact of outliers"')
         for other in (LOGIT, REAL)

@@ -48,23 +48,24 @@ PRINTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     SAVAGE: (lambda v: 1.0 / (1.0 + np.exp(2.0 * v)) ** 2, lambda p: p * (1.0 - p)),
 }
-"""Table 1, eq. 26 and the risk that it is made of."""
+"""The formulas of Table 1, eq. 26 and its risk."""
 
 ORDER = ("SVM", "least squares", "logistic regression", "boosting")
 """'The approximation error is smallest for the SVM, followed by ...'"""
 
 NEAR = ("loss", "weight", "curvature")
-"""In what the Savage loss is 'very similar' to least squares 'where |v| is small'."""
+"""The functions in which the Savage loss is 'very similar' to least squares for small |v|."""
 
 AS_PRINTED = Reading(
     "as Table 1 has them",
-    "The figure is said to show the losses of Table 1, whose risks and losses differ in scale.",
+    "According to the text, the figure has the losses of Table 1, whose risks and losses differ "
+    "in scale.",
     random=False,
 )
 ONE_SCALE = Reading(
     "on one scale",
-    "Risks approximate min(p, 1-p) where they are multiplied by what makes them 1/2 at 1/2, as it "
-    "is; and the Savage loss comes of least squares with k = -l = 1, a quarter of Table 1's.",
+    "Risks approximate min(p, 1-p) where they are scaled to 1/2 at 1/2, the value of min(p, 1-p) "
+    "there; and the Savage loss comes of least squares with k = -l = 1, a quarter of Table 1's.",
     random=False,
 )
 
@@ -77,7 +78,7 @@ def find_distance(loss: LossCurve, *, one_scale: bool) -> float:
 
 
 def measure(piece: Piece) -> Record:
-    """Look at losses far below 0 and near it, and at how near minimum risks are to 0-1's."""
+    """Evaluate losses far below 0 and near it, and the distances of minimum risks from 0-1's."""
     one_scale = piece.reading == ONE_SCALE.name
     v, p = np.linspace(-4.0, 4.0, 801), np.linspace(0.001, 0.999, 999)
     savage, squares = LOSSES[SAVAGE], LOSSES["least squares"]
@@ -104,18 +105,18 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what the text says of the figure."""
+    """Return the numbers that the text mentions."""
     del reading
-    found = seed["curves"]
+    curves = seed["curves"]
     table: dict[Place, float] = {}
     for name in LOSSES:
-        table[name, "largest distance from Table 1"] = found["formula"][name]
-        table[name, "rise of the loss from -20 to -40"] = found["growth"][name]
-        table[name, "least curvature"] = found["least curvature"][name]
-    for what, apart in zip(NEAR, found["near 0"], strict=True):
+        table[name, "largest distance from Table 1"] = curves["formula"][name]
+        table[name, "rise of the loss from -20 to -40"] = curves["growth"][name]
+        table[name, "least curvature"] = curves["least curvature"][name]
+    for what, apart in zip(NEAR, curves["near 0"], strict=True):
         table[SAVAGE, f"{what} at 0 less that of least squares"] = apart
     for nearer, farther in itertools.pairwise(ORDER):
-        more = found["distance"][farther] - found["distance"][nearer]
+        more = curves["distance"][farther] - curves["distance"][nearer]
         table[farther, "distance from 0-1's risk less that of the one before"] = more
     return table
 
@@ -136,9 +137,11 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="losses and minimum risks of the methods in the text",
     units="losses, risks, and areas between risks",
-    protocol="Losses at margins from -4 to 4 and minimum risks, against Table 1 and eq. 26; what "
-    "the text says of them far below 0, near 0, and of how the risks approximate that of the 0-1 "
-    "loss, min(p, 1-p): the area between.",
+    protocol=(
+        "Losses at margins from -4 to 4 and minimum risks, against Table 1 and eq. 26; also the "
+        "text's statements on them far below 0 and near 0, and on how near the risks are to that "
+        "of the 0-1 loss, min(p, 1-p): the area between."
+    ),
     published={
         **{(name, "largest distance from Table 1"): exactly(0.0, "equal") for name in LOSSES},
         **{

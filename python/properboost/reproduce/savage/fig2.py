@@ -29,14 +29,14 @@ ALL = "mean of all levels"
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return differences of errors, at each level and on average."""
     del reading
-    found = {}
+    numbers = {}
     for more, less in PAIRS:
         row = f"{more} less {less}"
         differences = [errors[more] - errors[less] for errors in seed["bupa"].values()]
         for share, difference in zip(LEVELS, differences, strict=True):
-            found[row, name_share(share)] = difference
-        found[row, ALL] = float(np.mean(differences))
-    return found
+            numbers[row, name_share(share)] = difference
+        numbers[row, ALL] = float(np.mean(differences))
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
@@ -58,10 +58,12 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="errors of four methods on Liver disorder, by share of wrong labels in training",
     units="differences of errors in %",
-    protocol="The experiment of Table 4 on bupa, at more levels.  The figure's curves are not in "
-    "the paper's text; section 7 says which methods are better, of all sets: RealBoost and "
-    "AdaBoost are worse than SavageBoost at all levels, LogitBoost where contamination is "
-    "significant; of these three AdaBoost is worst and LogitBoost best.",
+    protocol=(
+        "The experiment of Table 4 on bupa, at more levels.  The figure's curves are not in the "
+        "paper's text; section 7 compares the methods on all sets: RealBoost and AdaBoost are "
+        "worse than SavageBoost at all levels, LogitBoost where contamination is significant; of "
+        "these three AdaBoost is worst and LogitBoost best."
+    ),
     published={
         (f"{REAL} less {SAVAGE}", "0%"): at_least(0.0, "above 0"),
         (f"{REAL} less {SAVAGE}", "5%"): at_least(0.0, "above 0"),

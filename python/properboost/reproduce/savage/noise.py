@@ -1,4 +1,4 @@
-"""Section 7's experiment: wrong labels in training, and what each method makes of them."""
+"""Section 7's experiment: wrong labels in training, and their effect on each method."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ __all__ = [
     "SETS",
     "SHARES",
     "Fold",
-    "Setting",
+    "NoiseSetting",
     "bin_features",
     "count_wrong",
     "find_setting",
@@ -53,8 +53,8 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What the readings differ in.
+class NoiseSetting:
+    """The choices in which the readings differ.
 
     Attributes
     ----------
@@ -63,12 +63,13 @@ class Setting:
     stumps : bool
         Whether all methods have stumps, which cut between any two values.
     wrong : {"flipped", "drawn", "added"}
-        What a contaminated row is: its label is flipped, or drawn anew, or a copy with the other
-        label is added.
+        The kind of contamination: a label is flipped, or drawn anew, or a copy with the other label
+        is added.
     savage : {"guarded", "exact", "printed"}
-        Which SavageBoost.
+        The version of SavageBoost.
     stop : {"last", "tuning", "test"}
-        Which rows choose the number of rounds: none, a quarter of those to train on, or test rows.
+        The rows that choose the number of rounds: none, a quarter of the training rows, or test
+        rows.
     tuned : bool
         Whether each loss has the gain of least log loss in a cross-validation on training rows.
     """
@@ -81,55 +82,62 @@ class Setting:
     tuned: bool = False
 
 
-SETTINGS: Mapping[Reading, Setting] = {
+SETTINGS: Mapping[Reading, NoiseSetting] = {
     Reading(
         "histograms of 16 bins",
         "Section 7 names no weak learner; the authors' next paper (BoostLR, 2015) has "
-        '"histogram-based weak learners" on these ten sets.  A histogram has bins of equal width; '
-        "how many is not said.  The procedure is that of Wu and Liu (2007), who flip labels.",
-    ): Setting(),
-    Reading("histograms of 8 bins", "The number of bins is not said."): Setting(bins=8),
-    Reading("histograms of 32 bins", "The number of bins is not said."): Setting(bins=32),
+        '"histogram-based weak learners" on these ten sets.  A histogram has bins of equal '
+        "width; their number is not in the paper.  The procedure is that of Wu and Liu (2007), "
+        "who flip labels.",
+    ): NoiseSetting(),
+    Reading("histograms of 8 bins", "The number of bins is not in the paper."): NoiseSetting(
+        bins=8
+    ),
+    Reading("histograms of 32 bins", "The number of bins is not in the paper."): NoiseSetting(
+        bins=32
+    ),
     Reading(
         "bins of 100 rows", "Bins may hold equally many rows, few enough for their log-odds."
-    ): Setting(bins=None),
-    Reading("stumps", "The usual weak learner of AdaBoost and LogitBoost."): Setting(stumps=True),
+    ): NoiseSetting(bins=None),
+    Reading("stumps", "The usual weak learner of AdaBoost and LogitBoost."): NoiseSetting(
+        stumps=True
+    ),
     Reading(
         "labels drawn anew", '"40% outliers" may be labels drawn at random: half of them are right.'
-    ): Setting(wrong="drawn"),
+    ): NoiseSetting(wrong="drawn"),
     Reading(
         "flipped copies added", '"Contamination" may add outliers to the rows there are.'
-    ): Setting(wrong="added"),
+    ): NoiseSetting(wrong="added"),
     Reading(
         "Algorithm 1 to the letter",
         "The box multiplies weights by e^(y G), which raises those of the rows that are right; "
         "the other methods are as before.",
-    ): Setting(savage="printed"),
+    ): NoiseSetting(savage="printed"),
     Reading(
         "the exact minimiser in each bin",
         '"The minimization is by gradient descent": each bin has the minimiser of its Savage risk.',
-    ): Setting(savage="exact"),
+    ): NoiseSetting(savage="exact"),
     Reading(
         "rounds chosen on tuning rows",
         '"each algorithm was allowed 50 iterations", of which 25 were enough; Wu and Liu have '
         "tuning rows, whose labels are contaminated as well.",
-    ): Setting(stop="tuning"),
+    ): NoiseSetting(stop="tuning"),
     Reading(
         "rounds chosen on test rows",
         "No rule that chooses the number of rounds can make fewer errors: a bound on all of them.",
-    ): Setting(stop="test"),
+    ): NoiseSetting(stop="test"),
     Reading(
         "gain chosen by cross-validation",
-        "How strongly a loss regularises is not said; here each has the best of 16 gains by the "
-        "log loss on training rows, wrong labels and all, on bins of 100 rows.",
-    ): Setting(bins=None, tuned=True),
+        "The strength of regularisation is not in the paper; here each loss has the best of 16 "
+        "gains by the log loss on training rows, wrong labels and all, on bins of 100 rows.",
+    ): NoiseSetting(bins=None, tuned=True),
 }
 READINGS: Sequence[Reading] = tuple(SETTINGS)
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows to train on, their labels, which of these are wrong, and rows to test on."""
+    """Training rows, their labels, a mask of the wrong ones, and test rows."""
 
     train: NDArray[np.intp]
     labels: NDArray[np.int64]
@@ -137,13 +145,13 @@ class Fold:
     test: NDArray[np.intp]
 
 
-def find_setting(reading: str) -> Setting:
+def find_setting(reading: str) -> NoiseSetting:
     """Return the setting of a reading, by its name."""
-    return next(setting for one, setting in SETTINGS.items() if one.name == reading)
+    return next(setting for candidate, setting in SETTINGS.items() if candidate.name == reading)
 
 
 def name_share(share: float) -> str:
-    """Return a share as it stands in the paper's table."""
+    """Return a share in the form of the paper's table."""
     return f"{share:.0%}"
 
 
@@ -153,7 +161,7 @@ def make_folds(
     """Divide the rows for cross-validation, and contaminate a share of those to train on."""
     splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for k, (train, test) in enumerate(splitter.split(np.zeros((len(y), 1)), y)):
-        # What is contaminated at a smaller share is contaminated at a larger one, too.
+        # Rows that are contaminated at a smaller share are so at a larger one, too.
         random = np.random.default_rng([seed, k])
         order = random.permutation(len(train))
         wrong = np.isin(np.arange(len(train)), order[: round(share * len(train))])
@@ -166,7 +174,7 @@ def make_folds(
         yield Fold(train, np.where(wrong, 1 - y[train], y[train]), wrong, test)
 
 
-def bin_features(table: data.Table, fold: Fold, setting: Setting) -> NDArray[np.float64]:
+def bin_features(table: data.DataSet, fold: Fold, setting: NoiseSetting) -> NDArray[np.float64]:
     """Return the table with numbers of bins, equally wide over the rows to train on."""
     if setting.bins is None or setting.stumps:
         return table.X
@@ -176,7 +184,7 @@ def bin_features(table: data.Table, fold: Fold, setting: Setting) -> NDArray[np.
     return np.where(table.categorical, table.X, numbers)
 
 
-def make_methods(setting: Setting, categorical: Sequence[bool], seed: int) -> dict[str, Any]:
+def make_methods(setting: NoiseSetting, categorical: Sequence[bool], seed: int) -> dict[str, Any]:
     """Make the four methods, not yet fitted."""
     shared: dict[str, Any] = {
         "n_estimators": ROUNDS,
@@ -189,7 +197,7 @@ def make_methods(setting: Setting, categorical: Sequence[bool], seed: int) -> di
         votes = stumps
     elif setting.stumps:
         learner = votes = stumps
-    else:  # every bin of a histogram is a bin
+    else:  # each bin of a histogram is a bin of the table
         learner = {**shared, "rows_per_bin": None}
         votes = {**learner, "weak_learner": "table"}
     if setting.tuned:
@@ -223,7 +231,7 @@ class PrintedSavageBoost:
         """Fit all rounds."""
         logs = np.zeros(len(y))
         for _ in range(ROUNDS):
-            # A row of weight 0 would be no row.
+            # A row of weight 0 would not count as a row.
             weights = len(y) * np.maximum(softmax(logs), 1e-12)
             model = RealBoost(**self.learner).fit(X, y, weights)
             logs += model.margins(X, y)
@@ -239,14 +247,14 @@ class PrintedSavageBoost:
 
 
 def count_wrong(model: Any, X: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many labels a model gets wrong after each round."""
+    """Return the number of wrong predictions of a model after each round."""
     counts = [int(np.sum(labels != y)) for labels in model.staged_predict(X)]
-    # A model that has nothing left to learn stops, and stays as it is.
+    # A model with nothing left to learn stops, and its errors stay.
     return np.array(counts + [counts[-1]] * (ROUNDS - len(counts)))
 
 
 def split_tuning(labels: NDArray[np.int64], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Keep a quarter of the rows to train on to choose the number of rounds by."""
+    """Set aside a quarter of the training rows, to choose the number of rounds."""
     quarters = StratifiedKFold(4, shuffle=True, random_state=seed)
     learn, tuning = next(iter(quarters.split(np.zeros((len(labels), 1)), labels)))
     return learn, tuning
@@ -258,7 +266,7 @@ def measure(piece: Piece) -> Record:
 
 
 def measure_levels(piece: Piece) -> Record:
-    """Return the same at the levels of Figure 2."""
+    """Return each method's error (%) at the levels of Figure 2."""
     return {name_share(share): _find_errors(piece, share) for share in LEVELS}
 
 
@@ -271,7 +279,7 @@ def _find_errors(piece: Piece, share: float) -> dict[str, float]:
         train, labels = X[fold.train], fold.labels
         if setting.stop == "tuning":
             learn, tuning = split_tuning(labels, piece.seed)
-            held, held_labels = train[tuning], labels[tuning]
+            tuning_rows, tuning_labels = train[tuning], labels[tuning]
             train, labels = train[learn], labels[learn]
         for method, model in make_methods(setting, table.categorical, piece.seed).items():
             model.fit(train, labels)
@@ -280,7 +288,7 @@ def _find_errors(piece: Piece, share: float) -> dict[str, float]:
                 continue
             wrong = count_wrong(model, test, y)
             if setting.stop == "tuning":
-                wrong[:] = wrong[count_wrong(model, held, held_labels).argmin()]
+                wrong[:] = wrong[count_wrong(model, tuning_rows, tuning_labels).argmin()]
             counts[method] += wrong
     best = setting.stop == "test"
     return {

@@ -1,4 +1,4 @@
-"""Table 2: the rewards of forecasts that losses make, and Savage's own two."""
+"""Table 2: the rewards of forecasts under losses, and Savage's two."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from properboost.reproduce.item import CURVES, Experiment, Item, Piece, Record, 
 from properboost.reproduce.published import TIE, Place, at_least, exactly
 
 K, L, M = 3.0, -2.0, 5.0
-"""The parameters of Savage's rewards, which the paper leaves open: classes are not alike."""
+"""The parameters of Savage's rewards, which the paper leaves open; here classes differ."""
 
 FIRST, SECOND = "Savage 1", "Savage 2"
 
@@ -69,13 +69,13 @@ PRINTED: dict[str, tuple[Formula, Formula, Formula]] = {
         lambda p: M + L * p - K * np.log(p),
     ),
 }
-"""I_1, I_-1 and J."""
+"""The formulas of I_1, I_-1 and J."""
 
 COLUMNS = ("I_1", "I_-1", "J")
 
 
 def measure(piece: Piece) -> Record:
-    """Compare rewards with the table, and look at what the text says of Savage's."""
+    """Compare rewards with the table, and Savage's with the text."""
     del piece
     p = np.linspace(0.01, 0.99, 98)  # 1/2 is not among them
     q = p[:, None]
@@ -83,8 +83,8 @@ def measure(piece: Piece) -> Record:
     for name, pay in REWARDS.items():
         ours = (pay.reward(p), pay.reward(p, -1), pay.expected_reward(p))
         distances[name] = {
-            column: float(np.abs(found - formula(p)).max())
-            for column, found, formula in zip(COLUMNS, ours, PRINTED[name], strict=True)
+            column: float(np.abs(reward - formula(p)).max())
+            for column, reward, formula in zip(COLUMNS, ours, PRINTED[name], strict=True)
         }
     shifted, halved = REWARDS[FIRST].divergence(p / 2 + 0.3, q / 2 + 0.3), REWARDS[SECOND]
     squares, alike = REWARDS["Least squares"], QuadraticReward(4.0, -4.0)
@@ -104,29 +104,31 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return distances from the table, and what the text says."""
+    """Return distances from the table, and the numbers of the text."""
     del reading
-    found = seed["curves"]
+    comparisons = seed["curves"]
     table: dict[Place, float] = {
         (name, f"largest distance of {column}"): distance
-        for name, own in found["distances"].items()
-        for column, distance in own.items()
+        for name, by_column in comparisons["distances"].items()
+        for column, distance in by_column.items()
     }
-    for name, least in found["best"].items():
+    for name, least in comparisons["best"].items():
         table[name, "least J(p) less I(p, q) (10)"] = least
-    table["Least squares", "I_1 less that of Savage 1, k = -l = 4"] = found["alike"]
-    table[FIRST, "divergence at other p, q of one difference"] = found["difference"]
-    table[SECOND, "divergence at other p, q of one ratio"] = found["ratio"]
-    table[SECOND, "J(p) less J(1-p), largest"] = found["asymmetry"]
+    table["Least squares", "I_1 less that of Savage 1, k = -l = 4"] = comparisons["alike"]
+    table[FIRST, "divergence at other p, q of one difference"] = comparisons["difference"]
+    table[SECOND, "divergence at other p, q of one ratio"] = comparisons["ratio"]
+    table[SECOND, "J(p) less J(1-p), largest"] = comparisons["asymmetry"]
     return table
 
 
 ITEM = Item(
     title="rewards of forecasts under losses, and Savage's own",
     units="rewards",
-    protocol=f"I_1, I_-1 and J at 98 probabilities against the table's formulas, Savage's with k = "
-    f"{K:g}, l = {L:g}, m = {M:g}; that no forecast earns more than the probability; and what the "
-    "text says of Savage's two.",
+    protocol=(
+        "I_1, I_-1 and J at 98 probabilities against the table's formulas, Savage's with k = "
+        f"{K:g}, l = {L:g}, m = {M:g}; that no forecast earns more than the probability; and the "
+        "text's statements on Savage's two."
+    ),
     published={
         **{
             (name, f"largest distance of {column}"): exactly(0.0, "equal")

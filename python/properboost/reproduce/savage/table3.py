@@ -31,7 +31,7 @@ INVERSE_LINKS: dict[str, Callable[[Any], Any]] = {
     "Boosting": lambda v: expit(2.0 * v),
     "Log. Regression": expit,
 }
-"""Those that there are: "f* is not invertible for the SVM and modified LS methods"."""
+"""The inverse links: "f* is not invertible for the SVM and modified LS methods"."""
 
 PRINTED: dict[str, Callable[[Any], Any]] = {
     "Least squares": lambda v: (1.0 - v) ** 2,
@@ -40,10 +40,10 @@ PRINTED: dict[str, Callable[[Any], Any]] = {
     "Boosting": lambda v: np.exp(-v),
     "Log. Regression": lambda v: np.logaddexp(0.0, -v),
 }
-"""phi."""
+"""The formulas of phi."""
 
 STEP = 1e-5
-"""By which J is differentiated."""
+"""The step of the differences of J."""
 
 
 def derive(loss: LossCurve, v: Any) -> Any:
@@ -57,17 +57,17 @@ def measure(piece: Piece) -> Record:
     """Compare with the table."""
     del piece
     p, v = np.linspace(0.01, 0.99, 99), np.linspace(-0.95, 0.95, 39)
-    found = {}
+    distances = {}
     for name, loss in LOSSES.items():
         best = table2.PRINTED[name][2](p)
-        found[name] = {"J": float(np.abs(loss.expected_reward(p) - best).max())}
+        distances[name] = {"J": float(np.abs(loss.expected_reward(p) - best).max())}
         made = loss.loss(v)
         if name in INVERSE_LINKS:
             apart = np.abs(loss.probability(v) - INVERSE_LINKS[name](v))
-            found[name]["inverse link"] = float(apart.max())
+            distances[name]["inverse link"] = float(apart.max())
             made = derive(loss, v)
-        found[name]["phi"] = float(np.abs(made - PRINTED[name](v)).max())
-    return found
+        distances[name]["phi"] = float(np.abs(made - PRINTED[name](v)).max())
+    return distances
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
@@ -75,8 +75,8 @@ def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
     del reading
     return {
         (name, f"largest distance of {column}"): distance
-        for name, own in seed["curves"].items()
-        for column, distance in own.items()
+        for name, by_column in seed["curves"].items()
+        for column, distance in by_column.items()
     }
 
 

@@ -24,17 +24,17 @@ def find_errors(seed: Seed, share: float) -> NDArray[np.float64]:
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return wins, ties counting for each, and means over the sets."""
     del reading
-    found: dict[tuple[str, str], float] = {}
+    numbers: dict[tuple[str, str], float] = {}
     for share in SHARES:
         errors = find_errors(seed, share)
         for k, (method, wins) in enumerate(zip(METHODS, win_counts(errors), strict=True)):
-            found[method, f"{name_share(share)}, wins"] = float(wins)
-            found[method, f"{name_share(share)}, error"] = float(errors[k].mean())
-    return found
+            numbers[method, f"{name_share(share)}, wins"] = float(wins)
+            numbers[method, f"{name_share(share)}, error"] = float(errors[k].mean())
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw the mean errors beside the published ones."""
+    """Draw the mean errors next to the published ones."""
     figure.set_size_inches(9.0, 3.8)
     for ax, share in zip(figure.subplots(1, len(SHARES)), SHARES, strict=True):
         ours = np.mean([find_errors(seed, share).mean(axis=1) for seed in seeds], axis=0)

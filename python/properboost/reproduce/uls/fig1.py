@@ -17,7 +17,7 @@ LOSS = "D(y || H) of Matsushita's function"
 
 
 def measure(piece: Piece) -> Record:
-    """Look for what breaks assumptions A1 to A3, on a grid."""
+    """Search a grid for violations of assumptions A1 to A3."""
     del piece
     y, H = np.meshgrid(np.linspace(0.0, 1.0, 101), np.linspace(0.001, 0.999, 999))
     loss = MATSUSHITA.divergence(y, H)
@@ -34,14 +34,14 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what Lemma 1 says."""
+    """Return the properties of Lemma 1."""
     del reading
-    found = seed["curves"]
+    properties = seed["curves"]
     return {
-        (LOSS, "least value (A1)"): found["least"],
-        (LOSS, "best constant prediction less the share of positives (A2)"): found["bias"],
-        (LOSS, "l(y, H) less l(1-y, 1-H) (A3)"): found["asymmetry"],
-        (LOSS, "l(y, y)"): found["right"],
+        (LOSS, "least value (A1)"): properties["least"],
+        (LOSS, "best constant prediction less the share of positives (A2)"): properties["bias"],
+        (LOSS, "l(y, H) less l(1-y, 1-H) (A3)"): properties["asymmetry"],
+        (LOSS, "l(y, y)"): properties["right"],
     }
 
 
@@ -59,9 +59,11 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="the loss l(y, H) = D(y || H) of Matsushita's permissible function",
     units="losses and probabilities",
-    protocol="The divergence on a grid of y and H, with the assumptions that Lemma 1 says it "
-    "meets: at least 0, proper (the best constant prediction is the share of positives, on a grid "
-    "that holds it), symmetric.",
+    protocol=(
+        "The divergence on a grid of y and H, with the assumptions of Lemma 1: at least 0, "
+        "proper (the best constant prediction is the share of positives, on a grid that holds "
+        "it), symmetric."
+    ),
     published={
         (LOSS, "least value (A1)"): at_least(0.0),
         (LOSS, "best constant prediction less the share of positives (A2)"): exactly(0.0, "equal"),

@@ -19,7 +19,7 @@ FUNCTIONS = {
     "phi_Q (22)": PermissibleFunction("entropy"),
     "phi_B (23)": PermissibleFunction("gini"),
 }
-"""From the bottommost to the topmost, as the paper arranges them; it leaves mu open."""
+"""Functions from the bottommost to the topmost, as in the paper, which leaves mu open."""
 
 ZETA = PermissibleFunction("zeta", zeta=-20.0)
 BOUNDED = "phi_zeta (24)"
@@ -36,8 +36,8 @@ CLAIMS = {
 FAR = 1e8
 
 
-def look(f: PermissibleFunction) -> Record:
-    """Return how far a function is from what section 3.1 says of all."""
+def compare(f: PermissibleFunction) -> Record:
+    """Return the distances of a function from the statements of section 3.1."""
     x, p = np.linspace(-6.0, 6.0, 241), np.linspace(0.001, 0.999, 999)
     return {
         "phi*(x) less phi*(-x) + x (13)": float(np.abs(f.conjugate(x) - f.conjugate(-x) - x).max()),
@@ -51,13 +51,13 @@ def look(f: PermissibleFunction) -> Record:
 
 
 def measure(piece: Piece) -> Record:
-    """Look at all functions, and at how they are arranged."""
+    """Compare all functions with section 3.1, and find their arrangement."""
     del piece
     p = np.linspace(0.005, 0.495, 99)
     scaled = [-f.value(p) / f.value(0.5) for f in FUNCTIONS.values()]
     zeta = 0.5 * ZETA.value(p) / -float(ZETA.value(0.5))
     return {
-        "functions": {name: look(f) for name, f in FUNCTIONS.items()},
+        "functions": {name: compare(f) for name, f in FUNCTIONS.items()},
         "gaps": [float((upper - lower).min()) for lower, upper in itertools.pairwise(scaled)],
         "zeta above": float((zeta - 2.0 * FUNCTIONS["phi_B (23)"].value(p)).min()),
         "zeta below": float((-p - zeta).min()),
@@ -65,17 +65,19 @@ def measure(piece: Piece) -> Record:
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was found, by function."""
+    """Return the distances, by function."""
     del reading
-    found = seed["curves"]
+    curves = seed["curves"]
     names = list(FUNCTIONS)
     table = {
-        (name, what): value for name, of in found["functions"].items() for what, value in of.items()
+        (name, what): value
+        for name, properties in curves["functions"].items()
+        for what, value in properties.items()
     }
-    for name, gap in zip(names[1:], found["gaps"], strict=True):
+    for name, gap in zip(names[1:], curves["gaps"], strict=True):
         table[name, "least height above the one before"] = gap
-    table[BOUNDED, "least height above 2 phi_B"] = found["zeta above"]
-    table[BOUNDED, "least depth below -min(p, 1-p)"] = found["zeta below"]
+    table[BOUNDED, "least height above 2 phi_B"] = curves["zeta above"]
+    table[BOUNDED, "least depth below -min(p, 1-p)"] = curves["zeta below"]
     return table
 
 

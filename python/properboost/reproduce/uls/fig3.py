@@ -1,4 +1,4 @@
-"""Figure 3: how the Legendre dual of a raw prediction and a probability is constructed."""
+"""Figure 3: the construction of the Legendre dual of a raw prediction and a probability."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,10 +18,10 @@ FUNCTIONS = {
     "phi_M (21)": PermissibleFunction("matsushita"),
     "phi_Q (22)": PermissibleFunction("entropy"),
 }
-"""Those whose slope takes all numbers."""
+"""The functions whose slope reaches all numbers."""
 
 REACHED = 1e-5
-"""How near a numerical maximum is to be to the dual."""
+"""The allowed distance of a numerical maximum from the dual."""
 
 DEFINITION = "dual less the maximum of (28)"
 SLOPE = "slope(x <> p) less x + slope(p) (29)"
@@ -35,8 +35,8 @@ CLAIMS: dict[str, Published] = {
 }
 
 
-def look(f: PermissibleFunction) -> Record:
-    """Compare duals with their definition, and with what the paper derives from it."""
+def compare(f: PermissibleFunction) -> Record:
+    """Compare duals with their definition, and with the paper's conclusions from it."""
     p, x = (
         grid.ravel() for grid in np.meshgrid(np.linspace(0.05, 0.95, 19), [-2.0, -0.3, 0.7, 1.5])
     )
@@ -58,16 +58,18 @@ def look(f: PermissibleFunction) -> Record:
 
 
 def measure(piece: Piece) -> Record:
-    """Look at the duals of three functions."""
+    """Compare the duals of three functions."""
     del piece
-    return {name: look(f) for name, f in FUNCTIONS.items()}
+    return {name: compare(f) for name, f in FUNCTIONS.items()}
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was found, by function."""
+    """Return the distances, by function."""
     del reading
     return {
-        (name, what): value for name, of in seed["curves"].items() for what, value in of.items()
+        (name, what): value
+        for name, distances in seed["curves"].items()
+        for what, value in distances.items()
     }
 
 

@@ -28,16 +28,16 @@ LETTERS = dict(zip(SETTINGS, "abc", strict=True))
 def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     """Return each setting's least-squares line, P value and mean difference."""
     del reading
-    found = {}
+    numbers = {}
     for setting in SETTINGS:
         errors = find_errors(seed, setting)
         ours, logistic = errors[MATSUSHITA], errors[LOGISTIC]
         line = linregress(logistic, ours)
-        found[setting, "slope"] = line.slope
-        found[setting, "intercept"] = line.intercept
-        found[setting, "P"] = find_p(ours, logistic)
-        found[setting, "Matsushita less logistic"] = float(np.mean(ours - logistic))
-    return found
+        numbers[setting, "slope"] = line.slope
+        numbers[setting, "intercept"] = line.intercept
+        numbers[setting, "P"] = find_p(ours, logistic)
+        numbers[setting, "Matsushita less logistic"] = float(np.mean(ours - logistic))
+    return numbers
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
@@ -45,8 +45,8 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
     figure.set_size_inches(11.0, 4.2)
     for ax, setting in zip(figure.subplots(1, 3), SETTINGS, strict=True):
         errors = [find_errors(seed, setting) for seed in seeds]
-        logistic = np.mean([one[LOGISTIC] for one in errors], axis=0)
-        ours = np.mean([one[MATSUSHITA] for one in errors], axis=0)
+        logistic = np.mean([by_surrogate[LOGISTIC] for by_surrogate in errors], axis=0)
+        ours = np.mean([by_surrogate[MATSUSHITA] for by_surrogate in errors], axis=0)
         line = linregress(logistic, ours)
         ends = np.array([0.0, 1.05 * max(logistic.max(), ours.max())])
         ax.plot(ends, ends, color="black", lw=0.8, label="y = x")

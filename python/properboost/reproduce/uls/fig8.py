@@ -1,4 +1,4 @@
-"""Figure 8: cumulative margin distributions, and what section 5 says of those of mu."""
+"""Figure 8: cumulative margin distributions, and section 5's statements on those of mu."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LONG = "l = 1, J = 50"
 INNER = np.searchsorted(THETAS, [-0.9 - 1e-9, 0.9 - 1e-9])
-"""Where margins are not yet near -1 or 1."""
+"""The range of margins that are near neither -1 nor 1."""
 
 
 def count_inner(record: Record, surrogate: str) -> float:
@@ -46,7 +46,7 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
     errors = find_errors(seed, LONG)
     stairs = np.array([is_stair(record[LONG]) for record in seed.values()])
     best = errors[MU] < np.minimum(errors[MATSUSHITA], errors[LOGISTIC])
-    found = {
+    numbers = {
         ("domains (%)", "mu's CMD nears piecewise constancy"): 100.0 * float(stairs.mean()),
         ("domains (%)", "mu's error is the least of the three"): 100.0 * float(best.mean()),
     }
@@ -54,18 +54,18 @@ def tabulate(seed: Seed, reading: str) -> dict[tuple[str, str], float]:
         errors = find_errors(seed, setting)
         worse = float(np.mean(errors[MU] - errors[MATSUSHITA])) > 0.0
         p = find_p(errors[MU], errors[MATSUSHITA])
-        found["P of mu being beaten by Matsushita's", setting] = p / 2 if worse else 1.0 - p / 2
-    return found
+        numbers["P of mu being beaten by Matsushita's", setting] = p / 2 if worse else 1.0 - p / 2
+    return numbers
 
 
 def mean_cmd(seeds: Sequence[Seed], domain: str, surrogate: str) -> NDArray[np.float64]:
     """Return a domain's distribution, averaged over the repetitions."""
-    found = [seed[domain][LONG][surrogate]["cmd"] for seed in seeds]
-    return np.asarray(np.mean(found, axis=0))
+    distributions = [seed[domain][LONG][surrogate]["cmd"] for seed in seeds]
+    return np.asarray(np.mean(distributions, axis=0))
 
 
 def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
-    """Draw the distributions of heart-cleve, as panel (b) does."""
+    """Draw the distributions of heart-cleve, as in panel (b)."""
     ax = figure.subplots()
     styles = {MATSUSHITA: (":", "#0072B2"), LOGISTIC: ("-", "#D55E00"), MU: ("--", "#009E73")}
     for surrogate, (style, colour) in styles.items():
@@ -82,10 +82,13 @@ def draw(figure: "Figure", seeds: Sequence[Seed]) -> None:
 ITEM = Item(
     title="margins in generalisation: Matsushita's, the logistic surrogate, and mu = .99",
     units="% of the domains, and P values",
-    protocol="The experiment of Figure 7.  A CMD of mu nears piecewise constancy here if it rises "
-    "less than half as much as Matsushita's between margins of -0.9 and 0.9, at l = 1 and J = 50.  "
-    "P is of Student's paired test, one-sided; equal errors have P = 1/2.  The figure's curves are "
-    "not in the paper's text, but what section 5 says about all domains is.",
+    protocol=(
+        "The experiment of Figure 7.  A CMD of mu nears piecewise constancy here if it rises "
+        "less than half as much as Matsushita's between margins of -0.9 and 0.9, at l = 1 and J "
+        "= 50.  P is of Student's paired test, one-sided; equal errors have P = 1/2.  The "
+        "figure's curves are not in the paper's text, but statements on all domains are in "
+        "section 5."
+    ),
     published={
         ("domains (%)", "mu's CMD nears piecewise constancy"): read_off(61.0, 71.0),
         ("domains (%)", "mu's error is the least of the three"): read_off(5.0, 15.0),
@@ -98,5 +101,5 @@ ITEM = Item(
     readings=(BY_IMPURITY, NOT_RESCALED),
     compared="none",
     draw=draw,
-    missing={"glass, panel (a)": "the set cannot be had"},
+    missing={"glass, panel (a)": "the set is not available"},
 )

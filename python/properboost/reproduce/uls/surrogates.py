@@ -45,7 +45,7 @@ FEW_DOMAINS = (
 DOMAINS = (*FEW_DOMAINS, "spambase", "satimage", "pendigits", "magic", "letter")
 
 THETAS: NDArray[np.float64] = np.linspace(-1.0, 1.0, 81)
-"""Where the cumulative margin distributions are kept."""
+"""The margins of the recorded cumulative distributions."""
 
 BY_IMPURITY = Reading(
     "rules grown by the surrogate's impurity",
@@ -54,7 +54,7 @@ BY_IMPURITY = Reading(
 )
 BY_EDGE = Reading(
     "features of largest edge",
-    'Fig. 4 and eq. 42 ask for features of large edge, and of l = 1 section 5 says "everything is '
+    'Fig. 4 and eq. 42 take features of large edge, and on l = 1 section 5 has "everything is '
     'as if we had in M all size-1 rules".',
 )
 NOT_RESCALED = Reading(
@@ -77,7 +77,7 @@ def measure(piece: Piece) -> Record:
 
 
 def _cross_validate(
-    table: data.Table,
+    table: data.DataSet,
     y: NDArray[np.int64],
     folds: Any,
     literals: int,
@@ -87,7 +87,7 @@ def _cross_validate(
     """Return the error (%) of each surrogate, and its cumulative margin distribution (%)."""
     margins: dict[str, list[NDArray[np.float64]]] = {name: [] for name in PHIS}
     for train, test in folds:
-        for name, given in PHIS.items():
+        for name, parameters in PHIS.items():
             if name == MU and reading == NOT_RESCALED.name:
                 margins[name].append(_dilate(margins[MATSUSHITA][-1]))
                 continue
@@ -96,14 +96,14 @@ def _cross_validate(
                 n_estimators=rounds,
                 categorical_features=table.categorical,
                 **({"criterion": None} if reading == BY_EDGE.name else {}),
-                **given,
+                **parameters,
             ).fit(table.X[train], y[train])
             margins[name].append(model.margins(table.X[test], y[test], normalized=True))
-    return {name: _describe(np.concatenate(found)) for name, found in margins.items()}
+    return {name: _describe(np.concatenate(parts)) for name, parts in margins.items()}
 
 
 def make_uls(phi: Any, *, literals: int, **others: Any) -> Any:
-    """Make a ULS of rules of so many literals, which may cut between any two values."""
+    """Make a ULS of rules with `literals` literals, which may cut between any two values."""
     rule = PINNED_LEARNERS["rule"].replace(max_conditions=literals, min_child_weight=0.0)
     return ULS(phi, weak_learner=rule, rows_per_bin=None, n_jobs=1, **others)
 

@@ -11,7 +11,7 @@ from properboost.reproduce.item import Experiment, Item, Piece, Reading, Record,
 from properboost.reproduce.published import Place, exactly
 
 MU = 0.5
-"""The paper leaves it open."""
+"""The value of mu, which the paper leaves open."""
 
 ENTROPY = "phi_Q (22)"
 
@@ -40,11 +40,11 @@ PRINTED: dict[str, tuple[float, float, Formula, Formula]] = {
     ENTROPY: (0.0, 0.0, lambda v: np.logaddexp(0.0, -v), expit),
     "phi_B (23)": (0.0, 1.0, lambda v: (1.0 - v) ** 2, lambda v: 0.5 * (1.0 + v)),
 }
-"""a, one over the largest slope (0 where im is R), F and the probability."""
+"""The table's a, one over the largest slope (0 where im is R), F and the probability."""
 
 AS_PRINTED = Reading(
     "as Table 1 prints them",
-    "F is (phi*(-y*H) - a) / b, as its column says, with b of each function.",
+    "F is (phi*(-y*H) - a) / b, as in its column, with b of each function.",
     random=False,
 )
 NO_FACTOR = Reading(
@@ -58,28 +58,28 @@ COLUMNS = ("a", "1 over the largest slope", "largest distance of F", "largest di
 
 def measure(piece: Piece) -> Record:
     """Compare functions with the table."""
-    found = {}
+    comparisons = {}
     for name, function in FUNCTIONS.items():
         bounded = PRINTED[name][1] > 0.0
         v = np.linspace(-1.0, 1.0, 201) if bounded else np.linspace(-8.0, 8.0, 1601)
         _, _, surrogate, probability = PRINTED[name]
         factor = function.depth if name == ENTROPY and piece.reading == NO_FACTOR.name else 1.0
-        found[name] = [
+        comparisons[name] = [
             function.at_ends,
             float(1.0 / function.slope(1.0)),
             float(np.abs(factor * function.surrogate(v) - surrogate(v)).max()),
             float(np.abs(function.inverse_slope(v) - probability(v)).max()),
         ]
-    return found
+    return comparisons
 
 
 def tabulate(seed: Seed, reading: str) -> Mapping[Place, float]:
-    """Return what was compared."""
+    """Return the comparisons."""
     del reading
     return {
         (name, column): number
-        for name, own in seed["curves"].items()
-        for column, number in zip(COLUMNS, own, strict=True)
+        for name, by_column in seed["curves"].items()
+        for column, number in zip(COLUMNS, by_column, strict=True)
     }
 
 

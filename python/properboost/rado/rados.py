@@ -1,4 +1,4 @@
-"""Making rados from labelled rows, and adding up those of separate rows."""
+"""Rados of labelled rows, and sums of the rados of separate rows."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
 from properboost.data.labels import Rows, find_classes, read_rows, refuse_several_classes
 from properboost.data.names import read_names
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
 
 __all__ = ["Rados", "combine", "make_rados", "read_binary", "read_binary_rows", "sum_rows"]
 
 LAST_ROW = 2**53
-"""Rows have numbers below this."""
+"""The limit of the numbers of rows."""
 
-_MOST_CELLS = 2**40  # numbers of a rado set: 8 TiB
+_MOST_CELLS = 2**40  # of a set of rados: 8 TiB
 
 
 @dataclass(frozen=True, eq=False)
 class Rados:
-    """Rademacher observations, with what is needed to add others to them.
+    """Rademacher observations, with the record that `combine` checks.
 
     Attributes
     ----------
     values : ndarray of shape (n_rados, n_columns)
         The rados: row j is pi_j = 1/2 sum_i (sigma_ij + y_i) x_i.
     seed : int or None
-        What the signs sigma_ij are drawn from, with j and i; None of rados from elsewhere.
+        The seed of the signs sigma_ij, which depend on it, j and i; None of other rados.
     row_ranges : tuple of (int, int)
-        The rows i that are in the sums: from the first up to but not including the second.
+        The rows i in the sums: from the first up to but not including the second.
     columns : LinearColumns
-        What the coordinates are sums of.
+        The columns whose sums the coordinates are.
     classes : ndarray of shape (2,)
-        The label that y = -1 stands for, and that of y = +1.
+        The labels of y = -1 and y = +1.
     """
 
     values: NDArray[np.float64]
@@ -55,12 +55,12 @@ class Rados:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """What the coordinates are called: features, ``feature=category``, ``intercept``."""
+        """The names of the coordinates: features, ``feature=category``, ``intercept``."""
         return self.columns.labels
 
     @property
     def n_rows(self) -> int:
-        """How many rows the rados are sums of."""
+        """The number of rows in the sums."""
         return sum(end - begin for begin, end in self.row_ranges)
 
 
@@ -91,20 +91,20 @@ def make_rados(
     y : array-like of shape (n_rows,)
         Their labels, of two classes.
     n_rados : int
-        How many rados, at least 1.
+        The number of rados, at least 1.
     random_state : int, RandomState or None, default=None
         Seed of the signs; None stands for 0.
     n_jobs : int or None, default=None
         Threads, as in `ProperBoostClassifier`.  The rados do not depend on it, bit for bit.
     row_offset : int, default=0
-        The number of the first row; that of the last is below 2**53.  Owners of separate
-        rows who use one seed and numbers that do not overlap make rados that `combine` adds up to
-        those of all rows.
+        The number of the first row; that of the last is below 2**53.  If owners of
+        separate rows use the same seed and numbers that do not overlap, `combine` adds their rados
+        up to those of all rows.
     classes : array-like of two labels, optional
         The labels of y = -1 and y = +1, in ascending order.  Needed where `y` does not hold both;
         by default they are the labels in `y`.
     categorical_features : "from_dtype", None, list of int or str, or mask, default="from_dtype"
-        Which features are categorical, as in `ProperBoostClassifier`.
+        The categorical features, as in `ProperBoostClassifier`.
     intercept : bool, default=False
         Whether a column of ones comes after all others.
 
@@ -125,8 +125,8 @@ def make_rados(
     rado.  For data frames it also takes a copy of the columns that are categorical or not stored as
     NumPy numbers.
 
-    If you know the seed you know the signs: owners who want to keep their rows private share the
-    seed among themselves only.
+    The seed reveals the signs: owners who want to keep their rows private share the seed among
+    themselves only.
 
     References
     ----------
@@ -162,18 +162,18 @@ def combine(rados: Iterable[Rados]) -> Rados:
     Parameters
     ----------
     rados : iterable of Rados
-        What `make_rados` returned for each part of the rows: with one seed, as many rados, the same
-        columns and classes, and row numbers that do not overlap.
+        The results of `make_rados` for each part of the rows: with the same seed, number of rados,
+        columns and classes, and with row numbers that do not overlap.
 
     Returns
     -------
     Rados
-        Those of all rows, up to rounding; in which order the parts came makes no difference.
+        The rados of all rows, up to rounding, in any order of the parts.
 
     Raises
     ------
     ValueError, TypeError
-        If there are none, or they do not belong together; the message says how they differ.
+        If there are none, or they do not belong together; the message names the difference.
     """
     parts = list(rados)
     if not parts:
@@ -183,18 +183,18 @@ def combine(rados: Iterable[Rados]) -> Rados:
             raise TypeError(f"rados[{k}] must be Rados; got {type(part).__name__}")
     first = parts[0]
     for k, part in enumerate(parts):
-        for what, own, other in (
+        for aspect, expected, actual in (
             ("the seed", first.seed, part.seed),
             ("the shape", first.values.shape, part.values.shape),
             ("the columns", first.feature_names, part.feature_names),
             ("the columns", first.columns, part.columns),
-            # As text, for 0 and 1 are equal to False and True.
+            # As text, because 0 and 1 equal False and True.
             ("the classes", str(first.classes.tolist()), str(part.classes.tolist())),
         ):
-            if own != other:
+            if expected != actual:
                 raise ValueError(
-                    f"rados[{k}] does not belong to rados[0]: {what} must be the same; got "
-                    f"{own} and {other}"
+                    f"rados[{k}] does not belong to rados[0]: {aspect} must be the same; got "
+                    f"{expected} and {actual}"
                 )
     ranges = sorted(rows for part in parts for rows in part.row_ranges)
     for (begin, end), (following, last) in pairwise(ranges):
@@ -226,7 +226,7 @@ def _join(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 def read_binary(
     y: ArrayLike, n_rows: int, classes: ArrayLike | None = None
 ) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """Return the two labels, and 1 for each row that has the second."""
+    """Return the two labels, and for each row whether it has the second, as 0 or 1."""
     if classes is None:
         rows = read_binary_rows(y, n_rows)
         return rows.classes, rows.codes.astype(np.uint8)
@@ -245,14 +245,14 @@ def read_binary(
 
 
 def read_binary_rows(y: ArrayLike, n_rows: int) -> Rows:
-    """Check the labels of rows, of which there must be two."""
+    """Return the checked labels of rows of two classes."""
     rows = read_rows(y, n_rows)
     refuse_several_classes(rows.classes)
     return rows
 
 
 def sum_labelled(
-    table: Table,
+    table: InputTable,
     columns: LinearColumns,
     labelled: tuple[NDArray[Any], NDArray[np.uint8]],
     n_rados: int,
@@ -261,14 +261,14 @@ def sum_labelled(
     *,
     row_offset: int,
 ) -> Rados:
-    """Return the rados of rows whose labels `read_binary` has read."""
+    """Return the rados of rows with the labels from `read_binary`."""
     labels, positive = labelled
     values = sum_rows(table, columns, positive, n_rados, seed, n_threads, row_offset=row_offset)
     return Rados(values, seed, ((row_offset, row_offset + table.n_rows),), columns, labels)
 
 
 def sum_rows(
-    table: Table,
+    table: InputTable,
     columns: LinearColumns,
     positive: NDArray[np.uint8],
     n_rados: int,
@@ -303,4 +303,4 @@ def _check_size(values: NDArray[np.float64]) -> None:
 
 
 class _Reader(BaseEstimator):  # type: ignore[misc]
-    """Reads a table without a model that remembers its columns."""
+    """An estimator that only stores the names of the columns of a table."""

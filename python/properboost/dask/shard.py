@@ -1,7 +1,7 @@
-"""A party: some of the rows, in a worker, and the engine that runs on them.
+"""A shard: a worker's part of the rows, and the engine that runs on them.
 
-All parties do the same at the same time.  Where the engine sums over rows, a party says what its
-own add up to, and goes on with what those of all parties do.
+All shards run the same task at the same time.  Where the engine sums over rows, a shard sends its
+partial sums, and goes on with the totals over all shards.
 """
 
 import sys
@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.dask.lockstep import STOP, Message
+from properboost.dask.all_reduce import STOP, Message
 from properboost.data.binning import Binning
 from properboost.engine.local import LocalBooster, LocalRows, Peers
 from properboost.engine.protocols import BoostingStopped, ModelSet
 from properboost.models.ensemble import Rounds
 from properboost.models.interactions import PairBins
 
-__all__ = ["Party", "RowsOfParty"]
+__all__ = ["Shard", "ShardRows"]
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOfParty:
-    """Which rows a party has: `places` of those that count, in the order of the engine.
+class ShardRows:
+    """The rows of a shard: `places` of those that count, in the order of the engine.
 
-    They are among the rows of its partitions, one after the other.  Segments are those of all
-    rows, of which a party may have none.
+    A place is a row's position in the shard's partitions, one after the other.  Segments are those
+    of all rows; a shard may have no row of a segment.
     """
 
     classes: NDArray[Any]
@@ -50,61 +50,61 @@ class _Abandoned(BaseException):  # no error: nobody waits for the task any more
 
 
 class _Exchange:
-    """Runs tasks in a thread of their own, one at a time, and carries messages and answers.
+    """A thread that runs one task at a time, and queues for its messages and their answers.
 
-    Tasks have numbers that grow, as calls need not arrive in the order in which they were made.
+    Tasks have growing numbers, as calls may arrive in another order than they were made in.
     """
 
     def __init__(self) -> None:
         self._number = self._ended = 0
-        self._said: SimpleQueue[Message] = SimpleQueue()
+        self._messages: SimpleQueue[Message] = SimpleQueue()
         self._answers: SimpleQueue[Any] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def begin(self, number: int, task: Callable[[], Any]) -> Message:
-        """Begin a task; return what it says first."""
+        """Begin a task; return its first message."""
         if number <= self._ended:
             return _refuse(number)
         self.abandon(number - 1)
         self._number = number
         self._thread = threading.Thread(target=self._run, args=(task,), daemon=True)
         self._thread.start()
-        return self._said.get()
+        return self._messages.get()
 
     def go_on(self, number: int, answer: Any) -> Message:
-        """Answer a task; return what it says next."""
+        """Answer a task; return its next message."""
         if number <= self._ended or number != self._number:
             return _refuse(number)
         self._answers.put(answer)
-        return self._said.get()
+        return self._messages.get()
 
     def abandon(self, number: int) -> None:
-        """End the task that waits for an answer, if any, and all up to a number."""
+        """End the task that waits for an answer, if any, and all tasks up to a number."""
         self._ended = number
         if self._thread is not None and self._thread.is_alive():
             self._answers.put(_Abandoned)
             self._thread.join()
-        self._said, self._answers = SimpleQueue(), SimpleQueue()
+        self._messages, self._answers = SimpleQueue(), SimpleQueue()
 
-    def say(self, *message: Any) -> Any:
-        """Say something, in the task's thread; return the answer."""
-        self._said.put(message)
+    def send(self, *message: Any) -> Any:
+        """Send a message, in the task's thread; return the answer."""
+        self._messages.put(message)
         answer = self._answers.get()
         if answer is _Abandoned:
             raise _Abandoned
         return answer
 
-    def share(self, sums: NDArray[np.int64], largest: NDArray[np.float64]) -> None:
-        """Put what those of all parties are in the place of these numbers."""
-        sums[:], largest[:] = self.say("share", sums, largest)
+    def all_reduce(self, sums: NDArray[np.int64], largest: NDArray[np.float64]) -> None:
+        """Replace these numbers by their totals over all shards, in place."""
+        sums[:], largest[:] = self.send("all_reduce", sums, largest)
 
     def _run(self, task: Callable[[], Any]) -> None:
         try:
-            self._said.put(("done", task()))
+            self._messages.put(("done", task()))
         except _Abandoned:
             pass
         except BaseException as error:  # the client gets it
-            self._said.put(("failed", error))
+            self._messages.put(("failed", error))
 
 
 def _refuse(number: int) -> Message:
@@ -112,21 +112,21 @@ def _refuse(number: int) -> Message:
 
 
 class _Engine:
-    """What a party has: rows with the codes of features or of pairs, and models over them."""
+    """The engine of a shard: rows with the codes of features or of pairs, and models over them."""
 
-    def __init__(self, codes: Sequence[NDArray[np.uint8]], rows: RowsOfParty) -> None:
-        own = np.empty((len(rows.binning.features), len(rows.places)), dtype=np.uint8)
+    def __init__(self, codes: Sequence[NDArray[np.uint8]], rows: ShardRows) -> None:
+        codes_in_order = np.empty((len(rows.binning.features), len(rows.places)), dtype=np.uint8)
         n_rows = sum(part.shape[1] for part in codes)
         if len(rows.places) and not 0 <= rows.places.min() <= rows.places.max() < n_rows:
             raise IndexError(f"places must be those of {n_rows} rows")
-        for j, column in enumerate(own):
-            # NumPy would hold what it takes apart from `out` if it had to check places.
+        for j, column in enumerate(codes_in_order):
+            # mode="clip": NumPy would buffer the output if it had to check places.
             np.concatenate([part[j] for part in codes]).take(rows.places, out=column, mode="clip")
         self.exchange = _Exchange()
         training = LocalRows(
             classes=rows.classes,
             binning=rows.binning,
-            codes=own,
+            codes=codes_in_order,
             segments=rows.segments,
             class_of=rows.class_of,
             weight=rows.weight,
@@ -135,12 +135,12 @@ class _Engine:
             names=rows.names,
             numbers=rows.numbers,
             pairs=None,
-            peers=Peers(self.exchange.share, rows.class_weights, rows.rows_of_class),
+            peers=Peers(self.exchange.all_reduce, rows.class_weights, rows.rows_of_class),
         )
         self._rows = {0: training}
         self._boosters: dict[int, LocalBooster] = {}
 
-    # -- what all parties do together --------------------------------------------------------------
+    # -- tasks of all shards together -------------------------------------------------------------
 
     def start(
         self,
@@ -160,7 +160,7 @@ class _Engine:
         """Boost models."""
 
         def report(done: int, risk: float) -> None:
-            if self.exchange.say("report", done, risk) == STOP:
+            if self.exchange.send("report", done, risk) == STOP:
                 raise BoostingStopped
 
         with suppress(BoostingStopped):
@@ -173,11 +173,11 @@ class _Engine:
             )
 
     def weigh(self, codes: int, group_of: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
-        """Return the weight that each code holds in groups of segments, of all parties together."""
+        """Return the weight of each code in groups of segments, over all shards."""
         weights = self._rows[codes].weigh_groups(group_of, n_groups)
         return np.stack([np.concatenate(of_group) for of_group in weights])
 
-    # -- what a party does by itself ---------------------------------------------------------------
+    # -- tasks of a shard by itself ----------------------------------------------------------------
 
     def lay(self, number: int, pairs: Sequence[PairBins]) -> None:
         """Find the codes of pairs."""
@@ -196,48 +196,48 @@ class _Engine:
         return self._boosters[number].rounds(model, first=first)
 
     def get(self, number: int, name: str, *arguments: Any) -> Any:
-        """Return what a property or a method of models says."""
+        """Return the value of a property or of a method of models."""
         attribute = getattr(self._boosters[number], name)
         return attribute(*arguments) if callable(attribute) else attribute
 
     def forget(self, number: int) -> None:
-        """Give up models."""
+        """Drop models."""
         self._boosters.pop(number, None)
 
 
-class Party:
+class Shard:
     """The rows of some partitions, and the engine that runs on them."""
 
     def __init__(self, codes: Sequence[NDArray[np.uint8]]) -> None:
         self._codes: Sequence[NDArray[np.uint8]] = codes
 
     def answer(self, method: str, *arguments: Any) -> tuple[Any, Exception | None]:
-        """Return what a method returns, or what it raises: other errors are those of the worker."""
+        """Return the result and the error of a method: errors that it raises are the worker's."""
         try:
             return getattr(self, method)(*arguments), None
         except Exception as error:
             return None, error
 
-    def prepare(self, rows: RowsOfParty) -> None:
-        """Take the rows out of the partitions' codes, which are not needed any more."""
+    def prepare(self, rows: ShardRows) -> None:
+        """Take the rows out of the partitions' codes, and drop these."""
         self._engine = _Engine(self._codes, rows)
         self._codes = ()
 
     def begin(self, number: int, task: str, *arguments: Any) -> Message:
-        """Begin what all parties do together; return what the task says first."""
-        own = getattr(self._engine, task)
-        return self._engine.exchange.begin(number, lambda: own(*arguments))
+        """Begin a task of all shards together; return its first message."""
+        method = getattr(self._engine, task)
+        return self._engine.exchange.begin(number, lambda: method(*arguments))
 
     def go_on(self, number: int, answer: Any) -> Message:
-        """Answer the task; return what it says next."""
+        """Answer the task; return its next message."""
         return self._engine.exchange.go_on(number, answer)
 
     def abandon(self, number: int) -> None:
-        """End the task that waits for an answer, if any, and all up to a number."""
+        """End the task that waits for an answer, if any, and all tasks up to a number."""
         self._engine.exchange.abandon(number)
 
     def ask(self, task: str, *arguments: Any) -> Any:
-        """Return what the party says by itself, perhaps while a task waits for an answer."""
+        """Return the result of a task by itself, perhaps while another waits for an answer."""
         return getattr(self._engine, task)(*arguments)
 
     def __del__(self) -> None:
@@ -246,7 +246,7 @@ class Party:
 
 
 def _count_threads() -> int:
-    """Return how many threads the worker gives to tasks."""
+    """Return the number of threads that the worker gives to tasks."""
     from distributed import get_worker
 
     try:

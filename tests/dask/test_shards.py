@@ -1,4 +1,4 @@
-"""Workers that die or freeze while a model is fitted: the same bytes, or an error in time."""
+"""Test fits whose workers die or freeze: the same bytes, or an error in time."""
 
 import contextlib
 import os
@@ -15,15 +15,15 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from properboost.dask import DaskProperBoostClassifier, fleet, lockstep  # noqa: E402
+from properboost.dask import DaskProperBoostClassifier, all_reduce, shards  # noqa: E402
 
 pytestmark = MARKS
 
-DEADLINE = 6.0  # on a busy machine, workers may not be heard of for seconds
+DEADLINE = 6.0  # on a busy machine, the scheduler may not hear of workers for seconds
 
 
 class Workers:
-    """Three workers, of another cluster where not all that were killed were started again."""
+    """Three workers; a new cluster has them where a killed worker was not restarted."""
 
     def __init__(self):
         self.stack = contextlib.ExitStack()
@@ -32,7 +32,7 @@ class Workers:
     def get(self):
         end = time.monotonic() + 8.0
         while self.client is not None and time.monotonic() < end:
-            with contextlib.suppress(OSError):  # of one that was killed, and is listed still
+            with contextlib.suppress(OSError):  # a killed worker may still be listed
                 if len(self.client.run(os.getpid)) == 3:
                     return self.client
             time.sleep(0.05)
@@ -43,9 +43,9 @@ class Workers:
 
 @pytest.fixture(scope="module")
 def workers():
-    own = Workers()
-    with own.stack:
-        yield own
+    pool = Workers()
+    with pool.stack:
+        yield pool
 
 
 @pytest.fixture
@@ -60,23 +60,26 @@ def rows(n=900):
 
 
 class Strike:
-    """Kills or freezes workers that hold parties, just before the n-th call of them."""
+    """Strike that kills or freezes workers with shards just before the n-th call."""
 
     def __init__(self, monkeypatch, client, at, number, all_of_them=False):
         self.left, self.number, self.all, self.struck = at, number, all_of_them, []
-        plain = lockstep.call
+        plain = all_reduce.call
 
-        def call(workers, lines, *arguments):
+        def call(workers, connections, *arguments):
             self.left -= 1
             if self.left == 0:
-                struck = [line.worker.address for line in (lines if self.all else lines[-1:])]
+                struck = [
+                    connection.worker.address
+                    for connection in (connections if self.all else connections[-1:])
+                ]
                 self.struck = list(client.run(os.getpid, workers=struck).values())
                 for pid in self.struck:
                     os.kill(pid, self.number)
-            return plain(workers, lines, *arguments)
+            return plain(workers, connections, *arguments)
 
-        monkeypatch.setattr(lockstep, "call", call)
-        monkeypatch.setattr(fleet, "call", call)
+        monkeypatch.setattr(all_reduce, "call", call)
+        monkeypatch.setattr(shards, "call", call)
 
 
 SETTINGS = {
@@ -92,7 +95,7 @@ SETTINGS = {
 }
 
 
-# The calls of a fit: prepare, begin and go_on of "start", what models say, begin and go_on of
+# The calls of a fit: prepare, begin and go_on of "start", the models' sums, begin and go_on of
 # "advance".
 @pytest.mark.parametrize(
     ("name", "at"),
@@ -139,7 +142,7 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
     settings = {"n_estimators": 12}
     expected = file_of(pb.ProperBoostClassifier(**settings).fit(X, y), tmp_path)
     strike = Strike(monkeypatch, client, 9, signal.SIGSTOP)
-    heard = client.run_on_scheduler(find_last_heard)  # some time before the fit begins
+    heard = client.run_on_scheduler(find_last_heard)  # this is some time before the fit
     try:
         model = DaskProperBoostClassifier(client=client, deadline=DEADLINE, **settings)
         with watched(client):
@@ -154,12 +157,12 @@ def test_a_worker_that_is_frozen(monkeypatch, client, tmp_path):
 
 
 def test_scattered_chunks_of_a_frozen_worker(client):
-    """Nobody can compute them again."""
+    """No worker can compute scattered chunks again."""
     X, y = rows(300)
     where = sorted(client.run(os.getpid).items())
-    # Without a hash: equal chunks would have one key, and the copy of the other worker.
+    # With a hash, equal chunks would share a key, and the other worker would have a copy.
     parts = [client.scatter(X, workers=[address], hash=False) for address, _ in where[:2]]
-    lazy = da.concatenate([da.from_delayed(dask.delayed(own), X.shape, float) for own in parts])
+    lazy = da.concatenate([da.from_delayed(dask.delayed(part), X.shape, float) for part in parts])
     _, frozen = where[0]
     os.kill(frozen, signal.SIGSTOP)
     try:
@@ -167,13 +170,13 @@ def test_scattered_chunks_of_a_frozen_worker(client):
         begun = time.monotonic()
         with watched(client), pytest.raises(RuntimeError, match="chunks that were scattered"):
             model.fit(lazy, np.concatenate([y, y]))
-        assert time.monotonic() - begun < 20.0  # a busy machine's
+        assert time.monotonic() - begun < 20.0  # a busy machine needs this long
     finally:
         os.kill(frozen, signal.SIGKILL)
 
 
 def hold(seconds):
-    """Sleep with the GIL, as many an extension works."""
+    """Sleep while holding the GIL, as many extensions do."""
     import ctypes
 
     ctypes.PyDLL(None).usleep(int(1e6 * seconds))
@@ -181,16 +184,17 @@ def hold(seconds):
 
 
 def test_a_worker_that_others_hold_up_is_left_alone(client, tmp_path):
-    """It is given up for this fit; it lives, and the task that held it has run once."""
+    """This fit gives the blocked worker up; the worker lives, and the blocking task runs once."""
     X, y = rows()
     expected = file_of(pb.ProperBoostClassifier(n_estimators=12).fit(X, y), tmp_path)
     lazy = client.persist(da.from_array(X, chunks=(150, -1)))
-    DaskProperBoostClassifier(client=client, n_estimators=1).fit(lazy, y)  # all have rows
+    # Every worker has rows then.
+    DaskProperBoostClassifier(client=client, n_estimators=1).fit(lazy, y)
     before = client.run(os.getpid)
     deadline = 3.0
     with distributed.Client(client.cluster, set_as_default=False) as other:
-        held_up = sorted(before)[-1]
-        task = other.submit(hold, 3.0 * deadline, workers=[held_up], pure=False)
+        blocked = sorted(before)[-1]
+        task = other.submit(hold, 3.0 * deadline, workers=[blocked], pure=False)
         while not client.run_on_scheduler(find_processing, task.key):
             time.sleep(0.01)
         model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=deadline)
@@ -198,7 +202,7 @@ def test_a_worker_that_others_hold_up_is_left_alone(client, tmp_path):
             model.fit(lazy, y)
         assert not task.done()
         assert file_of(model.to_local(), tmp_path) == expected
-        assert task.result() == before[held_up]
+        assert task.result() == before[blocked]
     assert client.run(os.getpid) == before
 
 
@@ -207,7 +211,7 @@ def find_processing(key, dask_scheduler=None):
 
 
 def test_all_workers_that_have_rows(monkeypatch, client, tmp_path):
-    """The model begins anew on others, that came meanwhile or had none; watchers see it once."""
+    """The model begins anew on workers without rows or new ones; watchers see each score once."""
     X, y = rows()
     settings = {
         "n_estimators": 12,
@@ -227,24 +231,24 @@ def find_bound(dask_scheduler=None):
     return [str(key) for key, task in dask_scheduler.tasks.items() if task.worker_restrictions]
 
 
-def test_parties_alone_are_bound_to_workers(monkeypatch, client):
-    """Dask never lets go of where a task may run: partitions must outlive any worker."""
+def test_shards_alone_are_bound_to_workers(monkeypatch, client):
+    """Dask never drops a task's binding, and partitions must outlive any worker."""
     X, y = rows()
     strike = Strike(monkeypatch, client, 12, signal.SIGKILL)
-    plain, bound = fleet.call, []
+    plain, bound = shards.call, []
 
     def call(*arguments):
         bound.append(client.run_on_scheduler(find_bound))
         return plain(*arguments)
 
-    monkeypatch.setattr(lockstep, "call", call)
-    monkeypatch.setattr(fleet, "call", call)
+    monkeypatch.setattr(all_reduce, "call", call)
+    monkeypatch.setattr(shards, "call", call)
     model = DaskProperBoostClassifier(client=client, n_estimators=6, deadline=30.0)
     with watched(client):
         model.fit(da.from_array(X, chunks=(150, -1)) + 0.0, y)
     assert strike.struck
     assert max(map(len, bound)) >= 3
-    assert all(name.startswith("Party-") for own in bound for name in own)
+    assert all(name.startswith("Shard-") for names in bound for name in names)
 
 
 def find_idle(dask_scheduler=None):
@@ -252,23 +256,23 @@ def find_idle(dask_scheduler=None):
 
 
 def test_workers_with_rows_are_not_idle(monkeypatch, client):
-    """A cluster that adapts would close them."""
+    """An adaptive cluster would close idle workers."""
     X, y = rows()
-    plain, idle = fleet.call, []
+    plain, idle = shards.call, []
 
     def call(*arguments):
-        end = time.monotonic() + 5.0  # until the tasks that say so have begun
-        while (found := client.run_on_scheduler(find_idle)) and time.monotonic() < end:
+        end = time.monotonic() + 5.0  # the tasks that keep workers busy must have started
+        while (workers := client.run_on_scheduler(find_idle)) and time.monotonic() < end:
             time.sleep(0.01)
-        idle.append(found)
+        idle.append(workers)
         return plain(*arguments)
 
-    monkeypatch.setattr(lockstep, "call", call)
+    monkeypatch.setattr(all_reduce, "call", call)
     model = DaskProperBoostClassifier(client=client, n_estimators=2, deadline=30.0)
     with watched(client):
         model.fit(client.persist(da.from_array(X, chunks=(150, -1))), y)
         assert set(map(tuple, idle)) == {()}
-        while len(client.run_on_scheduler(find_idle)) < 3:  # and not longer than the fit takes
+        while len(client.run_on_scheduler(find_idle)) < 3:  # workers are idle again after the fit
             time.sleep(0.01)
 
 
@@ -282,9 +286,9 @@ def let_go_of_all(client):
 
 def test_no_worker_is_there():
     X, y = rows()
-    with cluster(1) as own:
-        let_go_of_all(own)
-        model = DaskProperBoostClassifier(client=own, n_estimators=12, deadline=2.0)
+    with cluster(1) as client:
+        let_go_of_all(client)
+        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
         with pytest.raises(RuntimeError, match=r"the cluster had no worker for 2 seconds"):
             model.fit(da.from_array(X, chunks=(150, -1)), y)
 
@@ -292,7 +296,7 @@ def test_no_worker_is_there():
 def test_no_worker_is_left(monkeypatch):
     X, y = rows()
     left = 9
-    plain = lockstep.call
+    plain = all_reduce.call
 
     def call(workers, *arguments):
         nonlocal left
@@ -301,10 +305,10 @@ def test_no_worker_is_left(monkeypatch):
             let_go_of_all(workers.client)
         return plain(workers, *arguments)
 
-    with cluster(1) as own:
-        monkeypatch.setattr(lockstep, "call", call)
-        monkeypatch.setattr(fleet, "call", call)
-        model = DaskProperBoostClassifier(client=own, n_estimators=12, deadline=2.0)
+    with cluster(1) as client:
+        monkeypatch.setattr(all_reduce, "call", call)
+        monkeypatch.setattr(shards, "call", call)
+        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
         with pytest.raises(
             RuntimeError, match=r"all workers were lost, and no other came in 2 seconds"
         ):

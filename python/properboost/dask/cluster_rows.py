@@ -1,4 +1,4 @@
-"""Training rows whose codes are in a cluster, and models over them, as boosting sees them."""
+"""Training rows whose codes are on workers, and a booster over them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.dask.fleet import Fleet
-from properboost.dask.waiting import Lost
+from properboost.dask.shards import Shards
+from properboost.dask.worker_health import WorkersLost
 from properboost.data.labels import SortedRows
 from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
@@ -18,24 +18,24 @@ from properboost.models.interactions import PairBins
 __all__ = ["ClusterRows"]
 
 HELD_OUT = 2
-"""The size of the role of a segment that a model is scored on."""
+"""The absolute role of a segment that a model is scored on."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterRows(TrainingRows):
-    """Training rows whose codes are with the parties of a fleet.
+    """Training rows whose codes are in `shards`.
 
-    `sizes` are those of all segments, of which these rows are the ones where `is_kept`.
+    `sizes` are those of all segments; these rows are in the segments where `has_segment`.
     """
 
-    fleet: Fleet
+    shards: Shards
     sizes: NDArray[np.int64]
     place: Callable[[dict[str, Any], SortedRows], "ClusterRows"]
-    """Places rows with these fields of `TrainingRows` in the cluster, in an order."""
-    is_kept: NDArray[np.bool_] | None = None
-    """None is all."""
+    """Function that places rows with these fields of `TrainingRows` on workers, in an order."""
+    has_segment: NDArray[np.bool_] | None = None
+    """Whether each segment is among these rows; None is all."""
     codes_number: int = 0
-    """The number that parties know the codes by."""
+    """The number under which shards keep the codes."""
 
     @property
     def can_be_copied(self) -> bool:
@@ -44,7 +44,7 @@ class ClusterRows(TrainingRows):
 
     def of_pairs(self, pairs: Sequence[PairBins]) -> Self:
         """Return the same rows with the codes of pairs of these features."""
-        return replace(self, codes_number=self.fleet.lay(pairs), pairs=tuple(pairs))
+        return replace(self, codes_number=self.shards.lay(pairs), pairs=tuple(pairs))
 
     def first_pairs(self, n: int) -> Self:
         """Return the same rows with the codes of the first `n` of these pairs."""
@@ -53,10 +53,10 @@ class ClusterRows(TrainingRows):
     def of_segments(self, taken: NDArray[np.bool_]) -> Self:
         """Return the rows of a part of the segments, in the same order."""
         everywhere = np.ones(len(self.sizes), dtype=bool)
-        is_kept = everywhere if self.is_kept is None else self.is_kept.copy()
-        is_kept[is_kept] = taken
+        has_segment = everywhere if self.has_segment is None else self.has_segment.copy()
+        has_segment[has_segment] = taken
         of_rows = np.repeat(taken, np.diff(self.segments))
-        return replace(self, is_kept=is_kept, **self._part_of(of_rows))
+        return replace(self, has_segment=has_segment, **self._part_of(of_rows))
 
     def reorder(self, order: SortedRows) -> Self:
         """Return the same rows, sorted in another order."""
@@ -65,59 +65,59 @@ class ClusterRows(TrainingRows):
 
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""
-        of_parties = self.fleet.ask("gather", self.codes_number, tuple(features))
-        return self.join(of_parties, np.empty((len(features), self.fleet.n_rows), dtype=np.uint8))
+        by_shard = self.shards.ask("gather", self.codes_number, tuple(features))
+        return self.join(by_shard, np.empty((len(features), self.shards.n_rows), dtype=np.uint8))
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight that codes have in groups of segments; -1 is no group."""
-        if self.is_kept is not None:
-            everywhere = np.full(len(self.is_kept), -1)
-            everywhere[self.is_kept] = group_of
+        if self.has_segment is not None:
+            everywhere = np.full(len(self.has_segment), -1)
+            everywhere[self.has_segment] = group_of
             group_of = everywhere
-        weights = self.fleet.run("weigh", self.codes_number, group_of, n_groups)[0]
+        weights = self.shards.run("weigh", self.codes_number, group_of, n_groups)[0]
         return [self._split(of_group) for of_group in weights]
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
-        of_parties = [raw.T for raw in self.fleet.ask("add_up", ensemble)]
-        raw = self.join(of_parties, np.empty((len(of_parties[0]), self.fleet.n_rows)))
+        by_shard = [raw.T for raw in self.shards.ask("add_up", ensemble)]
+        raw = self.join(by_shard, np.empty((len(by_shard[0]), self.shards.n_rows)))
         return np.ascontiguousarray(raw.T)
 
     def start(self, models: ModelSet) -> "ClusterBooster":
         """Set up models over these rows."""
         return ClusterBooster(self, models)
 
-    def join(self, of_parties: Sequence[NDArray[Any]], all_rows: NDArray[Any]) -> NDArray[Any]:
-        """Return what parties return of their rows, (n, n_rows)."""
-        for places, values in zip(self.fleet.rows, of_parties, strict=True):
+    def join(self, by_shard: Sequence[NDArray[Any]], all_rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the values that shards return of their rows, joined: (n, n_rows)."""
+        for places, values in zip(self.shards.rows, by_shard, strict=True):
             all_rows[:, places] = values
-        if self.is_kept is None:
+        if self.has_segment is None:
             return all_rows
-        return all_rows[:, np.repeat(self.is_kept, self.sizes)]
+        return all_rows[:, np.repeat(self.has_segment, self.sizes)]
 
 
 class ClusterBooster:
-    """Models that parties boost together: a `Booster` of rows in a cluster.
+    """Models that shards boost together: the `Booster` of rows on workers.
 
-    Where workers are lost, models go on from their last estimator; or from the first, where those
-    that are boosted one after the other have come differently far.
+    Where workers are lost, models go on from their last estimator.  They begin again where models
+    that are boosted one after the other have different numbers of estimators.
     """
 
     def __init__(self, rows: ClusterRows, models: ModelSet) -> None:
-        self._fleet, self._rows, self._models = rows.fleet, rows, models
+        self._shards, self._rows, self._models = rows.shards, rows, models
         shared = models.options[0]
         cyclic = shared.selection == "cyclic"
         self._tables = len(rows.bins.widths) if cyclic else 1  # of an estimator
         self._repeated = models.n_repeated
         self._saved_rounds: list[Rounds] = []  # of each model, before a worker was lost
         self._calls: list[tuple[int, Any, bool]] = []  # of `advance`, that were done
-        self._number = self._fleet.new_number()
-        self._fleet.run("start", make=self._describe)
-        self._fleet.register(self._number, self)
+        self._number = self._shards.new_number()
+        self._shards.run("start", make=self._describe)
+        self._shards.register(self._number, self)
 
     def __del__(self) -> None:
         if hasattr(self, "_number"):
-            self._fleet.forget(self._number)
+            self._shards.forget(self._number)
 
     def _describe(self) -> tuple[Any, ...]:
         models = replace(
@@ -128,11 +128,13 @@ class ClusterBooster:
             self._rows.codes_number,
             self._rows.seed,
             models,
-            None if self._models.base is None else self._fleet.each(self._models.describe_base),
+            None
+            if self._models.base is None
+            else self._shards.per_shard(self._models.describe_base),
         )
 
     def _all_rounds(self) -> tuple[Rounds, ...]:
-        """Return the rounds that the models go on from."""
+        """Return the rounds from which the models go on."""
         earlier = self._models.earlier
         if not self._saved_rounds:
             return tuple(earlier)
@@ -140,11 +142,11 @@ class ClusterBooster:
             return tuple(self._saved_rounds)
         return tuple(Rounds.chain(both) for both in zip(earlier, self._saved_rounds, strict=True))
 
-    # -- what a `Booster` has ----------------------------------------------------------------------
+    # -- members of a `Booster` --------------------------------------------------------------------
 
     @property
     def n_estimators(self) -> NDArray[np.int64]:
-        """The estimators that each model has."""
+        """The number of estimators of each model."""
         return cast("NDArray[np.int64]", self._get("n_estimators"))
 
     @property
@@ -163,12 +165,12 @@ class ClusterBooster:
 
     def held_out(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of the rows that the model is scored on."""
-        is_held = np.repeat(np.abs(self._models.roles[model]) == HELD_OUT, self._rows.sizes)
-        raw = np.empty(self._fleet.n_rows)
-        of_parties = self._fleet.ask("get", self._number, "held_out", model)
-        for places, values in zip(self._fleet.rows, of_parties, strict=True):
-            raw[places[is_held[places]]] = values
-        held_out: NDArray[np.float64] = raw[is_held]
+        is_held_out = np.repeat(np.abs(self._models.roles[model]) == HELD_OUT, self._rows.sizes)
+        raw = np.empty(self._shards.n_rows)
+        by_shard = self._shards.ask("get", self._number, "held_out", model)
+        for places, values in zip(self._shards.rows, by_shard, strict=True):
+            raw[places[is_held_out[places]]] = values
+        held_out: NDArray[np.float64] = raw[is_held_out]
         return held_out
 
     def curves(self, model: int) -> NDArray[np.float64]:
@@ -176,12 +178,12 @@ class ClusterBooster:
         return cast("NDArray[np.float64]", self._get("curves", model))
 
     def rounds(self, model: int, *, first: int = 0) -> Rounds:
-        """Return the rounds of a model from this one on, and how far each moved the margins."""
+        """Return a model's rounds from `first` on, with how far each moved the margins."""
         while True:
             saved = self._saved_rounds
             before = saved[model] if saved else None
             n = 0 if before is None else len(before)
-            new: Rounds = self._fleet.ask_one("rounds", self._number, model, max(0, first - n))
+            new: Rounds = self._shards.ask_one("rounds", self._number, model, max(0, first - n))
             if saved is not self._saved_rounds:  # a worker was lost meanwhile
                 continue
             if before is None or first >= n:
@@ -190,9 +192,9 @@ class ClusterBooster:
 
     def raw(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of all rows."""
-        of_parties = [raw[None] for raw in self._fleet.ask("get", self._number, "raw", model)]
-        raw = np.empty((1, self._fleet.n_rows))
-        return cast("NDArray[np.float64]", self._rows.join(of_parties, raw)[0])
+        by_shard = [raw[None] for raw in self._shards.ask("get", self._number, "raw", model)]
+        raw = np.empty((1, self._shards.n_rows))
+        return cast("NDArray[np.float64]", self._rows.join(by_shard, raw)[0])
 
     def advance(
         self,
@@ -200,10 +202,10 @@ class ClusterBooster:
         models: NDArray[np.int64] | None = None,
         progress: Callable[[int, float], None] | None = None,
         *,
-        report_each: bool = False,  # noqa: ARG002  # parties would not report at the same time
+        report_each: bool = False,  # noqa: ARG002  # shards would not report at the same time
         keep_others: bool = False,
     ) -> None:
-        """Boost these models by up to so many more estimators, while one helps."""
+        """Boost these models by up to `n_estimators` more, while an estimator helps."""
         begun = int(self.n_estimators.max())
         reported = skipped = 0
 
@@ -218,12 +220,12 @@ class ClusterBooster:
         while more > 0:
             try:
                 reports = progress is not None
-                self._fleet.run_once(
+                self._shards.run_once(
                     "advance", self._number, more, models, reports, keep_others, report=report
                 )
                 break
-            except Lost as lost:
-                self._fleet.recover(lost.workers)
+            except WorkersLost as lost:
+                self._shards.recover(lost.workers)
                 done = int(self.n_estimators.max()) - begun
                 more, skipped = n_estimators - done, min(done, reported)
                 if done > reported:  # the last estimator was finished, and not reported
@@ -231,12 +233,12 @@ class ClusterBooster:
         self._calls.append((n_estimators, models, keep_others))
 
     def _get(self, name: str, *arguments: Any) -> Any:
-        return self._fleet.ask_one("get", self._number, name, *arguments)
+        return self._shards.ask_one("get", self._number, name, *arguments)
 
     # -- when workers are lost ---------------------------------------------------------------------
 
     def remember(self, ask: Callable[..., Any] | None) -> None:
-        """Take the rounds that models have so far from a party, if one is left."""
+        """Fetch the rounds so far from a shard, if one is left."""
         counts = np.arange(2) if ask is None else ask("get", self._number, "n_estimators")
         if ask is None or not self._models.keep_rounds or counts.min() < counts.max():
             self._saved_rounds, self._repeated = [], self._models.n_repeated
@@ -251,8 +253,8 @@ class ClusterBooster:
         self._saved_rounds, self._repeated = new, int(counts[0])
 
     def start_again(self) -> None:
-        """Set the models up, as far as they were, on parties that are new or know nothing."""
-        self._fleet.run_once("start", *self._describe())
+        """Set the models up on the shards again, as far as they were."""
+        self._shards.run_once("start", *self._describe())
         if self._repeated == self._models.n_repeated:
             for n, models, keep_others in self._calls:
-                self._fleet.run_once("advance", self._number, n, models, False, keep_others)
+                self._shards.run_once("advance", self._number, n, models, False, keep_others)

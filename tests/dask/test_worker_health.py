@@ -1,4 +1,4 @@
-"""The workers of a cluster as a fit sees them: which may be used, and which are given up."""
+"""Test a fit's view of the workers of a cluster: the usable ones, and those that it gives up."""
 
 import time
 
@@ -12,23 +12,23 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from properboost.dask import DaskProperBoostClassifier, fleet, waiting  # noqa: E402
-from properboost.dask.on_scheduler import Taken  # noqa: E402
-from properboost.dask.waiting import Lost, Worker, Workers  # noqa: E402
+from properboost.dask import DaskProperBoostClassifier, shards, worker_health  # noqa: E402
+from properboost.dask.on_scheduler import Reassignment  # noqa: E402
+from properboost.dask.worker_health import Worker, Workers, WorkersLost  # noqa: E402
 
 pytestmark = MARKS
 
 
-class Clock:
-    """Stands for time, which passes where it is waited for."""
+class FakeClock:
+    """Stand-in for the clock, which waiting moves on."""
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr(waiting.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(worker_health.time, "monotonic", lambda: self.now)
 
 
 class Scheduler:
-    """Stands for a client: what its scheduler says of workers is set here."""
+    """Stand-in for a client, with the states of workers that tests set."""
 
     def __init__(self, clock):
         self.clock, self.workers, self.holders = clock, {}, set()
@@ -40,16 +40,16 @@ class Scheduler:
         self.workers[address] = (process or f"process of {address}", status, heard)
 
     def run_on_scheduler(self, function, *arguments):
-        if function is waiting.take_away:
+        if function is worker_health.take_away:
             self.taken.append(arguments[1])
-            return Taken([], [], [], [], [])
-        if function is waiting.let_pass:
+            return Reassignment([], [], [], [], [])
+        if function is worker_health.let_pass:
             self.passed.append(self.clock.now)
             return []
         states = [
-            (address, *own, self.clock.now - own[-1]) for address, own in self.workers.items()
+            (address, *state, self.clock.now - state[-1]) for address, state in self.workers.items()
         ]
-        holders = {self.workers[own][0] for own in self.holders if own in self.workers}
+        holders = {self.workers[key][0] for key in self.holders if key in self.workers}
         return states, holders, self.only_queued
 
     def submit(self, function, **_):
@@ -62,7 +62,7 @@ class Scheduler:
 
 @pytest.fixture
 def clock(monkeypatch):
-    return Clock(monkeypatch)
+    return FakeClock(monkeypatch)
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def scheduler(clock):
 
 @pytest.fixture
 def workers(scheduler):
-    own = Workers(scheduler, 10.0)
-    own._import_on = own._ready.update  # as if each had imported the package at once
-    return own
+    pool = Workers(scheduler, 10.0)
+    pool._import_on = pool._ready.update  # as if each worker had imported the package
+    return pool
 
 
 def worker(address, process=None):
@@ -99,12 +99,12 @@ def test_only_running_workers_get_something_new(scheduler, workers, status):
 
 
 def test_a_worker_is_silent_after_the_deadline_at_the_second_look(scheduler, workers, clock):
-    """A scheduler that was busy itself has not read yet what workers have sent meanwhile."""
+    """A scheduler that was busy may not have read yet what workers sent."""
     scheduler.run("a")
     clock.now += 10.5
     workers.look()
     assert not workers.is_gone(worker("a"))
-    scheduler.run("a")  # what was sent
+    scheduler.run("a")  # the message that the scheduler had not read
     clock.now += 1.0
     workers.look()
     assert not workers.is_gone(worker("a"))
@@ -132,7 +132,7 @@ def test_errors_come_by_the_deadline_since_a_worker_could_last_be_used(scheduler
 
 
 def test_a_cluster_without_workers_gets_a_task(scheduler, workers):
-    """One that adapts starts workers for tasks, and for nothing else."""
+    """An adaptive cluster starts workers for tasks alone."""
     plain = scheduler.sync
 
     def sync(*arguments):
@@ -150,13 +150,13 @@ def test_workers_that_hold_nothing_of_this_fit_are_left_alone(scheduler, workers
     scheduler.run("a")
     scheduler.run("b", status="paused")
     scheduler.run("c")
-    care = waiting._Care(workers, ["key"], set(), bound=False)
+    care = worker_health._Supervision(workers, ["key"], set(), bound=False)
     scheduler.holders = {"a"}
     for _ in range(30):
         clock.now += 1.0
         scheduler.run("a")
         scheduler.run("b", status="paused")
-        assert not care.look_after()  # c is silent
+        assert not care.look_after()  # c stays silent
     assert not workers._given_up
     scheduler.holders = {"b", "c"}
     care.look_after()
@@ -167,35 +167,36 @@ def test_workers_that_hold_nothing_of_this_fit_are_left_alone(scheduler, workers
 
 def test_what_is_bound_to_a_worker_begins_anew_without_it(scheduler, workers, clock):
     scheduler.run("a")
-    care = waiting._Care(workers, ["key"], set(), bound=True)
+    care = worker_health._Supervision(workers, ["key"], set(), bound=True)
     scheduler.holders = {"a"}
     workers.look()
     clock.now += 11.0
     care.look_after()
     clock.now += 1.0
-    with pytest.raises(Lost) as lost:
+    with pytest.raises(WorkersLost) as lost:
         care.look_after()
     assert lost.value.workers == {worker("a")}
 
 
 def test_what_only_queues_for_the_deadline_is_let_pass_from_then_on(scheduler, workers, clock):
-    care = waiting._Care(workers, ["key"], set(), bound=False)
+    care = worker_health._Supervision(workers, ["key"], set(), bound=False)
     begun = clock.now
     for second in range(30):
         scheduler.run("a")
-        scheduler.only_queued = second not in (5, 20)  # others may let something pass at times
+        # Tasks of others may let one pass now and then.
+        scheduler.only_queued = second not in (5, 20)
         care.look_after()
         clock.now += 1.0
     assert [now - begun for now in scheduler.passed] == [17, 18, 19, *range(21, 30)]
 
 
-# -- in a cluster ----------------------------------------------------------------------------------
+# -- in a cluster ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster(2) as own:
-        yield own
+    with cluster(2) as connected:
+        yield connected
 
 
 def rows(n=600):
@@ -207,29 +208,30 @@ def rows(n=600):
 def set_status(name, dask_worker=None):
     from distributed import Status
 
-    dask_worker.memory_manager.memory_pause_fraction = False  # which would run it again
+    # Else the monitor of memory would unpause it.
+    dask_worker.memory_manager.memory_pause_fraction = False
     dask_worker.status = Status[name]
 
 
 class Pause:
-    """Pauses workers when parties are about to be made, or before."""
+    """Pause of some workers, when shards are about to be made or before."""
 
     def __init__(self, monkeypatch, client, number):
         self.client = client
         self.workers = sorted(client.scheduler_info(n_workers=-1)["workers"])[:number]
-        plain = fleet._deal
+        plain = shards._deal
 
         def deal(*arguments):
             self.set("paused")
             return plain(*arguments)
 
-        monkeypatch.setattr(fleet, "_deal", deal)
+        monkeypatch.setattr(shards, "_deal", deal)
 
     def set(self, name):
         self.client.run(set_status, name, workers=self.workers)
 
 
-def test_a_paused_worker_gets_no_party(monkeypatch, client, tmp_path):
+def test_a_paused_worker_gets_no_shard(monkeypatch, client, tmp_path):
     X, y = rows()
     expected = file_of(pb.ProperBoostClassifier(n_estimators=10).fit(X, y), tmp_path)
     pause = Pause(monkeypatch, client, 1)
@@ -239,7 +241,7 @@ def test_a_paused_worker_gets_no_party(monkeypatch, client, tmp_path):
         with watched(client):
             model.fit(da.from_array(X, chunks=(100, -1)), y)
         assert time.monotonic() - begun > 1.5
-        with watched(client):  # one that is paused from the beginning is waited for by nobody
+        with watched(client):  # no fit waits for a worker that was paused before
             model.fit(da.from_array(X, chunks=(100, -1)), y)
     finally:
         pause.set("running")
@@ -251,18 +253,21 @@ def count(state, dask_scheduler=None):
 
 
 def test_tasks_of_others_do_not_pass_a_queue_for_ever(client):
-    """Dask gives workers what is bound to them at once, and queued tasks when they have no other.
+    """Bound tasks of others start at once; queued ones wait for a worker without any.
 
-    Without `let_pass` these are done when the tasks of others are.
+    Without `let_pass` the queued tasks would start only after the tasks of others.
     """
     addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    with watched(client), distributed.Client(client.scheduler.address, set_as_default=False) as own:
+    with (
+        watched(client),
+        distributed.Client(client.scheduler.address, set_as_default=False) as stranger,
+    ):
 
         def keep_busy(n):
             return [
                 task
                 for address in addresses
-                for task in own.map(time.sleep, [0.1] * n, pure=False, workers=[address])
+                for task in stranger.map(time.sleep, [0.1] * n, pure=False, workers=[address])
             ]
 
         before = keep_busy(60)
@@ -276,13 +281,13 @@ def test_tasks_of_others_do_not_pass_a_queue_for_ever(client):
         Workers(client, 0.5).wait_for(futures)
         assert client.gather(futures) == [2**k for k in range(8)]
         assert any(task.status == "pending" for task in after)
-        own.cancel([*before, *after])
+        stranger.cancel([*before, *after])
 
 
 def test_what_was_moved_to_workers_that_are_gone_is_moved_on(client):
-    """Dask keeps a task for the workers that it was moved to, and waits for them."""
+    """Dask keeps a moved task for its new workers, and waits for them."""
     future = client.submit(pow, 2, 3, pure=False, workers=["tcp://127.0.0.1:1"])
-    care = waiting._Care(Workers(client, 10.0), [future.key], set(), bound=False)
+    care = worker_health._Supervision(Workers(client, 10.0), [future.key], set(), bound=False)
     care._restricted = [future.key]
     with watched(client, 30.0), care:
         while not future.done():
@@ -309,7 +314,7 @@ def test_workers_that_lack_the_package(monkeypatch, client):
 
         return load
 
-    monkeypatch.setattr(waiting, "make_import", make)
+    monkeypatch.setattr(worker_health, "make_import", make)
     X, y = rows()
     with pytest.raises(RuntimeError, match="workers must have properboost, as the client has; it"):
         DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(100, -1)), y)

@@ -1,4 +1,4 @@
-"""What tests of losses of one's own share: losses in many guises, and rows to fit them to."""
+"""Helpers for tests of custom losses: losses of every form, and rows to fit them to."""
 
 import math
 from types import SimpleNamespace
@@ -57,9 +57,11 @@ def make_rows():
     return X, y
 
 
-def fit(loss, rows, **given):
-    gain = 1.0 if isinstance(loss, str) else None  # a loss has its own
-    return pb.ProperBoostClassifier(loss, **{"n_estimators": 40, "gain": gain, **given}).fit(*rows)
+def fit(loss, rows, **settings):
+    gain = 1.0 if isinstance(loss, str) else None  # a loss object has a gain
+    return pb.ProperBoostClassifier(loss, **{"n_estimators": 40, "gain": gain, **settings}).fit(
+        *rows
+    )
 
 
 def logit(p):
@@ -114,7 +116,7 @@ BAD = {
 }
 
 
-def own_losses():
+def custom_losses():
     yield from_pdf(stats.logistic(), gain=2.0)
     yield from_risk(*RISKS["savage"][:2], name="savage of one's own")
     yield from_functions(logistic_weight, name="mine", tabulate=False)

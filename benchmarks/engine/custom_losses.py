@@ -1,14 +1,14 @@
-"""What a loss of one's own costs: whole fits under it against fits under the built-in one.
+"""The cost of a user's loss: whole fits with it against fits with the built-in one.
 
-    python -m benchmarks.engine.own_losses               # 1,000,000 x 50, some minutes
-    python -m benchmarks.engine.own_losses --rows 50000  # a quick look
+    python -m benchmarks.engine.custom_losses               # 1,000,000 x 50, some minutes
+    python -m benchmarks.engine.custom_losses --rows 50000  # a quick look
 
-The logistic loss in each of its guises, at gain 1: built in; designed from its density, which is a
-table; native functions of numba's, called without the GIL; and a Python function, called by one
-thread at a time.  Also the two that are not convex, "savage" (built in) and "tangent" (Cython),
-whose steps look about more.  Greedy fits, and cyclic ones, whose rounds do little beside weights.
-The contestants take turns, see `lib/race.py`; ratios to "built in" are those of the turns.
-Run it on an idle machine, see `peers/fit.py`.
+The logistic loss takes part in each of its forms, at gain 1: built in; designed from its density,
+which is a table; native functions of numba, called without the GIL; and a Python function, called
+by one thread at a time.  So do the two losses that are not convex, "savage" (built in) and
+"tangent" (Cython), whose steps need a longer search.  There are greedy fits, and cyclic ones, whose
+rounds do little besides weights.  The contestants take turns, see `lib/race.py`; ratios to "built
+in" are within a turn.  Run it on an idle machine, see `peers/fit.py`.
 """
 
 from collections.abc import Iterator
@@ -34,15 +34,15 @@ from benchmarks.lib.race import (
 
 
 def fit(loss: Any, clock: Clock, setting: Setting, problem: Any) -> None:
-    """Fit so many rounds, and some cycles."""
+    """Fit greedily and cyclically."""
     for selection, n_estimators in (("greedy", setting.rounds), ("cyclic", setting.rounds // 10)):
         model = make_properboost(setting, loss=loss, selection=selection, n_estimators=n_estimators)
         with clock(selection):
             model.fit(*problem)
 
 
-def list_own() -> Iterator[Contestant]:
-    """Yield what needs nothing but the library."""
+def list_built_in() -> Iterator[Contestant]:
+    """Yield losses that need only the library."""
     from scipy import stats
 
     from properboost import losses
@@ -62,7 +62,7 @@ def list_own() -> Iterator[Contestant]:
 
 
 def list_native() -> Iterator[Contestant]:
-    """Yield numba's functions, a block of rows and a row at a time."""
+    """Yield losses of numba functions, for a block of rows and for a row at a time."""
     import numba
     from scipy import LowLevelCallable
 
@@ -88,7 +88,7 @@ def main() -> None:
     """Run the race and print the table."""
     parser = make_parser(__doc__, repeats=7)
     arguments, record = start(parser)
-    contestants = find({OURS: list_own, "numba": list_native}, arguments.only)
+    contestants = find({OURS: list_built_in, "numba": list_native}, arguments.only)
     for setting in blocks(Setting(rows=1_000_000, rounds=50), arguments):
         problem = setting.load()
         table = f"{setting.rows:,} x {setting.columns}, {setting.bins} bins"

@@ -1,4 +1,4 @@
-"""What the fuzzer found, as it shrank it."""
+"""Test the failures that the fuzzer found, in their shrunk form."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from properboost.losses.probabilities import Link
 
 
 def test_a_tree_predicts_the_class_whose_raw_prediction_is_positive():
-    """Shares of 1/2, one of which is rounded down."""
+    """One of two shares of 1/2 is rounded down."""
     X = np.zeros((42, 1))
     y = np.arange(42) % 2
     for size in (7.414778637686608e-274, 0.1, 1 / 3):
@@ -24,7 +24,7 @@ def test_a_tree_predicts_the_class_whose_raw_prediction_is_positive():
 
 
 def test_a_class_next_to_nothing_is_not_balanced():
-    """Its factor was infinite, of which numpy warned."""
+    """The class's factor was infinite, and numpy warned."""
     X = np.array([[0], [0]], dtype=np.uint8)
     y, weight = np.array([0, 1]), np.array([5e-324, 1.0])
     for model in (pb.ARBoostClassifier, pb.ProperBoostClassifier, pb.UDTClassifier):
@@ -33,7 +33,7 @@ def test_a_class_next_to_nothing_is_not_balanced():
 
 
 def test_trees_of_some_rows_are_not_compared_once_all_rows_are_in_balance():
-    """A step as far as the minimiser: the slope along a tree of one leaf is then but rounding."""
+    """A step reaches the minimiser, and the slope along a tree of one leaf is rounding noise."""
     x = np.array([2.0, 0.0, 4.0, 3.0, 1.0, 2.0])
     weight = [2.914685377152662, 0.006307026471411096, 0.5164717427310416, 0.7358700557982021,
               0.4635662480912958, 3.6236275417842734]  # fmt: skip
@@ -49,17 +49,17 @@ def test_trees_of_some_rows_are_not_compared_once_all_rows_are_in_balance():
 
 
 def test_features_of_objects_are_checked_in_their_order():
-    """NumPy does not sort objects among which NaN is."""
+    """NumPy cannot sort objects with NaN among them."""
     x = np.full(17, np.nan)
     x[[1, 5]] = -1.0, 0.0
     X = np.stack([np.ones(17), x], axis=1).astype(object)
     y = np.array([1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1])
     model = pb.ProperBoostClassifier("tangent", weak_learner="tree", monotonic_cst=[0, 1]).fit(X, y)
-    hold(model, X, y, only="raw predictions rise or fall with the features that must")
+    hold(model, X, y, only="raw predictions follow the directions of features")
 
 
-def test_a_class_without_weight_is_not_given_any():
-    """Three classes are refused where WeightBoost has its damping."""
+def test_a_class_without_weight_gets_none():
+    """WeightBoost refuses three classes, because of its damping."""
     X, y = np.array([[2.0], [1.0], [0.0]], dtype=np.float32), np.array([1, 0, 2])
     weight = np.array([0.0, 1.0, 1.0])
     model = pb.WeightBoost().fit(X, y, weight)
@@ -82,7 +82,7 @@ def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():
 
 
 def test_the_least_gain_leaves_no_step_to_look_for_an_intercept():
-    """Its search went on for ever."""
+    """The search for the intercept never ended."""
     X, y = np.arange(12.0).reshape(-1, 1), np.arange(12) % 4 // 3
     model = pb.RealBoost(
         gain=5e-324, n_estimators=1, calibration=pb.Calibration(slope=1.0, intercept="share")
@@ -91,11 +91,11 @@ def test_the_least_gain_leaves_no_step_to_look_for_an_intercept():
 
 
 def test_log_odds_of_a_class_that_is_all_but_certain():
-    """A difference to 1 was 0 in some bags, and 1e-16 in others."""
+    """The difference from 1 was 0 in some bags, and 1e-16 in others."""
     raw = np.zeros((60, 3))
     raw[:, 1] = np.linspace(0.0, 600.0, 60)
-    found = Link(pb.losses.GLog(), "softmax").log_odds(raw)
-    np.testing.assert_allclose(found[:, 1], raw[:, 1] / 2.0 - np.log(2.0), atol=1e-12)
+    log_odds = Link(pb.losses.GLog(), "softmax").log_odds(raw)
+    np.testing.assert_allclose(log_odds[:, 1], raw[:, 1] / 2.0 - np.log(2.0), atol=1e-12)
 
 
 def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
@@ -108,8 +108,8 @@ def test_bags_of_the_largest_raw_predictions_have_finite_standard_errors():
         "calibration": pb.Calibration(slope=1.0),
     }
     model = pb.ProperBoostClassifier(outer_bags=4, **settings).fit(X, y)
-    assert model.ensemble_.spread.errors(0).max() > 1e200
-    hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
+    assert model.ensemble_.standard_errors.errors(0).max() > 1e200
+    hold(model, X, y, only="standard errors are finite, and intervals contain their values")
 
 
 def test_bags_of_opposite_signs_may_add_up_to_little():
@@ -147,7 +147,7 @@ def test_a_search_may_choose_to_have_no_bags():
 
 
 def test_densities_of_a_gain_next_to_0_lead_nowhere():
-    """They were infinite, and 0 times that was warned of."""
+    """The densities were infinite, and numpy warned of their product with 0."""
     X = np.array([[0.0], [0.0], [0.0], [0.0]], dtype="<f4")
     model = pb.ProperBoostClassifierCV(space={"gain": [1e-310], "outer_bags": 0}).fit(
         X, [0, 1, 1, 0]
@@ -156,18 +156,18 @@ def test_densities_of_a_gain_next_to_0_lead_nowhere():
 
 
 def test_bags_have_the_gains_that_all_rows_have():
-    """All rows are in balance, those of a bag are not: their steps led out of the range."""
+    """All rows together are in balance, but not those of a bag, whose steps left the range."""
     X, y = np.arange(40.0).reshape(-1, 1) % 2, np.arange(40) // 2 % 2
     usual, *others = (
         pb.ProperBoostClassifier(gain=gain, outer_bags=5).fit(X, y).predict_proba(X)
         for gain in (1e-6, 1e-30, 1e-310)
     )
-    for found in others:
-        np.testing.assert_allclose(found, usual, rtol=1e-6)
+    for gains in others:
+        np.testing.assert_allclose(gains, usual, rtol=1e-6)
 
 
 def test_lines_in_features_without_limits_are_saved():
-    """The difference of the means was infinite, of which numpy warned."""
+    """The difference of the means was infinite, and numpy warned."""
     most = np.finfo(np.float64).max
     X = np.zeros((6, 5))
     X[:, 4] = [3.4e38, most, -most, most, most, 3.4e38]
@@ -180,7 +180,7 @@ def test_lines_in_features_without_limits_are_saved():
 
 @pytest.mark.filterwarnings("ignore:step='totally_corrective' found no finite")
 def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
-    """Which is one of the rows' numbers, and rows of weight 0 have numbers, too."""
+    """Screens order rows by their numbers, and rows of weight 0 have numbers, too."""
     X, y = np.array([[2.0], [0.0], [3.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 0, 0, 1, 1])
     model = pb.ProperBoostClassifier(step="totally_corrective", screening=2).fit(X, y)
     hold(model, X, y, only="a row of weight 0 is no row", seed=3495293157000115)
@@ -188,7 +188,7 @@ def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
 
 @pytest.mark.parametrize("only", ["a row of weight 0 is no row", "weight 2 is the row twice"])
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {"screening": 20},
         {"screening": 20, "weak_learner": "tree"},
@@ -197,11 +197,11 @@ def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
     ],
     ids=str,
 )
-def test_rows_are_drawn_by_numbers_that_rows_of_weight_0_and_copies_have_too(given, only):
+def test_rows_are_drawn_by_numbers_that_rows_of_weight_0_and_copies_have_too(settings, only):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     y = (X[:, 0] + X[:, 1] + rng.logistic(size=300) > 0.0).astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=3, **given).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, **settings).fit(X, y)
     hold(model, X, y, only=only)
 
 
@@ -216,7 +216,7 @@ def test_links_of_the_least_gain_are_rounded_to_0():
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
-    """PostgreSQL ends queries at products and quotients that are rounded to 0."""
+    """PostgreSQL ends queries whose products or quotients are rounded to 0."""
     skip_without(dialect)
     x, scale = np.arange(60.0), pb.Calibration(slope=1e-300, intercept=None)
     models = [
@@ -234,14 +234,14 @@ def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
         with open_database(dialect) as base:
             base.fill("rows", {"x0": ("number", x.tolist())})
             rows, _ = base.ask(query)
-        found = np.array(sorted(rows))[:, 1:]
-        n = found.shape[1] - len(model.classes_)
-        np.testing.assert_array_equal(found[:, :n].reshape(raw.shape), raw)
-        assert np.abs(found[:, n:] - model.predict_proba(x[:, None])).max() <= 1e-14
+        answers = np.array(sorted(rows))[:, 1:]
+        n = answers.shape[1] - len(model.classes_)
+        np.testing.assert_array_equal(answers[:, :n].reshape(raw.shape), raw)
+        assert np.abs(answers[:, n:] - model.predict_proba(x[:, None])).max() <= 1e-14
 
 
 def test_a_temperature_is_sought_no_farther_than_numbers_go():
-    """Heavy rows without an error ask for ever smaller ones; numpy warned of infinity times 0."""
+    """Heavy rows without errors drive the temperature to 0; numpy warned of infinity times 0."""
     X, y = np.zeros((5, 1)), np.array([0, 0, 2, 1, 1])
     weight = np.array([1e300, 1e300, 1.0, 1e300, 1e300])
     search = pb.ProperBoostClassifierCV(space={"response": "conditional"})
@@ -252,7 +252,7 @@ def test_a_temperature_is_sought_no_farther_than_numbers_go():
 
 @pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_weights_too_far_apart_are_refused_by_name():
-    """The error named the learning rate and the gain alone."""
+    """The error named only the learning rate and the gain."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.arange(60) % 2
     with pytest.raises(ValueError, match=r"\(sample_weight, class_weight\) smaller"):
@@ -266,7 +266,7 @@ def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
 
 
 def test_bags_under_the_largest_of_gains_are_saved(tmp_path):
-    """The sum of their risks overflowed, and files hold no infinity."""
+    """The sum of the bags' risks overflowed, and files cannot hold infinity."""
     X, y = np.arange(60.0)[:, None], np.arange(60) % 2
     model = pb.ProperBoostClassifier(gain=1.797e308, outer_bags=4, n_estimators=3).fit(X, y)
     model.save_model(tmp_path / "model.json")
@@ -274,7 +274,7 @@ def test_bags_under_the_largest_of_gains_are_saved(tmp_path):
 
 
 def test_bags_whose_steps_overflow_are_refused():
-    """NumPy warned of infinity times 0 while they were averaged."""
+    """NumPy warned of infinity times 0 while the bags were averaged."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     with pytest.raises(ValueError, match="make raw predictions beyond"):
         pb.AdaBoost(
@@ -285,7 +285,7 @@ def test_bags_whose_steps_overflow_are_refused():
 
 
 def test_steps_that_overflow_are_refused_before_they_are_scored():
-    """NumPy warned while raw predictions of the validation rows were added up."""
+    """NumPy warned while the validation rows' raw predictions were added up."""
     X = np.arange(40.0)[:, None]
     with pytest.raises(ValueError, match=r"^slope=.* make raw predictions beyond"):
         pb.ProperBoostClassifier(
@@ -294,7 +294,7 @@ def test_steps_that_overflow_are_refused_before_they_are_scored():
 
 
 def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
-    """The error named y_val, which nobody had given."""
+    """The error named y_val, which the user had not passed."""
     X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])
     model = pb.ProperBoostClassifier(
         early_stopping=pb.EarlyStopping(validation_fraction=0.4), random_state=0
@@ -324,7 +324,7 @@ def test_the_least_of_gains_has_no_information_to_invert():
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_paces_under_the_least_of_gains_are_compared():
-    """They were infinite, and their quotient no number of estimators."""
+    """The paces were infinite, and their quotient was not a number of estimators."""
     search = pb.ProperBoostClassifierCV(
         space={"gain": [5e-324], "weak_learner__smoothing": [1e-100]}
     )
@@ -334,7 +334,7 @@ def test_paces_under_the_least_of_gains_are_compared():
 
 @pytest.mark.parametrize("response", ["real", "exact", "conditional"])
 def test_the_largest_of_priors_leaves_the_share(response):
-    """It overflowed, and the error spoke of the learning rate."""
+    """The prior overflowed, and the error named the learning rate."""
     X, y = np.array([[0.0], [1.0], [3.0], [2.0]]), np.array([0, 1, 0, 1])
     search = pb.ProperBoostClassifierCV(
         space={"response": response, "prior": [1.7976931348623157e308]}
@@ -344,7 +344,7 @@ def test_the_largest_of_priors_leaves_the_share(response):
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_a_search_that_compares_features_by_two_rows_draws_them():
-    """`screening` may be an integer of NumPy's, and rows of weight 0 have numbers, too."""
+    """`screening` may be a NumPy integer, and rows of weight 0 have numbers, too."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (13, 4)).astype(float), np.arange(13) % 3
     model = pb.ProperBoostClassifierCV(space={"screening": np.int8(2)}).fit(X, y)
@@ -353,7 +353,7 @@ def test_a_search_that_compares_features_by_two_rows_draws_them():
 
 @pytest.mark.filterwarnings("ignore:scoring=")
 def test_scores_with_the_intercept_are_no_scores_to_stop_by():
-    """A score that is drawn may be better the second time."""
+    """A random score may be better the second time."""
     X, y = np.arange(8.0)[:, None], np.arange(8) % 3
     model = pb.ProperBoostClassifier(
         calibration=pb.Calibration(intercept="auto"), n_estimators=3
@@ -363,7 +363,7 @@ def test_scores_with_the_intercept_are_no_scores_to_stop_by():
 
 @pytest.mark.filterwarnings("ignore:class_weight makes", "ignore:sample_weight has a mean of")
 def test_weights_that_are_numbers_of_rows_are_rounded_as_rows():
-    """A model that is certain ended an estimator sooner than with other weights."""
+    """A model ended one estimator sooner, once certain, than with other weights."""
     X, y = np.zeros((3, 1)), np.array([1, 0, -1])
     factors = {-1: 4.025478106446245e-70, 0: 2.3571980583564223, 1: 21.85697285827219}
     model = pb.AdaBoost(class_weight=factors).fit(X, y)
@@ -375,19 +375,19 @@ def test_weights_that_are_numbers_of_rows_are_rounded_as_rows():
 def test_the_largest_of_gains_is_calibrated_in_its_units(multiclass):
     """The square of the gain overflowed."""
     X, y = np.zeros((4, 1)), np.array([2, 1, 0, 0])
-    found = [
+    documents = [
         pb.ProperBoostClassifierCV(space={"gain": [gain], "multiclass": multiclass})
         .fit(X, y)
         .calibration_
         for gain in (1e100, 1e300)
     ]
-    small, large = (np.array(own["intercept"]) for own in found)
+    small, large = (np.array(document["intercept"]) for document in documents)
     assert small[0] > 0.0
     np.testing.assert_allclose(small * 1e200, large, rtol=1e-9)
 
 
 def test_cuts_of_a_cell_are_ties_by_what_the_cell_costs():
-    """Two differed by 0.9e-7 of what all cells cost, which the reference took for a tie."""
+    """Two costs differed by 0.9e-7 of the cost of all cells, which the reference took for a tie."""
     x, y, weight = (
         np.array(list(text), dtype=float)
         for text in (
@@ -406,7 +406,7 @@ def test_cuts_of_a_cell_are_ties_by_what_the_cell_costs():
 
 
 def test_a_pair_has_no_standard_error_where_no_training_row_is():
-    """A row without weight was the only one with a missing value."""
+    """The only row with a missing value had no weight."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
@@ -415,11 +415,11 @@ def test_a_pair_has_no_standard_error_where_no_training_row_is():
     model.fit(X, y, weight.astype(float))
     errors = model.contributions(X[:2]).standard_errors
     assert np.isnan(errors).tolist() == [[False, False, True], [False, False, False]]
-    hold(model, X, y, only="standard errors are finite, and intervals hold what they are of")
+    hold(model, X, y, only="standard errors are finite, and intervals contain their values")
 
 
 def test_a_cell_is_cut_between_its_own_bins():
-    """Missing values against its others were tried early in the reference, on the left of them."""
+    """The reference tried missing values against the rest too early, and on the left."""
     X = [
         [5.0, 0.0, 3.0, 4.0, 2.0, 1.0],
         [2.1624267286234984, np.nan, 0.002777427670525618, -0.048832160711815016, np.nan,

@@ -21,7 +21,7 @@ from properboost.data.binning import (
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.frames import find_categorical
 from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_rows, read_rows
-from properboost.data.table import CodedLabels, SomeColumns, Table
+from properboost.data.table import CodedLabels, ColumnSubset, InputTable
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight
 from properboost.parameters.rows import BinningOptions
@@ -37,28 +37,28 @@ def cut(
     bin_means: bool,
 ) -> CodedRows:
     """Find the bins of rows, then their codes."""
-    features = _Features(options)
-    looked = _look(batches, features.look_at)
-    labels, weight = looked.labels, looked.weight
+    search = _BinSearch(options)
+    reading = _read_first(batches, search.add)
+    labels, weight = reading.labels, reading.weight
     rows = read_rows(labels, len(labels.codes), weight, class_weight, normalize_weights)
     lost = weight is not None and rows.weight is not None and (weight > 0) & (rows.weight == 0)
     if np.any(lost):
         raise ValueError(
-            f"the column {batches.weight!r} of weights must not hold numbers that are too small to "
-            "be told from 0 beside the largest"
+            f"the column {batches.weight!r} of weights must not hold numbers that are 0 in float "
+            "precision compared with the largest"
         )
     max_numeric = count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total)
     n_threads = checks.count_threads(options.n_jobs)
-    bins = features.finder.find(
+    bins = search.finder.find(
         rows.weigh,
         max_numeric=max_numeric,
         max_categories=options.max_bins,
         n_threads=n_threads,
     )
-    binning = Binning(bins, features.from_dtype)
-    del features  # the sample is not needed any more
-    means = _Means(binning, rows) if bin_means else None
-    codes = _encode(batches, looked, binning, means, n_threads)
+    binning = Binning(bins, search.from_dtype)
+    del search  # the sample is not needed any more
+    means = _MeanSums(binning, rows) if bin_means else None
+    codes = _encode(batches, reading, binning, means, n_threads)
     return CodedRows(
         names=batches.features,
         labels=labels,
@@ -71,29 +71,29 @@ def cut(
 
 
 def cut_as(batches: "Batches", known: CodedRows, n_threads: int) -> CodedRows:
-    """Find the codes of rows in known bins, whose classes are known, too."""
-    looked = _look(batches, lambda *_: None)
+    """Find the codes of rows in the bins, and among the classes, of a known table."""
+    reading = _read_first(batches, lambda *_: None)
     position = {label: k for k, label in enumerate(known.labels.values.tolist())}
-    found = looked.labels.values.tolist()
-    unknown = [label for label in found if label not in position]
+    labels = reading.labels.values.tolist()
+    unknown = [label for label in labels if label not in position]
     if unknown:
         raise ValueError(
             f"the column {batches.label!r} must hold labels among {[*position]}, which bins_of "
             f"has; got {unknown[0]!r}"
         )
     kind = np.min_scalar_type(len(position))
-    moved = np.array([position[label] for label in found], dtype=kind)
-    looked = _Looked(
-        CodedLabels(known.labels.values, find_entries(moved, looked.labels.codes)),
-        looked.weight,
-        looked.reader,
-        find_entries(moved, looked.places),
+    new_codes = np.array([position[label] for label in labels], dtype=kind)
+    reading = _FirstReading(
+        CodedLabels(known.labels.values, find_entries(new_codes, reading.labels.codes)),
+        reading.weight,
+        reading.reader,
+        find_entries(new_codes, reading.places),
     )
-    codes = _encode(batches, looked, known.binning, None, n_threads)
+    codes = _encode(batches, reading, known.binning, None, n_threads)
     return CodedRows(
         names=batches.features,
-        labels=looked.labels,
-        weight=looked.weight,
+        labels=reading.labels,
+        weight=reading.weight,
         binning=known.binning,
         max_numeric=known.max_numeric,
         max_categories=known.max_categories,
@@ -105,7 +105,7 @@ def cut_as(batches: "Batches", known: CodedRows, n_threads: int) -> CodedRows:
 class Batches:
     """The batches of a source: their features, labels and weights."""
 
-    readings: Iterator[Iterator[Table]]
+    readings: Iterator[Iterator[InputTable]]
     names: list[str]
     features: list[str]
     label: str
@@ -144,11 +144,11 @@ class Batches:
                     f"{list(table.names or ())}"
                 )
             if table.n_rows > 0:
-                yield _Batch(table, SomeColumns(table, positions), place[self.label], weight)
+                yield _Batch(table, ColumnSubset(table, positions), place[self.label], weight)
 
 
 def _check_columns(names: list[str], wanted: Sequence[str]) -> None:
-    """Refuse columns of which two have one name, or a wanted one is lacking."""
+    """Refuse duplicate names of columns, and a missing wanted column."""
     if len(set(names)) < len(names):
         raise ValueError(f"source must give columns of different names; got {names}")
     lacking = [name for name in wanted if name not in names]
@@ -173,8 +173,8 @@ def _choose_features(
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    whole: Table
-    features: Table
+    whole: InputTable
+    features: InputTable
     label_at: int
     weight_at: int | None
 
@@ -194,8 +194,8 @@ class _Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class _Looked:
-    """What the first reading finds.  The labels that `reader` has numbered have `places`."""
+class _FirstReading:
+    """The labels and weights that the first reading found; `places` maps `reader`'s numbers."""
 
     labels: CodedLabels
     weight: NDArray[np.float64] | None
@@ -203,10 +203,10 @@ class _Looked:
     places: NDArray[np.unsignedinteger[Any]]
 
 
-def _look(
-    batches: Batches, look_at: Callable[[Table, NDArray[np.float64] | None], None]
-) -> _Looked:
-    """Read all rows for the first time; `look_at` takes each batch's features and weights."""
+def _read_first(
+    batches: Batches, add_features: Callable[[InputTable, NDArray[np.float64] | None], None]
+) -> _FirstReading:
+    """Read all rows once; `add_features` receives each batch's features and weights."""
     reader = LabelReader()
     numbers, weights = [], []
     for batch in batches.read():
@@ -214,16 +214,16 @@ def _look(
         weight = batch.weight
         if weight is not None:
             weights.append(weight)
-        look_at(batch.features, weight)
+        add_features(batch.features, weight)
     if not numbers:
         raise TooFewRowsError("source must give rows; got none")
     values, places = reader.sort()
     labels = CodedLabels(values, find_entries(places, np.concatenate(numbers)))
-    return _Looked(labels, np.concatenate(weights) if weights else None, reader, places)
+    return _FirstReading(labels, np.concatenate(weights) if weights else None, reader, places)
 
 
-class _Features:
-    """Looks at the features of batches, to find their bins."""
+class _BinSearch:
+    """A search for the bins of features, batch by batch."""
 
     finder: BinFinder
 
@@ -232,7 +232,7 @@ class _Features:
         self._options = options
         self._categorical: list[int] | None = None
 
-    def look_at(self, features: Table, weight: NDArray[np.float64] | None) -> None:
+    def add(self, features: InputTable, weight: NDArray[np.float64] | None) -> None:
         """Take a batch."""
         if self._categorical is None:
             self._categorical, self.from_dtype = find_categorical(
@@ -241,8 +241,8 @@ class _Features:
             seed = checks.seed(self._options.random_state)
             self.finder = BinFinder(features.n_features, self._categorical, seed)
         elif self.from_dtype:
-            found, _ = find_categorical("from_dtype", features)
-            if found != self._categorical:
+            categorical, _ = find_categorical("from_dtype", features)
+            if categorical != self._categorical:
                 names = [features.label(j) for j in self._categorical]
                 raise ValueError(
                     f"source must give batches of the same types; categories had first {names}"
@@ -252,24 +252,24 @@ class _Features:
 
 def _encode(
     batches: Batches,
-    looked: _Looked,
+    reading: _FirstReading,
     binning: Binning,
-    means: "_Means | None",
+    means: "_MeanSums | None",
     n_threads: int,
 ) -> NDArray[np.uint8]:
-    """Read all rows again, and return the codes of those that count, as `Rows.sort` sorts them."""
-    rows = count_rows(looked.labels, looked.weight)
+    """Read all rows again; return the codes of those that count, in the order of `Rows.sort`."""
+    rows = count_rows(reading.labels, reading.weight)
     n_classes, n_rows = len(rows.classes), len(rows.codes)
     place = rows.find_places()
     codes = np.empty((len(binning.features), int((rows.codes < n_classes).sum())), dtype=np.uint8)
     begin = 0
     for batch in batches.read():
         end = begin + batch.n_rows
-        numbers = looked.reader.read(batch.labels, batch.n_rows)
-        if end > n_rows or len(looked.reader) > len(looked.places):
+        numbers = reading.reader.read(batch.labels, batch.n_rows)
+        if end > n_rows or len(reading.reader) > len(reading.places):
             raise _changed(f"row {begin} and those after it")
-        codes_read = find_entries(looked.places, numbers)
-        if not np.array_equal(codes_read, looked.labels.codes[begin:end]):
+        codes_read = find_entries(reading.places, numbers)
+        if not np.array_equal(codes_read, reading.labels.codes[begin:end]):
             raise _changed(f"the labels of the rows {begin} to {end}")
         counted = np.flatnonzero(rows.codes[begin:end] < n_classes)
         codes[:, place[begin + counted]] = binning.encode(batch.features, counted, n_threads)
@@ -287,33 +287,33 @@ def _changed(what: str) -> ValueError:
     )
 
 
-class _Means:
-    """The means of numeric features' bins, of the rows that count."""
+class _MeanSums:
+    """Sums for the means of numeric features' bins, over the rows that count."""
 
     def __init__(self, binning: Binning, rows: Rows) -> None:
         self._rows = rows
         self._numeric = {
-            j: own for j, own in enumerate(binning.features) if isinstance(own, NumericBins)
+            j: bins for j, bins in enumerate(binning.features) if isinstance(bins, NumericBins)
         }
         largest = 1.0
         if rows.weight is not None or rows.factor is not None:
             begins = range(0, len(rows.codes), ROWS)
-            some = (rows.weigh(slice(begin, begin + ROWS)) for begin in begins)
-            largest = max(own.max() for own in some if own is not None)
-        bins = _core.Bins([own.edges for own in self._numeric.values()])
-        self._sums = _core.BinSums(bins, float(largest))
+            weights = (rows.weigh(slice(begin, begin + ROWS)) for begin in begins)
+            largest = max(weight.max() for weight in weights if weight is not None)
+        native = _core.Bins([bins.edges for bins in self._numeric.values()])
+        self._sums = _core.BinSums(native, float(largest))
 
     def add(
-        self, features: Table, order: NDArray[np.int64], begin: int, end: int, n_threads: int
+        self, features: InputTable, order: NDArray[np.int64], begin: int, end: int, n_threads: int
     ) -> None:
         """Add the rows of a batch, those of the source from `begin` to `end`, in that `order`."""
         weight = self._rows.weigh(slice(begin, end))
         columns = [features.numeric(j) for j in self._numeric]
         if columns:
-            own = None if weight is None else weight[order]
-            self._sums.add(columns, order, own, n_threads)
+            weight = None if weight is None else weight[order]
+            self._sums.add(columns, order, weight, n_threads)
 
     def add_to(self, binning: Binning) -> Binning:
         """Return the binning with the means."""
-        found = self._sums.find_means()
-        return binning.with_found_means(dict(zip(self._numeric, found, strict=True)))
+        means = self._sums.find_means()
+        return binning.set_means(dict(zip(self._numeric, means, strict=True)))

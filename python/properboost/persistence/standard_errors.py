@@ -1,4 +1,4 @@
-"""How sure a model is of its look-up tables, as documents hold it: its bags, or standard errors."""
+"""The JSON form of a model's bags, or of their standard errors without the bags."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -9,32 +9,32 @@ from numpy.typing import NDArray
 
 from properboost.models.bag_tables import BagTables, collapse
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Rounds
-from properboost.models.standard_errors import TableSpread
+from properboost.models.standard_errors import TableErrors
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.stages import FEWEST_BAGS, MOST_BAGS
 from properboost.persistence.ensembles import build_tables
 from properboost.persistence.json_node import NOT_FINITE, UNKNOWN, Node, write_reals
 
-__all__ = ["SPREADS", "add_spread", "describe_spread"]
+__all__ = ["ERROR_FIELDS", "add_standard_errors", "describe_standard_errors"]
 
-BAGS, ERRORS = SPREADS = ("bags", "standard_errors")
-"""The fields of models with bags, which have one of them."""
+BAGS, ERRORS = ERROR_FIELDS = ("bags", "standard_errors")
+"""The fields of models with bags, which have either of them."""
 
 
-def describe_spread(ensemble: Ensemble) -> dict[str, Any]:
-    """Return the field that stands for an ensemble's spread, if it has any."""
-    spread = ensemble.spread if isinstance(ensemble, TableEnsemble) else None
-    if isinstance(spread, BagTables):
-        return {BAGS: [_describe_bag(bag) for bag in spread.bags]}
-    if isinstance(spread, TableSpread):
-        found = {
-            "n_bags": spread.n_bags,
-            "entries": [write_reals(own) for own in spread.of_entries],
-            "ratios": [write_reals(ratios) for ratios, _ in spread.of_terms],
-            "degrees": [degrees.tolist() for _, degrees in spread.of_terms],
-            "importances": write_reals(spread.of_importances),
+def describe_standard_errors(ensemble: Ensemble) -> dict[str, Any]:
+    """Return the field of an ensemble's bags or standard errors, if it has any."""
+    errors = ensemble.standard_errors if isinstance(ensemble, TableEnsemble) else None
+    if isinstance(errors, BagTables):
+        return {BAGS: [_describe_bag(bag) for bag in errors.bags]}
+    if isinstance(errors, TableErrors):
+        fields = {
+            "n_bags": errors.n_bags,
+            "entries": [write_reals(entries) for entries in errors.of_entries],
+            "ratios": [write_reals(ratios) for ratios, _ in errors.of_terms],
+            "degrees": [degrees.tolist() for _, degrees in errors.of_terms],
+            "importances": write_reals(errors.of_importances),
         }
-        return {ERRORS: found}
+        return {ERRORS: fields}
     return {}
 
 
@@ -51,27 +51,28 @@ def _describe_bag(bag: TableEnsemble) -> dict[str, Any]:
     }
 
 
-def add_spread(fields: dict[str, Node], ensemble: Ensemble) -> Ensemble:
-    """Return the ensemble with the spread that the fields stand for, if any do."""
-    known = [name for name in SPREADS if name in fields]
+def add_standard_errors(fields: dict[str, Node], ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble with the standard errors of the fields, if there are any."""
+    known = [name for name in ERROR_FIELDS if name in fields]
     if not known:
         return ensemble
     node = fields[known[0]]
     if len(known) > 1:
-        fields[known[1]].fail(f"must not stand beside {known[0]}")
+        fields[known[1]].fail(f"must not be combined with {known[0]}")
     if not isinstance(ensemble, TableEnsemble):
         node.fail("must be of look-up tables")
     if BAGS in known:
         n_bags = len(node.sequence())
         if not FEWEST_BAGS <= n_bags <= MOST_BAGS:
             node.fail(f"must have {FEWEST_BAGS} to {MOST_BAGS} entries; it has {n_bags}")
-        found = [_build_bag(entry, ensemble) for entry in node.entries()]
-        collapsed = collapse(ensemble, [models for models, _ in found])
+        parts = [_build_bag(entry, ensemble) for entry in node.entries()]
+        collapsed = collapse(ensemble, [models for models, _ in parts])
         bags = [
-            replace(bag, intercepts=own) for bag, (_, own) in zip(collapsed, found, strict=True)
+            replace(bag, intercepts=intercepts)
+            for bag, (_, intercepts) in zip(collapsed, parts, strict=True)
         ]
-        return replace(ensemble, spread=BagTables(n_bags, tuple(bags)))
-    return replace(ensemble, spread=_build_errors(node, ensemble))
+        return replace(ensemble, standard_errors=BagTables(n_bags, tuple(bags)))
+    return replace(ensemble, standard_errors=_build_errors(node, ensemble))
 
 
 def _build_bag(node: Node, ensemble: TableEnsemble) -> tuple[list[Rounds], tuple[float, ...]]:
@@ -97,24 +98,24 @@ def _build_sums(node: Node, ensemble: TableEnsemble) -> Rounds:
     return Rounds.of_tables(terms, build_tables(fields["tables"], widths[terms].tolist()))
 
 
-def _build_errors(node: Node, ensemble: TableEnsemble) -> TableSpread:
+def _build_errors(node: Node, ensemble: TableEnsemble) -> TableErrors:
     fields = node.fields("n_bags", "entries", "ratios", "degrees", "importances")
     n_bags = fields["n_bags"].integer(FEWEST_BAGS, MOST_BAGS)
     n_terms, n_entries = len(ensemble.offsets) - 1, int(ensemble.offsets[-1])
 
     def read(name: str, length: int, also: Collection[str] = ()) -> list[NDArray[np.float64]]:
         entries = fields[name].entries(len(ensemble.models))
-        return [_read_sizes(own, length, also) for own in entries]
+        return [_read_sizes(entry, length, also) for entry in entries]
 
     ratios, degrees = read("ratios", n_terms, NOT_FINITE), read("degrees", n_terms)
-    if any(np.any(own == 0.0) or np.any(own > n_bags) for own in degrees):
+    if any(np.any(numbers == 0.0) or np.any(numbers > n_bags) for numbers in degrees):
         fields["degrees"].fail("must hold numbers above 0, as many as there are bags at most")
     entries = read("entries", n_entries, UNKNOWN)
     widths = np.diff(ensemble.offsets)
     for of_terms, of_entries in zip(ratios, entries, strict=True):
         if not np.array_equal(np.repeat(np.isnan(of_terms), widths), np.isnan(of_entries)):
             fields["ratios"].fail("must be 'nan' where all entries of a table are, and only there")
-    return TableSpread(
+    return TableErrors(
         n_bags=n_bags,
         of_entries=tuple(entries),
         of_terms=tuple(zip(ratios, degrees, strict=True)),

@@ -1,4 +1,4 @@
-"""What workers find in a partition, so that the client can find classes and bins."""
+"""Scans of a partition on a worker, from which the client finds classes and bins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,30 +10,30 @@ from sklearn.base import BaseEstimator
 
 from properboost import _core
 from properboost.dask.digests import check_digest, find_digest
-from properboost.data.bin_finder import LookedAt, look_at
+from properboost.data.bin_finder import BatchScan, scan_batch
 from properboost.data.binning import Binning, NumericBins
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
-from properboost.data.table import Table
+from properboost.data.table import InputTable
 
 __all__ = [
-    "Columns",
-    "Labelled",
+    "LabelScan",
+    "NameRecorder",
     "add_values",
     "encode",
     "encode_labelled",
-    "look_at_features",
-    "look_at_labels",
+    "scan_features",
+    "scan_labels",
 ]
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """The rows of a partition: how many, their columns, labels and weights.
+class LabelScan:
+    """The number of a partition's rows, their columns, labels and weights.
 
-    Row ``i`` has the label ``labels[codes[i]]``.  `head` has the first row, with its types.
-    `digest` is one of labels, weights and columns' names.
+    Row ``i`` has the label ``labels[codes[i]]``.  `head` is the first row, with its types.
+    `digest` is that of the labels, the weights and the names of columns.
     """
 
     n_rows: int
@@ -47,27 +47,27 @@ class Labelled:
     version: str = _core.__version__
 
 
-class Columns(BaseEstimator):  # type: ignore[misc]
-    """What scikit-learn's checks leave the columns' names with."""
+class NameRecorder(BaseEstimator):  # type: ignore[misc]
+    """A bare estimator, on which scikit-learn's checks record the names of columns."""
 
 
-def _open(X: Any) -> Table:
-    return open_table(Columns(), X, reset=True)
+def _open(X: Any) -> InputTable:
+    return open_table(NameRecorder(), X, reset=True)
 
 
-def look_at_labels(X: Any, y: Any, weight: Any) -> Labelled:
+def scan_labels(X: Any, y: Any, weight: Any) -> LabelScan:
     """Read labels and weights."""
     n_rows = int(X.shape[0])
-    for name, own in (("y", y), ("sample_weight", weight)):
-        if own is not None and len(own) != n_rows:
+    for name, values in (("y", y), ("sample_weight", weight)):
+        if values is not None and len(values) != n_rows:
             raise ValueError(
                 f"X and {name} must have as many rows in each partition; one has {n_rows} and "
-                f"{len(own)}"
+                f"{len(values)}"
             )
     if n_rows == 0:
-        return Labelled(0)
+        return LabelScan(0)
     table = _open(X)
-    found = Labelled(
+    scan = LabelScan(
         n_rows,
         names=table.names,
         declared=[table.declares_categorical(j) for j in range(table.n_features)],
@@ -76,20 +76,20 @@ def look_at_labels(X: Any, y: Any, weight: Any) -> Labelled:
         digest=_find_digest(X, y, weight),
     )
     if y is None:
-        return found
+        return scan
     reader = LabelReader()
     numbers = reader.read(y, n_rows)
     labels, places = reader.sort()
-    return replace(found, labels=labels, codes=find_entries(places, numbers))
+    return replace(scan, labels=labels, codes=find_entries(places, numbers))
 
 
 def _find_digest(X: Any, y: Any, weight: Any) -> bytes:
-    """Return a digest of labels and weights, and of how many rows and which columns there are."""
-    names = [str(own) for own in getattr(X, "columns", ())]
+    """Return a digest of labels, weights, the number of rows and the names of columns."""
+    names = [str(name) for name in getattr(X, "columns", ())]
     return find_digest(np.array(X.shape), np.array(names, dtype=object), y, weight)
 
 
-def look_at_features(
+def scan_features(
     number: int,
     before: bytes,
     X: Any,
@@ -97,23 +97,23 @@ def look_at_features(
     weight: Any,
     categorical: Sequence[int],
     sampled: NDArray[np.int64],
-) -> tuple[LookedAt, bytes]:
-    """Look at the features, of which these rows are in the sample; return a digest of them, too.
+) -> tuple[BatchScan, bytes]:
+    """Scan the features, with the `sampled` rows in the sample; return the scan and a digest.
 
-    Labels and weights must be those that were read `before`.
+    Labels and weights must have the digest `before`.
     """
     check_digest(before, _find_digest(X, y, weight), "X, y and sample_weight", number)
-    own = None if weight is None else np.asarray(weight, dtype=np.float64)
-    found = look_at(_open(X), own, categorical, sampled)
+    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
+    scan = scan_batch(_open(X), weights, categorical, sampled)
     small = {
-        j: (replace(column, codes=column.codes.astype(_kind(len(column.values)))), appends)
-        for j, (column, appends) in found.categories.items()
+        j: (replace(column, codes=column.codes.astype(_find_type(len(column.values)))), appends)
+        for j, (column, appends) in scan.categories.items()
     }
-    return replace(found, categories=small), find_digest(X)
+    return replace(scan, categories=small), find_digest(X)
 
 
-def _kind(n: int) -> Any:
-    """Return a type for -1 to n, and one more."""
+def _find_type(n: int) -> Any:
+    """Return an integer type that holds -1 to n + 1."""
     return np.int16 if n < 2**15 - 2 else np.int64
 
 
@@ -126,17 +126,17 @@ def add_values(
     weight: Any,
     largest: float,
 ) -> NDArray[np.int64]:
-    """Return the digits of the sums of numeric features' values by bin, of some of the rows."""
+    """Return the digits of the sums of numeric features' values by bin, over the `counted` rows."""
     check_digest(before, find_digest(X), "X", number)
     table = _open(X)
-    numeric = [j for j, own in enumerate(binning.features) if isinstance(own, NumericBins)]
+    numeric = [j for j, bins in enumerate(binning.features) if isinstance(bins, NumericBins)]
     sums = _core.BinSums(_core.Bins([binning.features[j].native for j in numeric]), largest)
     sums.add([table.numeric(j) for j in numeric], counted, weight)
     return sums.digits
 
 
 def encode(number: int, before: bytes, X: Any, binning: Binning) -> NDArray[np.uint8]:
-    """Return the codes of all rows, (n_features, n_rows); refuse others than were read before."""
+    """Return the codes of all rows, (n_features, n_rows); refuse rows that have changed."""
     check_digest(before, find_digest(X), "X", number)
     return binning.encode(_open(X), None, 1)
 
@@ -144,7 +144,7 @@ def encode(number: int, before: bytes, X: Any, binning: Binning) -> NDArray[np.u
 def encode_labelled(
     number: int, before: bytes, X: Any, y: Any, weight: Any, binning: Binning
 ) -> NDArray[np.uint8]:
-    """Return the codes of all rows; refuse other labels and weights than were read before."""
+    """Return the codes of all rows; refuse labels and weights that have changed."""
     now = _find_digest(X, y, weight)
     check_digest(before, now, "X_val, y_val and sample_weight_val", number)
     return binning.encode(_open(X), None, 1)

@@ -1,4 +1,4 @@
-"""What is asked of shape functions, pairs and contributions in order to draw them."""
+"""Protocols of shape functions, pairs and contributions for those who draw them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DrawnPair", "DrawnRows", "DrawnShape"]
+__all__ = ["ContributionData", "PairData", "ShapeData"]
 
 
-class DrawnShape(Protocol):
-    """What is drawn of a `ShapeFunction`."""
+class ShapeData(Protocol):
+    """The part of a `ShapeFunction` that pictures show."""
 
     @property
     def label(self) -> str: ...
@@ -40,8 +40,8 @@ class DrawnShape(Protocol):
     def interval(self, confidence_level: float = ...) -> tuple[NDArray[np.float64], ...]: ...
 
 
-class DrawnPair(Protocol):
-    """What is drawn of a `PairFunction`."""
+class PairData(Protocol):
+    """The part of a `PairFunction` that pictures show."""
 
     @property
     def label(self) -> str: ...
@@ -61,8 +61,8 @@ class DrawnPair(Protocol):
     def within_noise(self) -> bool | None: ...
 
 
-class DrawnRows(Protocol):
-    """What is drawn of `Contributions`."""
+class ContributionData(Protocol):
+    """The part of `Contributions` that pictures show."""
 
     @property
     def values(self) -> NDArray[np.float64]: ...

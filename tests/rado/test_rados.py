@@ -1,4 +1,4 @@
-"""Making rados: sums over random halves of the rows, and adding up those of separate rows."""
+"""Rados: sums over random halves of the rows, and sums of rados of separate rows."""
 
 import itertools
 import os
@@ -218,7 +218,7 @@ def test_no_column_at_all():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
 def test_ctrl_c_is_heard_before_the_first_sums_are_done():
-    """The rows are summed together, so an engine that reports after that does so once."""
+    """All rows are summed together, so an engine that checked only afterwards would check once."""
     heard = []
 
     def listen(*_):
@@ -259,11 +259,11 @@ print(digest)
 
 @pytest.mark.skipif(_core.instruction_set == "baseline", reason="there is no other set")
 def test_instruction_sets_make_no_difference():
-    own = {}
-    exec(DIGEST, own)
+    scope = {}
+    exec(DIGEST, scope)
     environment = os.environ | {"PROPERBOOST_INSTRUCTION_SET": "baseline"}
     command = [sys.executable, "-c", DIGEST]
     run = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True, timeout=300
     )
-    assert run.stdout.strip() == own["digest"]
+    assert run.stdout.strip() == scope["digest"]
