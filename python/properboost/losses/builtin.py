@@ -378,8 +378,8 @@ class MarginLoss(LossCurve):
 
         It is half the loss margin, so that losses regularise alike.  Some losses, as
         `Exponential`, give a row that is wrong by one loss margin more than twice the weight of a
-        row at 0.  Then the factor is divided by the square of the excess, because the variance of
-        a leaf's value grows with the squares of the rows' weights.
+        row at 0.  Then the factor is divided by the square of that ratio over 2, because the
+        variance of a leaf's value grows with the squares of the rows' weights.
         """
         unit = self.gain_unit
         at_zero, wrong = map(float, self.native.weight(np.array([0.0, -2.0 / unit])))

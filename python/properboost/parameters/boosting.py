@@ -72,9 +72,9 @@ class LearnerParameters:
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        The shrinkage of each step, above 0.  None is 1, and for trees 0.1.  Where the gain shrinks
-        steps, too, None is 0.1 times the gain for trees, and less for "exponential", "savage" and
-        "tangent".
+        The shrinkage of each step, above 0.  None is 1, and for trees 0.1.  Trees get 0.1 times the
+        gain instead, and less under "exponential", "savage" and "tangent", if the response is
+        neither "newton" nor "exact" and the step is not "line_search".
         """,
         option="shrinkage of each step, above 0; none is 1, for trees 0.1 or less shrinkage with a "
         "larger gain",
