@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -88,12 +89,19 @@ void check(const LearnerOptions& options) {
   for (const std::int8_t direction : options.directions) {
     if (direction < -1 || direction > 1) throw py::value_error("directions must be -1, 0 or 1");
   }
+  for (const std::vector<std::uint32_t>& set : options.interactions.sets) {
+    if (!std::is_sorted(set.begin(), set.end())) {
+      throw py::value_error("interaction_sets must have features in ascending order");
+    }
+  }
 }
 
 LearnerOptions take_options(Settings& settings) {
   LearnerOptions options;
   settings.take("seed", options.seed);
   settings.take("directions", options.directions);
+  settings.take("interaction_limit", options.interactions.most);
+  settings.take("interaction_sets", options.interactions.sets);
   settings.take("allows_for_chance", options.allows_for_chance);
   settings.take("min_relative_decrease", options.min_relative_decrease);
   settings.take("max_features", options.max_features);

@@ -63,6 +63,9 @@ class Settings {
   static std::string allowed(const std::string*) { return "a string"; }
   static std::string allowed(const std::optional<std::string>*) { return "a string or None"; }
   static std::string allowed(const std::vector<std::int8_t>*) { return "a sequence of -1, 0 or 1"; }
+  static std::string allowed(const std::vector<std::vector<std::uint32_t>>*) {
+    return "a sequence of sequences of integers";
+  }
   template <class T>
   static std::string allowed(const T*) {
     static_assert(std::is_unsigned_v<T>);

@@ -147,6 +147,10 @@ def list_cases():
         model = P(weak_learner=levels.replace(**drawn), **small, **of_draws)
         add(f"levels, {response}, drawn, classes", model, CLASSES)
         add(f"levels, {response}, large", P(weak_learner=levels, **large), LARGE, LARGE_WEIGHT)
+        limited = P(weak_learner=pb.Tree(interaction_cst=2, **drawn), **small, **of_draws)
+        add(f"tree, {response}, two features on a path", limited, SMALL, WEIGHT)
+        limited = P(weak_learner=levels.replace(interaction_cst=[[0, 1], [1, 2]]), **small)
+        add(f"levels, {response}, sets of features", limited, CLASSES)
         if response in ("real", "newton"):
             lines = pb.Tree(linear_leaves=True)
             add(f"lines, {response}", P(weak_learner=lines, **small), SMALL, WEIGHT)

@@ -87,6 +87,7 @@ def test_partitions_and_workers_do_not_matter(client, tmp_path, name, weighted):
         {"n_estimators": 4, "multiclass": "one_vs_rest", "class_weight": "balanced"},
         {"n_estimators": 3, "weak_learner": pb.Tree(multi_strategy="multi_output_tree")},
         {"n_estimators": 3, "weak_learner": pb.Tree(subsample=0.7)},
+        {"n_estimators": 3, "weak_learner": pb.Tree(interaction_cst="pairwise")},
         {"n_estimators": 3, "interactions": 1},
         {"n_estimators": 3, "screening": 60, "weak_learner": "stump", "response": "newton"},
         {"n_estimators": 3, "screening": 90, "weak_learner": pb.Tree(linear_leaves=True)},

@@ -29,6 +29,7 @@ FITS = {
         "selection": "unbiased",
     },
     "lines": {**TREE, "linear_leaves": True, "linear_l2": 3.0},
+    "limited trees": {**TREE, "interaction_limit": 2, "interaction_sets": [[0, 1], [1, 2, 3]]},
 }
 JOINT = {"classes": 3, "joint_loss": "canonical"}
 OF_CLASSES = {

@@ -81,6 +81,13 @@ OPTIONS = [
     {"grow_policy": "symmetric", "max_depth": 4, "selection": "unbiased"},
     {"grow_policy": "symmetric", "max_depth": 6, "selection": "unbiased", "max_features": 0.7,
      "subsample": 0.8, "min_child_weight": 4.0},
+    {"interaction_limit": 1, "max_leaf_nodes": 12},
+    {"interaction_limit": 2, "max_leaf_nodes": 20, "selection": "unbiased"},
+    {"interaction_sets": [[0, 1], [1, 2, 3]], "max_features": 0.7, "seed": 3, "max_leaf_nodes": 20},
+    {"interaction_sets": [[0, 1, 2], [3]], "interaction_limit": 2, "max_leaf_nodes": 20},
+    {"grow_policy": "symmetric", "max_depth": 5, "interaction_limit": 2},
+    {"grow_policy": "symmetric", "max_depth": 4, "interaction_sets": [[0, 2], [1], [2, 3]]},
+    {"grow_policy": "symmetric", "max_depth": 4, "interaction_limit": 2, "max_features": 0.5},
 ]  # fmt: skip
 
 

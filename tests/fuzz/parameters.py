@@ -260,10 +260,21 @@ def _draw_splits(rng: Generator, shape: Shape) -> str:
     return known[rng.integers(len(known))]
 
 
+def _draw_interactions(rng: Generator, shape: Shape) -> str:
+    if rng.random() < 0.6:
+        return str(rng.choice(["None", "1", "2", "3", "'pairwise'", "'no_interactions'"]))
+    sets = [
+        [int(f) for f in rng.integers(0, shape.d, rng.integers(1, 4))]
+        for _ in range(rng.integers(1, 4))
+    ]
+    return repr(sets)
+
+
 OF_TABLE: dict[str, Draw] = {
     "loss": _draw_loss,
     "monotonic_cst": _draw_directions,
     "interactions": _draw_pairs,
+    "interaction_cst": _draw_interactions,
     "pairs": _draw_pairs,
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,

@@ -40,7 +40,10 @@ LEARNERS = {
 }  # fmt: skip
 """Fields of weak learners; unlike Python's defaults they restrain little and draw nothing."""
 
-OF_ALL = {"seed", "directions", "criterion", "allows_for_chance", "min_relative_decrease"}
+OF_ALL = {
+    "seed", "directions", "criterion", "allows_for_chance", "min_relative_decrease",
+    "interaction_limit", "interaction_sets",
+}  # fmt: skip
 
 
 def describe_learner(name="table", **fields):

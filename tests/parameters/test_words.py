@@ -74,7 +74,7 @@ PEERS = {
         "eval_metric": "early_stopping=pb.EarlyStopping(scoring=...)",
         "early_stopping_rounds": "early_stopping=pb.EarlyStopping(n_iter_no_change=...)",
         "monotone_constraints": "monotonic_cst=...",
-        "interaction_constraints": "interactions=[...]",
+        "interaction_constraints": "weak_learner=pb.Tree(interaction_cst=[...])",
     },
     "CatBoost": {
         "iterations": "n_estimators=...",
@@ -110,7 +110,7 @@ PEERS = {
         "max_bins": "same",
         "categorical_features": "same",
         "monotonic_cst": "same",
-        "interaction_cst": "interactions=[...]",
+        "interaction_cst": "weak_learner=pb.Tree(interaction_cst=...)",
         "warm_start": "same",
         "early_stopping": "same",
         "scoring": "early_stopping=pb.EarlyStopping(scoring=...)",

@@ -36,6 +36,11 @@ class TreePlanner final : public Planner {
     if (find_directions(learner).size() != limits_.directions.size()) {
       throw std::invalid_argument("directions must have an entry per feature");
     }
+    for (const std::vector<std::uint32_t>& set : limits_.interactions.sets) {
+      if (!set.empty() && set.back() >= at_.rows.bins.size()) {
+        throw std::invalid_argument("interaction_sets must have features of the table");
+      }
+    }
     if (limits_.fields.linear_leaves && !limits_.directions.empty()) {
       throw std::invalid_argument("directions must be none for trees whose leaves have lines");
     }

@@ -236,9 +236,9 @@ class VoteFeaturePlanner final : public VotePlanner {
     rows_.weigh(rows, team);
     const CountingVote vote{vote_, rows_.unit()};
     const std::size_t features = at_.rows.bins.size();
-    std::vector<std::uint8_t> allowed(features);
+    std::vector<std::uint8_t> allowed(features, 1);
     const std::uint64_t key = draw_bits(learner_.seed, 0, at_.round(0));
-    draw_features(learner_.max_features, key, 0, features, allowed.data());
+    draw_features(learner_.max_features, key, 0, allowed);
     std::vector<double> costs(features, std::numeric_limits<double>::infinity());
     team.for_each(features, static_cast<double>(features * at_.rows.codes.rows),
                   [&](std::size_t f) {

@@ -11,7 +11,7 @@ from properboost.data.binning import Binning, NumericBins
 from properboost.data.frames import find_feature
 from properboost.models.interactions import PairBins
 from properboost.parameters.kinds import MonotonicConstraints
-from properboost.parameters.learners import WeakLearner
+from properboost.parameters.learners import Tree, WeakLearner
 
 __all__ = ["find_directions", "make_learner"]
 
@@ -26,7 +26,9 @@ def make_learner(
     learner: WeakLearner,
     *,
     class_weights: NDArray[np.float64],
+    n_features: int,
     directions: Sequence[int],
+    names: Sequence[str] | None,
     seed: int,
     criterion: str | None,
     allows_for_chance: bool,
@@ -37,12 +39,32 @@ def make_learner(
     """
     fields = {
         **learner.settle(class_weights).describe(),
+        **_limit_interactions(learner, names, n_features),
         "directions": tuple(directions),
         "seed": seed,
         "criterion": criterion,
         "allows_for_chance": allows_for_chance and learner.is_grown,
     }
     return _make(tuple(fields.items()))
+
+
+def _limit_interactions(
+    learner: WeakLearner, names: Sequence[str] | None, n_features: int
+) -> dict[str, object]:
+    """Return the engine's options for the features that share a path of a tree."""
+    limit = learner.interaction_cst if isinstance(learner, Tree) else None
+    if limit is None:
+        return {}
+    if isinstance(limit, str):
+        return {"interaction_limit": {"no_interactions": 1, "pairwise": 2}[limit]}
+    if isinstance(limit, int):
+        return {"interaction_limit": limit}
+    owner = "Tree.interaction_cst"
+    sets = [sorted({find_feature(f, names, n_features, owner) for f in names_of_set})
+            for names_of_set in limit]  # fmt: skip
+    # As in scikit-learn, features of no set are one more.
+    others = sorted(set(range(n_features)).difference(*sets))
+    return {"interaction_sets": tuple(map(tuple, [*sets, others] if others else sets))}
 
 
 def find_directions(

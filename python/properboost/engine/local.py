@@ -270,7 +270,9 @@ class LocalRows(TrainingRows):
         return make_learner(
             options.weak_learner,
             class_weights=self.class_weights,
+            n_features=len(self.bins.widths),
             directions=directions,
+            names=self.names,
             seed=self.seed,
             criterion=options.criterion,
             allows_for_chance=options.selection != "greedy",

@@ -18,6 +18,7 @@ __all__ = [
     "Coupling",
     "Criterion",
     "GrowPolicy",
+    "InteractionConstraints",
     "Intercept",
     "LearnerName",
     "LossName",
@@ -74,6 +75,9 @@ Scoring: TypeAlias = str | Callable[..., float] | None
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | NDArray[Any] | None
 MonotonicConstraints: TypeAlias = (
     Sequence[int] | Mapping[int, int] | Mapping[str, int] | NDArray[np.integer[Any]] | None
+)
+InteractionConstraints: TypeAlias = (
+    int | Literal["no_interactions", "pairwise"] | Sequence[Sequence[int | str]] | None
 )
 Pairs: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None

@@ -7,16 +7,21 @@ documentation, options of the command line and files are made from it, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import partial
-from typing import ClassVar, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.parameters import checks
 from properboost.parameters.declare import Component, component, declared, parameter, parameters
-from properboost.parameters.kinds import GrowPolicy, MaxCells, MultiStrategy
+from properboost.parameters.kinds import (
+    GrowPolicy,
+    InteractionConstraints,
+    MaxCells,
+    MultiStrategy,
+)
 from properboost.parameters.words import RENAMED
 
 __all__ = [
@@ -244,6 +249,25 @@ class Grown(WeakLearner):
         return self.replace(min_child_weight=share * self.min_child_weight)
 
 
+def _check_interactions(name: str, value: Any) -> object:
+    """Check a limit on interactions; a fit checks the features."""
+    if value is None or isinstance(value, str):
+        known = ("no_interactions", "pairwise")
+        return checks.either(partial(checks.choice, known=known), None)(name, value)
+    if not checks.is_list(value):
+        return checks.integer(name, value, 1, checks.LARGEST_INT)
+    for k, features in enumerate(value):
+        if not (checks.is_list(features) or isinstance(features, Set)) or len(features) == 0:
+            raise TypeError(
+                f"{name}[{k}] must be a list, tuple or set of at least one feature; got "
+                f"{features!r}"
+            )
+        for feature in features:
+            if not isinstance(feature, str):
+                checks.integer(f"{name}[{k}]", feature, 0, checks.LARGEST_INT)
+    return value
+
+
 @component
 class Tree(Grown):
     """A tree: every leaf gets a value.
@@ -290,6 +314,19 @@ class Tree(Grown):
         """,
         option="the most splits from a tree's root to a leaf; none sets no limit, and is 4 to 6 "
         "for symmetric trees, which have at most 7",
+    )
+    interaction_cst: InteractionConstraints = parameter(
+        default=None,
+        check=_check_interactions,
+        kind='int, {"no_interactions", "pairwise"}, list of sets, or None',
+        doc="""
+        The features that may share a path: a number is the most features on one, as 1 for
+        "no_interactions" and 2 for "pairwise"; a list has sets of names or positions, whose
+        features interact only within a set.  Features of no set are one more set.  With at most k
+        features on a path, the model is a sum of functions of at most k features.  None is no
+        limit.
+        """,
+        engine=False,
     )
     linear_leaves: bool = parameter(
         default=False,

@@ -160,10 +160,8 @@ WORDS: tuple[Keyword, ...] = (
           lightgbm="monotone_constraints monotone_constraint monotonic_cst",
           xgboost="monotone_constraints", catboost="monotone_constraints", sklearn="monotonic_cst",
           ebm="monotone_constraints"),
-    *_row("interactions=[...]", (
-        "pairs that get look-up tables, which have no other interactions; features of trees "
-        "cannot be separated"
-    ),
+    *_row("weak_learner=pb.Tree(interaction_cst=[...])",
+          "sets of features that may share a path, or the most features on one",
           lightgbm="interaction_constraints", xgboost="interaction_constraints",
           sklearn="interaction_cst"),
     *_row("interactions=...", "the number of pairs, or the pairs; not a share", ebm="interactions"),

@@ -5,7 +5,7 @@ A name means the same in every estimator, and so does the form of its value.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -103,6 +103,8 @@ class _Writer:
             return _describe_mapping(value, form)
         if form == "matrix" and value is not None:
             return np.asarray(value, dtype=np.float64).tolist()
+        if isinstance(value, Set):
+            value = sorted(value, key=str)
         if _has_entries(value):
             return [self.write("", entry) for entry in value]
         value = plain(value)

@@ -41,6 +41,10 @@ class TreeSettings:
     """Numbers by which rows are drawn; by default their places."""
     seed: int = 0
     directions: Sequence[int] = ()
+    interaction_limit: int = 0
+    """The most features on a path; 0 is any number."""
+    interaction_sets: Sequence[Sequence[int]] = ()
+    """Sets of which one must have all features of a path; none is no limit."""
     grow_policy: Literal["best_first", "symmetric"] = "best_first"
     linear_leaves: bool = False
     linear_l2: float = 0.0

@@ -125,8 +125,9 @@ def grow_tree(t: Training, w: Array, curvature: Array, round_: int) -> Tree:
     equal savings the one made first.
 
     A round's key is draw_bits(seed, 0, round).  Rows, which have numbers or are numbered here,
-    count if their draw_bits(key, 0, row) is below subsample 2^64; the features that a node may
-    split are the round(max_features d), at least one, of least draw_bits(key, 1 + node, feature).
+    count if their draw_bits(key, 0, row) is below subsample 2^64.  A node may split round(
+    max_features d) of the d features that may join its path, at least one: those of least
+    draw_bits(key, 1 + node, feature).
 
     Where each level is one split, see `_grow_by_level`; with screening, `_grow_by_screen`.
     """
@@ -168,11 +169,13 @@ def _grow(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -
     key = draw_bits(s.seed, 0, round_)
     tree = Tree()
     depth = {tree.add_leaf(rows): 0}
+    paths: dict[int, set[int]] = {0: set()}
     best: dict[int, Split] = {}
     new = [0]
     while len(tree.leaves) < s.max_leaf_nodes:
         for k in new:
-            split = _find_split(view, [tree.rows[k]], _draw_features(t, key, k))
+            features = _draw_features(t, key, k, _list_joinable(t, [paths[k]]))
+            split = _find_split(view, [tree.rows[k]], features)
             if split is not None and depth[k] < s.max_depth:
                 best[k] = split
         if not best:
@@ -183,6 +186,7 @@ def _grow(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round_: int) -
         new = [tree.add_leaf(tree.rows[k] & (side == which)) for which in (0, 1)]
         tree.left[k] = new[0]
         depth |= dict.fromkeys(new, depth[k] + 1)
+        paths |= dict.fromkeys(new, paths[k] | {tree.feature[k]})
     return tree
 
 
@@ -193,18 +197,20 @@ def _grow_by_level(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round
     of the sides, or the node's limits forbid it: the node is then not split, and is one of the next
     level's.  Nodes of one class (but not under newton, or if classes share the tree) and nodes
     lighter than twice `min_child_weight` are no longer looked at.  Categories are ordered by the
-    sums of a level's rows.  The features of a level are drawn as those of the node of its number.
+    sums of a level's rows.  A level's feature may join the paths of all its nodes; the features of
+    a level are drawn as those of the node of its number.
     """
     t = view.t
     s = t.tree
     key = draw_bits(s.seed, 0, round_)
     tree = Tree()
     level = [tree.add_leaf(rows)]
+    paths: dict[int, set[int]] = {0: set()}
     for depth in range(int(s.max_depth)):
         level = [k for k in level if view.may_be_split(tree.rows[k])]
         if not level:
             break
-        features = _draw_features(t, key, depth)
+        features = _draw_features(t, key, depth, _list_joinable(t, [paths[k] for k in level]))
         split = _find_split(view, [tree.rows[k] for k in level], features)
         if split is None:
             break
@@ -218,16 +224,28 @@ def _grow_by_level(view: _OneModel | _JointModel, rows: NDArray[np.bool_], round
             branch = side[t.codes[feature]]
             new = [tree.add_leaf(tree.rows[k] & (branch == which)) for which in (0, 1)]
             tree.left[k] = new[0]
+            paths |= dict.fromkeys(new, paths[k] | {feature})
             below += new
         level = below
     return tree
 
 
-def _draw_features(t: Training, key: int, node: int) -> list[int]:
-    d = len(t.bins)
-    wanted = max(1, int(np.floor(t.tree.max_features * d + 0.5)))
-    order = sorted(range(d), key=lambda j: (draw_bits(key, 1 + node, j), j))
-    return sorted(order[:wanted])
+def _list_joinable(t: Training, paths: Sequence[set[int]]) -> list[int]:
+    """Return the features that may join all of these paths."""
+    limit, sets = t.tree.interaction_limit, [set(features) for features in t.tree.interaction_sets]
+
+    def may_join(feature: int, path: set[int]) -> bool:
+        joined = path | {feature}
+        in_a_set = not sets or any(joined <= features for features in sets)
+        return in_a_set and (limit == 0 or len(joined) <= max(limit, len(path)))
+
+    return [f for f in range(len(t.bins)) if all(may_join(f, path) for path in paths)]
+
+
+def _draw_features(t: Training, key: int, node: int, features: Sequence[int]) -> list[int]:
+    drawn = max(1, int(np.floor(t.tree.max_features * len(features) + 0.5)))
+    order = sorted(features, key=lambda j: (draw_bits(key, 1 + node, j), j))
+    return sorted(order[:drawn])
 
 
 @dataclass(frozen=True)
@@ -339,6 +357,8 @@ def _find_split(
 ) -> Split | None:
     """Return the savings of the best split at each node, its feature, and the side of each code."""
     t = view.t
+    if not features:
+        return None
     splits: list[Split] = []
     costs: list[float] = []
     charges: list[float] = []

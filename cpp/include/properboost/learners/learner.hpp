@@ -25,6 +25,7 @@ struct LearnerOptions {
   // For each feature, or for either feature of each pair: whether the raw prediction must not fall
   // (1) or not rise (-1) with it, or may do both (0).  Empty where none must.
   std::vector<std::int8_t> directions = {};
+  InteractionLimits interactions = {};  // of trees
   // Whether splits of trees and rules are charged for their saving by chance.
   bool allows_for_chance = false;
   // The least share of a node's cost that a split of it must save.  Among look-up tables, only
@@ -131,6 +132,7 @@ class GrownLearner : public WeakLearner {
  private:
   static TreeLimits with_options(TreeLimits limits, const LearnerOptions& options) {
     limits.directions = options.directions;
+    limits.interactions = options.interactions;
     limits.allows_for_chance = options.allows_for_chance;
     limits.min_relative_decrease = options.min_relative_decrease;
     return limits;

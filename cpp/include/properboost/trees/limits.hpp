@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "properboost/learners/fields.hpp"
+#include "properboost/trees/interaction_limits.hpp"
 
 namespace properboost {
 
@@ -59,6 +60,7 @@ struct TreeLimits {
   // For each feature: whether the positive class's share must rise (1) or fall (-1) along its bins;
   // the learner's.
   std::vector<std::int8_t> directions = {};
+  InteractionLimits interactions = {};  // the learner's
   // The weight of a row of weight one, in the unit of the rows' weights.
   double row_weight = 1.0;
   bool allows_for_chance = false;

@@ -75,6 +75,7 @@ class Growth {
     }
     sums_.all_reduce({&root.sums}, all_reduce);
     add_node(root);
+    paths_.emplace_back();
     return root;
   }
   GrownTree<Cells> end() { return {std::move(tree_), std::move(totals_)}; }
@@ -89,6 +90,14 @@ class Growth {
 
   int direction_of(std::size_t f) const {
     return limits_.directions.empty() ? 0 : limits_.directions[f];
+  }
+
+  // Marks the features that may join the paths of all these nodes.
+  std::vector<std::uint8_t> joinable(const std::vector<std::size_t>& nodes) const {
+    std::vector<std::uint8_t> allowed(bins_.size(), 1);
+    if (!limits_.interactions.any()) return allowed;
+    for (const std::size_t node : nodes) limits_.interactions.restrict(paths_[node], allowed);
+    return allowed;
   }
 
   // Whether a leaf at this depth may be split once the tree has `leaves` leaves.
@@ -196,6 +205,9 @@ class Growth {
       if (branch == Split::kRight) tree_.goes_right[parent.node].insert(b);
     }
     rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
+    if (limits_.interactions.any()) {
+      paths_.resize(left + 2, join(paths_[parent.node], feature));
+    }
     ++leaves_;
     Division division;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -246,6 +258,14 @@ class Growth {
   }
 
  private:
+  // A path's features and another one, in ascending order.
+  static std::vector<std::uint32_t> join(std::vector<std::uint32_t> path, std::size_t feature) {
+    const auto f = static_cast<std::uint32_t>(feature);
+    const auto place = std::lower_bound(path.begin(), path.end(), f);
+    if (place == path.end() || *place != f) path.insert(place, f);
+    return path;
+  }
+
   static std::size_t bytes(const Leaf& leaf) {
     return leaf.sums.size() * sizeof(typename Cells::Unit);
   }
@@ -322,6 +342,8 @@ class Growth {
   Tree tree_;
   std::vector<Total> totals_;
   std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
+  // The features on the way to each node, where interactions are limited; otherwise the root's.
+  std::vector<std::vector<std::uint32_t>> paths_;
   std::size_t leaves_ = 1;
   std::size_t waiting_bytes_ = 0;  // bytes that waiting leaves hold
 };

@@ -50,12 +50,13 @@ class LeafSplits {
     const std::size_t features = bins_.size();
     const double share = growth_.limits().fields.max_features;
     std::vector<std::optional<Split>> splits(leaves.size() * features);
-    std::vector<std::uint8_t> allowed(splits.size());
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-      draw_features(share, key_, searches[leaves[k]].leaf.node, features, &allowed[k * features]);
+    std::vector<std::vector<std::uint8_t>> allowed;
+    for (const std::size_t i : leaves) {
+      const std::size_t node = searches[i].leaf.node;
+      draw_features(share, key_, node, allowed.emplace_back(growth_.joinable({node})));
     }
     growth_.team().for_each(splits.size(), nanoseconds, [&](std::size_t task) {
-      if (allowed[task] != 0) {
+      if (allowed[task / features][task % features] != 0) {
         find_split(searches[leaves[task / features]], task % features, splits[task]);
       }
     });

@@ -100,8 +100,10 @@ class LevelGrowth {
     const bool charges = growth_.limits().allows_for_chance;
     const std::vector<ChanceSaving> by_order =
         charges ? chances_at(level, 0.0) : std::vector<ChanceSaving>{};
-    std::vector<std::uint8_t> allowed(features);
-    draw_features(growth_.limits().fields.max_features, key_, depth, features, allowed.data());
+    std::vector<std::size_t> nodes;
+    for (const Leaf& leaf : level) nodes.push_back(leaf.node);
+    std::vector<std::uint8_t> allowed = growth_.joinable(nodes);
+    draw_features(growth_.limits().fields.max_features, key_, depth, allowed);
     std::vector<std::optional<Split>> splits(features);
     std::vector<ChanceSaving> by_chance(features, ChanceSaving{0.0, 1.0});
     growth_.team().for_each(features, nanoseconds, [&](std::size_t f) {
