@@ -107,7 +107,7 @@ def render_item(report: Report, reasons: set[str]) -> str:
     repeated = f"{first['seeds']} repetitions" if first["random"] else "nothing is random"
     lines = [
         f"*{report['title']}*.",
-        f"Units: {report['units']}.",
+        f"The units are {report['units']}.",
         f"Numbers are computed here, with the published ones in brackets; {repeated}.",
         "",
         *draw_table(table),
