@@ -108,17 +108,22 @@ class Source:
             learner = Learner(statement.name, bases[0] if bases else None, None, [])
             inherited = names[bases[0]] if bases else set()
             for line in statement.body:
-                if not isinstance(line, ast.AnnAssign) or line.value is None:
-                    continue
-                name = ast.unparse(line.target)
-                if name == "name":
-                    learner.name = ast.literal_eval(line.value)
-                elif field := self.find_field(name, line, line.value):
-                    if name in inherited:
-                        raise self.fail(line, f"{name} is a field of {learner.base} already")
-                    learner.fields.append(field)
+                if isinstance(line, ast.AnnAssign) and line.value is not None:
+                    self.read_line(learner, line, line.value, inherited)
             names[learner.title] = inherited | {field.name for field in learner.fields}
             yield learner
+
+    def read_line(
+        self, learner: Learner, line: ast.AnnAssign, value: ast.expr, inherited: set[str]
+    ) -> None:
+        """Add what a line of a class declares, if that is its name or a field of the engine."""
+        name = ast.unparse(line.target)
+        if name == "name":
+            learner.name = ast.literal_eval(value)
+        elif field := self.find_field(name, line, value):
+            if name in inherited:
+                raise self.fail(line, f"{name} is a field of {learner.base} already")
+            learner.fields.append(field)
 
     def find_field(self, name: str, line: ast.AnnAssign, value: ast.expr) -> Field | None:
         """Return the field that a line of a class declares, if it is a field of the engine."""

@@ -376,8 +376,8 @@ class MarginLoss(LossCurve):
     def rate_factor(self) -> float:
         """The factor on the default shrinkage of trees: 1 for `GLog` at gain 1.
 
-        It is half the loss margin, so that losses regularise alike.  `Exponential` and others give a
-        row that is wrong by one loss margin r > 2 times the weight of a row at 0.  For them the
+        It is half the loss margin, so that losses regularise alike.  `Exponential` and others give
+        a row that is wrong by one loss margin r > 2 times the weight of a row at 0.  For them the
         factor is divided by (r / 2)^2, since a leaf's variance grows with the squares of weights.
         """
         unit = self.gain_unit

@@ -119,11 +119,16 @@ def make_earlier_search(search: Callable[..., Search], fixed: Flat, /, **flat: A
     chosen = {
         name: _read_values(name, value)
         for name, value in every.items()
-        if value != _DEFAULTS[name]
-        and learner in (find_learners(name) or [learner])
-        and (not name.startswith("interaction_") or _has_pairs(every, effort))
+        if value != _DEFAULTS[name] and _has_effect(name, learner, every, effort)
     }
     return search(nest(chosen) or None, **flat)
+
+
+def _has_effect(name: str, learner: str, flat: Flat, effort: int) -> bool:
+    """Return whether a parameter has an effect with this weak learner."""
+    if name.startswith("interaction_") and not _has_pairs(flat, effort):
+        return False
+    return learner in (find_learners(name) or [learner])
 
 
 def _find_learner(flat: Flat, *, readable: bool) -> str:

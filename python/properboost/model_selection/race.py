@@ -17,8 +17,8 @@ class Race:
 
     After its first few estimators, a candidate improves less and less by the logarithm of their
     number.  It is dropped if one and a half times its present pace would not take it to the best so
-    far.  A candidate that is one step from an earlier one should improve as that one did.  It is also
-    dropped if one and a half times that improvement would not take it to the best.
+    far.  A candidate that is one step from an earlier one should improve as that one did.  It is
+    also dropped if one and a half times that improvement would not take it to the best.
 
     Candidates run on the first splits first, unless they are steps, which differ by too little.  A
     candidate that trails there by more than the split-to-split variation is dropped.  The best of a

@@ -103,10 +103,9 @@ class _Writer:
             return _describe_mapping(value, form)
         if form == "matrix" and value is not None:
             return np.asarray(value, dtype=np.float64).tolist()
-        if isinstance(value, Set):
-            value = sorted(value, key=str)
-        if _has_entries(value):
-            return [self.write("", entry) for entry in value]
+        entries = _list_entries(value)
+        if entries is not None:
+            return [self.write("", entry) for entry in entries]
         value = plain(value)
         if value is None or isinstance(value, bool | int | float | str):
             return value
@@ -118,8 +117,12 @@ def _is_plain_choice(value: object) -> bool:
     return value is None or isinstance(value, str | int | np.integer)
 
 
-def _has_entries(value: object) -> bool:
-    return checks.is_list(value) or (isinstance(value, np.ndarray) and value.ndim > 1)
+def _list_entries(value: Any) -> Any:
+    """Return the entries of a list, a table or a set (sorted), or None."""
+    if isinstance(value, Set):
+        return sorted(value, key=str)
+    is_table = isinstance(value, np.ndarray) and value.ndim > 1
+    return value if checks.is_list(value) or is_table else None
 
 
 def find_forms(owner: type) -> Forms:
