@@ -73,13 +73,13 @@ def find_in_cpp(text: str) -> Iterator[Match]:
         for word in re.findall(r"\b[a-z]+(?=_?\b)", code):
             if word in NAMES:
                 yield "name", number, word
-        continues = number > 1 and lines[number - 2].lstrip().startswith("//")
         remark = comment.lstrip("/ ")
-        yield from _find_in_remark(number, remark if not continues else f" {remark}")
+        goes_on = number > 1 and lines[number - 2].lstrip().startswith("//")
+        yield from _find_in_remark(number, remark, begins=not goes_on)
 
 
-def _find_in_remark(line: int, remark: str) -> Iterator[Match]:
-    if re.match(r"What\b", remark):
+def _find_in_remark(line: int, remark: str, *, begins: bool = True) -> Iterator[Match]:
+    if begins and re.match(r"What\b", remark):
         yield "what", line, remark.partition("\n")[0]
     for verb in SPEAKING.finditer(re.sub(r"`[^`]*`", "", remark)):
         yield "speaking", line, verb[0]

@@ -95,6 +95,8 @@ def test_a_model_without_interactions_is_a_sum_of_functions_of_one_feature(rows)
     [
         (0, ValueError, "interaction_cst must be between 1 and"),
         ("triples", ValueError, "interaction_cst must be"),
+        (2.0, TypeError, "an integer of at least 1, 'no_interactions', 'pairwise', a list of sets"),
+        ({"age": 1}, TypeError, "a list of sets of features, or None; got {'age': 1}"),
         ([[]], TypeError, r"interaction_cst\[0\] must be a list, tuple or set of at least one"),
         ([0, 1], TypeError, r"interaction_cst\[0\] must be a list, tuple or set"),
         ([["age", "weight"]], ValueError, "interaction_cst: the name 'weight' is unknown"),

@@ -69,16 +69,17 @@ class SortedRows:
         """The places of the same rows in the table."""
         if len(self.numbers) == len(self.keys):
             return self.numbers
-        places: NDArray[np.int64] = np.flatnonzero(self._counts_row)[self.numbers]
+        places: NDArray[np.int64] = np.flatnonzero(self._are_counted)[self.numbers]
         return places
 
     @property
-    def _counts_row(self) -> NDArray[np.bool_]:
+    def _are_counted(self) -> NDArray[np.bool_]:
+        """Whether each row of the table counts."""
         return self.keys < len(self.counts)
 
     def _in_table_order(self) -> NDArray[np.int64]:
         n = int(self.counts.sum())
-        keys = self.keys if n == len(self.keys) else self.keys[self._counts_row]
+        keys = self.keys if n == len(self.keys) else self.keys[self._are_counted]
         if len(self.counts) > FEW_KEYS:
             # numpy sorts small integers by their digits, in linear time.
             return np.argsort(keys, kind="stable").astype(np.int64, copy=False)

@@ -254,8 +254,13 @@ def _check_interactions(name: str, value: Any) -> object:
     if value is None or isinstance(value, str):
         known = ("no_interactions", "pairwise")
         return checks.either(partial(checks.choice, known=known), None)(name, value)
-    if not checks.is_list(value):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return checks.integer(name, value, 1, checks.LARGEST_INT)
+    if not checks.is_list(value):
+        raise TypeError(
+            f"{name} must be an integer of at least 1, 'no_interactions', 'pairwise', a list of "
+            f"sets of features, or None; got {value!r}"
+        )
     for k, features in enumerate(value):
         if not (checks.is_list(features) or isinstance(features, Set)) or len(features) == 0:
             raise TypeError(
