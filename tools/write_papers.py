@@ -106,7 +106,8 @@ def render_item(report: Report, reasons: set[str]) -> str:
     table += [[row, *(show(numbers.get((row, column))) for column in columns)] for row in rows]
     repeated = f"{first['seeds']} repetitions" if first["random"] else "nothing is random"
     lines = [
-        f"This is *{report['title']}*, in {report['units']}.",
+        f"This is *{report['title']}*.",
+        f"The units are {report['units']}.",
         f"Numbers are computed here, with the published ones in brackets; {repeated}.",
         "",
         *draw_table(table),
@@ -117,7 +118,12 @@ def render_item(report: Report, reasons: set[str]) -> str:
     else:
         lines += [f"The numbers compare so: {write_shares(first['verdicts'])}.", ""]
     if report["left_out"]:
-        lines += ["These are left out:", "", *(f"- {k}: {v}." for k, v in report["left_out"].items()), ""]
+        lines += [
+            "These are left out:",
+            "",
+            *(f"- {k}: {v}." for k, v in report["left_out"].items()),
+            "",
+        ]
     return "\n".join(lines)
 
 
