@@ -17,6 +17,7 @@ void bind_contrast(py::module_& m);
 void bind_pairs(py::module_& m);
 void bind_rado(py::module_& m);
 void bind_scores(py::module_& m);
+void bind_terms(py::module_& m);
 void bind_tree(py::module_& m);
 
 PYBIND11_MODULE(_core, m) {
@@ -33,6 +34,7 @@ PYBIND11_MODULE(_core, m) {
   bind_pairs(m);
   bind_ensemble(m);
   bind_tree(m);
+  bind_terms(m);
   bind_rado(m);
   bind_scores(m);
 }

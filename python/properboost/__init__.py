@@ -42,7 +42,12 @@ from properboost.estimators.udt import UDTClassifier
 from properboost.estimators.uls import ULSClassifier
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import FittedRule
-from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.inspection.shape_functions import (
+    InteractionFunction,
+    ShapeFunction,
+    TermFunction,
+)
+from properboost.inspection.term_list import Term
 from properboost.model_selection import arboost_cv_file, search_cv_file
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
@@ -70,10 +75,10 @@ __all__ = [
     "EarlyStopping",
     "EpsilonBoost",
     "FittedRule",
+    "InteractionFunction",
     "Interactions",
     "L1Boost",
     "LogitBoost",
-    "PairFunction",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "QuantizedTable",
@@ -85,6 +90,8 @@ __all__ = [
     "ShapeFunction",
     "Stump",
     "Table",
+    "Term",
+    "TermFunction",
     "Tree",
     "UDTClassifier",
     "ULSClassifier",

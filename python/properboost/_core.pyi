@@ -513,6 +513,60 @@ def encode_pairs(
 ) -> NDArray[np.uint8]:
     """Codes of the pairs, (n_pairs, n_rows), from those of the features, (n_features, n_rows)."""
 
+class TermGrid(metaclass=_Bound):
+    """The cells of a term's table: features in order, and the level of each code of each."""
+
+    def __init__(self, features: Sequence[int], levels: Sequence[NDArray[np.uint8]]) -> None: ...
+    def find_cells(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.int32]:
+        """Return the cell of each row, by codes of all features, (n_features, n_rows)."""
+
+class Terms(metaclass=_Bound):
+    """The sets of features that are on the paths of forests, at most three each."""
+
+    @property
+    def features(self) -> list[tuple[int, ...]]: ...
+    def find_levels(self) -> list[tuple[NDArray[np.uint8], ...]]:
+        """Return the level of each code, by term and feature: codes that the trees separate."""
+    def add_up_cells(
+        self,
+        model: int,
+        grids: Sequence[TermGrid],
+        shares: NDArray[np.float64],
+        used: NDArray[np.uint8] | None = ...,
+        n_threads: int = ...,
+    ) -> list[NDArray[np.float64]]:
+        """Return the sums of a forest's leaves by term and cell.
+
+        Where a cell has codes of several levels it gets their mean; `shares`, (n_features, 256),
+        has the weight of each code.  Trees where `used` is 0 are left out.
+        """
+    def add_up_rows(
+        self,
+        model: int,
+        codes: NDArray[np.uint8],
+        used: NDArray[np.uint8] | None = ...,
+        n_threads: int = ...,
+    ) -> NDArray[np.float64]:
+        """Return the sums of a forest's leaves by term and row, (n_terms, n_rows)."""
+
+def find_terms(bins: Bins, forests: Sequence[Forest]) -> Terms | None:
+    """Return the terms, or None if a path has more than three features."""
+
+def count_cells(
+    grids: Sequence[TermGrid], codes: NDArray[np.uint8], n_threads: int = ...
+) -> list[NDArray[np.int64]]:
+    """Return the number of rows in each cell, by codes of all features, (n_features, n_rows)."""
+
+def purify(
+    values: Sequence[NDArray[np.float64]],
+    weights: Sequence[NDArray[np.float64]],
+    n_threads: int = ...,
+) -> list[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
+    """Return each table of two or three axes less its parts, and these.
+
+    Part k is over all axes but k, flat.  Every slice of what is left has a weighted mean of 0.
+    """
+
 def normal_deviates(
     chi_square: NDArray[np.float64], freedom: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -77,7 +77,6 @@ def test_intervals_are_beside_probabilities(capsys, classes):
     [
         ([], "predict_interval needs a model that was fitted with outer_bags"),
         (["--outer-bags", 4, "--no-bag-tables"], "tables=True"),
-        (["--outer-bags", 4, "--weak-learner", "tree"], "a model of trees has no shape functions"),
         (["--model", "rado"], "a RadoBoostClassifier has no intervals"),
     ],
 )

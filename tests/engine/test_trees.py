@@ -545,12 +545,6 @@ def test_what_splits_save_is_in_the_unit_of_the_weights(scale):
     np.testing.assert_allclose(theirs.weight, scale * ours.weight, rtol=1e-12)
 
 
-def test_trees_have_no_shape_functions():
-    model = fit_tree(*noisy())
-    with pytest.raises(ValueError, match="a model of trees has no shape functions"):
-        model.shape_function(0)
-
-
 def test_many_classes(iris):
     X, y = iris
     labels = np.array(["a", "b", "c"])[y]

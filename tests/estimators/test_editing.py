@@ -226,7 +226,7 @@ def test_edits_are_refused_by_name():
     trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3).fit(
         *load_iris(return_X_y=True)
     )
-    with pytest.raises(ValueError, match="a model of trees has no shape functions"):
+    with pytest.raises(ValueError, match="only a model of look-up tables can be edited"):
         trees.remove_feature(0)
 
 

@@ -144,8 +144,8 @@ def test_votes_of_two_classes_too(tmp_path):
         ({}, (0, True), "direction must be 'auto', 1 or -1; got True"),
         ({}, (0, "up"), "direction must be 'auto', 1 or -1; got 'up'"),
         ({"interactions": [(0, 1)]}, (1,), "feature 1 must be in none of pairs_"),
-        ({"weak_learner": "tree"}, (0,), "a model of trees has no shape functions"),
-        ({"weak_learner": "rule"}, (0,), "a model of trees has no shape functions"),
+        ({"weak_learner": "tree"}, (0,), "only a model of look-up tables can be edited"),
+        ({"weak_learner": "rule"}, (0,), "only a model of look-up tables can be edited"),
     ],
     ids=str,
 )

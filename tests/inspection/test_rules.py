@@ -42,5 +42,3 @@ def test_other_models_have_no_rules(binary):
         model = pb.ProperBoostClassifier(weak_learner=weak_learner, n_estimators=2).fit(X, y)
         with pytest.raises(ValueError, match="only a model of rules"):
             model.rules()
-    with pytest.raises(ValueError, match="has no shape functions"):
-        rules(n_estimators=2).fit(X, y).shape_function(0)

@@ -98,8 +98,10 @@ def test_trees_and_rules_are_averaged_over_bags(weak_learner):
     ]
     np.testing.assert_allclose(model.decision_function(X), np.mean(alone, axis=0), atol=1e-9)
     assert not hasattr(model, "importance_errors_")
-    with pytest.raises(ValueError, match="a model of trees has no shape functions"):
-        model.predict_interval(X)
+    probability, ends = model.predict_proba(X), model.predict_interval(X)
+    assert ((ends[..., 0] <= probability) & (probability <= ends[..., 1])).all()
+    error = np.std(alone, axis=0)
+    assert np.corrcoef(error, ends[:, 1, 1] - ends[:, 1, 0])[0, 1] > 0.5
 
 
 def test_standard_errors_are_of_centred_tables():

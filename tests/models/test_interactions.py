@@ -309,7 +309,7 @@ def test_wrong_settings(interactions, settings, message):
 def test_unknown_pairs_are_refused(interactions):
     X, y = interactions
     model = pb.ProperBoostClassifier(interactions=1, n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match="no look-up table for 0 and 1; see pairs_"):
+    with pytest.raises(ValueError, match="no term of 0 and 1; see terms_"):
         model.pair_function(0, 1)
     for learner in ("tree", "rule"):
         refused = {"interactions": 2, "weak_learner": learner}

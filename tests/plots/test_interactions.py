@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.pictures import table
-from properboost import ProperBoostClassifier, plots
+from properboost import ProperBoostClassifier, Tree, plots
 
 
 def test_cells_of_pairs_that_may_be_0_are_striped(bagged, ax):
@@ -40,7 +40,7 @@ def test_a_pair_is_a_field_a_cell(ax, scale):
     assert ax.get_title() == "feature 0 and feature 2"
     (bar,) = [axes for axes in ax.figure.axes if axes is not ax]
     assert bar.get_ylabel() == function.axis_label
-    with pytest.raises(ValueError, match="no look-up table for 1 and 2"):
+    with pytest.raises(ValueError, match="no term of 1 and 2"):
         plots.plot_pair_function(model, 1, 2)
 
 
@@ -54,3 +54,22 @@ def test_of_several_classes_a_pair_has_the_one_it_moves_most(ax):
     drawn = np.ma.filled(ax.images[0].get_array(), np.nan)
     filled = functions[0].weights > 0
     np.testing.assert_array_equal(drawn[filled], functions[np.argmax(sizes)].values[filled])
+
+
+def test_a_term_is_a_curve_a_map_or_a_row_of_maps():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    y = (X[:, 0] * X[:, 1] * X[:, 2] + X[:, 3] + rng.logistic(size=2000) > 0).astype(int)
+    learner = Tree(grow_policy="symmetric", max_depth=3, max_features=1.0)
+    model = ProperBoostClassifier(weak_learner=learner, n_estimators=100).fit(X, y)
+    sizes = {len(term.features): term.features for term in model.terms_}
+    assert plots.plot_term_function(model, sizes[1]).get_title()
+    assert plots.plot_term_function(model, sizes[2]).images
+    places = plots.plot_term_function(model, sizes[3])
+    function = model.term_function(sizes[3], scale="log_odds")
+    assert [ax.get_title() for ax in places] == [one.title for one in function.to_maps()]
+    assert places[0].get_ylabel()
+    assert not places[1].get_ylabel()
+    one = places[0]
+    with pytest.raises(ValueError, match=r"ax must be \d axes, one for each map; got 1"):
+        plots.plot_term_function(model, sizes[3], ax=one)

@@ -19,7 +19,13 @@ ELSEWHERE = {
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "batches/test_table_file.py": ["batches/coded_rows.py"],
-    "models/test_bag_tables.py": ["models/standard_errors.py"],
+    "models/test_bag_tables.py": [
+        "models/bag_errors.py", "models/standard_errors.py", "models/tree_bags.py",
+    ],
+    "models/test_tree_terms.py": [
+        "inspection/term_list.py", "models/table_terms.py", "models/term_grid.py",
+        "models/terms.py",
+    ],
     "fitting/test_draws.py": ["models/averaging.py"],
     "models/test_ensemble.py": ["models/make_ensemble.py", "models/tree_ensemble.py"],
     "estimators/test_arboost.py": ["models/damped_ensemble.py"],

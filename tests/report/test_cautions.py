@@ -36,7 +36,7 @@ def test_a_calm_model_on_rows_like_its_own():
     model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
     texts, _ = cautions(model, *make_rows(1000, 1))
     assert not {
-        "Too sure of itself",
+        "Overconfident",
         "Hardly better than no model",
         "Hardly any test rows of a class",
     } & {*texts}
@@ -64,7 +64,7 @@ def test_an_overconfident_model_is_found_out():
     model = pb.ProperBoostClassifier(n_estimators=50, gain=0.5, selection="cyclic")
     model.fit(*make_rows(200, 0))
     texts, content = cautions(model, *make_rows(1000, 1))
-    assert "calibration slope is" in texts["Too sure of itself"]
+    assert "calibration slope is" in texts["Overconfident"]
     assert content.evaluation.reliability.slope.high < 1.0
     fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
     texts, _ = cautions(fine, *make_rows(100, 1))

@@ -335,7 +335,7 @@ def test_a_class_is_none_of_the_models(iris):
 
 def test_trees_have_no_shape_functions(cancer):
     model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(*cancer)
-    with pytest.raises(ValueError, match="a model of trees has no shape functions"):
+    with pytest.raises(ValueError, match="a model of trees has shape functions only if"):
         model.shape_function(0)
 
 

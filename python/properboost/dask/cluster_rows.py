@@ -14,6 +14,7 @@ from properboost.data.labels import SortedRows
 from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
+from properboost.models.term_grid import TermGrid, weigh_cells
 
 __all__ = ["ClusterRows"]
 
@@ -76,6 +77,18 @@ class ClusterRows(TrainingRows):
             group_of = everywhere
         weights = self.shards.run("weigh", self.codes_number, group_of, n_groups)[0]
         return [self._split(of_group) for of_group in weights]
+
+    def weigh_cells(self, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
+        """Return the weight of each cell of grids over these features, in the order of cells."""
+        if self.weight is None and self.has_segment is None:
+            by_shard = self.shards.ask("count_cells", self.codes_number, tuple(grids))
+            return [np.sum(of_grid, axis=0) for of_grid in zip(*by_shard, strict=True)]
+        # Sums of weights are exact where they are added up together.
+        weights = []
+        for grid in grids:
+            here = grid.over(range(len(grid.features)))
+            weights += weigh_cells([here], self.gather(grid.features), self.weight, self.n_threads)
+        return weights
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""

@@ -21,6 +21,7 @@ from properboost.engine.local import LocalBooster, LocalRows, Peers
 from properboost.engine.protocols import BoostingStopped, ModelSet
 from properboost.models.ensemble import Rounds
 from properboost.models.interactions import PairBins
+from properboost.models.term_grid import TermGrid
 
 __all__ = ["Shard", "ShardRows"]
 
@@ -186,6 +187,10 @@ class _Engine:
     def gather(self, codes: int, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of some features."""
         return self._rows[codes].gather(features)
+
+    def count_cells(self, codes: int, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
+        """Return the number of rows in each cell of grids."""
+        return self._rows[codes].weigh_cells(grids)
 
     def add_up(self, ensemble: Any) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble."""

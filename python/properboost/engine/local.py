@@ -25,6 +25,7 @@ from properboost.engine.protocols import (
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
+from properboost.models.term_grid import TermGrid, weigh_cells
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.learners import Tree
@@ -216,6 +217,10 @@ class LocalRows(TrainingRows):
             self.codes, self.segments, group_of, n_groups, self.weight, self.n_threads, share
         )
         return [self._split(of_group) for of_group in weights]
+
+    def weigh_cells(self, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
+        """Return the weight of each cell of grids over these features, in the order of cells."""
+        return weigh_cells(grids, self.codes, self.weight, self.n_threads)
 
     def start(self, models: ModelSet) -> LocalBooster:
         """Set up models over these rows.

@@ -20,6 +20,7 @@ from properboost.data.whole_sums import add_up_by
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
+from properboost.models.term_grid import TermGrid
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.rows import BinningOptions
@@ -218,6 +219,10 @@ class TrainingRows(ABC):
     @abstractmethod
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight of each code in each group of segments; -1 is no group."""
+
+    @abstractmethod
+    def weigh_cells(self, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
+        """Return the weight of each cell of grids over these features, in the order of cells."""
 
     @abstractmethod
     def start(self, models: ModelSet) -> Booster:

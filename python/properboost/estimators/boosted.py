@@ -25,11 +25,12 @@ from properboost.inspection.intervals import Precision, count_errors
 from properboost.inspection.rules import FittedRule, list_rules
 from properboost.inspection.scales import Effects, EffectScale, Scale, check_scale
 from properboost.inspection.shape_functions import (
-    PairFunction,
+    InteractionFunction,
     ShapeFunction,
-    make_pair_function,
+    make_interaction,
     make_shape,
 )
+from properboost.inspection.term_list import Term, list_terms
 from properboost.inspection.tree_shap import explain_tree
 from properboost.inspection.tree_words import describe_line, describe_tree
 from properboost.losses.builtin import MarginLoss
@@ -37,6 +38,7 @@ from properboost.losses.probabilities import choose_classes
 from properboost.models.ensemble import Ensemble
 from properboost.models.interactions import PairBins
 from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.terms import Terms
 from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
 from properboost.parameters.rows import ClassifierParameters
@@ -166,10 +168,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Raises
         ------
         ValueError
-            If the model has no bags (`outer_bags`), keeps no tables of theirs, or is of trees.
+            If the model has no bags (`outer_bags`), or keeps no tables of theirs.
         """
         table, n_threads = self._open(X, coded=True)
-        spread = self._tables().standard_errors
+        spread = self.ensemble_.bag_errors
         if spread is None:
             raise ValueError("predict_interval needs a model that was fitted with outer_bags")
         link, reach = self._link, count_errors(spread.n_bags, confidence_level)
@@ -284,81 +286,125 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def _tables(self) -> TableEnsemble:
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
-            raise ValueError(self.ensemble_.not_additive)
+            raise ValueError("only a model of look-up tables can be edited; this one is of trees")
         return self.ensemble_
 
-    def pair_function(
-        self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
-    ) -> PairFunction:
-        """Return the interaction of two features: their joint part of the prediction.
+    def _terms(self) -> Terms:
+        self._check_fitted()
+        terms = self.ensemble_.terms
+        if terms is None:
+            raise ValueError(self.ensemble_.not_additive)
+        return terms
+
+    @property
+    def terms_(self) -> list[Term]:
+        """The terms of the model: the functions of one to three features that it adds up.
+
+        The most important come first; terms that are 0 are left out.  A `Term` has the `features`,
+        by name or position, and its `importance`: the standard deviation of its part of the raw
+        prediction over the training rows, and over the classes in quadratic mean.  With bags it has
+        a `p_value`, the smallest of any class.
+
+        Look-up tables have terms, and so do trees whose paths have at most three features, as with
+        ``Tree(interaction_cst=3)``.
+        """
+        return list_terms(self._terms(), getattr(self, "feature_names_in_", None))
+
+    def term_function(
+        self, features: Any, class_: Any = None, scale: Scale = "raw"
+    ) -> ShapeFunction | InteractionFunction:
+        """Return the function of one term: the joint part of its features in the prediction.
 
         Parameters
         ----------
-        first, second : int or str
-            Positions or names of one of `pairs_`.
+        features : int, str, or sequence of these
+            The positions or names of the features of one of `terms_`, in any order.
         class_, scale
             As in `shape_function`.
 
         Returns
         -------
-        PairFunction
+        ShapeFunction or InteractionFunction
+            The function of one feature, or of several.  What fewer features explain is in the
+            functions of these.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model has no terms or not this one, or there is no such class or scale.
+        """
+        terms = self._terms()
+        names = getattr(self, "feature_names_in_", None)
+        listed = [features] if isinstance(features, str | int | np.integer) else [*features]
+        positions = tuple(sorted(find_feature(f, names, self.n_features_in_) for f in listed))
+        if positions not in terms.place:
+            raise ValueError(
+                f"the model has no term of {' and '.join(map(repr, listed))}; see terms_"
+            )
+        term = terms.place[positions]
+        scaling = self._scale_function(term, class_, scale)
+        precision = self._find_precision(scaling.model, term)
+        if len(positions) > 1:
+            return make_interaction(
+                self.ensemble_,
+                term,
+                labels=label_features(self),
+                named=names is not None,
+                scaling=scaling,
+                precision=precision,
+            )
+        return make_shape(
+            self.ensemble_.binning.features[term],
+            np.stack([terms.table_of(m, term) for m in scaling.models]),
+            terms.weights_of(term),
+            terms.shares_of(term),
+            feature=term,
+            name=None if names is None else str(names[term]),
+            scaling=scaling,
+            precision=precision,
+        )
+
+    def pair_function(
+        self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
+    ) -> InteractionFunction:
+        """Return the interaction of two features: their joint part of the prediction.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Positions or names of two features that are one of `terms_`.
+        class_, scale
+            As in `shape_function`.
+
+        Returns
+        -------
+        InteractionFunction
             Values and training weights by the levels of both features.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has no table for this pair, or there is no such class or scale.
+            If the model has no term of this pair, or there is no such class or scale.
         """
-        ensemble = self._tables()
-        names = getattr(self, "feature_names_in_", None)
-        positions = sorted(find_feature(f, names, self.n_features_in_) for f in (first, second))
-        listed = [[pair.first, pair.second] for pair in ensemble.pairs]
-        if positions not in listed:
-            raise ValueError(
-                f"the model has no look-up table for {first!r} and {second!r}; see pairs_"
-            )
-        p = listed.index(positions)
-        term = len(ensemble.binning.features) + p
-        scaling = self._scale_function(term, class_, scale)
-        return make_pair_function(
-            ensemble.pairs[p],
-            ensemble.binning,
-            np.stack([ensemble.table_of(m, term) for m in scaling.models]),
-            ensemble.pair_weights[p],
-            [ensemble.effects_of(m, p) for m in scaling.models],
-            labels=label_features(self),
-            named=names is not None,
-            scaling=scaling,
-            precision=self._find_precision(scaling.model, term),
-        )
+        function = self.term_function((first, second), class_, scale)
+        assert isinstance(function, InteractionFunction)
+        return function
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
-        """Return the precision of a feature's or pair's table, or None if it is unknown."""
-        ensemble = self._tables()
-        if ensemble.standard_errors is None:
+        """Return the precision of a term's table, or None if it is unknown."""
+        terms = self._terms()
+        errors, p_value = terms.errors_of(model, term), terms.p_value_of(model, term)
+        if errors is None or p_value is None:
             return None
-        p_value = float(ensemble.p_values[model][term])
-        if np.isnan(p_value):  # a user set the table
-            return None
-        errors = ensemble.part(ensemble.standard_errors.errors(model), term)
-        return Precision(errors, p_value, ensemble.standard_errors.n_bags)
-
-    def _find_shares(self, term: int) -> NDArray[np.float64]:
-        """Return the share of each code of a feature or pair in the training weight."""
-        ensemble = self._tables()
-        return ensemble.part(ensemble.shares, term)
+        return Precision(errors, p_value, terms.n_bags)
 
     def _scale_function(self, term: int, class_: Any, scale: Scale) -> EffectScale:
-        """Return the scaling of a feature's or pair's function."""
-        ensemble = self._tables()
+        """Return the scaling of a term's function."""
+        terms = self._terms()
         if class_ is None and len(self.classes_) > 2:
             class_ = self._rank_classes(term)[0]
         scaling = self._make_scaling(class_, scale)
-        begin = ensemble.offsets[len(ensemble.binning.features)]
-        shares = ensemble.shares[:begin]
-        means = [shares @ ensemble.purified(m)[0][:begin] for m in scaling.models]
-        intercept = ensemble.intercept - (ensemble.intercept.mean() if ensemble.joint else 0.0)
-        return scaling.about(intercept[scaling.models] + means)
+        return scaling.about(np.array([terms.find_average(m) for m in scaling.models]))
 
     def _make_scaling(self, class_: Any, scale: Scale) -> EffectScale:
         label, model, sign = self._find_model(class_)
@@ -367,10 +413,12 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         return EffectScale(check_scale(scale), self._link, label, position, n_models)
 
     def _rank_classes(self, term: int) -> list[Any]:
-        """Return the classes in the order of a feature's or pair's effect, the largest first."""
-        ensemble, shares = self._tables(), self._find_shares(term)
-        tables = [ensemble.table_of(m, term) for m in range(len(ensemble.models))]
-        moved = [-float(shares @ np.abs(table - shares @ table)) for table in tables]
+        """Return the classes in the order of a term's effect, the largest first."""
+        terms = self._terms()
+        shares, moved = terms.shares_of(term), []
+        for m in range(len(self.ensemble_.models)):
+            changes = np.abs(terms.table_of(m, term) - terms.mean_of(m, term))
+            moved.append(-float(np.sum(shares * changes)))
         labels = self.classes_.tolist()[-len(moved) :]
         return [labels[k] for k in np.argsort(moved, kind="stable")]
 
@@ -400,22 +448,15 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Raises
         ------
         ValueError, TypeError
-            If there is no such feature, class or scale, or the model is of trees.
+            If there is no such feature, class or scale, or the model has no terms.
         """
-        ensemble = self._tables()
+        self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        j = find_feature(feature, names, self.n_features_in_)
-        scaling = self._scale_function(j, class_, scale)
-        return make_shape(
-            ensemble.binning.features[j],
-            np.stack([ensemble.table_of(m, j) for m in scaling.models]),
-            ensemble.bin_weights[j],
-            self._find_shares(j),
-            feature=j,
-            name=None if names is None else str(names[j]),
-            scaling=scaling,
-            precision=self._find_precision(scaling.model, j),
+        function = self.term_function(
+            find_feature(feature, names, self.n_features_in_), class_, scale
         )
+        assert isinstance(function, ShapeFunction)
+        return function
 
     def contributions(self, X: Any, class_: Any = None, scale: Scale = "raw") -> Contributions:
         """Return the contribution of each feature, or pair, to the prediction of each row.

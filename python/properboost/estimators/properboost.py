@@ -29,6 +29,7 @@ from properboost.fitting.stages import FittedStages
 from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.fitting.watch import Validation, Watch, read_validation
 from properboost.losses.builtin import MarginLoss
+from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import ComponentSupport, estimator, read_parameter
 from properboost.parameters.rows import VerboseParameters, read_binning
 
@@ -260,6 +261,8 @@ def run_plan(
     if watch is not None:
         watch.check_scores(read_parameter(model, "early_stopping").scoring)
     ensemble = assemble(plan, run.scaling, stages, rows)
+    if isinstance(ensemble, TreeEnsemble):
+        ensemble = ensemble.with_grids(rows.weigh_cells)
     warn_of_costly_certainty(plan, rows, ensemble, validation)
     FittedModel.of_plan(plan, rows, ensemble).move_to(model)
     for name in ("validation_scores_", "search_"):

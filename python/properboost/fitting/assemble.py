@@ -22,6 +22,8 @@ from properboost.models.bag_tables import BagTables, collapse
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
 from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tree_bags import TreeBags
+from properboost.models.tree_ensemble import TreeEnsemble
 
 __all__ = ["add_up_from_base", "assemble", "check_size", "warn_of_costly_certainty"]
 
@@ -37,7 +39,7 @@ def assemble(
     features = stages.features.times(scaling.slopes_of_fits)
     check_size(plan, scaling, features.fits, has_pairs=has_pairs)
     fits = features.fits
-    models = _average(features, n_features if plan.is_cyclic else 1)
+    models = _average(features, n_features if plan.is_cyclic else 1, are_bags=plan.bags is not None)
     pair_weights: tuple[NDArray[np.float64], ...] = ()
     if stages.of_pairs is not None:
         of_pairs = stages.of_pairs.times(scaling.slopes_of_fits)
@@ -58,15 +60,25 @@ def assemble(
         joint=bool(plan.link.joint_loss),
         slopes=scaling.slopes,
     )
-    bags: list[TableEnsemble] = []
+    bags: list[Ensemble] = []
     if plan.bags is not None and isinstance(ensemble, TableEnsemble):
-        bags = collapse(ensemble, fits)
+        bags = [*collapse(ensemble, fits)]
+    elif plan.bags is not None and isinstance(ensemble, TreeEnsemble):
+        bags = [replace(ensemble, models=tuple(of_fit)) for of_fit in fits]
     ensemble, bags = _add_intercepts(plan, scaling, rows, ensemble, bags)
-    if bags and isinstance(ensemble, TableEnsemble):
-        tables = BagTables(len(bags), tuple(bags))
-        errors = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)
-        ensemble = replace(ensemble, standard_errors=errors)
-    return ensemble
+    return _add_bags(plan, ensemble, bags)
+
+
+def _add_bags(plan: FitPlan, ensemble: Ensemble, bags: Sequence[Ensemble]) -> Ensemble:
+    """Return the ensemble with what standard errors need of its bags."""
+    if not bags:
+        return ensemble
+    if isinstance(ensemble, TreeEnsemble):
+        return replace(ensemble, bags=TreeBags(tuple(bag.intercepts for bag in bags)))
+    assert isinstance(ensemble, TableEnsemble)
+    tables = BagTables(len(bags), tuple(bag for bag in bags if isinstance(bag, TableEnsemble)))
+    errors = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)
+    return replace(ensemble, standard_errors=errors)
 
 
 def add_up_from_base(
@@ -105,11 +117,12 @@ def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return raw[:, 0] if raw.shape[1] == 1 else raw
 
 
-def _average(stage: Stage, size: int) -> list[Rounds]:
+def _average(stage: Stage, size: int, *, are_bags: bool = False) -> list[Rounds]:
     """Return the mean of the fits by model; an estimator has `size` rounds."""
     if len(stage.fits) == 1:
         return stage.fits[0]
-    return [average_rounds(fits, size) for fits in zip(*stage.fits, strict=True)]
+    by_model = zip(*stage.fits, strict=True)
+    return [average_rounds(fits, size, are_bags=are_bags) for fits in by_model]
 
 
 def _join(first: Sequence[Rounds], second: Sequence[Rounds], n_features: int) -> list[Rounds]:
@@ -142,8 +155,8 @@ def _add_intercepts(
     scaling: RawScaling,
     rows: TrainingRows,
     ensemble: Ensemble,
-    bags: list[TableEnsemble],
-) -> tuple[Ensemble, list[TableEnsemble]]:
+    bags: list[Ensemble],
+) -> tuple[Ensemble, list[Ensemble]]:
     """Return the ensemble and its bags with their intercepts."""
     intercept = scaling.intercept
     if intercept is None:

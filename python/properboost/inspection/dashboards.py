@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from properboost.extras import import_extra
 from properboost.inspection.bin_ends import find_bin_ends
-from properboost.inspection.plot_data import ContributionData, PairData, ShapeData
+from properboost.inspection.plot_data import ContributionData, GridData, ShapeData
 from properboost.visible import make_visible
 
 __all__ = ["make_global", "make_local"]
@@ -23,7 +23,7 @@ _NEED = "explanations for dashboards need"
 
 def make_global(
     shapes: Sequence[ShapeData],
-    pairs: Sequence[PairData],
+    pairs: Sequence[GridData],
     importances: NDArray[np.float64],
     name: str,
 ) -> Any:
@@ -125,7 +125,7 @@ def _describe_shape(shape: ShapeData) -> dict[str, Any]:
     }
 
 
-def _describe_pair(pair: PairData) -> dict[str, Any]:
+def _describe_pair(pair: GridData) -> dict[str, Any]:
     first, second = pair.levels
     return {
         "type": "interaction",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.inspection.bin_ends import find_bin_ends
-from properboost.inspection.plot_data import ContributionData, PairData, ShapeData
+from properboost.inspection.plot_data import ContributionData, GridData, ShapeData
 from properboost.visible import make_visible
 
 __all__ = ["draw_contributions", "draw_grid", "draw_shape"]
@@ -54,30 +54,44 @@ def draw_shape(shape: ShapeData) -> str:
     return _wrap(parts)
 
 
-def draw_grid(pair: PairData) -> str:
-    """Return a picture of a pair's function: a field for each cell, with its value as a hint."""
-    changes = np.where(pair.weights > 0.0, pair.values - pair.average, np.nan)
-    largest = float(np.nanmax(np.abs(changes), initial=0.0)) or 1.0
-    first, second = pair.levels
+def draw_grid(function: GridData) -> str:
+    """Return a picture of a function of several features: a field for each cell, with its value.
+
+    A function of three has a table for each range of one of them.
+    """
+    maps = function.to_maps()
+    changes = [np.where(m.weights > 0.0, m.values - function.average, np.nan) for m in maps]
+    largest = max(float(np.nanmax(np.abs(change), initial=0.0)) for change in changes) or 1.0
+    first, second = (escape(function.labels[axis]) for axis in maps[0].axes)
+    parts = [
+        _head(function.label, function.axis_label, function.within_noise),
+        f"<div>{first} upwards, {second} to the right; the strongest colour is {largest:.3g}</div>",
+    ]
+    for one in maps:
+        if one.title is not None:
+            parts.append(f"<div style='margin-top:6px'>{escape(one.title)}</div>")
+        parts.append(_draw_map(function, one, largest))
+    return _wrap(parts)
+
+
+def _draw_map(function: GridData, one: Any, largest: float) -> str:
+    first, second = (function.levels[axis] for axis in one.axes)
     heads = "".join(
         f"<th style='{_CELL};font-weight:normal'>{_short(label)}</th>" for label in second
     )
     lines = [f"<tr><th style='{_CELL}'></th>{heads}</tr>"]
     for level, values, filled in zip(
-        reversed(first), pair.values[::-1], pair.weights[::-1] > 0.0, strict=True
+        reversed(first), one.values[::-1], one.weights[::-1] > 0.0, strict=True
     ):
         cells = []
         for value, has_rows, label in zip(values.tolist(), filled.tolist(), second, strict=True):
             hint = escape(f"{level}, {label}: " + (f"{value:.4g}" if has_rows else "no rows"))
-            colour = _shade((value - pair.average) / largest) if has_rows else "transparent"
+            share = (value - function.average) / largest
+            colour = _shade(share) if has_rows else "transparent"
             cells.append(f"<td title='{hint}' style='border:none;background:{colour}'>&nbsp;</td>")
         head = f"<th style='{_CELL};font-weight:normal'>{_short(level)}</th>"
         lines.append(f"<tr>{head}{''.join(cells)}</tr>")
-    axes = f"{escape(pair.labels[0])} upwards, {escape(pair.labels[1])} to the right; "
-    scale = f"the strongest colour is {largest:.3g}"
-    table = f"<table style='{_TABLE}'>{''.join(lines)}</table>"
-    head = _head(pair.label, pair.axis_label, pair.within_noise)
-    return _wrap([head, f"<div>{axes}{scale}</div>", table])
+    return f"<table style='{_TABLE}'>{''.join(lines)}</table>"
 
 
 def draw_contributions(contributions: ContributionData) -> str:

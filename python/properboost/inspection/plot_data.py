@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ContributionData", "PairData", "ShapeData"]
+__all__ = ["ContributionData", "GridData", "ShapeData"]
 
 
 class ShapeData(Protocol):
@@ -40,15 +41,15 @@ class ShapeData(Protocol):
     def interval(self, confidence_level: float = ...) -> tuple[NDArray[np.float64], ...]: ...
 
 
-class PairData(Protocol):
-    """The part of a `PairFunction` that pictures show."""
+class GridData(Protocol):
+    """The part of an `InteractionFunction` that pictures show."""
 
     @property
     def label(self) -> str: ...
     @property
-    def labels(self) -> tuple[str, str]: ...
+    def labels(self) -> tuple[str, ...]: ...
     @property
-    def levels(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+    def levels(self) -> tuple[tuple[str, ...], ...]: ...
     @property
     def axis_label(self) -> str: ...
     @property
@@ -59,6 +60,7 @@ class PairData(Protocol):
     def average(self) -> float: ...
     @property
     def within_noise(self) -> bool | None: ...
+    def to_maps(self, most: int = ...) -> Sequence[Any]: ...
 
 
 class ContributionData(Protocol):

@@ -1,29 +1,43 @@
-"""Shape functions: the contribution of a feature, or a pair, to the prediction, bin by bin."""
+"""Functions of terms: what one feature, or several together, add to the prediction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.data.binning import Binning, CategoricalBins, FeatureBins, NumericBins
+from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.data.frames import factorize
 from properboost.data.table import Category
 from properboost.inspection.html import draw_grid, draw_shape
 from properboost.inspection.intervals import NOISE_LEVEL, IntervalMixin, Precision
 from properboost.inspection.scales import Effects, EffectScale, Scale
 from properboost.inspection.words import label_bins, label_level
-from properboost.models.interactions import PairBins, look_up
+from properboost.models.ensemble import Ensemble
 
-__all__ = ["PairFunction", "ShapeFunction", "make_pair_function", "make_shape", "rename_class"]
+__all__ = [
+    "InteractionFunction",
+    "InteractionMap",
+    "ShapeFunction",
+    "TermFunction",
+    "make_interaction",
+    "make_shape",
+    "rename_class",
+]
 
 
-class _Effect(IntervalMixin):
-    """A function with a test of whether chance alone would make it as large."""
+class TermFunction(IntervalMixin):
+    """The contribution of a term to the prediction: of one feature, or of several together.
 
+    A `ShapeFunction` is that of one feature, an `InteractionFunction` that of two or three.  Both
+    have a test of whether chance alone would make the function as large.
+    """
+
+    class_label: Any
+    weights: NDArray[np.float64]
     p_value: float | None
     scale: Scale
     average: float
@@ -57,7 +71,7 @@ class _Effect(IntervalMixin):
 
 
 @dataclass(frozen=True, eq=False)
-class ShapeFunction(_Effect):
+class ShapeFunction(TermFunction):
     """The contribution of one feature to the prediction, as a function of its value.
 
     On the raw scale, the raw prediction of a row is the sum of its features' shape functions, of
@@ -136,6 +150,11 @@ class ShapeFunction(_Effect):
     _effects: Effects = field(repr=False)
 
     @property
+    def features(self) -> tuple[int]:
+        """The feature's position, as the only one of a term."""
+        return (self.feature,)
+
+    @property
     def label(self) -> str:
         """The feature's name, or words for its position."""
         return f"feature {self.feature}" if self.name is None else self.name
@@ -200,29 +219,41 @@ class ShapeFunction(_Effect):
         return draw_shape(self)
 
 
-@dataclass(frozen=True, eq=False)
-class PairFunction(_Effect):
-    """The contribution of two features together, beyond their contributions alone.
+class InteractionMap(NamedTuple):
+    """A map of two features: the cells of a function of two, or of a part of one of three."""
 
-    On scales that are not `additive` it is the change that the pair alone makes to the average row.
+    title: str | None
+    """The range of the third feature, or None."""
+    axes: tuple[int, int]
+    """The places of the two features in the function's `features`."""
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionFunction(TermFunction):
+    """The contribution of two or three features together, beyond that of fewer of them.
+
+    On scales that are not `additive` it is the change that the term alone makes to the average row.
 
     Attributes
     ----------
-    features : tuple of two int
+    features : tuple of int
         The features' positions.
-    names : tuple of two str, or None
+    names : tuple of str, or None
         Their names, if the model was fitted on named columns.
     class_label : object
         The class that is predicted.
-    levels : tuple of two tuples of str
-        The rows and the columns of `values` in words: the bins of either feature, of which
-        neighbours (or rare categories) share a level where there are many.
-    values : ndarray of shape (n_levels_first, n_levels_second)
-        The function, on the scale.  If it is `additive`, its mean over every row and every column
-        is 0 by training weight.
-    weights : ndarray of shape (n_levels_first, n_levels_second)
+    levels : tuple of tuples of str
+        The levels of every axis of `values` in words: the bins of a feature, of which neighbours
+        (or categories) share a level where the model does not separate them, or where there are
+        many.
+    values : ndarray of shape (n_levels_first, n_levels_second[, n_levels_third])
+        The function, on the scale.  If it is `additive`, its mean over every slice is 0 by training
+        weight.
+    weights : ndarray of the shape of `values`
         The training weight (the rows, without sample weights) of each cell.
-    standard_errors : ndarray of shape (n_levels_first, n_levels_second), or None
+    standard_errors : ndarray of the shape of `values`, or None
         The standard errors of `values`, if the model has bags; see `ShapeFunction`.
     p_value : float or None
         As in `ShapeFunction`.
@@ -234,10 +265,10 @@ class PairFunction(_Effect):
         The value that leaves the average row as it is: 0, or `baseline` among probabilities.
     """
 
-    features: tuple[int, int]
-    names: tuple[str, str] | None
+    features: tuple[int, ...]
+    names: tuple[str, ...] | None
     class_label: Any
-    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    levels: tuple[tuple[str, ...], ...]
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
     standard_errors: NDArray[np.float64] | None
@@ -245,50 +276,94 @@ class PairFunction(_Effect):
     n_bags: int
     scale: Scale
     average: float
-    _moved: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] = field(repr=False)
-    """By model, the main effects that were moved into the features' functions."""
-    _pair: PairBins = field(repr=False)
-    _bins: tuple[FeatureBins, FeatureBins] = field(repr=False)
+    _codes: tuple[tuple[tuple[int, ...], ...], ...] = field(repr=False)
+    """The codes of every level, by axis."""
+    _ensemble: Ensemble = field(repr=False)
     _effects: Effects = field(repr=False)
 
     @property
-    def labels(self) -> tuple[str, str]:
+    def labels(self) -> tuple[str, ...]:
         """The features' names, or words for their positions."""
-        first, second = self.features
-        return self.names or (f"feature {first}", f"feature {second}")
+        return self.names or tuple(f"feature {j}" for j in self.features)
 
     @property
     def label(self) -> str:
-        """Both features' names."""
+        """The names of all features."""
         return " and ".join(self.labels)
 
-    def __call__(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-        """Evaluate the function at values of the two features.
+    def __call__(self, *columns: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate the function at values of the features.
 
         Parameters
         ----------
-        first, second : array-like of one shape
-            Numbers, or categories; NaN (and None among categories) is missing.
+        *columns : array-likes of one shape
+            Numbers, or categories, of every feature; NaN (and None among categories) is missing.
 
         Returns
         -------
         ndarray of that shape
-            Where training had no rows with these values, the pair adds 0 in total: the main effect
-            that was moved into the other feature's shape function is subtracted again.
+            The exact function, even where `values` are means of cells.  Where training had no rows
+            with these values, a pair of look-up tables adds 0 in total: the main effect that was
+            moved into the other feature's shape function is subtracted again.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is not one array for each feature, or they differ in shape.
         """
-        a, b = (
-            level[_find_codes(bins, x, feature)]
-            for level, bins, x, feature in zip(
-                (self._pair.first_level, self._pair.second_level),
-                self._bins,
-                (first, second),
-                self.features,
-                strict=True,
+        if len(columns) != len(self.features):
+            raise TypeError(
+                f"{self.label} needs one array for each of its {len(self.features)} features; got "
+                f"{len(columns)}"
             )
-        )
-        grids = np.moveaxis(self._effects.raw, -1, 0)
-        raw = [look_up(grid, moved, a, b) for grid, moved in zip(grids, self._moved, strict=True)]
-        return self._effects.find(np.stack(raw, axis=-1))
+        ensemble, terms = self._ensemble, self._ensemble.terms
+        assert terms is not None
+        of_features = [
+            _find_codes(ensemble.binning.features[j], x, j)
+            for j, x in zip(self.features, columns, strict=True)
+        ]
+        of_features = list(np.broadcast_arrays(*of_features))
+        codes = np.zeros((terms.n_features, of_features[0].size), dtype=np.uint8)
+        for j, of_feature in zip(self.features, of_features, strict=True):
+            codes[j] = of_feature.ravel()
+        models = self._effects.scaling.models
+        raw = terms.evaluate(codes, models, 1)[terms.place[self.features]]
+        return self._effects.find(raw.reshape(*of_features[0].shape, len(models)))
+
+    def to_maps(self, most: int = 4) -> list[InteractionMap]:
+        """Return maps of two features that show the function.
+
+        A function of two features is one map.  One of three is a map for each range of the feature
+        that has the fewest levels; its cells are means over the range, by training weight.
+
+        Parameters
+        ----------
+        most : int, default=4
+            The most ranges.
+
+        Returns
+        -------
+        list of InteractionMap
+        """
+        if self.values.ndim == 2:
+            return [InteractionMap(None, (0, 1), self.values, self.weights)]
+        axis = int(np.argmin(self.values.shape))
+        rest = [a for a in range(3) if a != axis]
+        values, weights = (np.moveaxis(array, axis, 0) for array in (self.values, self.weights))
+        heaviness = np.cumsum(weights.sum(axis=(1, 2)))
+        goals = heaviness[-1] * np.arange(1, most + 1) / most
+        ends = np.unique(np.minimum(np.searchsorted(heaviness, goals), len(heaviness) - 1))
+        maps = []
+        for begin, end in zip([0, *(ends[:-1] + 1).tolist()], ends.tolist(), strict=True):
+            of_range = slice(begin, end + 1)
+            total = weights[of_range].sum(axis=0)
+            sums = (weights[of_range] * values[of_range]).sum(axis=0)
+            means = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)
+            codes = sorted(code for level in self._codes[axis][of_range] for code in level)
+            words = label_level(self._ensemble.binning.features[self.features[axis]], codes)
+            title = f"{self.labels[axis]}: {words}"
+            maps.append(InteractionMap(title, (rest[0], rest[1]), means, total))
+        return maps
 
     def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
         return self._effects.find_ends(reach)
@@ -297,7 +372,7 @@ class PairFunction(_Effect):
         return draw_grid(self)
 
 
-Function = TypeVar("Function", ShapeFunction, PairFunction)
+Function = TypeVar("Function", ShapeFunction, InteractionFunction)
 
 
 def rename_class(function: Function, name: str) -> Function:
@@ -318,52 +393,58 @@ def _find_codes(bins: FeatureBins, x: ArrayLike, feature: int) -> NDArray[np.int
     return codes.reshape(array.shape)
 
 
-def make_pair_function(
-    pair: PairBins,
-    binning: Binning,
-    tables: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    moved: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+def make_interaction(
+    ensemble: Ensemble,
+    term: int,
     *,
     labels: Sequence[str],
     named: bool,
     scaling: EffectScale,
     precision: Precision | None = None,
-) -> PairFunction:
-    """Build the function of a pair from look-up tables, a row for each model, and weight, by code.
+) -> InteractionFunction:
+    """Build the function of a term of several features; levels without weight are left out.
 
-    `moved` has the main effects that were moved out of each look-up table; `labels` are the
-    features' names if they are `named`, else words for their positions.
+    `labels` are the features' names if they are `named`, else words for their positions.
     """
-    shape = (pair.n_first, pair.n_second)
-    bins = (binning.features[pair.first], binning.features[pair.second])
-    levels = tuple(
-        tuple(
-            label_level(feature_bins, np.flatnonzero(level == k).tolist())
-            for k in range(int(level.max()) + 1)
-        )
-        for feature_bins, level in zip(bins, (pair.first_level, pair.second_level), strict=True)
+    terms = ensemble.terms
+    assert terms is not None
+    features, weights = terms.features[term], terms.weights_of(term)
+    shown = [_find_weighted(weights, axis) for axis in range(weights.ndim)]
+    cells = np.ix_(*shown)
+    codes = tuple(
+        tuple(tuple(np.flatnonzero(of_code == k).tolist()) for k in levels)
+        for of_code, levels in zip(terms.levels_of(term), shown, strict=True)
     )
-    errors = None if precision is None else precision.errors[: pair.n_cells].reshape(shape).copy()
-    grids = np.moveaxis(tables[:, : pair.n_cells].reshape(-1, *shape), 0, -1).copy()
+    words = tuple(
+        tuple(label_level(ensemble.binning.features[j], level) for level in of_feature)
+        for j, of_feature in zip(features, codes, strict=True)
+    )
+    errors = None if precision is None else precision.errors[cells]
+    grids = np.stack([terms.table_of(m, term)[cells] for m in scaling.models], axis=-1)
     effects = Effects(scaling, grids, errors, absolute=True)
-    return PairFunction(
-        features=(pair.first, pair.second),
-        names=(labels[pair.first], labels[pair.second]) if named else None,
+    return InteractionFunction(
+        features=features,
+        names=tuple(labels[j] for j in features) if named else None,
         class_label=scaling.label,
-        levels=(levels[0], levels[1]),
+        levels=words,
         values=effects.values,
-        weights=weight[: pair.n_cells].reshape(shape).copy(),
+        weights=weights[cells],
         standard_errors=effects.standard_errors,
         p_value=None if precision is None else precision.p_value,
         n_bags=0 if precision is None else precision.n_bags,
         scale=scaling.scale,
         average=scaling.baseline if scaling.scale == "probability" else 0.0,
-        _moved=tuple(moved),
-        _pair=pair,
-        _bins=bins,
+        _codes=codes,
+        _ensemble=ensemble,
         _effects=effects,
     )
+
+
+def _find_weighted(weights: NDArray[np.float64], axis: int) -> NDArray[np.intp]:
+    """Return the levels of an axis that have training weight; all if none has."""
+    others = tuple(a for a in range(weights.ndim) if a != axis)
+    weighted = np.flatnonzero(weights.sum(axis=others))
+    return weighted if len(weighted) else np.arange(weights.shape[axis])
 
 
 def make_shape(

@@ -16,11 +16,12 @@ SAFE = 2.0**960
 """Sums of numbers up to this are finite, however many there are."""
 
 
-def average_rounds(fits: Sequence[Rounds], size: int = 1) -> Rounds:
+def average_rounds(fits: Sequence[Rounds], size: int = 1, *, are_bags: bool = False) -> Rounds:
     """Return rounds whose sum is the mean of the fits' sums.
 
     An estimator of a fit has `size` rounds.  The estimators of the same number become one, from
-    all fits that have one; in it, the look-up tables of one feature become one round.
+    all fits that have one; in it, the look-up tables of one feature become one round.  Trees keep
+    the numbers of their fits if these are bags.
     """
     estimators = [np.arange(len(rounds), dtype=np.int32) // size for rounds in fits]
     if not any(rounds.trees is not None for rounds in fits):
@@ -37,6 +38,7 @@ def average_rounds(fits: Sequence[Rounds], size: int = 1) -> Rounds:
 
     trees = [rounds.trees for rounds in fits if rounds.trees is not None]
     lines = [rounds.lines for rounds in fits if rounds.lines is not None]
+    bags = np.repeat(np.arange(len(fits), dtype=np.int32), [len(rounds) for rounds in fits])
     return Rounds(
         feature=join("feature", order),
         cost=join("cost", order),
@@ -47,6 +49,7 @@ def average_rounds(fits: Sequence[Rounds], size: int = 1) -> Rounds:
         trees=TreeNodes.join(trees).take(nodes),
         lines=Lines.join(lines).take(nodes) if lines else None,
         estimator=estimator[order],
+        bag=bags[order] if are_bags else None,
     )
 
 

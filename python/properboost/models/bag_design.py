@@ -6,15 +6,26 @@ array chooses this part: in any two quadruples all combinations of parts are lef
 So the errors of the parts add up to the squared deviations of the bags from their mean.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtrc
 
-from properboost.cached import cached_property
+__all__ = [
+    "LEVELS",
+    "BagDesign",
+    "BagPlan",
+    "design",
+    "find_p_values",
+    "find_ratio",
+    "find_size",
+    "find_standard_error",
+]
 
-__all__ = ["LEVELS", "BagDesign", "BagPlan", "design"]
+Array = NDArray[np.float64]
 
 LEVELS = 4
 """Neighbouring parts of which a bag leaves out one."""
@@ -54,7 +65,7 @@ class BagDesign:
         products = self._deviations @ self._deviations.T
         return float(np.trace(products) ** 2 / np.sum(products**2))
 
-    @cached_property
+    @property
     def _deviations(self) -> NDArray[np.float64]:
         """The weight of each part in a bag's deviation from the mean, (n_bags, n_parts)."""
         weight = self.in_bag / self.in_bag.sum(axis=1, keepdims=True)
@@ -92,3 +103,43 @@ def design(n_bags: int) -> BagDesign:
     left_out = np.bitwise_xor.reduce(_TIMES[points[:, :n_bags, None], lines[:, None, :]], axis=0)
     in_bag: NDArray[np.bool_] = left_out[:, :, None] != np.arange(LEVELS)
     return BagDesign(in_bag.reshape(n_bags, -1))
+
+
+def find_standard_error(values: Sequence[Array]) -> Array:
+    """Return the standard error of the mean of the bags' values."""
+    stacked = np.stack(values)
+    deviations = stacked - stacked.mean(axis=0)
+    size = find_size(deviations)
+    variance = design(len(values)).variance_factor * np.square(deviations / size).sum(axis=0)
+    error: Array = size * np.sqrt(variance)
+    return error
+
+
+def find_ratio(table: Array, deviations: Array, share: Array) -> tuple[float, float]:
+    """Return the ratio of a table to its noise, and the ratio's degrees of freedom.
+
+    The ratio is the table's mean square over the training rows, divided by that of its standard
+    errors.  The numerator's degrees of freedom are those of a sum of squares whose covariances are
+    the bags' (Satterthwaite).  The arrays are flat; `deviations` has a row for each bag.
+    """
+    size = max(find_size(table), find_size(deviations))
+    square = float(np.sum(share * np.square(table / size)))
+    factor = design(len(deviations)).variance_factor
+    relative = deviations / size * np.sqrt(factor * share)
+    products = np.sum(relative[:, None] * relative[None], axis=2)  # in a fixed order
+    noise = float(np.trace(products))
+    if noise > 0.0:
+        return square / noise, 1.0 / float(np.square(products / noise).sum())
+    return (np.inf if square > 0.0 else 0.0), 1.0
+
+
+def find_p_values(ratios: Array, degrees: Array, n_bags: int) -> Array:
+    """Return the p-values of ratios of tables to their noise, if the true tables are 0."""
+    # The distribution's last bits differ between processors, so no file has p-values.
+    among = degrees * design(n_bags).degrees
+    return np.asarray(fdtrc(degrees, among, ratios), dtype=np.float64)
+
+
+def find_size(values: Array) -> float:
+    """Return a power of two near the largest, by which squares neither over- nor underflow."""
+    return float(np.ldexp(1.0, np.frexp(np.abs(values).max(initial=0.0))[1] - 1))

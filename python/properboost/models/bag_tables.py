@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from properboost.cached import cached_property
 from properboost.data.table import InputTable
-from properboost.models.bag_design import design
+from properboost.models.bag_design import find_ratio
 from properboost.models.ensemble import Rounds
-from properboost.models.standard_errors import StandardErrors, TableErrors, find_size
+from properboost.models.standard_errors import StandardErrors, TableErrors
 from properboost.models.table_ensemble import TableEnsemble
 
 __all__ = ["BagTables", "collapse"]
@@ -71,21 +71,9 @@ class BagTables(StandardErrors):
         tables_of_bags -= tables_of_bags.mean(axis=0)
         ratios, degrees = np.zeros(len(offsets) - 1), np.ones(len(offsets) - 1)
         for term, (first, end) in enumerate(pairwise(offsets.tolist())):
-            table, deviations, share = (
-                tables[first:end],
-                tables_of_bags[:, first:end],
-                shares[first:end],
+            ratios[term], degrees[term] = find_ratio(
+                tables[first:end], tables_of_bags[:, first:end], shares[first:end]
             )
-            size = max(find_size(table), find_size(deviations))
-            square = float(np.sum(share * np.square(table / size)))
-            deviations = deviations / size * np.sqrt(design(self.n_bags).variance_factor * share)
-            products = np.sum(deviations[:, None] * deviations[None], axis=2)  # in a fixed order
-            noise = float(np.trace(products))
-            if noise > 0.0:
-                ratios[term] = square / noise
-                degrees[term] = 1.0 / float(np.square(products / noise).sum())
-            elif square > 0.0:
-                ratios[term] = np.inf
         return ratios, degrees
 
     @cached_property

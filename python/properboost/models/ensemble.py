@@ -16,8 +16,10 @@ from properboost import _core
 from properboost.data.binning import Binning
 from properboost.data.entries import find_entries
 from properboost.data.table import InputTable
+from properboost.models.bag_errors import BagErrors
 from properboost.models.edits import Edit
 from properboost.models.lines import Lines
+from properboost.models.terms import Terms
 from properboost.models.tree import TreeNodes, as_shares
 
 __all__ = [
@@ -81,7 +83,7 @@ class Rounds:
     the training rows'.  If leaves have `lines`, a line's value is added to its node's value.
     ``estimator[t]`` counts estimators from 0, in order; None stands for estimators of one round
     each, or with cyclic selection of one round for each feature.  Rounds have `moves` where a warm
-    start can go on from them.
+    start can go on from them.  ``bag[t]`` is the number of the bag that a tree is of.
     """
 
     feature: NDArray[np.int32]
@@ -94,6 +96,7 @@ class Rounds:
     lines: Lines | None = None
     estimator: NDArray[np.int32] | None = None
     moves: Moves | None = None
+    bag: NDArray[np.int32] | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
@@ -133,6 +136,7 @@ class Rounds:
             lines=Lines.join(lines) if any(part.lines for part in filled) else None,
             estimator=join("estimator") if all_of("estimator") else None,
             moves=Moves.chain(moves) if moves else None,
+            bag=join("bag") if all_of("bag") else None,
         )
 
     @classmethod
@@ -158,7 +162,7 @@ class Rounds:
         """
         if isinstance(rounds, Rounds):
             return rounds if with_moves else replace(rounds, moves=None)
-        names = [f.name for f in fields(cls) if f.name not in ("estimator", "moves")]
+        names = [f.name for f in fields(cls) if f.name not in ("estimator", "moves", "bag")]
         arrays = {name: getattr(rounds, name) for name in names}
         trees = arrays["trees"]
         arrays["trees"] = None if trees is None else TreeNodes.from_native(trees)
@@ -197,6 +201,7 @@ class Rounds:
             trees=None if self.trees is None else self.trees.part(a, b),
             lines=None if self.lines is None else self.lines.part(a, b),
             moves=None if self.moves is None else self.moves.part(begin, end),
+            bag=None if self.bag is None else self.bag[begin:end],
         )
 
     def first(self, n: int) -> "Rounds":
@@ -354,7 +359,17 @@ class Ensemble(ABC):
         return sum(max(map(len, share)) for share in self._shares())
 
     not_additive: ClassVar[str]
-    """The reason why this kind of ensemble has no shape functions."""
+    """The reason why this kind of ensemble may have no shape functions."""
+
+    @property
+    def terms(self) -> Terms | None:
+        """The functions of few features that the ensemble adds up; None if there are none."""
+        return None
+
+    @property
+    def bag_errors(self) -> BagErrors | None:
+        """The standard errors by the bags whose mean the ensemble is; None without bags."""
+        return None
 
     @property
     def intercept(self) -> NDArray[np.float64]:

@@ -194,7 +194,8 @@ def _merge_trees(
     for of_model in zip(*(ensemble.models for ensemble in ensembles), strict=True):
         parts = [
             recode(
-                replace(rounds, step=factor * rounds.step), [feature.codes[i] for feature in united]
+                replace(rounds, step=factor * rounds.step, bag=None),
+                [feature.codes[i] for feature in united],
             )
             for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True))
         ]

@@ -1,18 +1,18 @@
-"""Standard errors of a model of look-up tables, by the deviations of its bags."""
+"""Standard errors of a model, by the deviations of its bags."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 from properboost.data.table import InputTable
-from properboost.models.bag_design import design
+from properboost.models.bag_design import find_p_values
+from properboost.models.bag_errors import BagErrors
 
-__all__ = ["StandardErrors", "TableErrors", "find_size"]
+__all__ = ["StandardErrors", "TableErrors"]
 
 Array = NDArray[np.float64]
 
@@ -22,23 +22,10 @@ _WITH_BAGS = (
 
 
 @dataclass(frozen=True, eq=False)
-class StandardErrors(ABC):
-    """Standard errors of the entries of a model's tables, and of importances."""
+class StandardErrors(BagErrors):
+    """Standard errors of the entries of a model's look-up tables, and of importances."""
 
     n_bags: int
-
-    def of(self, values: Sequence[Array]) -> Array:
-        """Return the standard error of the mean of the bags' values."""
-        stacked = np.stack(values)
-        deviations = stacked - stacked.mean(axis=0)
-        size = find_size(deviations)
-        variance = design(self.n_bags).variance_factor * np.square(deviations / size).sum(axis=0)
-        error: Array = size * np.sqrt(variance)
-        return error
-
-    @abstractmethod
-    def raw_predictions(self, table: InputTable, n_threads: int) -> list[Array]:
-        """Return F of every bag, of shape (n_rows, n_models)."""
 
     @abstractmethod
     def errors(self, model: int) -> Array:
@@ -51,18 +38,12 @@ class StandardErrors(ABC):
     def ratios(self, model: int, tables: Array) -> tuple[Array, Array]:
         """Return the ratio of each table of one model to its noise, and its degrees of freedom.
 
-        The ratio is the table's mean square over the training rows, divided by that of its
-        standard errors.  The numerator's degrees of freedom are those of a sum of squares whose
-        covariances are the bags' (Satterthwaite).  `tables` are the model's, relative to their
-        means.
+        `tables` are the model's, relative to their means; see `find_ratio`.
         """
 
     def p_values(self, model: int, tables: Array) -> Array:
         """Return the p-value of each table of one model, if the true tables are 0."""
-        # The distribution's last bits differ between processors, so no file has p-values.
-        ratios, degrees = self.ratios(model, tables)
-        among = degrees * design(self.n_bags).degrees
-        return np.asarray(fdtrc(degrees, among, ratios), dtype=np.float64)
+        return find_p_values(*self.ratios(model, tables), self.n_bags)
 
     @abstractmethod
     def importance_errors(self) -> Array:
@@ -146,8 +127,3 @@ def _with(values: Array, where: Any, value: float) -> Array:
     changed = values.copy()
     changed[where] = value
     return changed
-
-
-def find_size(values: Array) -> float:
-    """Return a power of two near the largest, by which squares neither over- nor underflow."""
-    return float(np.ldexp(1.0, np.frexp(np.abs(values).max(initial=0.0))[1] - 1))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,12 @@ from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
 from properboost.cached import cached_property
-from properboost.data.entries import ROWS, find_entries
+from properboost.data.entries import find_entries
 from properboost.data.table import InputTable
-from properboost.models.ensemble import Ensemble, Rounds, TreeExplainer
+from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins, look_up, purify
 from properboost.models.standard_errors import StandardErrors
+from properboost.models.table_terms import TableTerms
 from properboost.models.tree import as_shares
 
 __all__ = ["TableEnsemble", "regress_isotonic"]
@@ -39,6 +40,16 @@ class TableEnsemble(Ensemble):
     pair_weights: tuple[NDArray[np.float64], ...] = ()
     standard_errors: StandardErrors | None = None
     """The standard errors by the bags whose mean the ensemble is; None without bags."""
+
+    @cached_property
+    def terms(self) -> TableTerms:
+        """The features and pairs as terms."""
+        return TableTerms(self)
+
+    @property
+    def bag_errors(self) -> StandardErrors | None:
+        """The standard errors by the bags whose mean the ensemble is; None without bags."""
+        return self.standard_errors
 
     def _shares(self) -> list[list[list[range]]]:
         """Return the estimators of features and those of pairs."""
@@ -146,6 +157,21 @@ class TableEnsemble(Ensemble):
         first = int(self.offsets[len(self.binning.features) + p]) if begin is None else begin
         return values[first : first + pair.n_cells].reshape(pair.n_first, -1)
 
+    def look_up_pair(
+        self,
+        table: NDArray[np.float64],
+        p: int,
+        effects: tuple[NDArray[np.float64], NDArray[np.float64]],
+        codes: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the purified entries of a pair for rows of these codes; see `look_up`."""
+        pair = self.pairs[p]
+        levels = (
+            find_entries(pair.first_level, codes[pair.first]),
+            find_entries(pair.second_level, codes[pair.second]),
+        )
+        return look_up(self.cells_of(table, p), effects, *levels)
+
     def table_of(self, model: int, term: int) -> NDArray[np.float64]:
         """Return the look-up table of one feature, or pair, of one model."""
         return self.part(self.purified(model)[0], term)
@@ -180,36 +206,17 @@ class TableEnsemble(Ensemble):
         return raw
 
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int], _explain_tree: TreeExplainer
+        self,
+        table: InputTable,
+        n_threads: int,
+        models: Sequence[int],
+        _explain: Any = None,
+        *,
+        by_feature: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each term's entry less its mean over the training rows, and the sum of means."""
         codes = self.binning.encode(table, None, n_threads)
-        parts = [self._contributions_of(codes, model) for model in models]
-        if len(parts) == 1:  # not copied
-            return parts[0][0][..., None], np.array([parts[0][1]])
-        values = np.stack([values for values, _ in parts], axis=-1)
-        return values, np.array([baseline for _, baseline in parts])
-
-    def _contributions_of(
-        self, codes: NDArray[np.uint8], model: int
-    ) -> tuple[NDArray[np.float64], float]:
-        n_features = len(codes)
-        purified, effects = self.purified(model)
-        tables = [self.part(purified, j) for j in range(n_features)]
-        means = [_mean(*of_feature) for of_feature in zip(tables, self.bin_weights, strict=True)]
-        values = np.zeros((codes.shape[1], n_features + len(self.pairs)))
-        for begin in range(0, len(values), ROWS):  # blocks of rows, whose terms lie side by side
-            block, part = codes[:, begin : begin + ROWS], values[begin : begin + ROWS]
-            for j, (entries, mean) in enumerate(zip(tables, means, strict=True)):
-                part[:, j] = find_entries(entries - mean, block[j])
-            for p, effects_of_pair in effects.items():  # of pairs, whose mean is 0
-                pair, grid = self.pairs[p], self.cells_of(purified, p)
-                levels = (
-                    find_entries(pair.first_level, block[pair.first]),
-                    find_entries(pair.second_level, block[pair.second]),
-                )
-                part[:, n_features + p] = look_up(grid, effects_of_pair, *levels)
-        return values, sum(means, self._baseline_intercept(model))
+        return self.terms.contribute(codes, models, n_threads, by_feature=by_feature)
 
     def look_up_entries(
         self, table: InputTable, n_threads: int, entries: NDArray[np.float64]

@@ -7,8 +7,8 @@ function draws into the axes passed, or into a new figure.
 from properboost.plots.comparisons import plot_critical_differences
 from properboost.plots.contributions import plot_contributions
 from properboost.plots.curves import plot_gain_curve, plot_history, plot_omega_curve
+from properboost.plots.interactions import plot_pair_function, plot_term_function
 from properboost.plots.losses import plot_loss
-from properboost.plots.pairs import plot_pair_function
 from properboost.plots.predictions import plot_margin_distribution, plot_reliability
 from properboost.plots.shapes import plot_shape_function, plot_shape_functions
 
@@ -24,6 +24,7 @@ __all__ = [
     "plot_reliability",
     "plot_shape_function",
     "plot_shape_functions",
+    "plot_term_function",
 ]
 
 

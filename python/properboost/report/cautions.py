@@ -106,7 +106,7 @@ def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
     slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
     if slope.is_off(1.0, SLIGHT):
         title, where = (
-            ("Too sure of itself", "near to") if slope.value < 1.0 else ("Too cautious", "far from")
+            ("Overconfident", "near to") if slope.value < 1.0 else ("Underconfident", "far from")
         )
         yield Caution(
             title,

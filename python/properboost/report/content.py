@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.inspection.shape_functions import InteractionFunction, ShapeFunction
 from properboost.report.options import ReportOptions
 
 __all__ = [
@@ -230,8 +230,8 @@ class PairEffect:
     """A pair's function on two scales."""
 
     term: Term
-    log_odds: PairFunction
-    probability: PairFunction
+    log_odds: InteractionFunction
+    probability: InteractionFunction
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.inspection.shape_functions import PairFunction, ShapeFunction
+from properboost.inspection.shape_functions import InteractionFunction, ShapeFunction
 from properboost.report.charts import (
     Bar,
     Dot,
@@ -293,14 +293,14 @@ def _draw_categories(shape: ShapeFunction, level: float) -> str:
     )
 
 
-def _name_axis(function: ShapeFunction | PairFunction) -> str:
+def _name_axis(function: ShapeFunction | InteractionFunction) -> str:
     """Return a short title of an axis."""
     if function.scale == "probability":
         return name_probability(str(function.class_label))
     return function.axis_label if len(function.axis_label) < 45 else "added to the log-odds"
 
 
-def _format_value(function: ShapeFunction | PairFunction, value: float) -> str:
+def _format_value(function: ShapeFunction | InteractionFunction, value: float) -> str:
     if function.scale == "probability":
         return percent(value)
     return f"{signed(value)} log-odds"
@@ -322,7 +322,7 @@ def _read_out(shape: ShapeFunction, level: float) -> list[str]:
     return texts
 
 
-def _format_ends(function: ShapeFunction | PairFunction, low: float, high: float) -> str:
+def _format_ends(function: ShapeFunction | InteractionFunction, low: float, high: float) -> str:
     if function.scale == "probability":
         return f"{percent(low)} to {percent(high)}"
     return f"{signed(low)} to {signed(high)}"
@@ -336,7 +336,7 @@ def _draw_pair(effect: PairEffect, level: float) -> Figure:
     return replace(drawn, reach=(f"{most[0]:.2f}", f"{100.0 * most[1]:.1f}"))
 
 
-def _draw_cells(function: PairFunction, level: float) -> str:
+def _draw_cells(function: InteractionFunction, level: float) -> str:
     first, second = function.names or tuple(f"feature {j}" for j in function.features)
     ends = function.interval(level) if function.n_bags > 0 else None
     is_probability = function.scale == "probability"
@@ -362,7 +362,7 @@ def _draw_cells(function: PairFunction, level: float) -> str:
     return draw_grid(
         function.values,
         function.weights,
-        function.levels,
+        (function.levels[0], function.levels[1]),
         (shorten(first), shorten(second)),
         texts,
         f"{function.label}: {function.axis_label}",

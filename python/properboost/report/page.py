@@ -358,8 +358,8 @@ def _describe_trust(evaluation: Evaluation) -> str:
         return "There are too few rows to judge whether the probabilities can be trusted."
     if slope.is_off(1.0, SLIGHT):
         if slope.value < 1.0:
-            return "The probabilities are too near to 0% and 100%: the model is too sure of itself."
-        return "The probabilities are too far from 0% and 100%: the model is too cautious."
+            return "The probabilities are too near to 0% and 100%: the model is overconfident."
+        return "The probabilities are too far from 0% and 100%: the model is underconfident."
     so = evaluation.reliability.observed
     if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
