@@ -257,6 +257,28 @@ def test_maps_of_three_features_cover_all_rows():
     assert all(one.title for one in maps)
 
 
+# -------------------------------------------------------------------------------- merged models
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_merged_models_are_their_terms(n_classes):
+    X, y = make(n_classes)
+    models = [
+        fit(learner, X[rows], y[rows])
+        for learner, rows in (
+            (pb.Tree(interaction_cst=3), slice(0, 900)),
+            (pb.Tree(interaction_cst=2), slice(700, 1500)),
+        )
+    ]
+    merged = pb.merge_models(models, weights=[1.0, 2.0])
+    np.testing.assert_allclose(add_up(merged, X), raw_of(merged, X), atol=1e-10)
+    assert_slices_are_0(merged, X)
+    both = [{g.features: g.weights.sum() for g in m.ensemble_.grids} for m in models]
+    for grid in merged.ensemble_.grids:
+        total = sum(weights.get(grid.features, 0.0) for weights in both)
+        assert grid.weights.sum() == pytest.approx(total)
+
+
 # ---------------------------------------------------------------------------------------- bags
 
 

@@ -25,6 +25,7 @@ from properboost.models.merged_bins import (
     recode,
 )
 from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.term_grid import TermGrid, find_parts
 from properboost.models.tree_ensemble import TreeEnsemble
 
 __all__ = ["MergedEnsemble", "merge_ensembles"]
@@ -200,12 +201,48 @@ def _merge_trees(
             for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True))
         ]
         models.append(Rounds.chain(parts))
-    return TreeEnsemble(
+    merged = TreeEnsemble(
         binning,
         tuple(models),
         tuple(np.sum(feature.weights, axis=0) for feature in united),
         joint=ensembles[0].joint,
     )
+    if any(ensemble.terms is None for ensemble in ensembles):
+        return merged
+    grids = [{g.features: g for g in getattr(ensemble, "grids", ())} for ensemble in ensembles]
+    return merged.with_grids(lambda new: [_merge_cells(grid, grids, united) for grid in new])
+
+
+def _merge_cells(
+    grid: TermGrid,
+    grids_of_models: Sequence[dict[tuple[int, ...], TermGrid]],
+    united: Sequence[_UnitedBins],
+) -> Array:
+    """Return the training weight of each cell of a term, of the models that have the term.
+
+    Where a model had one level for several, its weight is assumed to be in all of them by the
+    weights of their codes.
+    """
+    total = np.zeros(grid.shape)
+    for i, grids in enumerate(grids_of_models):
+        if grid.features not in grids:
+            continue
+        former = grids[grid.features]
+        weights = former.weights
+        for axis, j in enumerate(grid.features):
+            feature = united[j]
+            parts = find_parts(
+                former.levels[axis][feature.codes[i]], grid.levels[axis], feature.weights[i]
+            )
+            weights = np.moveaxis(weights, axis, 0)[: len(parts)]
+            weights = (
+                (parts[:, :, None] * weights.reshape(len(parts), 1, -1))
+                .sum(axis=0)
+                .reshape(parts.shape[1], *weights.shape[1:])
+            )
+            weights = np.moveaxis(weights, 0, axis)
+        total += weights
+    return total
 
 
 # -- look-up tables -------------------------------------------------------------------------------

@@ -164,5 +164,5 @@ def find_parts(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> Array
     parts = np.where(totals > 0.0, by_weight, by_codes)
     within = np.count_nonzero(by_codes, axis=1) == 1
     parts[within] = by_codes[within] > 0.0  # exactly
-    shares: Array = parts / parts.sum(axis=1, keepdims=True)
-    return shares
+    totals = parts.sum(axis=1, keepdims=True)
+    return np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0.0)

@@ -115,6 +115,32 @@ def _contributions(fit: Fit) -> None:
     contributions._repr_html_()
 
 
+@invariant("a model is the sum of its terms", share=0.5)
+def _terms(fit: Fit) -> None:
+    model = fit.model
+    terms = getattr(getattr(model, "ensemble_", None), "terms", None)
+    if terms is None or not can_predict(model):
+        return
+    table, n_threads = model._open(fit.X)
+    codes, models = model.ensemble_.binning.encode(table, None, n_threads), range(terms.n_models)
+    raw = fit.raw.reshape(len(fit.y), -1)
+    if model.ensemble_.joint:
+        raw = raw - raw.mean(axis=1, keepdims=True)
+    total = terms.evaluate(codes, models, n_threads).sum(axis=0)
+    total = total + [terms.find_constant(m) for m in models]
+    np.testing.assert_allclose(total, raw, rtol=1e-9, atol=1e-10 * fit.scale + TINY)
+    for k, features in enumerate(terms.features):
+        weights = terms.weights_of(k)
+        for m in models if len(features) > 1 else ():
+            table_of_term = terms.table_of(m, k)
+            assert np.isfinite(table_of_term).all()
+            for axis in range(len(features)):
+                weight, sums = weights.sum(axis=axis), (weights * table_of_term).sum(axis=axis)
+                means = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0.0)
+                assert np.abs(means).max() <= 1e-10 * fit.scale + TINY, features
+    assert all(np.isfinite(term.importance) for term in model.terms_)
+
+
 @invariant("a scorer predicts a row alone as the model does", share=0.3)
 def _compiled(fit: Fit) -> None:
     if not can_predict(fit.model) or isinstance(fit.X, list):
