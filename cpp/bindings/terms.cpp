@@ -35,15 +35,14 @@ std::vector<const Forest*> point_to(const Forests& forests) {
   return pointers;
 }
 
-std::optional<BoundTerms> find(const Bins& bins,
-                               const std::vector<std::shared_ptr<Forest>>& given) {
+std::optional<BoundTerms> find(const Bins& bins, const std::vector<std::shared_ptr<Forest>>& all) {
   double nodes = 0.0;
-  for (const auto& forest : given) {
+  for (const auto& forest : all) {
     if (forest == nullptr) throw py::value_error("forests must not be None");
     check_features(forest->nodes, forest->lines, bins, "forests");
     nodes += static_cast<double>(forest->nodes.size());
   }
-  const Forests forests(given.begin(), given.end());
+  const Forests forests(all.begin(), all.end());
   std::optional<Terms> terms;
   run(1, 100.0 * nodes, [&](Team&) { terms = find_terms(point_to(forests), bins); });
   if (!terms) return std::nullopt;

@@ -375,7 +375,7 @@ def test_cells_have_the_rows_weights():
     expected = np.zeros((3, 3))
     weight = rng.random(400)
     np.add.at(expected, (levels[0][codes[0]], levels[1][codes[2]]), weight)
-    (found,) = weigh_cells([grid], codes, weight, 1)
-    np.testing.assert_allclose(found.reshape(3, 3), expected)
+    (weighed,) = weigh_cells([grid], codes, weight, 1)
+    np.testing.assert_allclose(weighed.reshape(3, 3), expected)
     (counts,) = weigh_cells([grid], codes, None, 2)
     assert counts.sum() == 400

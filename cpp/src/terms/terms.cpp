@@ -75,11 +75,6 @@ class LevelFinder {
   std::array<std::uint8_t, kMaxCodes> of_code_{};
 };
 
-// The share of each level that a box holds, and that share's sum of a line's values.
-struct AxisShares {
-  std::vector<double> held, line;
-};
-
 // The sums of the leaves of one term.
 class CellSums {
  public:
@@ -90,11 +85,11 @@ class CellSums {
   }
 
   void add(const LeafBox& box, const Forest& forest, std::size_t node, const Bins& bins) {
-    std::array<std::vector<double>, kMostTermFeatures> held;
+    std::array<std::vector<double>, kMostTermFeatures> shares;
     for (std::size_t axis = 0; axis < grid_.set.size; ++axis) {
-      held[axis] = share(axis, box.codes[axis], nullptr, bins);
+      shares[axis] = share(axis, box.codes[axis], nullptr, bins);
     }
-    add_product(forest.values[node], held);
+    add_product(forest.values[node], shares);
     if (forest.lines.empty()) return;
     for (std::size_t t = forest.lines.begin(node); t < forest.lines.end(node); ++t) {
       const auto feature = static_cast<std::uint32_t>(forest.lines.feature[t]);
@@ -105,7 +100,7 @@ class CellSums {
         const double z = positions[c];
         line[c] = z == z ? forest.lines.slope[t] * (z - forest.lines.center[t]) : 0.0;
       }
-      auto factors = held;
+      auto factors = shares;
       factors[axis] = share(axis, box.codes[axis], line.data(), bins);
       add_product(1.0, factors);
     }

@@ -165,4 +165,5 @@ def find_parts(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> Array
     within = np.count_nonzero(by_codes, axis=1) == 1
     parts[within] = by_codes[within] > 0.0  # exactly
     totals = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0.0)
+    shares: Array = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0.0)
+    return shares

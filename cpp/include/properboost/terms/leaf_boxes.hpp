@@ -44,11 +44,11 @@ struct LeafBox {
   FeatureSet set;
   std::array<CodeSet, kMostTermFeatures> codes;  // by axis of the set
 
-  // Keeps the rows whose code of a feature is in `kept`; returns whether there was room for it.
-  bool restrict(std::uint32_t feature, const CodeSet& kept) noexcept {
+  // Keeps the rows whose code of a feature is in `allowed`; returns whether there was room for it.
+  bool restrict(std::uint32_t feature, const CodeSet& allowed) noexcept {
     const std::size_t axis = set.axis_of(feature);
     if (axis < set.size && set.features[axis] == feature) {
-      for (std::size_t w = 0; w < kept.bits.size(); ++w) codes[axis].bits[w] &= kept.bits[w];
+      for (std::size_t w = 0; w < allowed.bits.size(); ++w) codes[axis].bits[w] &= allowed.bits[w];
       return true;
     }
     if (set.size == kMostTermFeatures) return false;
@@ -57,7 +57,7 @@ struct LeafBox {
       codes[a] = codes[a - 1];
     }
     set.features[axis] = feature;
-    codes[axis] = kept;
+    codes[axis] = allowed;
     ++set.size;
     return true;
   }

@@ -31,7 +31,7 @@ struct Terms {
 // Returns the terms, or nothing if a path has more than kMostTermFeatures features.
 std::optional<Terms> find_terms(const std::vector<const Forest*>& forests, const Bins& bins);
 
-// The codes of a feature that a term does not tell apart: they share a level.
+// The levels of a feature's codes: codes share one if no leaf of a term separates them.
 struct Levels {
   std::array<std::uint8_t, kMaxCodes> of_code{};
   std::size_t count = 0;
