@@ -215,6 +215,7 @@ py::list purify_all(const std::vector<Array<double>>& values,
   std::vector<Table> tables;
   std::vector<py::array_t<double>> purified;
   double cells = 0.0;
+  int exponent = kNoExponent;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const TableShape shape = shape_of(values[k], weights[k]);
     purified.emplace_back(
@@ -222,11 +223,14 @@ py::list purify_all(const std::vector<Array<double>>& values,
     std::copy_n(values[k].data(), values[k].size(), purified[k].mutable_data());
     tables.push_back({shape, weights[k].data(), purified[k].mutable_data()});
     cells += static_cast<double>(values[k].size());
+    const int of_table = find_exponent(values[k].data(), weights[k].data(),
+                                       static_cast<std::size_t>(values[k].size()));
+    exponent = std::max(exponent, of_table);
   }
   std::vector<std::array<std::vector<double>, 3>> parts(tables.size());
   run(n_threads, 200.0 * cells, [&](Team& team) {
     team.for_each(tables.size(), 200.0 * cells, [&](std::size_t k) {
-      parts[k] = purify(tables[k].shape, tables[k].weights, tables[k].values);
+      parts[k] = purify(tables[k].shape, tables[k].weights, exponent, tables[k].values);
     });
   });
   py::list out;

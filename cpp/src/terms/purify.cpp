@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace properboost {
@@ -21,13 +23,25 @@ constexpr std::size_t kPatience = 3;
 // Sums are in lanes, whose order is the same on any processor.
 constexpr std::size_t kLanes = 4;
 
+// The cells with weight, and the normal equations of parts that approximate a table over them.
 class Normal {
  public:
-  Normal(const TableShape& shape, const double* weights)
-      : shape_(shape.extents), weights_(weights) {
+  Normal(const TableShape& shape, const double* weights, int exponent) : shape_(shape.extents) {
     const auto [a, b, c] = shape_;
     sizes_ = {shape.is_pair ? 0 : b * c, a * c, a * b};
-    sum_slices(nullptr, roots_);
+    for (std::size_t i = 0; i < a; ++i) {
+      for (std::size_t j = 0; j < b; ++j) {
+        const std::size_t begin = cells_.size();
+        for (std::size_t l = 0; l < c; ++l) {
+          const double weight = weights[(i * b + j) * c + l];
+          if (!(weight > 0.0)) continue;
+          cells_.push_back(static_cast<std::uint32_t>(l));
+          weights_.push_back(std::ldexp(weight, -exponent));
+        }
+        if (cells_.size() > begin) lines_.push_back({i, j, begin, cells_.size()});
+      }
+    }
+    roots_ = sum_slices(std::vector<double>(cells_.size(), 1.0));
     for (Part& part : roots_) {
       for (double& w : part) w = w > 0.0 ? 1.0 / std::sqrt(w) : 0.0;
     }
@@ -39,49 +53,72 @@ class Normal {
     return parts;
   }
 
-  // sums[k][s] = the weighted sum of values in slice s; of ones without values.
-  void sum_slices(const double* values, Parts& sums) const {
-    sums = make();
-    const auto [a, b, c] = shape_;
-    for (std::size_t i = 0; i < a; ++i) {
-      double* const second = sums[1].data() + i * c;
-      for (std::size_t j = 0; j < b; ++j) {
-        const std::size_t begin = (i * b + j) * c;
-        double* const first = sizes_[0] == 0 ? nullptr : sums[0].data() + j * c;
-        sums[2][i * b + j] = add(begin, values, first, second);
+  // The values of the cells with weight, in units of 2^exponent, by which squares neither over-
+  // nor underflow.
+  Part take(const double* values, int exponent) const {
+    Part taken(cells_.size());
+    for (const Line& line : lines_) {
+      const double* const from = values + (line.i * shape_[1] + line.j) * shape_[2];
+      for (std::size_t k = line.begin; k < line.end; ++k) {
+        taken[k] = std::ldexp(from[cells_[k]], -exponent);
+      }
+    }
+    return taken;
+  }
+
+  // The weighted sums of values, by slice.
+  Parts sum_slices(const Part& values) const {
+    Parts sums = make();
+    for (const Line& line : lines_) {
+      double* const first = sums[0].data() + line.j * shape_[2];
+      double* const second = sums[1].data() + line.i * shape_[2];
+      double third = 0.0;
+      for (std::size_t k = line.begin; k < line.end; ++k) {
+        const double x = weights_[k] * values[k];
+        if (sizes_[0] != 0) first[cells_[k]] += x;
+        second[cells_[k]] += x;
+        third += x;
+      }
+      sums[2][line.i * shape_[1] + line.j] += third;
+    }
+    return sums;
+  }
+
+  // The sum of parts in each cell.
+  void add_up(const Parts& parts, Part& values) const {
+    for (const Line& line : lines_) {
+      const double* const first = parts[0].data() + line.j * shape_[2];
+      const double* const second = parts[1].data() + line.i * shape_[2];
+      const double third = parts[2][line.i * shape_[1] + line.j];
+      for (std::size_t k = line.begin; k < line.end; ++k) {
+        values[k] = third + second[cells_[k]];
+        if (sizes_[0] != 0) values[k] += first[cells_[k]];
       }
     }
   }
 
-  // values -= the sum of parts, cell by cell.
+  // Subtracts parts from a whole table.
   void subtract(const Parts& parts, double* values) const {
     const auto [a, b, c] = shape_;
     for (std::size_t i = 0; i < a; ++i) {
-      const double* const second = parts[1].data() + i * c;
       for (std::size_t j = 0; j < b; ++j) {
-        const double third = parts[2][i * b + j];
         double* const to = values + (i * b + j) * c;
-        if (sizes_[0] == 0) {
-          for (std::size_t l = 0; l < c; ++l) to[l] -= third + second[l];
-        } else {
-          const double* const first = parts[0].data() + j * c;
-          for (std::size_t l = 0; l < c; ++l) to[l] -= (third + second[l]) + first[l];
+        for (std::size_t l = 0; l < c; ++l) {
+          const double others = sizes_[0] == 0 ? 0.0 : parts[0][j * c + l];
+          to[l] -= (parts[2][i * b + j] + parts[1][i * c + l]) + others;
         }
       }
     }
   }
 
   // The product of the scaled normal equations' matrix with scaled parts.
-  void multiply(const Parts& scaled, Part& cells, Parts& product) const {
+  Parts multiply(const Parts& scaled, Part& cells) const {
     Parts parts = scaled;
     scale(parts);
-    std::fill(cells.begin(), cells.end(), 0.0);
-    subtract(parts, cells.data());
-    sum_slices(cells.data(), product);
+    add_up(parts, cells);
+    Parts product = sum_slices(cells);
     scale(product);
-    for (Part& part : product) {
-      for (double& x : part) x = -x;
-    }
+    return product;
   }
 
   // Multiplies every slice's number by 1 / sqrt(its weight).
@@ -102,86 +139,89 @@ class Normal {
     return largest;
   }
 
-  static double dot(const Parts& x, const Parts& y) {
-    double total = 0.0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      std::array<double, kLanes> lanes{};
-      const std::size_t n = x[k].size(), whole = n - n % kLanes;
-      for (std::size_t s = 0; s < whole; s += kLanes) {
-        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += x[k][s + l] * y[k][s + l];
-      }
-      for (std::size_t s = whole; s < n; ++s) lanes[s - whole] += x[k][s] * y[k][s];
-      total += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    }
-    return total;
-  }
-
-  static void add_times(Parts& to, double factor, const Parts& from) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      for (std::size_t s = 0; s < to[k].size(); ++s) to[k][s] += factor * from[k][s];
-    }
-  }
-
  private:
-  // Adds weighted values to the slices of the other two axes, and returns their sum.
-  double add(std::size_t begin, const double* values, double* first, double* second) const {
-    const std::size_t n = shape_[2];
-    const double* const w = weights_ + begin;
-    const double* const v = values == nullptr ? nullptr : values + begin;
-    std::array<double, kLanes> lanes{};
-    const std::size_t whole = n - n % kLanes;
-    const auto take = [&](std::size_t l) {
-      const double x = v == nullptr ? w[l] : w[l] * v[l];
-      if (first != nullptr) first[l] += x;
-      second[l] += x;
-      return x;
-    };
-    for (std::size_t l = 0; l < whole; l += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += take(l + k);
-    }
-    for (std::size_t l = whole; l < n; ++l) lanes[l - whole] += take(l);
-    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-  }
+  // The cells with weight of the first two axes' levels i and j.
+  struct Line {
+    std::size_t i, j, begin, end;
+  };
 
   std::array<std::size_t, 3> shape_;
-  const double* weights_;
   std::array<std::size_t, 3> sizes_{};  // of the parts
-  Parts roots_;                         // 1 / sqrt(weight), by slice
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> cells_;  // the third axis' level
+  std::vector<double> weights_;
+  Parts roots_;  // 1 / sqrt(weight), by slice
 };
 
-// The binary exponent of the largest size, by which squares neither over- nor underflow.
+double dot(const Parts& x, const Parts& y) {
+  double total = 0.0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    std::array<double, kLanes> lanes{};
+    const std::size_t n = x[k].size(), whole = n - n % kLanes;
+    for (std::size_t s = 0; s < whole; s += kLanes) {
+      for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += x[k][s + l] * y[k][s + l];
+    }
+    for (std::size_t s = whole; s < n; ++s) lanes[s - whole] += x[k][s] * y[k][s];
+    total += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  }
+  return total;
+}
+
+void add_times(Parts& to, double factor, const Parts& from) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t s = 0; s < to[k].size(); ++s) to[k][s] += factor * from[k][s];
+  }
+}
+
+// Conjugate gradients from 0: the scaled parts whose slices have these scaled sums, about.
+Parts solve(const Normal& normal, Parts residual, Part& cells) {
+  Parts solution = normal.make(), direction = residual;
+  double square = dot(residual, residual);
+  for (std::size_t step = 0; step < kMostSteps && square > 0.0; ++step) {
+    const Parts product = normal.multiply(direction, cells);
+    const double curvature = dot(direction, product);
+    if (!(curvature > 0.0)) break;
+    const double length = square / curvature;
+    add_times(solution, length, direction);
+    add_times(residual, -length, product);
+    const double next = dot(residual, residual);
+    for (std::size_t k = 0; k < 3; ++k) {
+      for (std::size_t s = 0; s < direction[k].size(); ++s) {
+        direction[k][s] = residual[k][s] + next / square * direction[k][s];
+      }
+    }
+    square = next;
+    if (normal.find_largest_mean(residual) <= 0.1 * kTolerance) break;
+  }
+  return solution;
+}
+
+}  // namespace
+
 int find_exponent(const double* values, const double* weights, std::size_t cells) {
   double largest = 0.0;
   for (std::size_t c = 0; c < cells; ++c) {
     if (weights[c] > 0.0) largest = std::max(largest, std::abs(values[c]));
   }
+  if (largest == 0.0) return kNoExponent;
   int exponent = 0;
   std::frexp(largest, &exponent);
   return exponent;
 }
 
-void scale_by(int exponent, double* values, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) values[i] = std::ldexp(values[i], exponent);
-}
-
-}  // namespace
-
 std::array<std::vector<double>, 3> purify(const TableShape& shape, const double* weights,
-                                          double* values) {
+                                          int exponent, double* values) {
   const auto [a, b, c] = shape.extents;
   const std::size_t cells = a * b * c;
-  Part relative(weights, weights + cells);
-  scale_by(-find_exponent(weights, weights, cells), relative.data(), cells);
-  const int size = find_exponent(values, relative.data(), cells);
-  scale_by(-size, values, cells);
-  const Normal normal(shape, relative.data());
+  const Normal normal(shape, weights, find_exponent(weights, weights, cells));
   Parts total = normal.make();
-  Part products(cells);
-  Parts residual, product;
+  if (exponent == kNoExponent) return total;
+  const Part taken = normal.take(values, exponent);
+  Part rest = taken, of_cells(taken.size());
   double best = 0.0;
   std::size_t without_progress = 0;
   for (std::size_t restart = 0; restart < kMostRestarts; ++restart) {
-    normal.sum_slices(values, residual);
+    Parts residual = normal.sum_slices(rest);
     normal.scale(residual);
     const double mean = normal.find_largest_mean(residual);
     if (mean <= kTolerance) break;
@@ -191,30 +231,16 @@ std::array<std::vector<double>, 3> purify(const TableShape& shape, const double*
     } else if (++without_progress == kPatience) {
       break;
     }
-    Parts solution = normal.make(), direction = residual;
-    double square = Normal::dot(residual, residual);
-    for (std::size_t step = 0; step < kMostSteps && square > 0.0; ++step) {
-      normal.multiply(direction, products, product);
-      const double curvature = Normal::dot(direction, product);
-      if (!(curvature > 0.0)) break;
-      const double length = square / curvature;
-      Normal::add_times(solution, length, direction);
-      Normal::add_times(residual, -length, product);
-      const double next = Normal::dot(residual, residual);
-      for (std::size_t k = 0; k < 3; ++k) {
-        for (std::size_t s = 0; s < direction[k].size(); ++s) {
-          direction[k][s] = residual[k][s] + next / square * direction[k][s];
-        }
-      }
-      square = next;
-      if (normal.find_largest_mean(residual) <= 0.1 * kTolerance) break;
-    }
+    Parts solution = solve(normal, std::move(residual), of_cells);
     normal.scale(solution);
-    normal.subtract(solution, values);
-    Normal::add_times(total, 1.0, solution);
+    add_times(total, 1.0, solution);
+    normal.add_up(total, of_cells);
+    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] = taken[k] - of_cells[k];
   }
-  scale_by(size, values, cells);
-  for (Part& part : total) scale_by(size, part.data(), part.size());
+  for (Part& part : total) {
+    for (double& x : part) x = std::ldexp(x, exponent);
+  }
+  normal.subtract(total, values);
   return total;
 }
 

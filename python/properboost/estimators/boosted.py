@@ -294,6 +294,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         terms = self.ensemble_.terms
         if terms is None:
             raise ValueError(self.ensemble_.not_additive)
+        n_threads = checks.count_threads(self.n_jobs)
+        terms.prepare(range(terms.n_models), n_threads, with_bags=True)
         return terms
 
     @property

@@ -1,7 +1,7 @@
 """The interface of the terms of an ensemble: the functions of few features that it adds up."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -45,6 +45,9 @@ class Terms(ABC):
     def place(self) -> dict[Features, int]:
         """The position of the term of each set of features."""
         return {features: k for k, features in enumerate(self.features)}
+
+    def prepare(self, models: Iterable[int], n_threads: int, *, with_bags: bool) -> None:  # noqa: B027
+        """Compute what takes time, for these models, by this many threads."""
 
     @abstractmethod
     def table_of(self, model: int, term: int) -> Array:

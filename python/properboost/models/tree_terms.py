@@ -4,7 +4,7 @@ Such an ensemble is a sum of functions of one, two and three features.  They are
 (Lengerich et al. 2020): no term explains what fewer features explain.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -47,6 +47,33 @@ class PurifiedTerms:
 
 
 @dataclass(frozen=True, eq=False)
+class _Spread:
+    """The levels of a part, by axis, in each level of the term to which it moves.
+
+    An axis has the level that each level is in, or the share of each that is in every other.
+    """
+
+    ways: tuple[NDArray[np.intp] | Array, ...]
+
+    def apply(self, part: Array) -> Array:
+        """Return a part in the cells of the term to which it moves."""
+        for axis, way in enumerate(self.ways):
+            moved = np.moveaxis(part, axis, 0)
+            if way.ndim == 1:
+                moved = moved[way.astype(np.intp, copy=False)]
+            else:
+                moved = (way.reshape(*way.shape, *[1] * (part.ndim - 1)) * moved[None]).sum(axis=1)
+            part = np.moveaxis(moved, 0, axis)
+        return part
+
+
+def _find_way(shares: Array) -> NDArray[np.intp] | Array:
+    """Return the level that each level is in, if all are within one, else the shares."""
+    is_within = bool((shares.max(axis=1) == 1.0).all())
+    return shares.argmax(axis=1) if is_within else shares
+
+
+@dataclass(frozen=True, eq=False)
 class TreesOfBag:
     """The trees of a bag among those of all: by model, whether a tree is used, and the constant."""
 
@@ -71,8 +98,8 @@ class TreeTerms(Terms):
     """The trees of every bag whose mean the ensemble is."""
     bag: TreesOfBag | None = None
     """The bag of which these are the terms; None for the terms of all trees."""
-    n_threads: int = 1
     _purified: dict[int, PurifiedTerms] = field(default_factory=dict, init=False, repr=False)
+    _common: list[Array] = field(default_factory=list, init=False, repr=False)
 
     @property
     def n_features(self) -> int:
@@ -85,7 +112,7 @@ class TreeTerms(Terms):
         return len(self.constants)
 
     @cached_property
-    def bags(self) -> list[Terms]:
+    def bags(self) -> list["TreeTerms"]:
         """The terms of every bag."""
         return [replace(self, bag=bag, constants=bag.constants, divided=()) for bag in self.divided]
 
@@ -115,47 +142,54 @@ class TreeTerms(Terms):
 
     # -- tables -----------------------------------------------------------------------------------
 
-    def purified(self, model: int) -> PurifiedTerms:
+    def purified(self, model: int, n_threads: int = 1) -> PurifiedTerms:
         """Return the purified tables of one model, computed once."""
         if model not in self._purified:
-            self._purified[model] = self._purify(model)
+            self._purified[model] = self._purify(model, n_threads)
         return self._purified[model]
 
-    def _purify(self, model: int) -> PurifiedTerms:
-        values = [*self._add_up_cells(model)]
+    def prepare(self, models: Iterable[int], n_threads: int, *, with_bags: bool) -> None:
+        """Compute the tables of these models, and those of their bags, by this many threads."""
+        for model in models:
+            self.purified(model, n_threads)
+        for bag in self.bags if with_bags else ():
+            bag.prepare(models, n_threads, with_bags=False)
+
+    def _purify(self, model: int, n_threads: int) -> PurifiedTerms:
+        values = self._add_up_cells(model, n_threads)
         if self.joint:
-            for value, common in zip(values, self._common, strict=True):
+            for value, common in zip(values, self._find_common(n_threads), strict=True):
                 value -= common
         parts: dict[int, list[Array]] = {}
         for size in (3, 2):
             terms = [k for k, features in enumerate(self.features) if len(features) == size]
             weights = [self.weights_of(k) for k in terms]
-            purified = _core.purify([values[k] for k in terms], weights, self.n_threads)
+            purified = _core.purify([values[k] for k in terms], weights, n_threads)
             for k, (table, moved) in zip(terms, purified, strict=True):
                 values[k], parts[k] = table, self._shape_parts(k, moved)
                 for axis, part in enumerate(parts[k]):
-                    to = self._without(k, axis)
-                    values[to] = values[to] + self._spread(part, k, axis, to)
+                    values[self._without(k, axis)] += self._spreads[k, axis].apply(part)
         return PurifiedTerms(tuple(values), parts)
 
-    def _add_up_cells(self, model: int) -> list[Array]:
+    def _add_up_cells(self, model: int, n_threads: int) -> list[Array]:
         """Return the sums of a model's leaves in each cell of each term."""
         values = [np.zeros(self.weights_of(k).shape) for k in range(len(self.features))]
         sums = self.native.add_up_cells(
-            model, self._native_grids, self._weights_by_code, self._used(model), self.n_threads
+            model, self._native_grids, self._weights_by_code, self._used(model), n_threads
         )
         for k, total in zip(self._native_places, sums, strict=True):
             values[k] = self._factor * total.reshape(values[k].shape)
         return values
 
-    @cached_property
-    def _common(self) -> list[Array]:
-        """The mean of the models' sums, which terms of a joint model leave out."""
-        total = self._add_up_cells(0)
-        for model in range(1, self.n_models):
-            for value, added in zip(total, self._add_up_cells(model), strict=True):
-                value += added
-        return [value / self.n_models for value in total]
+    def _find_common(self, n_threads: int) -> list[Array]:
+        """Return the mean of the models' sums, which terms of a joint model leave out."""
+        if not self._common:
+            total = self._add_up_cells(0, n_threads)
+            for model in range(1, self.n_models):
+                for value, added in zip(total, self._add_up_cells(model, n_threads), strict=True):
+                    value += added
+            self._common.extend(value / self.n_models for value in total)
+        return self._common
 
     def _used(self, model: int) -> NDArray[np.uint8] | None:
         return None if self.bag is None else self.bag.used[model]
@@ -194,23 +228,28 @@ class TreeTerms(Terms):
         shape = self.grids[term - self.n_features].shape
         return [part.reshape(shape[:axis] + shape[axis + 1 :]) for axis, part in enumerate(parts)]
 
-    def _spread(self, part: Array, term: int, axis: int, to: int) -> Array:
-        """Return a part of a term in the cells of the term to which it moves."""
-        grid = self.grids[term - self.n_features]
+    @cached_property
+    def _spreads(self) -> dict[tuple[int, int], "_Spread"]:
+        """The way from a term, without the feature of an axis, to the term of the others."""
+        return {
+            (k, axis): self._find_spread(k, axis)
+            for k, features in enumerate(self.features)
+            for axis in range(len(features))
+            if len(features) > 1
+        }
+
+    def _find_spread(self, term: int, axis: int) -> "_Spread":
+        grid, to = self.grids[term - self.n_features], self._without(term, axis)
         levels = grid.levels[:axis] + grid.levels[axis + 1 :]
         if to < self.n_features:
-            return part[levels[0]]
+            return _Spread((levels[0].astype(np.intp),))
         finer = self.grids[to - self.n_features]
-        for side, (level, fine) in enumerate(zip(levels, finer.levels, strict=True)):
-            weight = self.bin_weights[finer.features[side]]
-            shares = find_parts(fine, level, weight)
-            part = np.moveaxis(part, side, 0)
-            if (shares.max(axis=1) == 1.0).all():
-                part = part[shares.argmax(axis=1)]
-            else:
-                part = (shares[:, :, None] * part[None]).sum(axis=1)
-            part = np.moveaxis(part, 0, side)
-        return part
+        return _Spread(
+            tuple(
+                _find_way(find_parts(fine, level, self.bin_weights[j]))
+                for j, level, fine in zip(finer.features, levels, finer.levels, strict=True)
+            )
+        )
 
     # -- rows -------------------------------------------------------------------------------------
 

@@ -23,8 +23,13 @@ struct TableShape {
 };
 
 // Subtracts from `values` the parts, in place, and returns them: parts[k] is over all axes but k,
-// in order.  A pair has no parts[0].  Slices without weight have parts of 0.
+// in order.  A pair has no parts[0].  Slices without weight have parts of 0.  `exponent` is that of
+// the largest value of all tables, compared with which the slices' means are 0 in the end.
 std::array<std::vector<double>, 3> purify(const TableShape& shape, const double* weights,
-                                          double* values);
+                                          int exponent, double* values);
+
+// The binary exponent of the largest size among values with weight; kNoExponent if all are 0.
+constexpr int kNoExponent = -100000;
+int find_exponent(const double* values, const double* weights, std::size_t cells);
 
 }  // namespace properboost
