@@ -49,6 +49,10 @@ class ComparedFamily(Protocol):
     def name(self) -> str:
         """The family's name."""
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether its models are sums of functions of at most three features."""
+
     def list_steps(self, best: Candidate) -> list[Step]:
         """Return the candidates one step away from a candidate."""
 
@@ -180,10 +184,17 @@ class _Comparison:
         return True
 
     def climb(self, plans: Sequence[ComparedFamily], times: int, width: int) -> None:
-        """Take steps from the best candidates of the best families, at most `times` times."""
+        """Take steps from the best candidates of the best families, at most `times` times.
+
+        The best readable family takes steps, too, so that what reading costs is not overstated.
+        """
         for _ in range(times):
             before = len(self.known.candidates)
-            for plan in self._rank(plans)[:width]:
+            ranked = self._rank(plans)
+            readable = [plan for plan in ranked[width:] if plan.is_readable]
+            if any(plan.is_readable for plan in ranked[:width]):
+                readable = []
+            for plan in [*ranked[:width], *readable[:1]]:
                 if not self._step(plan):
                     return
             if len(self.known.candidates) == before:

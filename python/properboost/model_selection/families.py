@@ -19,6 +19,7 @@ from properboost.model_selection.combinations import (
     settle_draws,
     show,
 )
+from properboost.model_selection.prefer_readable import MOST_READABLE
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -68,7 +69,9 @@ class Family:
     ladders: Sequence[Sequence[Settings]] = ()
     """Settings in order: a step replaces one by its neighbour."""
     additive: bool = False
-    """Whether its models are sums of functions of one feature, which can be plotted."""
+    """Whether its models are sums of functions of one feature, to which pairs can be added."""
+    readable: bool = False
+    """Whether its models are sums of functions of at most three features."""
     gains: int | None = None
     """The number of gains that it begins with, and may step from; None is only those of `start`."""
     never: Settings = dataclasses.field(default_factory=dict)
@@ -157,7 +160,7 @@ def _try_families(
     tried: dict[str, Combinations] = {}
     left_out: dict[str, str] = {}
     for family in FAMILIES:
-        if family.rung > (search.effort or 0) or (search.readable and not family.additive):
+        if family.rung > (search.effort or 0) or (search.readable and not family.readable):
             continue
         try:
             tried[family.name] = combined = _combine(family, space, search.effort)
@@ -173,7 +176,7 @@ def _combine_lists(
     search: SearchParameters, space: Space, settings: Settings | None = None
 ) -> Combinations:
     """Return the plain grid of a space."""
-    check = _check_additive if search.readable else None
+    check = _check_readable if search.readable else None
     return combine(space, settings or {}, GRID.start, 0, check)
 
 
@@ -247,7 +250,7 @@ def _find_effort(search: SearchParameters, space: Space, name: str, place: int) 
     """Return advice on a greater effort with a family that has a value, or nothing."""
     for family in sorted(FAMILIES, key=lambda family: family.rung):
         later = search.effort is not None and family.rung > search.effort
-        if later and (family.additive or not search.readable):
+        if later and (family.readable or not search.readable):
             with contextlib.suppress(FamilyExcludedError):
                 if _combine(family, space, family.rung).has(name, place):
                     return f"effort={family.rung} has {family.name} with it"
@@ -269,7 +272,8 @@ def _combine(family: Family, space: Space, effort: int | None) -> Combinations:
     start = {name: values for name, values in family.start.items() if name != "gain"}
     if effort == 1:
         start = {name: values[:1] for name, values in start.items()}
-    return combine(space, family.settings, start, _count_draws(effort), never=family.never)
+    check = _check_readable if family.readable else None
+    return combine(space, family.settings, start, _count_draws(effort), check, never=family.never)
 
 
 def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[str, int]]:
@@ -282,12 +286,13 @@ def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[s
     ]
 
 
-def _check_additive(model: Any) -> None:
+def _check_readable(model: Any) -> None:
     learner = read_parameter(model, "weak_learner")
-    if learner.is_grown:
+    if learner.most_term_features > MOST_READABLE:
         raise ValueError(
-            f"readable must be False with weak_learner={learner.name!r}, whose models are no sums "
-            "of functions of a feature"
+            f"readable must be False with weak_learner={learner.name!r}, whose models are sums of "
+            f"functions of at most {MOST_READABLE} features only with a limit, such as "
+            f"Tree(interaction_cst={MOST_READABLE})"
         )
 
 
@@ -306,6 +311,11 @@ class FamilyPlan:
     def name(self) -> str:
         """The family's name."""
         return self.family.name
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether its models are sums of functions of at most three features."""
+        return self.family.readable
 
     def pins(self, name: str, candidate: Candidate) -> bool:
         """Whether the user wrote a parameter of a candidate: no step changes it."""
@@ -492,12 +502,16 @@ _FEW_LEAVES: Start = {"weak_learner__max_leaf_nodes": [16]}
 _FEW_LEVELS: Start = {"weak_learner__max_depth": [5]}
 _STIFF_LINES: Start = {"weak_learner__linear_l2": [5.0]}
 
+_FEW_FEATURES: Start = {"weak_learner__interaction_cst": [MOST_READABLE]}
+_LIMITS = _ladder("weak_learner__interaction_cst", 2, MOST_READABLE)
+_WITHOUT_LIMIT: Settings = {"weak_learner__interaction_cst": None}
+
 _FEW_CELLS: Start = {
     **_CYCLES, "weak_learner__max_cells": [10], "weak_learner__min_saving": [0.5],
     "weak_learner__smoothing": [0.1],
 }  # fmt: skip
 
-GRID = Family("grid", 0, {}, start=_FEW_CELLS, additive=True)
+GRID = Family("grid", 0, {}, start=_FEW_CELLS, additive=True, readable=True)
 """The family of a search that compares none."""
 
 FAMILIES = (
@@ -505,16 +519,31 @@ FAMILIES = (
         "tables", 1, {"weak_learner": "table"}, _FEW_CELLS,
         (_ladder("selection", "cyclic", "greedy", "unbiased"),
          _ladder("weak_learner__max_cells", 3, 10), _RESPONSES),
-        additive=True, gains=4, never={"weak_learner__max_cells": None},
+        additive=True, readable=True, gains=4, never={"weak_learner__max_cells": None},
     ),
     Family(
         "smooth tables", 3,
         {"weak_learner": "table", "weak_learner__max_cells": None},
         {**_CYCLES, "weak_learner__smoothing": [0.2]},
         (_ladder("weak_learner__smoothing", 0.05, 0.2, 1.0, 4.0, 16.0, 64.0), _RESPONSES),
-        additive=True, gains=4,
+        additive=True, readable=True, gains=4,
     ),
-    Family("stumps", 2, {"weak_learner": "stump"}, _CYCLES, (_RESPONSES,), additive=True, gains=3),
+    Family(
+        "stumps", 2, {"weak_learner": "stump"}, _CYCLES, (_RESPONSES,),
+        additive=True, readable=True, gains=3,
+    ),
+    Family(
+        "readable symmetric trees", 1, _trees("symmetric", lines=True),
+        {**_NEWTON, **_FEW_LEVELS, **_STIFF_LINES, **_FEW_FEATURES},
+        (*_OF_TREES, _DEPTHS, _LINES, _LIMITS),
+        readable=True, never=_WITHOUT_LIMIT,
+    ),
+    Family(
+        "readable trees", 2, _trees("best_first", lines=True),
+        {**_NEWTON, **_FEW_LEAVES, **_STIFF_LINES, **_FEW_FEATURES},
+        (*_OF_TREES, _LEAVES, _LINES, _LIMITS),
+        readable=True, never=_WITHOUT_LIMIT,
+    ),
     Family(
         "trees", 2, _trees("best_first", lines=False),
         {**_NEWTON, **_FEW_LEAVES}, (*_OF_TREES, _LEAVES),

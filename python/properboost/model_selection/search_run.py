@@ -48,6 +48,7 @@ from properboost.model_selection.cv_splits import are_representative, choose_fol
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.families import NAMES, SearchDesign, is_auto, list_plans
 from properboost.model_selection.one_standard_error import regularize
+from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
 from properboost.model_selection.row_order import OrderEffect, hold_out_at_random
 from properboost.model_selection.search_record import flatten, is_default
@@ -321,6 +322,9 @@ class SearchRun:
         )  # fmt: skip
         at = int(best_at[c])
         check_best_score(mean_scores(curves)[c, at], search.scoring)
+        if self._by_family and not search.one_standard_error:
+            c = prefer_readable(candidates, at_best, c)
+            at = int(best_at[c])
         if self._by_family:
             names = [plan.family.name for plan in self._plans]
             results.family_results = describe_families(names, compared, at_best)

@@ -84,6 +84,11 @@ class WeakLearner(Component):
         """Whether the learner needs the means of bins."""
         return False
 
+    @property
+    def most_term_features(self) -> float:
+        """The most features of a function that models add up; infinite without a limit."""
+        return 1.0
+
     def find_gain(self, class_weights: NDArray[np.float64], unit: float) -> float:
         """Return the default gain of a loss, whose gain unit is `unit`.
 
@@ -385,6 +390,19 @@ class Tree(Grown):
         return self.linear_leaves
 
     @property
+    def most_term_features(self) -> float:
+        """The most features on a path; infinite without a limit that holds for every feature."""
+        limits = [
+            math.inf if self.max_depth is None else self.max_depth,
+            math.inf if self.max_leaf_nodes is None else self.max_leaf_nodes - 1,
+        ]
+        if isinstance(self.interaction_cst, int | np.integer):
+            limits.append(int(self.interaction_cst))
+        elif isinstance(self.interaction_cst, str):
+            limits.append({"no_interactions": 1, "pairwise": 2}[self.interaction_cst])
+        return float(min(limits))
+
+    @property
     def shares_classes(self) -> bool:
         """Whether a joint model of several classes has one tree a round for all of them."""
         return self.multi_strategy == "multi_output_tree"
@@ -430,6 +448,11 @@ class Rule(Grown):
         doc="The most conditions, 1 to 127.  A rule has fewer where another one would not help.",
         option="the most conditions of a rule",
     )
+
+    @property
+    def most_term_features(self) -> float:
+        """The most features of a rule."""
+        return float(self.max_conditions)
 
 
 Learner: TypeAlias = Table | Stump | Tree | Rule
