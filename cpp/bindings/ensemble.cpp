@@ -123,7 +123,8 @@ void bind_ensemble(pybind11::module_& m) {
       .def_property_readonly("offsets", [](const NodeLines& l) { return to_array(l.offsets); })
       .def_property_readonly("feature", [](const NodeLines& l) { return to_array(l.feature); })
       .def_property_readonly("slope", [](const NodeLines& l) { return to_array(l.slope); })
-      .def_property_readonly("center", [](const NodeLines& l) { return to_array(l.center); });
+      .def_property_readonly("center", [](const NodeLines& l) { return to_array(l.center); })
+      .def_property_readonly("mean", [](const NodeLines& l) { return to_array(l.mean); });
   properboost::bindings::make_class<Rounds, std::shared_ptr<Rounds>>(m, "Rounds")
       .def_static("of_tables", &properboost::bindings::rounds_of_tables, "feature"_a, "offsets"_a,
                   "values"_a, "proposed"_a, "taken"_a)

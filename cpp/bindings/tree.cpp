@@ -113,16 +113,17 @@ Tree make_tree(const Array<std::int32_t>& feature, const Array<std::int64_t>& le
   return tree;
 }
 
-// Offsets by node, and each term's feature, slope and center.
-using LineArrays =
-    std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<double>, Array<double>>;
+// Offsets by node, and each term's feature, slope, center and mean.
+using LineArrays = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<double>,
+                              Array<double>, Array<double>>;
 
 NodeLines make_lines(const LineArrays& arrays, std::size_t nodes) {
-  const auto& [offsets, feature, slope, center] = arrays;
+  const auto& [offsets, feature, slope, center, mean] = arrays;
   const auto terms = static_cast<std::size_t>(feature.size());
   const std::int64_t* const offset = borrow<std::int64_t>(offsets, nodes + 1, "offsets of lines");
   const double* const slopes = borrow<double>(slope, terms, "slopes");
   const double* const centers = borrow<double>(center, terms, "centers");
+  const double* const means = borrow<double>(mean, terms, "means");
   for (std::size_t k = 0; k <= nodes; ++k) {
     if (k == 0 ? offset[0] != 0 : offset[k] < offset[k - 1]) {
       throw py::value_error("offsets of lines must ascend from 0");
@@ -139,6 +140,7 @@ NodeLines make_lines(const LineArrays& arrays, std::size_t nodes) {
   lines.feature.assign(feature.data(), feature.data() + terms);
   lines.slope.assign(slopes, slopes + terms);
   lines.center.assign(centers, centers + terms);
+  lines.mean.assign(means, means + terms);
   return lines;
 }
 

@@ -67,6 +67,7 @@ class Digest {
     add(rounds.lines.feature);
     add(rounds.lines.slope);
     add(rounds.lines.center);
+    add(rounds.lines.mean);
   }
   void add(const FitState& state) {
     for (const Rounds& rounds : state.rounds) add(rounds);

@@ -246,6 +246,9 @@ class NodeLines(metaclass=_Bound):
     def slope(self) -> NDArray[np.float64]: ...
     @property
     def center(self) -> NDArray[np.float64]: ...
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean place of the node's training rows, which without a value are at the center."""
 
 class WeakLearner(metaclass=_Bound):
     """A weak learner of a name, with its fields and options.
@@ -464,7 +467,13 @@ class Forest(metaclass=_Bound):
         goes_right: NDArray[np.uint64],
         offsets: NDArray[np.int64],
         values: NDArray[np.float64],
-        lines: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
+        lines: tuple[
+            NDArray[np.int64],
+            NDArray[np.int32],
+            NDArray[np.float64],
+            NDArray[np.float64],
+            NDArray[np.float64],
+        ]
         | None = ...,
     ) -> None: ...
 

@@ -84,9 +84,11 @@ def test_every_option_equals_the_reference(options, response, loss, step):
     assert lines.feature.tolist() == [j for line in expected for j in line.features]
     slopes = np.concatenate([line.slopes for line in expected])
     centers = np.concatenate([line.centers for line in expected])
+    means = np.concatenate([line.means for line in expected])
     size = np.abs(slopes).max()
     np.testing.assert_allclose(lines.slope, slopes, rtol=300 * SINGLE, atol=30 * SINGLE * size)
     np.testing.assert_allclose(lines.center, centers, atol=30 * SINGLE)
+    np.testing.assert_allclose(lines.mean, means, atol=30 * SINGLE)
 
 
 def draw_leaf(seed):
@@ -291,7 +293,8 @@ def test_hostile_tables_have_finite_lines_and_a_risk_that_falls(
         assert (np.diff(risk) <= 1e-6 * np.abs(risk[:-1]) + 1e-7).all()
         if rounds.lines is not None:
             assert np.isfinite(rounds.lines.slope).all()
-            assert ((rounds.lines.center >= 0) & (rounds.lines.center <= 1)).all()
+            for places in (rounds.lines.center, rounds.lines.mean):
+                assert ((places >= 0) & (places <= 1)).all()
 
 
 def test_nothing_extrapolates():
@@ -375,7 +378,16 @@ def test_files_hold_lines(tmp_path):
     X, y = noisy()
     model = fit_tree(X, y, linear_leaves=True, linear_l2=2.0)
     model.save_model(tmp_path / "model.json")
-    assert_same(model, pb.load_model(tmp_path / "model.json"), X)
+    loaded = pb.load_model(tmp_path / "model.json")
+    assert_same(model, loaded, X)
+    means = model.ensemble_.models[0].lines.mean
+    np.testing.assert_array_equal(loaded.ensemble_.models[0].lines.mean, means)
+    document = json.loads((tmp_path / "model.json").read_text())
+    for wrong in (-0.1, 1.1):
+        document["models"][0]["lines"][0]["mean"][0] = wrong
+        (tmp_path / "wrong.json").write_text(json.dumps(document))
+        with pytest.raises(ValueError, match=r"lines\[0\]\.mean must hold numbers from 0 to 1"):
+            pb.load_model(tmp_path / "wrong.json")
     plain = fit_tree(X, y)
     plain.save_model(tmp_path / "plain.json")
     document = json.loads((tmp_path / "plain.json").read_text())
@@ -466,7 +478,8 @@ for codes, features, means, segments, weight, learner in data:
     boosting = _core.Boosting(rows, [model], _core.AdditiveBoosting())
     boosting.advance(4)
     rounds = boosting.rounds(0)
-    result.append([rounds.values, rounds.lines.slope, rounds.lines.center, boosting.raw(0)])
+    result.append([rounds.values, rounds.lines.slope, rounds.lines.center,
+                   rounds.lines.mean, boosting.raw(0)])
 """
 
 

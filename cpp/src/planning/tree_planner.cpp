@@ -133,7 +133,7 @@ class TreePlanner final : public Planner {
   void add_lines(RoundUpdate& update, TreeGrower& grower, Team& team) {
     const LeafLines lines = grower.lines(update.tree, limits_, team);
     FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
-                                   at_.batch.regularizers[0], update.table);
+                                   at_.batch.regularizers[0], update.table, at_.rows.totals.all);
     require_finite(fitted.slope, "slope", at_.round(0));
     update.lines = std::move(fitted.lines);
     update.largest_line = fitted.largest;

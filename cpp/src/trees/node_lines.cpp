@@ -20,6 +20,7 @@ void NodeLines::append(const NodeLines& other) {
   add(feature, other.feature);
   add(slope, other.slope);
   add(center, other.center);
+  add(mean, other.mean);
 }
 
 NodeLines NodeLines::part(std::size_t first, std::size_t last) const {
@@ -31,6 +32,7 @@ NodeLines NodeLines::part(std::size_t first, std::size_t last) const {
   take(feature, lines.feature);
   take(slope, lines.slope);
   take(center, lines.center);
+  take(mean, lines.mean);
   return lines;
 }
 
@@ -41,6 +43,7 @@ void NodeLines::resize(std::size_t n) {
   feature.resize(terms);
   slope.resize(terms);
   center.resize(terms);
+  mean.resize(terms);
 }
 
 std::vector<LineTable> tabulate(const NodeLines& lines, const Bins& bins) {

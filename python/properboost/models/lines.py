@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,11 @@ from properboost.data.entries import ROWS
 __all__ = ["Lines", "NativeLines"]
 
 NativeLines: TypeAlias = tuple[
-    NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
 ]
 """The engine's form of lines."""
 
@@ -24,13 +28,16 @@ class Lines:
 
     Node `k` has the terms ``offsets[k]`` to ``offsets[k + 1]``.  A term adds ``slope (z - center)``
     where the row has a value of ``feature``: `z` is the place of its bin's mean between the
-    smallest, 0, and the largest, 1 (`NumericBins.positions`).
+    smallest, 0, and the largest, 1 (`NumericBins.positions`).  ``mean`` is the mean of `z` over the
+    node's training rows, by weight, of which those without a value are at the center: so a term's
+    mean is ``slope (mean - center)``.
     """
 
     offsets: NDArray[np.int64]
     feature: NDArray[np.int32]
     slope: NDArray[np.float64]
     center: NDArray[np.float64]
+    mean: NDArray[np.float64]
 
     @classmethod
     def from_native(cls, lines: _core.NodeLines) -> "Lines":
@@ -41,7 +48,7 @@ class Lines:
     def without_terms(cls, n_nodes: int) -> "Lines":
         """Return the lines of `n_nodes` nodes that have none."""
         none = np.empty(0)
-        return cls(np.zeros(n_nodes + 1, dtype=np.int64), none.astype(np.int32), none, none)
+        return cls(np.zeros(n_nodes + 1, dtype=np.int64), none.astype(np.int32), none, none, none)
 
     @classmethod
     def join(cls, lines: Sequence["Lines"]) -> "Lines":
@@ -53,6 +60,7 @@ class Lines:
             np.concatenate([np.empty(0, dtype=np.int32), *(part.feature for part in lines)]),
             np.concatenate([np.empty(0), *(part.slope for part in lines)]),
             np.concatenate([np.empty(0), *(part.center for part in lines)]),
+            np.concatenate([np.empty(0), *(part.mean for part in lines)]),
         )
 
     @property
@@ -65,16 +73,13 @@ class Lines:
         sizes = np.diff(self.offsets)[nodes]
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
         terms = np.repeat(self.offsets[nodes] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return Lines(offsets, self.feature[terms], self.slope[terms], self.center[terms])
+        return Lines(offsets, *(array[terms] for array in self._arrays))
 
     def part(self, begin: int, end: int) -> "Lines":
         """Return the lines of the nodes from `begin` to `end`."""
         first, last = int(self.offsets[begin]), int(self.offsets[end])
         return Lines(
-            self.offsets[begin : end + 1] - first,
-            self.feature[first:last],
-            self.slope[first:last],
-            self.center[first:last],
+            self.offsets[begin : end + 1] - first, *(array[first:last] for array in self._arrays)
         )
 
     def times(self, steps: NDArray[np.float64]) -> "Lines":
@@ -84,7 +89,12 @@ class Lines:
     @property
     def native(self) -> NativeLines:
         """The lines in the engine's form."""
-        return self.offsets, self.feature, self.slope, self.center
+        return self.offsets, self.feature, self.slope, self.center, self.mean
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays with an entry for each term."""
+        return self.feature, self.slope, self.center, self.mean
 
     def reach(self) -> NDArray[np.float64]:
         """Return a bound on the size of each node's line."""

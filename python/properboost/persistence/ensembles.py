@@ -56,6 +56,9 @@ COMPACT_FROM = "n_estimators"
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB, even for a small file
 _HISTORY = ("score", "risk")  # the fields of rounds that compact models lack
 _MOVES = tuple(field.name for field in dataclasses.fields(Moves))
+_MEANS_SINCE = 13
+"""The first format version with the means of lines' features."""
+
 _MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
@@ -225,7 +228,7 @@ def _build_rounds(
 ) -> Rounds:
     fields = node.fields(*_list_fields(node, version, compact))
     if version > 2 and fields["trees"].value is not None:
-        lookups = _build_trees(fields, binning, compact)
+        lookups = _build_trees(fields, binning, version, compact)
     else:
         lookups = _build_features(fields, all_widths)
     n = len(lookups.features)
@@ -264,7 +267,9 @@ def _list_fields(node: Node, version: int, compact: bool) -> list[str]:
     return names + [name for name in optional if name in node.object()]
 
 
-def _build_trees(fields: dict[str, Node], binning: Binning, compact: bool) -> _Lookups:
+def _build_trees(
+    fields: dict[str, Node], binning: Binning, version: int, compact: bool
+) -> _Lookups:
     trees = [
         build_tree(entry, binning, _MOST_NODES, compact=compact)
         for entry in fields["trees"].entries()
@@ -275,7 +280,10 @@ def _build_trees(fields: dict[str, Node], binning: Binning, compact: bool) -> _L
     lines = None
     if "lines" in fields:
         entries = zip(fields["lines"].entries(len(trees)), trees, strict=True)
-        lines = Lines.join([build_lines(entry, binning, tree) for entry, tree in entries])
+        has_means = version >= _MEANS_SINCE
+        lines = Lines.join(
+            [build_lines(entry, binning, tree, has_means=has_means) for entry, tree in entries]
+        )
     return _Lookups(features, [len(tree.feature) for tree in trees], TreeNodes.join(trees), lines)
 
 

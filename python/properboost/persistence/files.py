@@ -23,12 +23,12 @@ __all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
 
 FORMAT = "properboost model"
 
-VERSION = 12
+VERSION = 13
 """The version of the format.
 
 Version 1 had greedy selection only; 2 no trees or pairs; 3 no custom losses, votes or rados; 4 no
 searches or UDTClassifier; 5 no joint models; 6 no temperatures; 7 no compact models; 11 flat
-parameters.
+parameters; 12 no means of lines.
 """
 
 _GZIP = ".gz"

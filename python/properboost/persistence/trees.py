@@ -66,18 +66,23 @@ def build_tree(
 
 
 def describe_lines(lines: Lines) -> dict[str, Any]:
-    """Return the JSON form of the lines of a tree: a node, feature, slope and center per term."""
+    """Return the JSON form of the lines of a tree: an entry of each array per term."""
     return {
         "node": lines.node.tolist(),
         "feature": lines.feature.tolist(),
         "slope": lines.slope.tolist(),
         "center": lines.center.tolist(),
+        "mean": lines.mean.tolist(),
     }
 
 
-def build_lines(node: Node, binning: Binning, tree: TreeNodes) -> Lines:
-    """Return the lines of a tree's leaves; their features must have bins of different means."""
-    fields = node.fields("node", "feature", "slope", "center")
+def build_lines(node: Node, binning: Binning, tree: TreeNodes, *, has_means: bool) -> Lines:
+    """Return the lines of a tree's leaves; their features must have bins of different means.
+
+    Without `has_means` the file is older than the field, and centers stand for means.
+    """
+    positions = ("center", "mean") if has_means else ("center",)
+    fields = node.fields("node", "feature", "slope", *positions)
     nodes = fields["node"].integers(0, len(tree.feature) - 1)
     feature = fields["feature"].integers(0, len(binning.features) - 1)
     if len(feature) != len(nodes):
@@ -88,15 +93,17 @@ def build_lines(node: Node, binning: Binning, tree: TreeNodes) -> Lines:
         bins = binning.features[j]
         if not isinstance(bins, NumericBins) or len({*bins.outer_means}) == 1:
             fields["feature"].fail("must hold numeric features whose bins have different means")
-    center = fields["center"].reals(len(nodes))
-    if np.any(center < 0.0) or np.any(center > 1.0):
-        fields["center"].fail("must hold numbers from 0 to 1")
+    places = {name: fields[name].reals(len(nodes)) for name in positions}
+    for name, numbers in places.items():
+        if np.any(numbers < 0.0) or np.any(numbers > 1.0):
+            fields[name].fail("must hold numbers from 0 to 1")
     counts = np.bincount(nodes, minlength=len(tree.feature))
     return Lines(
         offsets=np.cumsum([0, *counts], dtype=np.int64),
         feature=feature.astype(np.int32),
         slope=fields["slope"].reals(len(nodes)),
-        center=center,
+        center=places["center"],
+        mean=places[positions[-1]],
     )
 
 

@@ -28,11 +28,15 @@ LEAST_VARIANCE = 1e-24
 
 @dataclass(frozen=True)
 class Line:
-    """Line of a leaf, added to its value: slope (z - center), for each of some features."""
+    """Line of a leaf, added to its value: slope (z - center), for each of some features.
+
+    The mean of z is over the leaf's rows by sample weight; a missing value is at the center.
+    """
 
     features: list[int]
     slopes: Array
     centers: Array
+    means: Array
 
     def added(self, positions: Array) -> Array:
         total = np.zeros(positions.shape[1])
@@ -77,7 +81,7 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
     g = y h.  There are none if sum(h)^2 / sum(h^2 / s) is less than `LEAST_ROWS`.  If a row's code
     can make a line's size more than the cap (for real, that of gain 1), the line is cut to it.
     """
-    lines = [Line([], np.zeros(0), np.zeros(0)) for _ in tree.feature]
+    lines = [Line([], np.zeros(0), np.zeros(0), np.zeros(0)) for _ in tree.feature]
     positions = find_positions(t.codes, t.bins)
     for k, path in _paths(tree).items():
         rows = tree.rows[k]
@@ -116,7 +120,10 @@ def fit_lines(t: Training, w: Array, curvature: Array, tree: Tree, table: Array)
         cap = t.cap / (1.0 if t.response == "newton" else t.loss.gain)
         if reach > cap:
             slopes = slopes * cap / reach
-        lines[k] = Line([term[0] for term in varying], slopes, centers)
+        features = [term[0] for term in varying]
+        z = positions[features][:, rows]
+        means = np.average(np.where(np.isnan(z), centers[:, None], z), axis=1, weights=s)
+        lines[k] = Line(features, slopes, centers, means)
     return lines
 
 

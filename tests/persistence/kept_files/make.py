@@ -3,7 +3,7 @@
 Every format that a release wrote has a folder here, and its files load for ever: once a release has
 written them they are never made again.  The commits that wrote them are f8f072e for format 4, with
 other words in this script, 0211409 for format 7, d1af3a4 for format 8, 8f64413 for format 9,
-81bd43c for format 10, and d21fd56 for format 11.
+81bd43c for format 10, d21fd56 for format 11, and 70e1926 for format 12.
 """
 
 import json

@@ -18,7 +18,9 @@ struct NodeLines {
   // Node k has the terms offsets[k] to offsets[k + 1]; empty without nodes.
   std::vector<std::int64_t> offsets;
   std::vector<std::int32_t> feature;
-  std::vector<double> slope, center;  // by places between the outer means
+  // By places between the outer means; `mean` is that of the node's training rows, of which those
+  // without a value are at the center.
+  std::vector<double> slope, center, mean;
 
   bool empty() const noexcept { return offsets.empty(); }
   std::size_t begin(std::size_t node) const noexcept {

@@ -162,11 +162,14 @@ void LeafLines::Means::operator+=(const Means& other) {
   for (std::size_t j = 0; j < kMost; ++j) {
     present[j] += other.present[j];
     position[j] += other.position[j];
+    sample_present[j] += other.sample_present[j];
+    sample_position[j] += other.sample_position[j];
   }
 }
 
 void LeafLines::Means::add_to(AllReduce& all_reduce) {
   all_reduce.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
+  all_reduce.sum(sample_present.data(), kMost).sum(sample_position.data(), kMost);
 }
 
 void LeafLines::Products::operator+=(const Products& other) {
@@ -203,7 +206,9 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
   const std::uint8_t* const code = codes(task);
   Means sums;
-  alignas(64) Strip base, ratio, x, present;
+  alignas(64) Strip base, ratio, x, present, sample;
+  const bool all_ones = weights.sample_weight.all_ones();
+  sample.fill(1.0);
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) {
@@ -211,10 +216,22 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
       base[i] = needs_curvature ? weights.curvature_of(r) : weights.weight_of(r);
       ratio[i] = static_cast<double>(needs_curvature ? weights.curvature[r] : weights.weight[r]);
     }
+    for (std::size_t i = 0; !all_ones && i < n; ++i) {
+      sample[i] = weights.sample_weight.stored(row[begin + i]);
+    }
     const auto add = [&](const Strip& a, const Strip& b, std::int64_t& to,
                          const TermUnits& its_units) {
       vectorized([from = a.data(), other = b.data(), n, &to, &its_units](auto set) {
         add_products(set, from, other, n, its_units, to);
+      });
+    };
+    const auto add_sample = [&](const Strip& a, std::int64_t& to) {
+      vectorized([from = a.data(), by = sample.data(), n, per_unit = units.sample.per_unit,
+                  &to](auto set) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          sum += whole_part(from[i] * by[i] * per_unit + 0.5, set);
+        to += sum;
       });
     };
     std::fill_n(present.data(), n, 1.0);
@@ -228,7 +245,10 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
         x[i] = at == at ? at : 0.0;
       }
       add(base, x, sums.position[j], units.curvature);
-      if (leaf.may_miss[j]) add(base, present, sums.present[j], units.curvature);
+      add_sample(x, sums.sample_position[j]);
+      if (!leaf.may_miss[j]) continue;
+      add(base, present, sums.present[j], units.curvature);
+      add_sample(present, sums.sample_present[j]);
     }
   }
   for (std::size_t j = 0; j < leaf.terms; ++j) {
@@ -302,7 +322,9 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
   });
 }
 
-LeafLines::Units LeafLines::find_units(const CellUnits& most, bool needs_curvature) const {
+LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_curvature,
+                                       double total) const {
+  const CellUnits& most = weights.units;
   const double of_row = needs_curvature ? most.most_curvature : most.most_weight;
   auto grown = static_cast<std::int64_t>(rows_.grown());
   team_.all_reduce().sum(grown).run();
@@ -311,11 +333,13 @@ LeafLines::Units LeafLines::find_units(const CellUnits& most, bool needs_curvatu
   units.curvature.set(0, of_row, rows);
   units.squares.set(0, of_row * of_row, rows);
   units.gradient.set(0, most.most_weight, rows);
+  units.sample = FixedPoint(total);
   return units;
 }
 
 LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
-                                      const OfClasses<Means>& means, const Units& units) {
+                                      const OfClasses<Means>& means, const Units& units) const {
+  const double sample = tree_.cell[leaf.node].weight();
   Balance balance;
   balance.twin = twin;
   std::array<double, kMost> present{};
@@ -331,6 +355,14 @@ LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
   for (std::size_t j = 0; j < leaf.terms; ++j) {
     double& center = balance.center[j];
     center = present[j] > 0.0 ? std::clamp(center / present[j], 0.0, 1.0) : 0.0;
+    double position = 0.0, absent = 0.0;
+    for (const Means& of_class : means) {
+      position += units.sample.value(of_class.sample_position[j]);
+      absent -= units.sample.value(of_class.sample_present[j]);
+    }
+    absent = leaf.may_miss[j] ? absent + sample : 0.0;
+    const double mean = (position + absent * center) / sample;
+    balance.mean[j] = sample > 0.0 ? std::clamp(mean, 0.0, 1.0) : center;
   }
   return balance;
 }
@@ -403,15 +435,17 @@ void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equatio
     fitted.lines.feature.push_back(static_cast<std::int32_t>(leaf.feature[term]));
     fitted.lines.slope.push_back(cut * line.slope[j]);
     fitted.lines.center.push_back(balance.center[term]);
+    fitted.lines.mean.push_back(balance.mean[term]);
     fitted.slope += cut * line.slope[j] * equations.gradient[term];
   }
   fitted.largest = std::max(fitted.largest, std::abs(value) + cut * reach);
 }
 
 FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                           const Regularizers& r, const std::vector<double>& values) const {
+                           const Regularizers& r, const std::vector<double>& values,
+                           double total) const {
   const bool needs_curvature = response.needs_curvature();
-  const Units units = find_units(weights.units, needs_curvature);
+  const Units units = find_units(weights, needs_curvature, total);
   const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
     return sum_means(task, weights, needs_curvature, units);
   });

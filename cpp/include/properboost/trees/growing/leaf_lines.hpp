@@ -67,9 +67,10 @@ class LeafLines {
   // The bytes for `rows` rows.
   static std::size_t bytes(std::size_t rows) noexcept { return rows * kMost; }
 
-  // `values` has the value of each node; the slots are two classes'.
+  // `values` has the value of each node; the slots are two classes'.  `total` is the sample weight
+  // of all rows, by which the tree's cells were weighed.
   FittedLines fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                  const Regularizers& r, const std::vector<double>& values) const;
+                  const Regularizers& r, const std::vector<double>& values, double total) const;
 
   // Writes the values of fitted lines for all rows, which are at these nodes.
   void evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
@@ -95,10 +96,12 @@ class LeafLines {
   // The units of the sums; curvatures are the rows' own, or their weights.
   struct Units {
     TermUnits curvature, squares, gradient;
+    FixedPoint sample;
   };
   struct Means {
     std::int64_t weight = 0, squares = 0;
     std::array<std::int64_t, kMost> present{}, position{};
+    std::array<std::int64_t, kMost> sample_present{}, sample_position{};  // by sample weight
 
     void operator+=(const Means& other);
     void add_to(AllReduce& all_reduce);
@@ -119,6 +122,7 @@ class LeafLines {
     LineTwin twin;
     double weight = 0.0, squares = 0.0;
     std::array<double, kMost> center{};
+    std::array<double, kMost> mean{};  // by sample weight, where rows without a value are at center
   };
   // The equations of a leaf's slopes.
   struct Equations {
@@ -143,9 +147,9 @@ class LeafLines {
   std::vector<OfClasses<Sums>> sum_by_leaf(const Slots& slots, double ns_a_row,
                                            const SumTask& sum_task) const;
   // The units that no sum over all processes' rows exceeds.
-  Units find_units(const CellUnits& most, bool needs_curvature) const;
-  static Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
-                         const Units& units);
+  Units find_units(const RowWeights& weights, bool needs_curvature, double total) const;
+  Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
+                  const Units& units) const;
   static Equations set_up(const Leaf& leaf, const LineTwin& twin,
                           const OfClasses<Products>& products, const Units& units);
   Line solve_ridge(const Leaf& leaf, const Balance& balance, const Equations& equations) const;
