@@ -1,8 +1,10 @@
 #include "properboost/core/parallel.hpp"
+#include "properboost/ensemble/contributions.hpp"
 #include "properboost/ensemble/forest.hpp"
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -18,6 +20,7 @@
 #include "properboost/trees/limits.hpp"
 #include "properboost/trees/slots.hpp"
 #include "reporter.hpp"
+#include "trees.hpp"
 
 namespace properboost::bindings {
 namespace {
@@ -188,6 +191,51 @@ py::array_t<std::int64_t> find(const Tree& tree, const Array<std::uint8_t>& code
   return nodes;
 }
 
+// Trees are as small as learners grow them, and every node but the root has one parent: so walks
+// are short.
+void check_parents(const Forest& forest) {
+  for (std::size_t t = 0; t + 1 < forest.roots.size(); ++t) {
+    const std::size_t root = forest.roots[t], end = forest.roots[t + 1];
+    if (end - root > TreeGrower::kMostNodes) {
+      throw py::value_error("trees must have at most 255 nodes");
+    }
+    std::vector<std::size_t> parents(end - root, 0);
+    for (std::size_t k = root; k < end; ++k) {
+      if (forest.nodes.is_leaf(k)) continue;
+      const auto left = static_cast<std::size_t>(forest.nodes.left[k]);
+      ++parents[left];
+      ++parents[left + 1];
+    }
+    if (std::any_of(parents.begin() + 1, parents.end(), [](std::size_t n) { return n != 1; })) {
+      throw py::value_error("every node of a tree but the root must have one parent");
+    }
+  }
+}
+
+std::tuple<py::array_t<double>, double> contributions(const Forest& forest,
+                                                      const Array<std::uint8_t>& codes,
+                                                      const Bins& bins, const Array<double>& weight,
+                                                      int n_threads) {
+  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
+    throw py::value_error("codes must have shape (n_features, n_rows)");
+  }
+  check_features(forest.nodes, forest.lines, bins, "forests");
+  check_parents(forest);
+  const double* const weights = borrow<double>(weight, forest.values.size(), "weight");
+  for (std::size_t k = 0; k < forest.values.size(); ++k) {
+    if (!(weights[k] >= 0.0)) throw py::value_error("weight must be at least 0");
+  }
+  const auto rows = static_cast<std::size_t>(codes.shape(1));
+  py::array_t<double> out({rows, bins.size()});
+  double* const to = out.mutable_data();
+  std::fill_n(to, rows * bins.size(), 0.0);
+  const Codes from{codes.data(), rows, {}};
+  double baseline = 0.0;
+  run(n_threads, 50.0 * static_cast<double>(rows * forest.values.size()),
+      [&](Team& team) { baseline = add_contributions(forest, weights, bins, from, to, team); });
+  return {std::move(out), baseline};
+}
+
 py::array_t<double> weights(const Tree& tree) {
   py::array_t<double> out({tree.size(), std::size_t{2}});
   double* to = out.mutable_data();
@@ -220,7 +268,9 @@ void bind_tree(pybind11::module_& m) {
   properboost::bindings::make_class<Forest, std::shared_ptr<Forest>>(m, "Forest",
                                                                      "Trees that add up.")
       .def(py::init(&bindings::make_forest), "feature"_a, "left"_a, "goes_left"_a, "goes_right"_a,
-           "offsets"_a, "values"_a, "lines"_a = py::none());
+           "offsets"_a, "values"_a, "lines"_a = py::none())
+      .def("contributions", &bindings::contributions, "codes"_a, "bins"_a, "weight"_a,
+           "n_threads"_a = 1);
   m.def("grow_tree", &bindings::grow, "codes"_a, "bins"_a, "segments"_a, "roles"_a, py::kw_only(),
         "phi"_a, "parameter"_a = 0.0, "weight"_a = py::none(), "max_leaves"_a, "max_depth"_a,
         "min_child_weight"_a = 0.0, "n_threads"_a = 1);

@@ -1,11 +1,12 @@
-// Single trees: every row ends at a node, the nodes' weights add up, and nothing depends on
-// threads.
+// Single trees: every row ends at a node, the nodes' weights add up, contributions add up to the
+// prediction, and nothing depends on threads.
 #include <memory>
 
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/ensemble/contributions.hpp"
 #include "properboost/impurities/impurity.hpp"
 #include "properboost/trees/cells/row_units.hpp"
 #include "properboost/trees/growing/tree_grower.hpp"
@@ -16,11 +17,90 @@
 using namespace properboost;
 using namespace properboost::fuzz;
 
+namespace {
+
+// Bins of features, numeric ones with means.
+Bins read_bins_with_means(Bytes& bytes, std::size_t features) {
+  std::vector<FeatureBins> all;
+  for (std::size_t f = 0; f < features; ++f) {
+    auto [bins, edges] = read_bins(bytes);
+    std::vector<double> means;
+    for (std::size_t b = 0; b <= edges.size(); ++b) means.push_back(static_cast<double>(b));
+    all.push_back(edges.empty() ? bins : FeatureBins(edges, means));
+  }
+  return Bins(std::move(all));
+}
+
+// A tree of any values, and of any lines in its leaves.
+Forest read_values(Bytes& bytes, const Tree& tree, const Bins& bins) {
+  Forest forest{tree, {0, tree.size()}, {}};
+  forest.lines.offsets.push_back(0);
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    forest.values.push_back(bytes.unit() - 0.5);
+    for (std::size_t f = 0; f < bins.size() && tree.is_leaf(node); ++f) {
+      if (bins[f].positions() == nullptr || bytes.content_below(3) != 0) continue;
+      forest.lines.feature.push_back(static_cast<std::int32_t>(f));
+      forest.lines.slope.push_back(bytes.unit() - 0.5);
+      forest.lines.center.push_back(bytes.unit());
+      forest.lines.mean.push_back(bytes.unit());
+    }
+    forest.lines.offsets.push_back(static_cast<std::int64_t>(forest.lines.feature.size()));
+  }
+  return forest;
+}
+
+double predict(const Forest& forest, std::size_t node, const Bins& bins, const Codes& codes,
+               std::size_t row) {
+  double sum = forest.values[node];
+  for (std::size_t t = forest.lines.begin(node); t < forest.lines.end(node); ++t) {
+    const auto f = static_cast<std::size_t>(forest.lines.feature[t]);
+    const double z = bins[f].positions()[codes.feature(f)[row]];
+    if (!std::isnan(z)) sum += forest.lines.slope[t] * (z - forest.lines.center[t]);
+  }
+  return sum;
+}
+
+void check_contributions(Bytes& bytes, const Tree& tree, const std::vector<std::int64_t>& nodes,
+                         const Bins& bins, const Codes& all) {
+  const std::size_t rows = std::min<std::size_t>(all.rows, 70);
+  std::vector<std::uint8_t> first;
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    first.insert(first.end(), all.feature(f), all.feature(f) + rows);
+  }
+  const Codes codes{first.data(), rows, {}};
+  const Forest forest = read_values(bytes, tree, bins);
+  std::vector<double> weights;
+  for (const Cell& cell : tree.cell) weights.push_back(cell.weight());
+  std::vector<double> added[2];
+  double baselines[2] = {};
+  for (const int threads : {1, 3}) {
+    const std::size_t which = threads == 1 ? 0 : 1;
+    added[which].assign(rows * bins.size(), 0.0);
+    on_threads(threads, [&](Team& team) {
+      baselines[which] =
+          add_contributions(forest, weights.data(), bins, codes, added[which].data(), team);
+    });
+  }
+  require(same(added[0], added[1]) && baselines[0] == baselines[1],
+          "contributions do not depend on threads");
+  for (std::size_t i = 0; i < rows; ++i) {
+    double sum = baselines[0], size = 1.0;
+    for (std::size_t f = 0; f < bins.size(); ++f) {
+      sum += added[0][i * bins.size() + f];
+      size += std::abs(added[0][i * bins.size() + f]);
+    }
+    const double expected = predict(forest, static_cast<std::size_t>(nodes[i]), bins, codes, i);
+    require(std::abs(sum - expected) <= 1e-10 * size, "contributions add up to the prediction");
+  }
+}
+
+}  // namespace
+
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const std::size_t features = bytes.between(1, 10);
   const std::size_t rows = bytes.below(16) == 15 ? bytes.between(1, 9000) : bytes.between(1, 300);
-  const Bins bins = read_all_bins(bytes, features);
+  const Bins bins = read_bins_with_means(bytes, features);
   const std::vector<std::uint8_t> code_memory = read_codes(bytes, bins, rows);
   const Codes codes{code_memory.data(), rows, read_segments(bytes, rows)};
   const std::vector<Role> roles = read_roles(bytes, codes.segments.size() - 1);
@@ -78,5 +158,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const std::int64_t node : nodes[0]) {
     require(node >= 0 && static_cast<std::size_t>(node) < tree.size(), "rows end at nodes");
   }
+  check_contributions(bytes, tree, nodes[0], bins, codes);
   return 0;
 }

@@ -19,6 +19,7 @@
 #include "properboost/data/pairs.hpp"
 #include "properboost/data/row_sample.hpp"
 #include "properboost/data/table.hpp"
+#include "properboost/ensemble/contributions.hpp"
 #include "properboost/ensemble/ensemble.hpp"
 #include "properboost/ensemble/forest.hpp"
 #include "properboost/histogram/code_weights.hpp"
@@ -172,8 +173,9 @@ std::uint64_t predict_tables(const Problem& problem, std::size_t models, const R
   return digest.value();
 }
 
-std::uint64_t predict_trees(const Problem& problem, const LearnerChoice& choice, const Run& run) {
-  const Bins bins = problem.bins();
+// A few rounds of trees.
+Rounds boost_trees(const Problem& problem, const Bins& bins, const LearnerChoice& choice,
+                   const Run& run) {
   const std::unique_ptr<Loss> loss = make_loss("glog", {});
   const std::unique_ptr<WeakLearner> learner = learner_of("tree", choice);
   const AdditiveBoosting algorithm(
@@ -185,16 +187,41 @@ std::uint64_t predict_trees(const Problem& problem, const LearnerChoice& choice,
   Team::run(run.threads, kShared, [&](Team& team) {
     boosting.advance(kTrees, {0}, [&](std::size_t, double) { run.progress(); }, team);
   });
-  const Rounds& rounds = boosting.state(0).rounds[0];
-  auto forest = std::make_shared<Forest>(Forest{rounds.trees, {}, rounds.values});
+  return boosting.state(0).rounds[0];
+}
+
+std::shared_ptr<Forest> make_forest(const Rounds& rounds) {
+  auto forest = std::make_shared<Forest>(Forest{rounds.trees, {}, rounds.values, rounds.lines});
   for (const std::int64_t root : rounds.offsets) {
     forest->roots.push_back(static_cast<std::size_t>(root));
   }
+  return forest;
+}
+
+std::uint64_t predict_trees(const Problem& problem, const LearnerChoice& choice, const Run& run) {
+  const Bins bins = problem.bins();
+  const auto forest = make_forest(boost_trees(problem, bins, choice, run));
   std::vector<double> out(2 * problem.rows);
   const ForestScores scores(bins, {forest, forest});
   Team::run(run.threads, kShared,
             [&](Team& team) { scores.predict_raw(problem.table, out.data(), team); });
   Digest digest;
+  digest.add(out);
+  return digest.value();
+}
+
+std::uint64_t explain_trees(const Problem& problem, const LearnerChoice& choice, const Run& run) {
+  const Bins bins = problem.bins_with_means();
+  const Rounds rounds = boost_trees(problem, bins, choice, run);
+  std::vector<double> weights, out(problem.rows * bins.size());
+  for (const Cell& cell : rounds.trees.cell) weights.push_back(cell.weight());
+  double baseline = 0.0;
+  Team::run(run.threads, kShared, [&](Team& team) {
+    baseline = add_contributions(*make_forest(rounds), weights.data(), bins, problem.borrow(),
+                                 out.data(), team);
+  });
+  Digest digest;
+  digest.add(baseline);
   digest.add(out);
   return digest.value();
 }
@@ -311,6 +338,15 @@ void add_stages(CaseList& list) {
   choice.tree.max_depth = 5;
   list.add("prediction-levels",
            [choice](const Problem& p, const Run& run) { return predict_trees(p, choice, run); });
+  for (const bool lines : {false, true}) {
+    for (const char* const policy : {"best_first", "symmetric"}) {
+      choice.tree.grow_policy = policy;
+      choice.tree.linear_leaves = lines;
+      list.add(
+          join("contributions", policy, lines ? "lines" : "constants"),
+          [choice](const Problem& p, const Run& run) { return explain_trees(p, choice, run); });
+    }
+  }
   std::vector<std::string> penalties = regularizer_names();
   penalties.emplace_back();
   for (const std::string& penalty : penalties) {

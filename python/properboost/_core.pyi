@@ -476,6 +476,17 @@ class Forest(metaclass=_Bound):
         ]
         | None = ...,
     ) -> None: ...
+    def contributions(
+        self,
+        codes: NDArray[np.uint8],
+        bins: Bins,
+        weight: NDArray[np.float64],
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return Shapley values of features, (n_rows, n_features), and the baseline.
+
+        The codes have shape (n_features, n_rows), and `weight` the training weight of each node.
+        """
 
 class ForestScores(metaclass=_Bound):
     """Forests over bins, one per model, made ready for any number of tables."""
