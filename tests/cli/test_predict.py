@@ -133,12 +133,8 @@ def test_contributions_are_beside_predictions(capsys, classes):
     [
         (pb.UDTClassifier(max_leaf_nodes=4), "m.json: a UDTClassifier has no contributions"),
         (pb.WeightBoost(n_estimators=3), "m.json: the part of a round depends on the sum"),
-        (
-            pb.ProperBoostClassifier(n_estimators=2, weak_learner=pb.Tree(linear_leaves=True)),
-            "m.json: contributions must be of a model with linear_leaves=False",
-        ),
     ],
-    ids=["udt", "damped", "lines"],
+    ids=["udt", "damped"],
 )
 def test_models_without_contributions_are_named(model, message, capsys):
     frame = table()

@@ -459,11 +459,9 @@ def test_what_has_no_lines_refuses_them(settings, what):
         fit_tree(X, y, linear_leaves=True, **settings)
 
 
-def test_lines_have_no_contributions():
+def test_lines_have_no_shape_functions():
     X, y = noisy()
     model = fit_tree(X, y, linear_leaves=True)
-    with pytest.raises(ValueError, match="contributions must be of a model with linear_leaves=Fal"):
-        model.contributions(X)
     with pytest.raises(ValueError, match="no shape functions"):
         model.shape_function(0)
 

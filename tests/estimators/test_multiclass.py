@@ -1,7 +1,6 @@
 """Test several classes: joint models compared with one-vs-rest."""
 
 import copy
-import importlib.util
 import pickle
 
 import numpy as np
@@ -22,7 +21,6 @@ pd = pytest.importorskip("pandas")
 
 JOINT = ["glog", "ggauss", "gboost", "glaplacian"]
 FORM = {name: "softmax" if name == "glog" else "canonical" for name in JOINT}
-needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 
 
 def make_rows(n=1200, k=4, seed=0):
@@ -506,7 +504,6 @@ def test_shape_functions_of_many_classes_take_little_memory(monkeypatch, rows):
     np.testing.assert_array_equal(again.feature_importances_, importances)
 
 
-@needs_shap
 @pytest.mark.parametrize("learner", ["tree", "rule"])
 def test_contributions_of_trees_are_centred(few, learner):
     X, y = few

@@ -114,7 +114,7 @@ def fitted_state(model: Any, X: np.ndarray) -> Callable[[], np.ndarray]:
     return lambda: np.asarray(model.decision_function(few))
 
 
-CASES = 21
+CASES = 22
 """Number of cases that `make_cases` yields."""
 
 
@@ -138,6 +138,14 @@ def make_cases(rows: int) -> Iterator[LongCall]:
     tables.fit(X[:few], y[:few])
     yield LongCall("predict, tables", lambda: tables.predict_proba(X), fitted_state(tables, X))
     yield LongCall("contributions", lambda: tables.contributions(X), fitted_state(tables, X))
+    lines = pb.ProperBoostClassifier(
+        weak_learner=pb.Tree(linear_leaves=True), n_estimators=60, n_jobs=N_JOBS
+    )
+    lines.fit(X[:few], y[:few])
+    half = X[: rows // 2]
+    yield LongCall(
+        "contributions, trees", lambda: lines.contributions(half), fitted_state(lines, X)
+    )
     yield LongCall(
         "staged predictions, tables",
         lambda: [None for _ in tables.staged_decision_function(X[: rows // 8])],

@@ -119,7 +119,6 @@ def test_trees_explain_the_same(rows, tmp_path):
     model = fit("tree", rows, several=True)
     loaded = round_trip(model, tmp_path / "compact.json", compact=True)
     assert loaded.describe_tree(2, "b") == model.describe_tree(2, "b")
-    pytest.importorskip("shap")
     np.testing.assert_array_equal(
         loaded.contributions(rows[0], "b").values, model.contributions(rows[0], "b").values
     )

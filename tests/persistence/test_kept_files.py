@@ -77,6 +77,20 @@ def test_they_can_be_saved_anew(name, compact, tmp_path):
     np.testing.assert_array_equal(anew.decision_function(rows), expected["decision_function"])
 
 
+@pytest.mark.parametrize("name", [n for n in NAMES if "lines_in_leaves" in n])
+def test_lines_of_older_files_add_up_about_their_centers(name):
+    model, rows = read(find(name)).model, read_rows(read_expected(name)["rows"])
+    contributions = model.contributions(rows)
+    np.testing.assert_allclose(
+        contributions.baseline + contributions.values.sum(axis=1),
+        model.decision_function(rows),
+        atol=1e-12,
+    )
+    lines = model.ensemble_.models[0].lines
+    is_old = int(name.partition("/")[0].removeprefix("format_")) < 13
+    assert np.array_equal(lines.mean, lines.center) == is_old
+
+
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("format_4", "format_7"))])
 def test_older_ones_lack_the_range_of_their_training_rows(name):
     expected = read_expected(name)

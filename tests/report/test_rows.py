@@ -1,7 +1,5 @@
 """The most telling rows, and their descriptions."""
 
-import importlib.util
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +7,6 @@ import pytest
 import properboost as pb
 import properboost.report.rows
 from properboost.report.rows import choose_rows, describe_rows
-
-# Not importorskip: shap warns while it is imported, and warnings are errors here.
-needs_shap = pytest.mark.skipif(importlib.util.find_spec("shap") is None, reason="needs shap")
 
 
 def test_the_most_telling_rows_are_chosen():
@@ -61,7 +56,7 @@ def log_odds(share):
     return np.log(share / (1.0 - share))
 
 
-@pytest.mark.parametrize("learner", ["table", pytest.param("tree", marks=needs_shap)])
+@pytest.mark.parametrize("learner", ["table", "tree", pb.Tree(linear_leaves=True)], ids=str)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_steps_lead_to_the_probability(table, n_classes, learner):
     X, y = table

@@ -203,7 +203,6 @@ def test_without_labels_there_are_no_scores(model, tmp_path):
 
 
 def test_trees_of_several_classes(tmp_path):
-    pytest.importorskip("shap")
     X, y = make_rows(200, 0)
     y = np.where(X[NAME] > 1.0, "third", y)
     model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3).fit(X, y)

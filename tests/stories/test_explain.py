@@ -93,7 +93,6 @@ def test_which_pairs_of_features_interact():
 
 
 def test_trees_are_explained_by_shapley_values(cancer):
-    pytest.importorskip("shap")
     X, y = cancer
     model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=10).fit(X, y)
     contributions = model.contributions(X[:20])

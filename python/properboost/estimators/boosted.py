@@ -31,7 +31,6 @@ from properboost.inspection.shape_functions import (
     make_shape,
 )
 from properboost.inspection.term_list import Term, list_terms
-from properboost.inspection.tree_shap import explain_tree
 from properboost.inspection.tree_words import describe_line, describe_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes
@@ -484,9 +483,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
         Raises
         ------
-        ValueError, TypeError, ImportError
-            If `X` cannot be read, there is no such class or scale, or trees need ``shap``, which is
-            missing.
+        ValueError, TypeError
+            If `X` cannot be read, or there is no such class or scale.
 
         References
         ----------
@@ -542,7 +540,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     ) -> list[Part]:
         """Return contributions to classes, each for its rows; trees are explained once for all."""
         models = sorted({m for _, scaling in shares for m in scaling.models})
-        values, baselines = self.ensemble_.contributions(table, n_threads, models, explain_tree)
+        values, baselines = self.ensemble_.contributions(table, n_threads, models)
         parts = []
         for rows, scaling in shares:
             at = np.searchsorted(models, scaling.models)
@@ -556,7 +554,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         if len(rows) < table.n_rows:
             table, _ = self._open(take_rows(table.source, rows))
         ensemble, model = self.ensemble_, scaling.model
-        raw, baselines = ensemble.contributions(table, n_threads, scaling.models, explain_tree)
+        raw, baselines = ensemble.contributions(table, n_threads, scaling.models)
         scaling = scaling.about(baselines)
         if not isinstance(ensemble, TableEnsemble) or ensemble.standard_errors is None:
             return _make_part(rows, scaling, raw)
@@ -616,7 +614,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Raises
         ------
         ImportError
-            If interpret-core is missing, or shap, for trees.
+            If interpret-core is missing.
         ValueError, TypeError
             If `X` or `y` cannot be read, or there is no such class.
         """

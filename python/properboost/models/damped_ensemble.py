@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.table import InputTable
-from properboost.models.ensemble import Ensemble, TreeExplainer, share_savings
+from properboost.models.ensemble import Ensemble, share_savings
 from properboost.models.tree import as_shares
 
 __all__ = ["DampedEnsemble"]
@@ -39,11 +39,7 @@ class DampedEnsemble(Ensemble):
         return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
-        self,
-        _table: InputTable,
-        _n_threads: int,
-        _models: Sequence[int],
-        _explain_tree: TreeExplainer,
+        self, _table: InputTable, _n_threads: int, _models: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Refuse, because no feature has a contribution of its own."""
         raise ValueError(self.not_additive)

@@ -4,7 +4,7 @@ Each kind of ensemble has a file: look-up tables, damped rounds and trees.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise, zip_longest
 from typing import Any, ClassVar, Self, TypeAlias
@@ -28,18 +28,8 @@ __all__ = [
     "Fits",
     "Moves",
     "Rounds",
-    "TreeExplainer",
     "share_savings",
 ]
-
-TreeExplainer: TypeAlias = Callable[
-    [TreeNodes, NDArray[np.float64], Sequence[int], NDArray[np.uint8]],
-    tuple[NDArray[np.float64], float],
-]
-"""A function of a tree, its nodes' values, the features' numbers of codes, and rows' codes.
-
-It returns the contributions and their baseline.
-"""
 
 LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
@@ -253,6 +243,14 @@ class Rounds:
         lines = None if self.lines is None else self.lines.times(steps)
         return self._make_forest(self.values * steps, lines)
 
+    def contributions(
+        self, codes: NDArray[np.uint8], binning: Binning, n_threads: int
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the trees' Shapley values, (n_rows, n_features), and their baseline."""
+        trees = TreeNodes.without_nodes() if self.trees is None else self.trees
+        weight = trees.weight.sum(axis=1)
+        return self.forest().contributions(codes, binning.native, weight, n_threads)
+
     def _make_forest(self, values: NDArray[np.float64], lines: Lines | None) -> _core.Forest:
         trees = TreeNodes.without_nodes() if self.trees is None else self.trees
         return _core.Forest(
@@ -429,12 +427,12 @@ class Ensemble(ABC):
 
     @abstractmethod
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+        self, table: InputTable, n_threads: int, models: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the contribution of each term, (n_rows, n_terms, n_models), and the baselines.
 
         They add up to the models' F, in a joint model less its mean over the models.  Terms are
-        the features and, after them, the pairs.  `explain_tree` computes those of a tree.
+        the features and, after them, the pairs.
         """
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,13 +206,7 @@ class TableEnsemble(Ensemble):
         return raw
 
     def contributions(
-        self,
-        table: InputTable,
-        n_threads: int,
-        models: Sequence[int],
-        _explain: Any = None,
-        *,
-        by_feature: bool = False,
+        self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each term's entry less its mean over the training rows, and the sum of means."""
         codes = self.binning.encode(table, None, n_threads)

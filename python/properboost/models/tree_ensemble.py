@@ -12,7 +12,7 @@ from properboost.cached import cached_property
 from properboost.data.binning import Binning
 from properboost.data.table import InputTable
 from properboost.models.bag_errors import BagErrors
-from properboost.models.ensemble import Ensemble, Rounds, TreeExplainer, share_savings
+from properboost.models.ensemble import Ensemble, Rounds, share_savings
 from properboost.models.term_grid import TermGrid
 from properboost.models.tree_bags import TreeBags
 from properboost.models.tree_terms import (
@@ -109,28 +109,21 @@ class TreeEnsemble(Ensemble):
         return self.binning.predict_raw_trees(table, self._scores, n_threads)
 
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int], explain_tree: TreeExplainer
+        self, table: InputTable, n_threads: int, models: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of the trees' contributions by `explain_tree`."""
-        if any(rounds.lines is not None for rounds in self.models):
-            raise ValueError(
-                "contributions must be of a model with linear_leaves=False: the features of a "
-                "leaf's line have no Shapley values that could be computed exactly in time"
-            )
+        """Return the sums of the trees' Shapley values."""
         codes = self.binning.encode(table, None, n_threads)
-        widths = [feature.width for feature in self.binning.features]
         n_models = len(self.models)
-        values = np.zeros((*codes.shape, len(models)))
+        values = np.zeros((*codes.T.shape, len(models)))
         baselines = np.array([self._baseline_intercept(model) for model in models])
         for m in range(n_models) if self.joint else sorted({*models}):
             factor = np.array(models) == m
             factor = factor - (1.0 / n_models if self.joint else 0.0)
-            rounds = self.models[m]
-            for t in range(len(rounds)):
-                added, mean = explain_tree(rounds.tree(t), rounds.table(t), widths, codes)
-                values += added[..., None] * factor
-                baselines += mean * factor
-        return values.swapaxes(0, 1), baselines
+            added, mean = self.models[m].contributions(codes, self.binning, n_threads)
+            for k in np.flatnonzero(factor):
+                values[..., k] += added * factor[k]
+            baselines += mean * factor
+        return values, baselines
 
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's share of the savings of all splits of all trees."""

@@ -17,7 +17,6 @@ from properboost.data.labels import find_classes
 from properboost.data.libraries import is_a
 from properboost.estimators.base import TableClassifier, label_features, open_rows
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.inspection.tree_shap import explain_tree
 from properboost.losses.probabilities import log_losses
 from properboost.parameters.stages import make_interactions
 from properboost.persistence.parameters import NotSaved
@@ -158,7 +157,7 @@ def _silence(
     """Yield probabilities from so many features and their pairs; the others are silenced."""
     table, n_threads = open_rows(model, X)
     models = range(len(model.ensemble_.models))
-    added, baselines = model.ensemble_.contributions(table, n_threads, models, explain_tree)
+    added, baselines = model.ensemble_.contributions(table, n_threads, models)
     pairs = [(pair.first, pair.second) for pair in model._pairs()]
     raw = np.tile(baselines, (table.n_rows, 1))
     for k, j in enumerate(order, start=1):
