@@ -69,7 +69,7 @@ print(search.describe_search())
 # ``pred_contrib``
 # ----------------
 # Contributions of tables are exact: they are what each function adds.
-# Those of trees are the Shapley values along their paths, and need shap.
+# Those of trees are the Shapley values along their paths.
 
 effects = tables.contributions(X_test[:2])
 print(effects.values.shape, np.allclose(
