@@ -14,6 +14,7 @@ from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
 ADDITIVE = {family.name for family in FAMILIES if family.additive}
+READABLE_TREES = {family.name for family in FAMILIES if family.readable} - ADDITIVE
 
 
 def families_of(model):
@@ -59,8 +60,9 @@ def test_the_report_ends_with_the_space_and_the_families_that_cannot_have_it():
         "kept: weak_learner='tree', weak_learner__max_depth=[3, 6], monotonic_cst=(0, 0, 0, 0)",
         "left out: tables, stumps (weak_learner='tree')",
         (
-            "left out: symmetric trees with lines (Tree.linear_leaves must be False with "
-            "monotonic_cst: a line may rise or fall against the constraint)"
+            "left out: readable symmetric trees, readable trees, symmetric trees with lines "
+            "(Tree.linear_leaves must be False with monotonic_cst: a line may rise or fall against "
+            "the constraint)"
         ),
     ]
 
@@ -88,17 +90,24 @@ def test_what_is_chosen_is_the_classifier_of_its_parameters(space, expected):
 def test_efforts_are_a_ladder():
     X, y = make_rows(120)
     compared = [families_of(search(effort=effort).fit(X, y)) for effort in (1, 2, 3)]
-    assert compared[0] == ["tables", "symmetric trees with lines"]
-    assert compared[1] == ["tables", "stumps", "trees", "symmetric trees with lines"]
+    assert compared[0] == ["tables", "readable symmetric trees", "symmetric trees with lines"]
+    assert compared[1] == [
+        "tables",
+        "stumps",
+        "readable symmetric trees",
+        "readable trees",
+        "trees",
+        "symmetric trees with lines",
+    ]
     assert set(compared[1]) < set(compared[2])
 
 
-def test_readable_models_are_additive():
+def test_readable_models_are_sums_of_functions_of_at_most_three_features():
     X, y = make_rows()
     model = search(readable=True).fit(X, y)
-    assert set(families_of(model)) == ADDITIVE | {"pairs"}
-    assert model.family_ == "pairs"
+    assert set(families_of(model)) == ADDITIVE | READABLE_TREES | {"pairs"}
     assert model.shape_function(2).values.size > 1
+    assert max(len(term.features) for term in model.terms_) in (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +120,11 @@ def test_readable_models_are_additive():
         ({"weak_learner__smoothing": [0.0], "interactions": 0}, {"tables", "smooth tables"}),
         ({"interactions": 1}, ADDITIVE | {"pairs"}),
         ({"weak_learner__grow_policy": "symmetric"},
-         {"symmetric trees", "symmetric trees with lines"}),
+         {"symmetric trees", "symmetric trees with lines", "readable symmetric trees"}),
         ({"weak_learner__linear_leaves": [True, False], "weak_learner__max_leaf_nodes": 8},
-         {"trees", "trees with lines"}),
+         {"trees", "trees with lines", "readable trees"}),
+        ({"weak_learner__interaction_cst": [2, 3], "interactions": 0},
+         {name for name in NAMES if "trees" in name}),
         ({"weak_learner": [pb.Tree(max_depth=3), "table"], "interactions": 0},
          {"trees", "tables", "smooth tables"}),
         ({"response": "exact", "interactions": 0},
@@ -145,11 +156,17 @@ def test_a_list_of_which_a_value_is_in_no_family_is_searched_as_one():
         assert len(model.cv_results_["params"]) == 2
 
 
-def test_readable_models_are_no_trees():
+def test_readable_trees_have_a_limit():
     X, y = make_rows(120)
-    for effort in (2, None):
+    for effort, limit in ((2, 5), (None, None)):
         with pytest.raises(ValueError, match="readable must be False with weak_learner='tree'"):
-            search({"weak_learner": "tree"}, readable=True, effort=effort).fit(X, y)
+            search(
+                {"weak_learner": "tree", "weak_learner__interaction_cst": limit},
+                readable=True, effort=effort,
+            ).fit(X, y)  # fmt: skip
+    for space in ({"weak_learner": "tree"}, {"weak_learner": pb.Tree(interaction_cst=2)}):
+        model = search(space, readable=True, effort=2, max_estimators=10).fit(X, y)
+        assert model.terms_
 
 
 def test_no_step_changes_what_is_given():

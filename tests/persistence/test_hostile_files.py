@@ -309,7 +309,7 @@ def test_fields_of_compact_files_are_checked(name, place, value, message, docume
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_field_can_be_left_out(name, documents, tmp_path):
-    for field in documents[name]:
+    for field in {*documents[name]} - {"terms"}:  # trees without it have Shapley values by path
         changed = {key: value for key, value in documents[name].items() if key != field}
         with pytest.raises(ValueError, match=r"model\.json: "):
             load(changed, tmp_path)

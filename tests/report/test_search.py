@@ -16,7 +16,7 @@ from properboost.report.search import (
     describe_score,
     describe_simpler,
     describe_unprotected,
-    is_additive_family,
+    is_readable_family,
     name_score,
     read_search,
 )
@@ -47,7 +47,7 @@ def test_families(table):
     simpler = [
         name
         for name in before
-        if is_additive_family(name) or not is_additive_family(search.family_)
+        if is_readable_family(name) or not is_readable_family(search.family_)
     ]
     assert [rival.name for rival in summary.simpler if rival.name != "pairs"] == simpler
     assert dict(summary.chosen)["n_estimators"] == str(search.n_estimators_)
@@ -81,10 +81,10 @@ def test_a_model_alone_has_no_search(table):
 
 
 def test_names_of_families_that_are_sums_of_functions():
-    assert {family.name: is_additive_family(family.name) for family in FAMILIES} == {
-        family.name: family.additive for family in FAMILIES
+    assert {family.name: is_readable_family(family.name) for family in FAMILIES} == {
+        family.name: family.readable for family in FAMILIES
     }
-    assert is_additive_family("pairs")
+    assert is_readable_family("pairs")
 
 
 def test_all_families_are_described():

@@ -237,7 +237,7 @@ void ShapleyTree::rest(const Edge& edge, const Rows& rows, const double* product
       const double* const from = product + q * kRows;
       const TermPoint point = at[q];
       for (std::size_t i = 0; i < kRows; ++i) {
-        to[i] += from[i] * (added[i] * point.own);
+        to[i] += from[i] * (added[i] * point.for_term);
         all[i] += added[i] * point.inverse;
       }
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,10 +34,11 @@ from properboost.inspection.term_list import Term, list_terms
 from properboost.inspection.tree_words import describe_line, describe_tree
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes
+from properboost.models.bag_design import find_standard_error
 from properboost.models.ensemble import Ensemble
 from properboost.models.interactions import PairBins
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.models.terms import Terms
+from properboost.models.terms import Features, Terms
 from properboost.parameters import checks
 from properboost.parameters.kinds import Coupling
 from properboost.parameters.rows import ClassifierParameters
@@ -45,6 +46,8 @@ from properboost.parameters.rows import ClassifierParameters
 __all__ = ["BoostedClassifier", "FittedModel"]
 
 Fitted = TypeVar("Fitted")
+
+By: TypeAlias = Literal["feature", "term"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,11 +462,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         assert isinstance(function, ShapeFunction)
         return function
 
-    def contributions(self, X: Any, class_: Any = None, scale: Scale = "raw") -> Contributions:
-        """Return the contribution of each feature, or pair, to the prediction of each row.
+    def contributions(
+        self, X: Any, class_: Any = None, scale: Scale = "raw", by: By | None = None
+    ) -> Contributions:
+        """Return the contribution of each feature, or of each term, to the prediction of each row.
 
-        The contribution of a table is its value in the row, less its mean over the training rows.
-        For trees contributions are Shapley values [1]_.
+        Models that have `terms_` are explained by them.  The contribution of a term is its value in
+        the row, less its mean over the training rows.  By feature, each feature of a term gets an
+        equal share: its Shapley value, where features are worth the terms within them.  Trees with
+        longer paths have Shapley values by path, where other features are as in the training rows
+        at each split [1]_.
 
         Parameters
         ----------
@@ -474,44 +482,61 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             predicted for the row.
         scale : {"raw", "log_odds", "probability"}, default="raw"
             The units, as in `shape_function`.
+        by : {"feature", "term"}, optional
+            Whether values are of features, or of terms.  The default is "term" for look-up tables,
+            which have few, and "feature" for trees.
 
         Returns
         -------
         Contributions
-            Values by rows and features, then `pairs_`, and the baseline.  All add up to the raw
+            Values by rows and features, or terms, and the baseline.  All add up to the raw
             prediction; in a joint model, less its mean over the classes.
 
         Raises
         ------
         ValueError, TypeError
-            If `X` cannot be read, or there is no such class or scale.
+            If `X` cannot be read, there is no such class or scale, or the model has no terms for
+            ``by="term"``.
 
         References
         ----------
         .. [1] Lundberg et al. (2020). Nature Machine Intelligence 2.
         """
         table, n_threads = self._open(X)
+        by_feature = self._is_by_feature(by)
         each = class_ is None and len(self.classes_) > 2
         chosen = [(class_, np.arange(table.n_rows))]
         if each:
             chosen = self._divide_by_class(table, n_threads)
         shares = [(rows, self._make_scaling(label, scale)) for label, rows in chosen]
         if self._needs_all_trees(shares[0][1]):
-            parts = self._explain_together(table, n_threads, shares)
+            parts = self._explain_together(table, n_threads, shares, by_feature=by_feature)
         else:
-            parts = [self._explain(table, n_threads, *share) for share in shares]
-        ensemble = self.ensemble_
-        spread = ensemble.standard_errors if isinstance(ensemble, TableEnsemble) else None
-        labels, pairs = label_features(self), [(p.first, p.second) for p in self._pairs()]
+            parts = [
+                self._explain(table, n_threads, *share, by_feature=by_feature) for share in shares
+            ]
+        ensemble, labels = self.ensemble_, label_features(self)
+        features: Sequence[Features] = [(j,) for j in range(len(labels))]
+        if not by_feature and ensemble.terms is not None:
+            features = ensemble.terms.features
+        has_errors = parts[0].effects.errors is not None
         return make_contributions(
             parts,
             table,
             ensemble.binning.features,
-            names=[*labels, *(f"{labels[a]} and {labels[b]}" for a, b in pairs)],
-            terms=[*((j,) for j in range(len(labels))), *pairs],
-            n_bags=0 if spread is None else spread.n_bags,
+            names=[" and ".join(labels[j] for j in of_term) for of_term in features],
+            terms=features,
+            n_bags=self._terms().n_bags if has_errors else 0,
             each=each,
         )
+
+    def _is_by_feature(self, by: By | None) -> bool:
+        if by is None:
+            return not isinstance(self.ensemble_, TableEnsemble)
+        by_feature = checks.choice("by", by, get_args(By)) == "feature"
+        if not by_feature:
+            self._terms()
+        return by_feature
 
     def _divide_by_class(
         self, table: InputTable, n_threads: int
@@ -537,29 +562,74 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         table: InputTable,
         n_threads: int,
         shares: Sequence[tuple[NDArray[np.intp], EffectScale]],
+        *,
+        by_feature: bool,
     ) -> list[Part]:
         """Return contributions to classes, each for its rows; trees are explained once for all."""
         models = sorted({m for _, scaling in shares for m in scaling.models})
-        values, baselines = self.ensemble_.contributions(table, n_threads, models)
+        values, baselines = self.ensemble_.contributions(
+            table, n_threads, models, by_feature=by_feature
+        )
         parts = []
         for rows, scaling in shares:
             at = np.searchsorted(models, scaling.models)
-            parts.append(_make_part(rows, scaling.about(baselines[at]), values[rows][..., at]))
+            precision = self._find_row_precision(
+                table, n_threads, scaling.model, rows, by_feature=by_feature
+            )
+            scaling = scaling.about(baselines[at])
+            parts.append(_make_part(rows, scaling, values[rows][..., at], *precision))
         return parts
 
     def _explain(
-        self, table: InputTable, n_threads: int, rows: NDArray[np.intp], scaling: EffectScale
+        self,
+        table: InputTable,
+        n_threads: int,
+        rows: NDArray[np.intp],
+        scaling: EffectScale,
+        *,
+        by_feature: bool,
     ) -> Part:
         """Return the contributions to one class of these rows of a table."""
         if len(rows) < table.n_rows:
             table, _ = self._open(take_rows(table.source, rows))
-        ensemble, model = self.ensemble_, scaling.model
-        raw, baselines = ensemble.contributions(table, n_threads, scaling.models)
-        scaling = scaling.about(baselines)
-        if not isinstance(ensemble, TableEnsemble) or ensemble.standard_errors is None:
-            return _make_part(rows, scaling, raw)
-        errors = ensemble.look_up_entries(table, n_threads, ensemble.standard_errors.errors(model))
-        return _make_part(rows, scaling, raw, errors, ensemble.p_values[model])
+        raw, baselines = self.ensemble_.contributions(
+            table, n_threads, scaling.models, by_feature=by_feature
+        )
+        precision = self._find_row_precision(
+            table, n_threads, scaling.model, None, by_feature=by_feature
+        )
+        return _make_part(rows, scaling.about(baselines), raw, *precision)
+
+    def _find_row_precision(
+        self,
+        table: InputTable,
+        n_threads: int,
+        model: int,
+        rows: NDArray[np.intp] | None,
+        *,
+        by_feature: bool,
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Return the standard errors of contributions to a model, and the terms' p-values.
+
+        Each is None if it is unknown: without bags, and p-values of features that share terms.
+        """
+        terms = self.ensemble_.terms
+        if terms is None or terms.n_bags == 0:
+            return None, None
+        terms.prepare([model], n_threads, with_bags=True)
+        codes = self.ensemble_.binning.encode(table, None, n_threads)
+        codes = codes if rows is None else np.ascontiguousarray(codes[:, rows])
+        if not by_feature or len(terms.features) == terms.n_features:
+            p_values = [terms.p_value_of(model, k) for k in range(len(terms.features))]
+            known = np.array([np.nan if p is None else p for p in p_values])
+            return terms.look_up_errors(codes, model), known
+        if not terms.bags:
+            return None, None
+        of_bags = [
+            bag.contribute(codes, [model], n_threads, by_feature=True)[0][..., 0]
+            for bag in terms.bags
+        ]
+        return find_standard_error(of_bags), None
 
     def explain_global(self, name: str | None = None, class_: Any = None) -> Any:
         """Return an explanation of the model for ``interpret.show``, InterpretML's dashboard.

@@ -23,6 +23,7 @@ from properboost.persistence.labels import (
     describe_names,
 )
 from properboost.persistence.losses import describe_loss
+from properboost.persistence.terms import BAG_INTERCEPTS, TERMS
 
 __all__ = ["describe_fitted", "find_fields", "restore"]
 
@@ -34,7 +35,9 @@ Model = TypeVar("Model", bound=BoostedClassifier)
 def find_fields(node: Node, version: int, others: Iterable[str] = ()) -> list[str]:
     """Return the fields of a document of this version, and the `others`."""
     since = {**_FIELDS, **ENSEMBLE_FIELDS}
-    optional = [name for name in (COMPACT_FROM, RECORD) if version > 7 and name in node.mapping()]
+    names = ((COMPACT_FROM, 8), (RECORD, 8), (TERMS, 13), (BAG_INTERCEPTS, 13))
+    present = node.mapping()
+    optional = [name for name, first in names if version >= first and name in present]
     return [*(name for name, first in since.items() if version >= first), *optional, *others]
 
 

@@ -1,4 +1,4 @@
-"""Contributions: the parts of features and pairs in the prediction of single rows."""
+"""Contributions: the parts of features and terms in the prediction of single rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Contributions", "Part", "make_contributions"]
 
 @dataclass(frozen=True, eq=False)
 class Contributions(IntervalMixin):
-    """Contributions of each term, a feature or a pair, to the predictions of rows.
+    """Contributions of features, or of terms of several, to the predictions of rows.
 
     They are relative to the *average row*, whose raw predictions are the means over the training
     rows.  On scales that are `additive`, ``baseline + values.sum(axis=1)`` is `total`, the model's
@@ -38,7 +38,7 @@ class Contributions(IntervalMixin):
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_terms)
-        The contributions of features and, after them, of pairs of features, on the scale.
+        The contributions of features, or of terms, on the scale.
     baseline : float, or ndarray of shape (n_rows,)
         The average row's value on the scale; for trees grown from a part of the rows
         (`subsample`), that part's average.  It is one number per row where each row has its class.
@@ -53,7 +53,7 @@ class Contributions(IntervalMixin):
     additive : bool
         Whether `baseline` and the values of a row add up to its `total`.
     terms : tuple of tuple of int, of length n_terms
-        The position of each term's feature, or those of a pair's.
+        The positions of each term's features.
     columns : tuple of ndarray of shape (n_rows,), of length n_features
         The rows' values as the user passed them; None is a missing category.
     standard_errors : ndarray of shape (n_rows, n_terms), or None
@@ -267,7 +267,7 @@ class Contributions(IntervalMixin):
             ``row`` is a position, ``class`` the class that is predicted, ``term`` a name,
             ``value`` the row's value of the feature, ``contribution`` its contribution.  A model
             with bags also has ``low`` and ``high``, the ends of the interval, and
-            ``within_noise``.
+            ``within_noise`` if terms have p-values.
 
         Raises
         ------
@@ -290,10 +290,12 @@ class Contributions(IntervalMixin):
             "value": value.ravel(),
             "contribution": self.values.ravel(),
         }
-        if self.within_noise is not None:
+        if self.n_bags > 0:
             low, high = self.interval(confidence_level)
+            columns |= {"low": low.ravel(), "high": high.ravel()}
+        if self.within_noise is not None:
             noise = np.broadcast_to(self.within_noise, self.values.shape)
-            columns |= {"low": low.ravel(), "high": high.ravel(), "within_noise": noise.ravel()}
+            columns["within_noise"] = noise.ravel()
         frame: DataFrame = pandas.DataFrame(columns)
         return frame
 

@@ -19,7 +19,6 @@ from properboost.model_selection.combinations import (
     settle_draws,
     show,
 )
-from properboost.model_selection.prefer_readable import MOST_READABLE
 from properboost.model_selection.search_space import (
     Candidate,
     SearchParameters,
@@ -32,7 +31,7 @@ from properboost.model_selection.search_space import (
 from properboost.model_selection.space import Combinations, Settings, Space, read_space
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import check_declared, declared, read, read_parameter
-from properboost.parameters.learners import LEARNERS, ROWS_PER_BIN, Learner
+from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BIN, Learner
 
 __all__ = [
     "FAMILIES",
@@ -288,7 +287,7 @@ def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[s
 
 def _check_readable(model: Any) -> None:
     learner = read_parameter(model, "weak_learner")
-    if learner.most_term_features > MOST_READABLE:
+    if not learner.is_readable:
         raise ValueError(
             f"readable must be False with weak_learner={learner.name!r}, whose models are sums of "
             f"functions of at most {MOST_READABLE} features only with a limit, such as "

@@ -5,36 +5,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.search_space import Candidate
+__all__ = ["prefer_readable"]
 
-__all__ = ["MOST_READABLE", "is_readable", "prefer_readable"]
-
-MOST_READABLE = 3
-"""The most features in a term of a readable model."""
-
-ERRORS = 1.0
+ERRORS = 0.5
 """The standard errors of the difference between two candidates that count as noise."""
 
-SHARE = 0.005
+SHARE = 0.0025
 """The share of the score that counts as noise where one split shows no standard error."""
 
 
-def is_readable(candidate: Candidate) -> bool:
-    """Whether a candidate's model is a sum of functions of few features."""
-    return candidate.options.weak_learner.most_term_features <= MOST_READABLE
-
-
-def prefer_readable(
-    candidates: Sequence[Candidate], scores: NDArray[np.float64], best: int
-) -> int:
+def prefer_readable(are_readable: Sequence[bool], scores: NDArray[np.float64], best: int) -> int:
     """Return the best readable candidate if it is not worse by more than noise, else the best.
 
     `scores` are those of each candidate in each split, (n_candidates, n_splits); candidates that
     fell behind on the first splits have NaN on the others.
     """
     means = scores.mean(axis=1)
-    readable = [k for k, c in enumerate(candidates) if is_readable(c) and means[k] == means[k]]
-    if is_readable(candidates[best]) or not readable:
+    readable = np.flatnonzero(are_readable & ~np.isnan(means)).tolist()
+    if are_readable[best] or not readable:
         return best
     nearest = max(readable, key=lambda k: means[k])
     differences = scores[best] - scores[nearest]

@@ -323,7 +323,8 @@ class SearchRun:
         at = int(best_at[c])
         check_best_score(mean_scores(curves)[c, at], search.scoring)
         if self._by_family and not search.one_standard_error:
-            c = prefer_readable(candidates, at_best, c)
+            readable = [candidate.options.weak_learner.is_readable for candidate in candidates]
+            c = prefer_readable(readable, at_best, c)
             at = int(best_at[c])
         if self._by_family:
             names = [plan.family.name for plan in self._plans]

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 __all__ = [
+    "FEWEST_BAGS",
     "LEVELS",
+    "MOST_BAGS",
     "BagDesign",
     "BagPlan",
     "design",
@@ -26,6 +28,9 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+FEWEST_BAGS, MOST_BAGS = 4, 64
+"""The fewest and the most bags that a design has."""
 
 LEVELS = 4
 """Neighbouring parts of which a bag leaves out one."""

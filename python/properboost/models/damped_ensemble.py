@@ -39,7 +39,12 @@ class DampedEnsemble(Ensemble):
         return self.of_codes(self.encode(table, n_threads), n_threads)
 
     def contributions(
-        self, _table: InputTable, _n_threads: int, _models: Sequence[int]
+        self,
+        _table: InputTable,
+        _n_threads: int,
+        _models: Sequence[int],
+        *,
+        by_feature: bool,  # noqa: ARG002
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Refuse, because no feature has a contribution of its own."""
         raise ValueError(self.not_additive)

@@ -427,12 +427,12 @@ class Ensemble(ABC):
 
     @abstractmethod
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int]
+        self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the contribution of each term, (n_rows, n_terms, n_models), and the baselines.
 
-        They add up to the models' F, in a joint model less its mean over the models.  Terms are
-        the features and, after them, the pairs.
+        They add up to the models' F, in a joint model less its mean over the models.  With
+        `by_feature` the terms are the features; otherwise those of `terms`.
         """
 
     @abstractmethod

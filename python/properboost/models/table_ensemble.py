@@ -206,24 +206,11 @@ class TableEnsemble(Ensemble):
         return raw
 
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool = False
+        self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each term's entry less its mean over the training rows, and the sum of means."""
         codes = self.binning.encode(table, None, n_threads)
         return self.terms.contribute(codes, models, n_threads, by_feature=by_feature)
-
-    def look_up_entries(
-        self, table: InputTable, n_threads: int, entries: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return, by row and term, entries of tables side by side; NaN beyond a pair's cells."""
-        codes = self.encode(table, n_threads)
-        of_rows = np.empty((codes.shape[1], len(codes)))
-        for term, codes_of_term in enumerate(codes):
-            of_rows[:, term] = find_entries(self.part(entries, term), codes_of_term)
-        for p, pair in enumerate(self.pairs):  # where the main effects are subtracted again
-            term = len(codes) - len(self.pairs) + p
-            of_rows[codes[term] >= pair.n_cells, term] = np.nan
-        return of_rows
 
     def term_importances(self) -> NDArray[np.float64]:
         """Return the mean absolute deviation of each feature's and pair's table, adding up to 1.

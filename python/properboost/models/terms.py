@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
+from properboost.data.entries import find_entries
 from properboost.models.bag_design import find_p_values, find_ratio, find_standard_error
 
 __all__ = ["Features", "Terms"]
@@ -102,6 +103,27 @@ class Terms(ABC):
         table, shares = self.centered(model, term).ravel(), self.shares_of(term).ravel()
         ratio, degrees = find_ratio(table, deviations, shares)
         return float(find_p_values(np.array(ratio), np.array(degrees), self.n_bags))
+
+    def look_up_errors(self, codes: NDArray[np.uint8], model: int) -> Array:
+        """Return the standard errors of the terms' values, (n_rows, n_terms).
+
+        They are NaN where the table has no entry for a row, or no error.
+        """
+        errors = np.full((codes.shape[1], len(self.features)), np.nan)
+        for k, features in enumerate(self.features):
+            of_table = self.errors_of(model, k)
+            if of_table is None:
+                continue
+            if len(features) == 1:
+                errors[:, k] = find_entries(of_table, codes[features[0]])
+                continue
+            levels = [
+                find_entries(level, codes[j])
+                for j, level in zip(features, self.levels_of(k), strict=True)
+            ]
+            inside = np.min(levels, axis=0) >= 0
+            errors[inside, k] = of_table[tuple(level[inside] for level in levels)]
+        return errors
 
     def importances(self) -> Array:
         """Return the standard deviation of each term over the training rows.

@@ -52,7 +52,7 @@ class TreeEnsemble(Ensemble):
     @cached_property
     def terms(self) -> TreeTerms | None:
         """The terms, or None if a path has more than three features, or weights are unknown."""
-        native = None if self.grids is None else self._find_terms()
+        native = None if self.grids is None else self.find_native_terms()
         if native is None:
             return None
         assert self.grids is not None
@@ -95,12 +95,13 @@ class TreeEnsemble(Ensemble):
         """The standard errors by the bags whose mean the ensemble is; None without bags."""
         return None if self.bags is None else BaggedTrees(self.bags, self.binning, self.models)
 
-    def _find_terms(self) -> _core.Terms | None:
+    def find_native_terms(self) -> _core.Terms | None:
+        """Return the engine's terms, or None if a path has more than three features."""
         return find_tree_terms(self.binning, [rounds.forest() for rounds in self.models])
 
     def with_grids(self, weigh: WeighCells) -> Self:
         """Return the ensemble with the grids of its terms, if it has terms."""
-        native = self._find_terms()
+        native = self.find_native_terms()
         if native is None:
             return self
         return replace(self, grids=lay_term_grids(native, self.binning, self.bin_weights, weigh))
@@ -109,10 +110,14 @@ class TreeEnsemble(Ensemble):
         return self.binning.predict_raw_trees(table, self._scores, n_threads)
 
     def contributions(
-        self, table: InputTable, n_threads: int, models: Sequence[int]
+        self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of the trees' Shapley values."""
+        """Return the contributions of terms, or the trees' Shapley values where there are none."""
         codes = self.binning.encode(table, None, n_threads)
+        terms = self.terms
+        if terms is not None:
+            terms.prepare(range(len(self.models)), n_threads, with_bags=False)
+            return terms.contribute(codes, models, n_threads, by_feature=by_feature)
         n_models = len(self.models)
         values = np.zeros((*codes.T.shape, len(models)))
         baselines = np.array([self._baseline_intercept(model) for model in models])

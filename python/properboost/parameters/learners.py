@@ -52,6 +52,9 @@ FEW_ROWS = 5000.0
 SMOOTHING = 0.1
 """The default spread of the sums of bins."""
 
+MOST_READABLE = 3
+"""The most features of a function that a person can read."""
+
 MOST_LEVELS = 7
 """The most splits from the root to a leaf of a symmetric tree, whose node numbers are bytes."""
 
@@ -88,6 +91,11 @@ class WeakLearner(Component):
     def most_term_features(self) -> float:
         """The most features of a function that models add up; infinite without a limit."""
         return 1.0
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether models are sums of functions that a person can read."""
+        return self.most_term_features <= MOST_READABLE
 
     def find_gain(self, class_weights: NDArray[np.float64], unit: float) -> float:
         """Return the default gain of a loss, whose gain unit is `unit`.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning
+from properboost.models.bag_design import MOST_BAGS
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
 from properboost.models.lines import Lines
@@ -21,6 +22,7 @@ from properboost.persistence.bins import build_weighted_bins, describe_weighted_
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
 from properboost.persistence.pairs import build_pairs, describe_pairs
+from properboost.persistence.terms import add_terms, describe_terms
 from properboost.persistence.trees import (
     build_lines,
     build_tree,
@@ -54,6 +56,9 @@ COMPACT_FROM = "n_estimators"
 """The extra field of compact ensembles: the number of estimators that were added up."""
 
 _LARGEST = 2**30  # the most look-up values of a model, 8 GiB, even for a small file
+BAG = "bag"
+"""The field of rounds whose trees are of several bags."""
+
 _HISTORY = ("score", "risk")  # the fields of rounds that compact models lack
 _MOVES = tuple(field.name for field in dataclasses.fields(Moves))
 _MEANS_SINCE = 13
@@ -75,6 +80,7 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "models": [_describe_rounds(rounds, ensemble.is_compact) for rounds in ensemble.models],
         **({} if ensemble.compact_from is None else {COMPACT_FROM: ensemble.compact_from}),
         **({RECORD: describe_edits(ensemble.edits)} if ensemble.edits else {}),
+        **describe_terms(ensemble),
     }
 
 
@@ -91,6 +97,8 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
         optional["lines"] = [describe_lines(part) for part in parts]
     if rounds.estimator is not None:
         optional["estimator"] = rounds.estimator.tolist()
+    if rounds.bag is not None:
+        optional[BAG] = rounds.bag.tolist()
     if rounds.moves is not None:
         optional["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
     described = {
@@ -143,7 +151,7 @@ def build_ensemble(
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     _check_order(fields["models"], ensemble)
-    return ensemble
+    return add_terms(fields, ensemble)
 
 
 def _check_kinds(node: Node, models: Sequence[Rounds]) -> None:
@@ -234,6 +242,7 @@ def _build_rounds(
     n = len(lookups.features)
     tables = build_tables(fields["tables"], lookups.widths)
     estimator = _build_estimators(fields["estimator"], n) if "estimator" in fields else None
+    bag = _build_bag(fields[BAG], n, lookups.trees) if BAG in fields else None
     moves = _build_moves(fields["moves"], n) if "moves" in fields else None
     if estimator is not None and moves is not None:
         fields["moves"].fail("must be of rounds that are not numbered")
@@ -249,6 +258,7 @@ def _build_rounds(
         lines=lookups.lines,
         estimator=estimator,
         moves=moves,
+        bag=bag,
     )
     if rounds.bound() > LARGEST_RAW:
         fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
@@ -264,6 +274,8 @@ def _list_fields(node: Node, version: int, compact: bool) -> list[str]:
     if compact:
         names = [name for name in names if name not in _HISTORY]
         optional = ["lines"]
+    if version > 12:
+        optional.append(BAG)
     return names + [name for name in optional if name in node.object()]
 
 
@@ -301,6 +313,16 @@ def _build_estimators(node: Node, n_rounds: int) -> NDArray[np.int32]:
     if len(estimator) != n_rounds:
         node.fail(f"must have {n_rounds} entries, one per round")
     return estimator
+
+
+def _build_bag(node: Node, n_rounds: int, trees: TreeNodes | None) -> NDArray[np.int32]:
+    """Return the number of each round's bag."""
+    if trees is None:
+        node.fail("must be of trees")
+    bag = node.integers(0, MOST_BAGS - 1).astype(np.int32)
+    if len(bag) != n_rounds:
+        node.fail(f"must have {n_rounds} entries, one per round")
+    return bag
 
 
 def _build_moves(node: Node, n_rounds: int) -> Moves:

@@ -157,14 +157,14 @@ def _silence(
     """Yield probabilities from so many features and their pairs; the others are silenced."""
     table, n_threads = open_rows(model, X)
     models = range(len(model.ensemble_.models))
-    added, baselines = model.ensemble_.contributions(table, n_threads, models)
-    pairs = [(pair.first, pair.second) for pair in model._pairs()]
+    added, baselines = model.ensemble_.contributions(table, n_threads, models, by_feature=False)
+    terms = model._terms().features
     raw = np.tile(baselines, (table.n_rows, 1))
     for k, j in enumerate(order, start=1):
         raw = raw + added[:, j]
         heard = {*order[:k]}
-        for place, pair in enumerate(pairs, start=model.n_features_in_):
-            if j in pair and heard.issuperset(pair):
+        for place, features in enumerate(terms):
+            if len(features) > 1 and j in features and heard.issuperset(features):
                 raw = raw + added[:, place]
         if k in sizes:
             yield model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)

@@ -17,7 +17,7 @@ __all__ = [
     "describe_score",
     "describe_simpler",
     "describe_unprotected",
-    "is_additive_family",
+    "is_readable_family",
     "name_score",
     "read_search",
 ]
@@ -75,16 +75,17 @@ def _doubt_errors(rivals: list[Rival]) -> list[Rival]:
 def _list_simpler(rivals: Sequence[Rival]) -> list[Rival]:
     """Return the families that are simpler than the chosen one, the simplest first.
 
-    Among additive ones, and among those of trees, they stand in that order.
+    Among readable ones, and among the others, they stand in that order.
     """
-    ordered = sorted(rivals, key=lambda rival: not is_additive_family(rival.name))
+    ordered = sorted(rivals, key=lambda rival: not is_readable_family(rival.name))
     chosen = [k for k, rival in enumerate(ordered) if rival.is_chosen]
     return ordered[: chosen[0]] if chosen else []
 
 
-def is_additive_family(family: str) -> bool:
-    """Whether the models of a family are sums of functions of one or two features."""
-    return "trees" not in family.split()
+def is_readable_family(family: str) -> bool:
+    """Whether the models of a family are sums of functions of at most three features."""
+    words = family.split()
+    return "trees" not in words or "readable" in words
 
 
 def _word(value: Any) -> str:
@@ -104,6 +105,8 @@ _SYMMETRIC = "All rows of a tree get the same questions, whatever their answers.
 _POINTS = "a number of points"
 _LINES = "a sloping line in a few features, instead of one number of points"
 
+_FEW = "A path has at most three features, so the model is a sum of maps of three or fewer."
+
 _SENTENCES = {
     "tables": _TABLES.format("at most ten ranges a round") + _ADDED,
     "smooth tables": _TABLES.format("a range for every few rows")
@@ -117,6 +120,8 @@ _SENTENCES = {
     "symmetric trees": _TREES.format(_POINTS) + _SYMMETRIC,
     "trees with lines": _TREES.format(_LINES) + _DEPENDS,
     "symmetric trees with lines": _TREES.format(_LINES) + _SYMMETRIC,
+    "readable trees": f"{_TREES.format(_LINES)}{_DEPENDS}  {_FEW}",
+    "readable symmetric trees": f"{_TREES.format(_LINES)}{_SYMMETRIC}  {_FEW}",
 }
 
 

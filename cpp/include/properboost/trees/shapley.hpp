@@ -56,7 +56,7 @@ class ShapleyTree {
   static constexpr std::size_t kRows = 32;  // at a time
   using Numbers = std::array<double, kRows>;
 
-  // What a walk needs of some rows, by the number of the feature.
+  // Rows as a walk reads them, by the number of the feature.
   struct Rows {
     const std::array<std::uint8_t, kRows>* codes;
     const CodeSet* present;    // the codes that these rows have
@@ -111,7 +111,7 @@ class ShapleyTree {
     double part, part_above, part_here;
   };
   struct TermPoint {
-    double inverse, own;  // 1 / f, and p / f^2, where the row follows
+    double inverse, for_term;  // 1 / f, and p / f^2, where the row follows
   };
 
   void add_edges(const WeightedTree& tree, const std::vector<std::size_t>& number_of,
