@@ -57,6 +57,20 @@ def test_several_classes_and_trees(fitted):
     model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels)
     trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(X, labels)
     assert is_additive(model)
+    assert is_additive(trees)
+    listed = list_terms(trees)
+    assert {term.is_pair for term in listed} == {False, True}
+    features = [term.importance for term in listed if not term.is_pair]
+    assert sum(features) == pytest.approx(1.0)  # with an equal share of joint terms
+    assert list_terms(trees._compacted()) == listed
+
+
+def test_trees_of_longer_paths_have_the_importance_of_features_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    y = (X.prod(axis=1) + X.sum(axis=1) + rng.logistic(size=500) > 0.0).astype(int)
+    learner = pb.Tree(max_leaf_nodes=31, max_features=1.0, min_child_weight=0.0)
+    trees = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=20).fit(X, y)
     assert not is_additive(trees)
     assert [term.importance for term in list_terms(trees)] == sorted(
         trees.feature_importances_, reverse=True

@@ -212,7 +212,19 @@ def test_trees_of_several_classes(tmp_path):
     assert "hardly decided" in page.text
     assert "depend on the steps before" in page.text
     assert "really “third”" not in page.text
-    assert not page.find("input")  # the model has no effects to draw
+    assert page.find("input")  # paths of at most three features have effects to draw
+    assert "sum of points" in page.text
+
+
+def test_trees_of_longer_paths_have_no_effects_to_draw(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    y = (X.prod(axis=1) + X.sum(axis=1) + rng.logistic(size=500) > 0.0).astype(int)
+    learner = pb.Tree(max_leaf_nodes=31, max_features=1.0, min_child_weight=0.0)
+    model = pb.ProperBoostClassifier(weak_learner=learner, n_estimators=20).fit(X, y)
+    _, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
+    assert not page.find("input")
+    assert "No single drawing shows" in page.text
 
 
 def test_many_classes_name_the_most_frequent_mistakes(tmp_path):
@@ -433,7 +445,7 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     little = {"max_features": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "--train train.csv" in page.text
-    assert ("as it is: wrong" in page.text) == (learner == "table")
+    assert "as it is: wrong" in page.text
     assert "fitted again: wrong" not in page.text
     text, page = write(tmp_path / "r.html", model, X, y, **little, X_train=rows, y_train=labels)
     assert "--train train.csv" not in page.text

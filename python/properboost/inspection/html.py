@@ -22,6 +22,7 @@ __all__ = ["draw_contributions", "draw_grid", "draw_shape"]
 _MOST_ROWS = 5
 _MOST_TERMS = 10
 _MOST_BARS = 20
+_MOST_LEVELS = 20
 
 _MORE = "#3f8fc4"
 _LESS = "#dd7a3a"
@@ -59,7 +60,7 @@ def draw_grid(function: GridData) -> str:
 
     A function of three has a table for each range of one of them.
     """
-    maps = function.to_maps()
+    maps = function.to_maps(most_levels=_MOST_LEVELS)
     changes = [np.where(m.weights > 0.0, m.values - function.average, np.nan) for m in maps]
     largest = max(float(np.nanmax(np.abs(change), initial=0.0)) for change in changes) or 1.0
     first, second = (escape(function.labels[axis]) for axis in maps[0].axes)
@@ -75,7 +76,7 @@ def draw_grid(function: GridData) -> str:
 
 
 def _draw_map(function: GridData, one: Any, largest: float) -> str:
-    first, second = (function.levels[axis] for axis in one.axes)
+    first, second = one.levels
     heads = "".join(
         f"<th style='{_CELL};font-weight:normal'>{_short(label)}</th>" for label in second
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -226,6 +227,8 @@ class InteractionMap(NamedTuple):
     """The range of the third feature, or None."""
     axes: tuple[int, int]
     """The places of the two features in the function's `features`."""
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    """The levels of both features in words."""
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
 
@@ -330,40 +333,51 @@ class InteractionFunction(TermFunction):
         raw = terms.evaluate(codes, models, 1)[terms.place[self.features]]
         return self._effects.find(raw.reshape(*of_features[0].shape, len(models)))
 
-    def to_maps(self, most: int = 4) -> list[InteractionMap]:
+    def to_maps(self, most: int = 4, most_levels: int = 256) -> list[InteractionMap]:
         """Return maps of two features that show the function.
 
         A function of two features is one map.  One of three is a map for each range of the feature
-        that has the fewest levels; its cells are means over the range, by training weight.
+        that has the fewest levels.  Where levels are joined, cells are means by training weight.
 
         Parameters
         ----------
         most : int, default=4
             The most ranges.
+        most_levels : int, default=256
+            The most levels of a map's rows and columns; neighbours are joined where there are more.
 
         Returns
         -------
         list of InteractionMap
         """
-        if self.values.ndim == 2:
-            return [InteractionMap(None, (0, 1), self.values, self.weights)]
-        axis = int(np.argmin(self.values.shape))
-        rest = [a for a in range(3) if a != axis]
-        values, weights = (np.moveaxis(array, axis, 0) for array in (self.values, self.weights))
-        heaviness = np.cumsum(weights.sum(axis=(1, 2)))
-        goals = heaviness[-1] * np.arange(1, most + 1) / most
-        ends = np.unique(np.minimum(np.searchsorted(heaviness, goals), len(heaviness) - 1))
-        maps = []
-        for begin, end in zip([0, *(ends[:-1] + 1).tolist()], ends.tolist(), strict=True):
-            of_range = slice(begin, end + 1)
-            total = weights[of_range].sum(axis=0)
-            sums = (weights[of_range] * values[of_range]).sum(axis=0)
-            means = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)
-            codes = sorted(code for level in self._codes[axis][of_range] for code in level)
-            words = label_level(self._ensemble.binning.features[self.features[axis]], codes)
-            title = f"{self.labels[axis]}: {words}"
-            maps.append(InteractionMap(title, (rest[0], rest[1]), means, total))
-        return maps
+        thinnest = int(np.argmin(self.values.shape)) if self.values.ndim == 3 else None
+        values, weights, groups = self.values, self.weights, []
+        for axis, n_levels in enumerate(self.values.shape):
+            ends = _join_levels(weights, axis, most if axis == thinnest else most_levels)
+            codes = [
+                sorted(code for level in self._codes[axis][begin:end] for code in level)
+                for begin, end in pairwise(ends)
+            ]
+            groups.append(codes)
+            if len(codes) < n_levels:
+                values, weights = _average(values, weights, axis, ends)
+        words = [
+            tuple(label_level(self._ensemble.binning.features[j], codes) for codes in of_axis)
+            for j, of_axis in zip(self.features, groups, strict=True)
+        ]
+        if thinnest is None:
+            return [InteractionMap(None, (0, 1), (words[0], words[1]), values, weights)]
+        rows, columns = (axis for axis in range(3) if axis != thinnest)
+        return [
+            InteractionMap(
+                f"{self.labels[thinnest]}: {title}",
+                (rows, columns),
+                (words[rows], words[columns]),
+                np.moveaxis(values, thinnest, 0)[k],
+                np.moveaxis(weights, thinnest, 0)[k],
+            )
+            for k, title in enumerate(words[thinnest])
+        ]
 
     def _find_ends(self, reach: float) -> tuple[NDArray[np.float64], ...]:
         return self._effects.find_ends(reach)
@@ -438,6 +452,27 @@ def make_interaction(
         _ensemble=ensemble,
         _effects=effects,
     )
+
+
+def _join_levels(weights: NDArray[np.float64], axis: int, most: int) -> list[int]:
+    """Return the ends of at most `most` runs of levels of about the same weight, from 0 on."""
+    n_levels = weights.shape[axis]
+    if n_levels <= most:
+        return [*range(n_levels + 1)]
+    others = tuple(a for a in range(weights.ndim) if a != axis)
+    heaviness = np.cumsum(weights.sum(axis=others))
+    goals = heaviness[-1] * np.arange(1, most) / most
+    ends = np.unique(1 + np.searchsorted(heaviness, goals))
+    return [0, *ends[ends < n_levels].tolist(), n_levels]
+
+
+def _average(
+    values: NDArray[np.float64], weights: NDArray[np.float64], axis: int, ends: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the means of runs of levels of an axis, and their weights."""
+    total = np.add.reduceat(weights, ends[:-1], axis=axis)
+    sums = np.add.reduceat(weights * values, ends[:-1], axis=axis)
+    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0), total
 
 
 def _find_weighted(weights: NDArray[np.float64], axis: int) -> NDArray[np.intp]:

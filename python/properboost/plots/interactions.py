@@ -189,10 +189,10 @@ def _draw_map(
     low, high = function.average - largest, function.average + largest
     image = ax.imshow(values, cmap=colours, vmin=low, vmax=high, origin="lower", aspect="auto")
     first, second = shown.axes
-    set_words(ax, "x", function.levels[second])
+    set_words(ax, "x", shown.levels[1])
     ax.set_xlabel(write(function.labels[second]))
     if with_rows:
-        set_words(ax, "y", function.levels[first])
+        set_words(ax, "y", shown.levels[0])
         ax.set_ylabel(write(function.labels[first]))
     else:
         ax.set_yticks([])

@@ -202,9 +202,9 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Term:
-    """A feature or a pair, and its importance for raw predictions.
+    """A feature or a joint term, and its importance for raw predictions.
 
-    `place` is its place among all terms: features come first, then pairs.
+    `place` is its place among all terms: features come first, then those of several.
     """
 
     place: int
@@ -227,7 +227,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class PairEffect:
-    """A pair's function on two scales."""
+    """The function of two or three features on two scales."""
 
     term: Term
     log_odds: InteractionFunction

@@ -1,4 +1,4 @@
-"""Effects of features: importances, shape functions and functions of pairs."""
+"""Effects of features: importances, shape functions and functions of several features."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from properboost.estimators.base import TableClassifier, describe_training, labe
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
-from properboost.inspection.shape_functions import rename_class
-from properboost.models.table_ensemble import TableEnsemble
+from properboost.inspection.shape_functions import InteractionFunction, rename_class
+from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.report.content import Effect, PairEffect, Term
 
 __all__ = ["is_additive", "list_effects", "list_pair_effects", "list_terms"]
@@ -21,17 +21,21 @@ _SCALES: tuple[Scale, Scale] = ("log_odds", "probability")
 
 
 def is_additive(model: TableClassifier) -> bool:
-    """Whether a model is a sum of shape functions."""
-    return isinstance(model, BoostedClassifier) and isinstance(model.ensemble_, TableEnsemble)
+    """Whether a model is a sum of functions of at most three features."""
+    return isinstance(model, BoostedClassifier) and model.ensemble_.terms is not None
 
 
 def list_terms(model: TableClassifier) -> list[Term]:
-    """Return the features and pairs of a model, the most important first; none if unknown."""
+    """Return the features and joint terms of a model, the most important first; none if unknown."""
+    names = label_features(model)
+    ensemble = getattr(model, "ensemble_", None)
+    if isinstance(ensemble, TreeEnsemble) and ensemble.terms is not None:
+        assert isinstance(model, BoostedClassifier)
+        return _list_terms_of_trees(model, names)
     try:
         importances = np.asarray(getattr(model, "feature_importances_", ()), dtype=np.float64)
     except AttributeError:  # of compact trees
         return []
-    names = label_features(model)
     if len(importances) != len(names):
         return []
     pairs = []
@@ -55,13 +59,44 @@ def list_terms(model: TableClassifier) -> list[Term]:
     return sorted(terms, key=lambda term: -term.importance)
 
 
+def _list_terms_of_trees(model: BoostedClassifier, names: Sequence[str]) -> list[Term]:
+    """Return the terms of trees; a feature's importance has an equal share of its joint terms'."""
+    terms = model._terms()
+    deviations = terms.importances()
+    total = float(deviations.sum()) or 1.0
+    importances, errors = deviations / total, terms.importance_errors()
+    for features, importance in zip(terms.features, deviations / total, strict=True):
+        if len(features) > 1:
+            importances[list(features)] += importance / len(features)
+    noise = _find_noise(model)
+    listed = [
+        Term(
+            k,
+            " and ".join(names[j] for j in features),
+            len(features) > 1,
+            float(importances[k]),
+            None if errors is None else float(errors[k] / total),
+            None if noise is None else bool(noise[k]),
+        )
+        for k, features in enumerate(terms.features)
+    ]
+    return sorted(listed, key=lambda term: -term.importance)
+
+
 def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     """Return whether each term may be noise for every class; None without bags."""
-    if not isinstance(model, BoostedClassifier) or not isinstance(model.ensemble_, TableEnsemble):
+    if not isinstance(model, BoostedClassifier) or model.ensemble_.terms is None:
         return None
-    if model.ensemble_.standard_errors is None:
+    terms = model._terms()
+    if terms.n_bags == 0:
         return None
-    p_values = np.asarray(model.ensemble_.p_values)
+    p_values = np.array(
+        [
+            [terms.p_value_of(m, k) for k in range(len(terms.features))]
+            for m in range(terms.n_models)
+        ],
+        dtype=np.float64,  # None is NaN
+    )
     noisy: NDArray[np.bool_] = np.all(p_values > NOISE_LEVEL, axis=0)
     return noisy
 
@@ -92,14 +127,14 @@ def list_effects(
 def list_pair_effects(
     model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
 ) -> list[PairEffect]:
-    """Return the functions of pairs of an additive model, for a class of this name."""
-    pairs = model._pairs()
+    """Return the functions of several features of an additive model, for a class of this name."""
+    features = model._terms().features
     effects = []
     for term in terms:
-        pair = pairs[term.place - model.n_features_in_]
-        on = [
-            rename_class(model.pair_function(pair.first, pair.second, class_, scale=scale), name)
-            for scale in _SCALES
-        ]
+        on = []
+        for scale in _SCALES:
+            function = model.term_function(features[term.place], class_, scale=scale)
+            assert isinstance(function, InteractionFunction)
+            on.append(rename_class(function, name))
         effects.append(PairEffect(term, on[0], on[1]))
     return effects

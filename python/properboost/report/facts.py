@@ -58,6 +58,12 @@ def describe_model(
 
 def _describe_kind(contents: dict[str, Any], is_additive: bool) -> str:
     """Return the way the model works, in a sentence or two."""
+    if is_additive and "tables" not in contents:
+        return (
+            "It adds up many small trees of questions, of which none has more than three features "
+            "on a path.  So it is a sum of points: for each feature, for some pairs and for some "
+            "triples of features.  All of these can be drawn, and read number by number."
+        )
     if is_additive:
         several = (
             "one feature, or of two together" if contents["tables"]["pairs"] else "one feature"
@@ -114,7 +120,7 @@ def _list_strangers(
         if n_numeric < len(bins):
             yield "A category that training did not have adds nothing."
         return
-    missing, unseen = _SUMS if is_additive else _QUESTIONS
+    missing, unseen = _SUMS if is_additive and "tables" in contents else _QUESTIONS
     labels = label_features(model)
     if weights is not None:
         yield _describe_missing(labels, bins, weights)

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.inspection.shape_functions import InteractionFunction, ShapeFunction
+from properboost.inspection.shape_functions import (
+    InteractionFunction,
+    InteractionMap,
+    ShapeFunction,
+)
 from properboost.report.charts import (
     Bar,
     Dot,
@@ -46,7 +51,7 @@ from properboost.report.wording import (
     shorten,
     signed,
 )
-from properboost.visible import tell_apart
+from properboost.visible import make_visible, tell_apart
 
 __all__ = ["draw_figures", "draw_row", "shows_points"]
 
@@ -57,6 +62,9 @@ MOST_LISTED = 1000
 """Ranges or categories of a feature in its table."""
 
 MOST_IMPORTANCES = 20
+
+MOST_MAP_LEVELS = 20
+"""The levels of a feature in a map; neighbours are joined where there are more."""
 
 
 def draw_figures(content: ReportContent) -> Figures:
@@ -337,37 +345,45 @@ def _draw_pair(effect: PairEffect, level: float) -> Figure:
 
 
 def _draw_cells(function: InteractionFunction, level: float) -> str:
-    first, second = function.names or tuple(f"feature {j}" for j in function.features)
-    ends = function.interval(level) if function.n_bags > 0 else None
+    """Draw the maps of a function: one of two features, or one for each range of a third."""
+    names = [shorten(label) for label in function.labels]
+    is_whole = len(names) == 2 and max(function.values.shape) <= MOST_MAP_LEVELS
+    ends = function.interval(level) if function.n_bags > 0 and is_whole else None
     is_probability = function.scale == "probability"
+    drawn = []
+    for shown in function.to_maps(most_levels=MOST_MAP_LEVELS):
+        first, second = shown.axes
 
-    def read_out(i: int, j: int) -> str:
-        value = float(function.values[i, j])
-        effect = (
-            points(value - function.average) if is_probability else _format_value(function, value)
-        )
-        places = (
-            f"{name_bin(shorten(first), function.levels[0][i])}, "
-            f"{name_bin(shorten(second), function.levels[1][j])}"
-        )
-        text = f"{places}: {effect}"
-        if ends is not None:
-            low, high = ends[0][i, j], ends[1][i, j]
-            if low <= function.average <= high:
+        def read_out(i: int, j: int, shown: InteractionMap = shown) -> str:
+            value = float(shown.values[i, j])
+            change = value - function.average
+            effect = points(change) if is_probability else _format_value(function, value)
+            places = [
+                name_bin(names[axis], words[k])
+                for axis, words, k in zip(shown.axes, shown.levels, (i, j), strict=True)
+            ]
+            text = f"{', '.join(places)}: {effect}"
+            if ends is not None and ends[0][i, j] <= function.average <= ends[1][i, j]:
                 text += " (may be nothing)"
-        return f"{text}, {_count(function.weights[i, j])}"
+            return f"{text}, {_count(shown.weights[i, j])}"
 
-    rows, columns = function.values.shape
-    texts = [[read_out(i, j) for j in range(columns)] for i in range(rows)]
-    return draw_grid(
-        function.values,
-        function.weights,
-        (function.levels[0], function.levels[1]),
-        (shorten(first), shorten(second)),
-        texts,
-        f"{function.label}: {function.axis_label}",
-        origin=function.average,
-    )
+        rows, columns = shown.values.shape
+        title = "" if shown.title is None else f", {shown.title}"
+        picture = draw_grid(
+            shown.values,
+            shown.weights,
+            shown.levels,
+            (names[first], names[second]),
+            [[read_out(i, j) for j in range(columns)] for i in range(rows)],
+            f"{function.label}{title}: {function.axis_label}",
+            origin=function.average,
+        )
+        drawn.append(picture if shown.title is None else _add_title(shown.title, picture))
+    return "".join(drawn)
+
+
+def _add_title(title: str, picture: str) -> str:
+    return f'<p class="faint">{escape(make_visible(title))}</p>{picture}'
 
 
 _EXTREME = 0.001
