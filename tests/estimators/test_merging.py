@@ -124,6 +124,30 @@ def test_more_bins_than_fit_are_joined_with_a_warning():
     assert 0.0 < moved.max() <= 1.1 * warned_of < 1.0
 
 
+@pytest.mark.filterwarnings("ignore:the models have more bins", "ignore:sample_weight has a mean")
+def test_bins_and_cells_are_joined_alike_whatever_the_gain_and_the_weights():
+    """Squares of large values overflowed, as did their products with heavy weights."""
+    merged = []
+    for gain, weight in ((1.0, 1.0), (2.0**990, 2.0**560)):
+        rng, parts = np.random.default_rng(0), []
+        for _ in range(3):
+            X = rng.normal(size=(900, 2))
+            y = rng.random(900) < 1 / (1 + np.exp(-2 * np.sin(3 * X[:, 0] * X[:, 1])))
+            parts.append(
+                pb.ProperBoostClassifier(
+                    gain=gain, response="exact", prior=1e-3, calibration=None, n_estimators=3,
+                    weak_learner=pb.Table(max_cells=None), rows_per_bin=None, interactions=[(0, 1)],
+                ).fit(X, y, np.full(900, weight))
+            )  # fmt: skip
+        merged.append(pb.merge_models(parts))
+    usual, large = merged
+    for j in range(2):
+        values = large.shape_function(j).values * 2.0**-990
+        np.testing.assert_allclose(values, usual.shape_function(j).values, atol=1e-5)
+    cells = large.pair_function(0, 1).values * 2.0**-990
+    np.testing.assert_allclose(cells, usual.pair_function(0, 1).values, atol=1e-5)
+
+
 def test_more_categories_than_fit_share_a_bin():
     rng = np.random.default_rng(1)
     parts = []
@@ -200,6 +224,8 @@ def test_what_does_not_go_together_is_refused_by_name():
     refused("same feature names", fit(X.rename(columns={"age": "years"}), y))
     refused("same classes", fit(X, y + 1))
     refused("same loss", fit(X, y, loss="ggauss"))
+    with pytest.raises(ValueError, match="gains whose ratio is a normal float64; that of models"):
+        pb.merge_models([fit(X, y, gain=gain) for gain in (1e300, 1e-300)])
     refused("same weak learner", fit(X, y, weak_learner="tree"))
     refused("weights must be 2 numbers", model, weights=[1.0])
     refused("weights must be finite and above 0", model, weights=[1.0, 0.0])

@@ -441,3 +441,13 @@ def test_a_cell_is_cut_between_its_own_bins():
         np.array(weight),
     )
     assert Reference().check(case).kind == "fitted"
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean of")
+def test_values_times_heavy_weights_are_merged():
+    """The largest of values times a heavy weight overflowed, and NumPy warned."""
+    X, y, weight = np.array([[1.0], [0.0]]), np.array([0, 1]), np.full(2, 5.124e174)
+    model = pb.ProperBoostClassifier(gain=1e300, n_estimators=1, response="exact", prior=5.0).fit(
+        X, y, weight
+    )
+    hold(model, X, y, weight, only="a model merged with itself is the model")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -85,8 +86,8 @@ def merge_models(
         _check_alike(first, other, k)
     shares = _read_weights(weights, parts)
     factors = [
-        float(share * first.loss_.gain / model.loss_.gain)
-        for share, model in zip(shares, parts, strict=True)
+        float(share * _find_ratio(first, model, k))
+        for k, (share, model) in enumerate(zip(shares, parts, strict=True))
     ]
     labels = label_features(first)
     union = merge_ensembles([model.ensemble_ for model in parts], factors, labels)
@@ -151,6 +152,18 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
                 f"models must have the same {aspect}; that of models[0] is {value!r}, that of "
                 f"models[{k}] {other_value!r}"
             )
+
+
+def _find_ratio(first: ProperBoostClassifier, other: ProperBoostClassifier, k: int) -> float:
+    """Return the gain of the first model over another's."""
+    gain, other_gain = float(first.loss_.gain), float(other.loss_.gain)
+    ratio = gain / other_gain
+    if not sys.float_info.min <= ratio <= sys.float_info.max:
+        raise ValueError(
+            "models must have gains whose ratio is a normal float64; that of models[0] is "
+            f"{gain!r}, that of models[{k}] {other_gain!r}"
+        )
+    return ratio
 
 
 def _check_size(ensemble: Ensemble) -> None:

@@ -370,6 +370,7 @@ def _join_neighbours(
     values: Array, weight: Array, starts: NDArray[np.intp], most: int
 ) -> NDArray[np.intp]:
     """Return the starts of at most `most` stretches of bins that lose least if each is a mean."""
+    values, weight = _scale_to_1(values), _scale_to_1(weight)
     weight = weight + 1e-9 * (weight.sum() or 1.0) / len(weight)
     masses = np.add.reduceat(weight, starts)
     means = np.add.reduceat(values * weight, starts, axis=1) / masses
@@ -388,7 +389,11 @@ def _group(values: Array, weight: Array, group: NDArray[np.intp]) -> tuple[Array
     """Return the mean of values by coarser code, and the weight of each."""
     n = int(group.max()) + 1
     group_weight = np.bincount(group, weight, n)
-    share = np.where(group_weight[group] > 0.0, weight, 1.0)
+    heaviest = np.zeros(n)
+    np.maximum.at(heaviest, group, weight)
+    # Values times heavy weights overflow, and powers of two leave the digits as they are.
+    share = np.ldexp(weight, -np.frexp(heaviest)[1][group])
+    share = np.where(heaviest[group] > 0.0, share, 1.0)
     total = np.bincount(group, share, n)
     alone = np.bincount(group, minlength=n) == 1  # these keep their last bit
     means = np.stack([np.bincount(group, share * table, n) / total for table in values])
@@ -396,6 +401,17 @@ def _group(values: Array, weight: Array, group: NDArray[np.intp]) -> tuple[Array
     first[group[::-1]] = np.arange(len(group))[::-1]
     means = np.where(alone, values[:, first], means)
     return means, group_weight.astype(np.float64)
+
+
+def _find_exponent(numbers: Array) -> int:
+    """Return the exponent of the least power of two above all absolute values; 0 if all are 0."""
+    return int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
+
+
+def _scale_to_1(numbers: Array) -> Array:
+    """Return numbers over a power of two, so that no square of them overflows."""
+    scaled: Array = np.ldexp(numbers, -_find_exponent(numbers))
+    return scaled
 
 
 def _find_heaviest(group: NDArray[np.intp], weight: Array) -> NDArray[np.intp]:
@@ -517,9 +533,11 @@ def _unite_levels(
 
 def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
     """Join the neighbouring levels that lose least until a model may have all cells."""
-    values, levels = grid.values, list(grid.levels)
+    exponent = _find_exponent(grid.values)
+    values, levels = np.ldexp(grid.values, -exponent), list(grid.levels)
     places = [np.arange(n) for n in grid.weight.shape]
-    weight = grid.weight + 1e-9 * (grid.weight.sum() or 1.0) / grid.weight.size
+    weight = _scale_to_1(grid.weight)
+    weight += 1e-9 * (weight.sum() or 1.0) / weight.size
     while weight.size > MOST_CELLS:
         losses = []
         for side in range(2):
@@ -537,6 +555,7 @@ def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
         weight = joined
         levels[side] = (levels[side] - (levels[side] > k)).astype(np.int16)
         places[side] = places[side] - (places[side] > k)
+    values = np.ldexp(values, exponent)
     moved = np.abs(grid.values - values[:, places[0]][:, :, places[1]])
     lost = float(moved.max(initial=0.0))
     return replace(grid, values=values, weight=weight, levels=(levels[0], levels[1]), lost=lost)
