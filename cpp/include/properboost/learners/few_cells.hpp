@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
@@ -44,6 +45,12 @@ struct FewCells {
   Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
     const std::vector<Cell> cells = gather(feature);
     return {chi_square(cells.data(), cells.size(), rows), freedom_of_few_cells(feature, most)};
+  }
+
+  // The cost of these cells, added up from the sums of a feature.
+  double cost_of(const FeatureCells& feature, const Criterion& criterion,
+                 const Regularizers& r) const {
+    return criterion.cost(gather(feature).data(), most, r);
   }
 
   // The partition into these cells of the sums of a feature, smoothed or not.
@@ -115,6 +122,9 @@ class CellCutter {
         cells.cell_of[b] = goes ? added : cells.cell_of[b];
       }
       cells.cost -= parts[divided].saving;
+      if (rounding_decides(cells.cost, first.cost)) {
+        cells.cost = cells.cost_of(feature_, criterion_, regularizers_);
+      }
       if (parts.size() + 1 == most_) return cells;
       parts[divided] = cut_part(cells.cell_of, divided);
       parts.push_back(cut_part(cells.cell_of, added));
@@ -126,6 +136,13 @@ class CellCutter {
     CellOfCode branch;
     double saving, beyond;
   };
+
+  // Whether rounding may hide that a cost is a tie with another, if it is what savings leave of the
+  // first cost.  Each cut rounds three differences of costs, none of them larger than the first.
+  bool rounding_decides(double cost, double first) const {
+    constexpr double kRoundings = 3.0 * std::numeric_limits<double>::epsilon();
+    return static_cast<double>(most_) * kRoundings * std::abs(first) > kTie * std::abs(cost);
+  }
 
   FewCells cut_crosswise() const {
     const CrossedCuts cuts(feature_, criterion_, regularizers_);
