@@ -307,6 +307,12 @@ OTHER_THAN_DEFAULT: dict[str, Draw] = {
 MOST = {"n_estimators": 12, "max_estimators": 12, "n_rados": 200}
 """Parameters that time is proportional to, and their largest drawn values."""
 
+MOST_SOLVED = 120
+"""Largest number of rounds whose steps are solved for together; time grows by its cube."""
+
+SOLVED_IN_TURN = ["'totally_corrective'", "'cyclic'"]
+"""Step and selection for which the rounds that are solved for are as many as all features."""
+
 OF_FINAL_MODEL = (
     "n_estimators", "outer_bags", "calibration", "weak_learner__n_draws",
     "interactions__n_estimators",
@@ -373,10 +379,17 @@ class _Drawer:
             name = str(rng.choice(list(known)))
             if refused := WRONG_SPACES if name == "space" else allowed(kind, name)[2]:
                 return drawn | {name: str(rng.choice(refused))}
-        if not self.repairs:
-            return drawn
-        self._add_needed(estimator, drawn)
-        return self._keep(drawn, functools.partial(_goes, estimator))
+        if self.repairs:
+            self._add_needed(estimator, drawn)
+            drawn = self._keep(drawn, functools.partial(_goes, estimator))
+        return drawn | self._limit_solved_rounds(drawn)
+
+    def _limit_solved_rounds(self, drawn: Texts) -> Texts:
+        """Return fewer estimators where each has a round per feature, all solved for together."""
+        if [drawn.get(name) for name in ("step", "selection")] != SOLVED_IN_TURN:
+            return {}
+        most = max(1, MOST_SOLVED // self.shape.d)
+        return {"n_estimators": repr(min(most, int(drawn.get("n_estimators", most))))}
 
     def draw_value(self, entry: Parameter) -> str:
         """Return a value, which is no object, of a parameter or field."""

@@ -7,6 +7,7 @@ import properboost as pb
 from fuzz.cases import Case, Column
 from fuzz.invariants import hold
 from fuzz.labels import hold_labels
+from fuzz.parameters import Shape, draw_parameters
 from fuzz.reference import Reference
 from helpers.databases import open_database, skip_without
 from properboost.losses.probabilities import Link
@@ -471,3 +472,21 @@ def test_features_that_separate_the_classes_are_ties():
         np.array(weight),
     )
     assert Reference().check(case).kind == "fitted"
+
+
+def test_few_steps_of_wide_tables_are_solved_for_together():
+    """A fit of 660 rounds took minutes, as time grows by the cube of the rounds."""
+
+    def is_cyclic(texts):
+        return texts.get("selection") == "'cyclic'"
+
+    drawn = [
+        draw_parameters(np.random.default_rng(seed), "ULS", Shape(1587, 60, ["0", "1"]))
+        for seed in range(300)
+    ]
+    solved = [texts for texts in drawn if texts.get("step") == "'totally_corrective'"]
+    in_turn, others = (
+        [int(texts["n_estimators"]) for texts in solved if is_cyclic(texts) is chosen]
+        for chosen in (True, False)
+    )
+    assert 0 < max(in_turn) <= 2 < max(others)

@@ -133,11 +133,18 @@ std::vector<double> solve_least_norm(std::vector<double> a, const std::vector<do
     std::vector<double> column(n);
     const double root = std::sqrt(left[pivot]);
     for (std::size_t i = 0; i < n; ++i) {
-      double entry = i >= pivot ? a[row_of(i) + pivot] : a[row_of(pivot) + i];
-      for (const auto& before : columns) entry -= before[i] * before[pivot];
-      column[i] = entry / root;
-      left[i] -= column[i] * column[i];
+      column[i] = i >= pivot ? a[row_of(i) + pivot] : a[row_of(pivot) + i];
     }
+    vectorized([&] {
+      for (const auto& before : columns) {  // column by column, as they lie in memory
+        const double by = before[pivot];
+        for (std::size_t i = 0; i < n; ++i) column[i] -= before[i] * by;
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        column[i] /= root;
+        left[i] -= column[i] * column[i];
+      }
+    });
     column[pivot] = root;
     left[pivot] = 0.0;
     columns.push_back(std::move(column));
