@@ -490,3 +490,14 @@ def test_few_steps_of_wide_tables_are_solved_for_together():
         for chosen in (True, False)
     )
     assert 0 < max(in_turn) <= 2 < max(others)
+
+
+@pytest.mark.parametrize("step", ["line_search", "guarded"])
+def test_a_search_along_a_table_next_to_nothing_ends(step):
+    """It doubled a step that was infinite, as long as the risk still fell."""
+    X, y = np.arange(39.0)[:, None], np.arange(39) % 5 % 2
+    model = pb.ProperBoostClassifier(
+        "exponential", gain=1e-310, response="exact", step=step, n_estimators=3
+    )
+    with pytest.raises(ValueError, match=r"the gain larger"):
+        model.fit(X, y)

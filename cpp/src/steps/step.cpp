@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "properboost/steps/line_search_oracle.hpp"
 #include "properboost/steps/registry.hpp"
@@ -23,7 +24,9 @@ std::unique_ptr<Step> make_vote_step(const std::string& name) {
 std::vector<std::string> vote_step_names() { return steps::ForVotes::names(); }
 
 bool look_ahead(LineSearchOracle& oracle, const StepLimits& limits, double end, Bracket& bracket) {
-  for (double t = limits.first_look(); t <= end; t *= 2) {
+  // Twice infinity is no farther: tables that move margins by next to nothing have such ends.
+  const double last = std::min(end, std::numeric_limits<double>::max());
+  for (double t = limits.first_look(); t <= last; t *= 2) {
     const double slope = oracle.slope_at(t);
     if (!(slope > 0.0)) {
       bracket.high = t;
