@@ -49,6 +49,12 @@ FITS = {
         "random_state": 3,
     },
     "bags": {"n_estimators": 4, "outer_bags": 4},
+    "terms of trees": {
+        "n_estimators": 4, "weak_learner": pb.Tree(interaction_cst=3, linear_leaves=True),
+    },
+    "bags of trees": {
+        "n_estimators": 3, "weak_learner": pb.Tree(interaction_cst=2), "outer_bags": 4,
+    },
     "screens": {"n_estimators": 6, "screening": 60},
     "screens of trees": {"n_estimators": 4, "screening": 80, "weak_learner": "tree"},
     "pairs": {"n_estimators": 5, "interactions": 2},

@@ -454,6 +454,18 @@ def test_values_times_heavy_weights_are_merged():
     hold(model, X, y, weight, only="a model merged with itself is the model")
 
 
+def test_heavy_weights_and_large_values_are_put_in_order():
+    """The products of both overflowed in the isotonic regression, which then was in no order."""
+    X, y = np.array([[1.0], [0.0]]), np.array([0, 1])
+    weight = np.full(2, 5.124095151386955e174)
+    model = pb.ProperBoostClassifier(gain=1e300, n_estimators=1, response="exact", prior=5.0)
+    with pytest.warns(UserWarning, match="sample_weight has a mean of"):
+        model.fit(X, y, weight)
+    values = model.monotonize(0, 1).shape_function(0).values
+    assert np.isfinite(values).all()
+    assert (np.diff(values) >= 0.0).all()
+
+
 def test_features_that_separate_the_classes_are_ties():
     """The cost of one was the rounding that savings left of its first cut's."""
     parameters = {

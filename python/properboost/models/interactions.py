@@ -16,7 +16,6 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import Binning, FeatureBins, NumericBins
 from properboost.data.entries import find_entries
-from properboost.models.term_grid import merge_neighbours
 
 __all__ = [
     "MOST_CELLS",
@@ -128,7 +127,7 @@ def find_levels(
     missing = weight[n_bins] > 0.0
     most = max(1, most - missing)
     if isinstance(bins, NumericBins):
-        groups = merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
+        groups = _merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
         for k, members in enumerate(groups):
             level[members] = k
         n = ordered = len(groups)
@@ -140,6 +139,23 @@ def find_levels(
     if missing:
         level[n_bins] = n
     return level, ordered
+
+
+def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
+    """Merge the neighbours with the least joint weight until at most `most` levels are left.
+
+    Returns the members of each level.
+    """
+    starts = np.flatnonzero(weight)
+    starts[0] = 0
+    weights = np.add.reduceat(weight, starts).tolist()
+    first = starts.tolist()
+    while len(weights) > most:
+        together = np.add(weights[:-1], weights[1:])
+        k = int(together.argmin())
+        weights[k : k + 2] = [float(together[k])]
+        del first[k + 1]
+    return np.split(np.arange(len(weight)), first[1:])
 
 
 def purify(

@@ -12,6 +12,7 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.table import InputTable
+from properboost.models.bag_design import find_size
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins, look_up, purify
 from properboost.models.standard_errors import StandardErrors
@@ -381,8 +382,9 @@ def regress_isotonic(
     weighted = np.flatnonzero(weight > 0.0)
     if not len(weighted):
         return np.zeros_like(values)
-    fitted = isotonic_regression(
-        values[weighted], sample_weight=weight[weighted], increasing=direction > 0
+    size, unit = find_size(values), find_size(weight)  # powers of two: products do not overflow
+    fitted = size * isotonic_regression(
+        values[weighted] / size, sample_weight=weight[weighted] / unit, increasing=direction > 0
     )
     between = np.interp(np.arange(len(values)), weighted, fitted)
     in_order: NDArray[np.float64] = direction * np.maximum.accumulate(direction * between)

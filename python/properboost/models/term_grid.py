@@ -1,5 +1,6 @@
 """The cells of a term's table, and the training weight of each."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -16,7 +17,6 @@ __all__ = [
     "TermGrid",
     "coarsen",
     "find_parts",
-    "merge_neighbours",
     "refine",
     "weigh_cells",
 ]
@@ -83,8 +83,14 @@ def count_levels(levels: Sequence[LevelOfCode]) -> tuple[int, ...]:
 
 def refine(levels: Sequence[LevelOfCode]) -> LevelOfCode:
     """Return the levels that separate what any of these separate, in order of their first codes."""
-    rows = np.stack(levels, axis=1)
-    _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    different = [*{level.tobytes(): level for level in levels}.values()]
+    if len(different) == 1:
+        return different[0]
+    stacked = np.stack(different).astype(np.int16)
+    steps = np.diff(stacked, axis=1)
+    if (steps >= 0).all():  # runs of codes, as of numbers
+        return np.concatenate([[0], np.cumsum(steps.any(axis=0))]).astype(np.uint8)
+    _, first, inverse = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.uint8)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return rank[inverse.ravel()]
@@ -102,16 +108,26 @@ def coarsen(
     keep theirs.  `kinds` has each feature's number of bins, and whether these are in order;
     `weights` has the training weight of each code.
     """
-    sizes = list(count_levels(levels))
-    limits = list(sizes)
-    while np.prod(limits, dtype=np.int64) > most:  # the largest gives way
-        limits[limits.index(max(limits))] -= 1
+    sizes = count_levels(levels)
+    limits = _share_cells(sizes, most)
     return tuple(
         level if limit == size else _join_levels(level, *kind, weight, limit)
         for level, size, limit, kind, weight in zip(
             levels, sizes, limits, kinds, weights, strict=True
         )
     )
+
+
+def _share_cells(sizes: Sequence[int], most: int) -> Sequence[int]:
+    """Return the most levels of each feature: as many for either, unless one needs fewer."""
+    if math.prod(sizes) <= most:
+        return sizes
+    limits, room = list(sizes), most
+    for n_left, at in zip(range(len(sizes), 0, -1), np.argsort(sizes).tolist(), strict=True):
+        side = int(round(room ** (1.0 / n_left), 9))
+        limits[at] = min(sizes[at], max(side, 1))
+        room //= limits[at]
+    return limits
 
 
 def _join_levels(
@@ -121,34 +137,17 @@ def _join_levels(
     most = max(1, most - n_others)
     heaviness = np.bincount(level[:n_bins], weight[:n_bins], n_levels).astype(np.float64)
     joined = np.zeros(n_levels, dtype=np.uint8)
-    if ordered:
-        # A level without weight would be no neighbour.
+    if ordered:  # runs of about the same weight, of at least a level each
         heaviness += 1e-9 * (heaviness.sum() or 1.0) / n_levels
-        for k, members in enumerate(merge_neighbours(heaviness, most)):
-            joined[members] = k
+        middles = np.cumsum(heaviness) - 0.5 * heaviness
+        joined = np.minimum(most * middles / heaviness.sum(), most - 1).astype(np.uint8)
+        joined = np.unique(joined, return_inverse=True)[1].astype(np.uint8)
     else:
         rank = np.empty(n_levels, dtype=np.int64)
         rank[np.argsort(-heaviness, kind="stable")] = np.arange(n_levels)
         joined = np.minimum(rank, most - 1).astype(np.uint8)
     others = joined.max() + 1 + np.arange(n_others)
     return np.concatenate([joined[level[:n_bins]], others]).astype(np.uint8)
-
-
-def merge_neighbours(weight: Array, most: int) -> list[NDArray[np.intp]]:
-    """Merge the neighbours with the least joint weight until at most `most` levels are left.
-
-    Returns the members of each level.
-    """
-    starts = np.flatnonzero(weight)
-    starts[0] = 0
-    weights = np.add.reduceat(weight, starts).tolist()
-    first = starts.tolist()
-    while len(weights) > most:
-        together = np.add(weights[:-1], weights[1:])
-        k = int(together.argmin())
-        weights[k : k + 2] = [float(together[k])]
-        del first[k + 1]
-    return np.split(np.arange(len(weight)), first[1:])
 
 
 def find_parts(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> Array:
