@@ -77,6 +77,7 @@ def test_intervals_are_beside_probabilities(capsys, classes):
     [
         ([], "predict_interval needs a model that was fitted with outer_bags"),
         (["--outer-bags", 4, "--no-bag-tables"], "tables=True"),
+        (["--outer-bags", 4, "--weak-learner", "tree"], "Tree(interaction_cst=3)"),
         (["--model", "rado"], "a RadoBoostClassifier has no intervals"),
     ],
 )

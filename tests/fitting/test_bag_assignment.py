@@ -43,12 +43,13 @@ def test_parts_go_by_row_number_class_and_seed_alone():
     assert 0.02 < np.mean(part[y == 0][1:] == part[y == 0][:-1]) < 0.09
 
 
-def test_bags_of_trees_leave_out_one_part_each():
-    for learner in (pb.Tree(), pb.Rule()):
+def test_bags_of_trees_without_terms_leave_out_one_part_each():
+    for learner in (pb.Tree(), pb.Rule(max_conditions=4)):
         bags = design_for(learner, 16)
         assert (bags.in_bag == ~np.eye(16, dtype=bool)).all()
         assert bags.share == 15 / 16
-    assert design_for(pb.Stump(), 16) is design(16)
+    for learner in (pb.Stump(), pb.Rule(), pb.Tree(interaction_cst=3)):
+        assert design_for(learner, 16) is design(16)
 
 
 def test_rows_of_weight_0_do_not_count():

@@ -138,9 +138,9 @@ def test_weights_count_as_rows():
 def test_bags_have_rounds_of_their_own(monkeypatch):
     counts = []
 
-    def see(fits, size):
+    def see(fits, size, **settings):
         counts.extend(len(rounds) for rounds in fits)
-        return average_rounds(fits, size)
+        return average_rounds(fits, size, **settings)
 
     monkeypatch.setattr("properboost.fitting.assemble.average_rounds", see)
     X, y = make_flags()

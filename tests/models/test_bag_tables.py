@@ -98,6 +98,10 @@ def test_trees_and_rules_are_averaged_over_bags(weak_learner):
     ]
     np.testing.assert_allclose(model.decision_function(X), np.mean(alone, axis=0), atol=1e-9)
     assert not hasattr(model, "importance_errors_")
+    if weak_learner == "tree":  # its paths may have any number of features
+        with pytest.raises(ValueError, match="at most three features on a path"):
+            model.predict_interval(X)
+        return
     probability, ends = model.predict_proba(X), model.predict_interval(X)
     assert ((ends[..., 0] <= probability) & (probability <= ends[..., 1])).all()
     error = np.std(alone, axis=0)

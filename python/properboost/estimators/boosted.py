@@ -175,7 +175,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         table, n_threads = self._open(X, coded=True)
         spread = self.ensemble_.bag_errors
         if spread is None:
-            raise ValueError("predict_interval needs a model that was fitted with outer_bags")
+            raise ValueError(
+                "predict_interval needs a model that was fitted with outer_bags, of look-up tables "
+                "or of trees with at most three features on a path, as with "
+                "Tree(interaction_cst=3)"
+            )
         link, reach = self._link, count_errors(spread.n_bags, confidence_level)
         raw = self.ensemble_.raw_predictions(table, n_threads)
         raws = spread.raw_predictions(table, n_threads)

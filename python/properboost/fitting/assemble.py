@@ -39,7 +39,8 @@ def assemble(
     features = stages.features.times(scaling.slopes_of_fits)
     check_size(plan, scaling, features.fits, has_pairs=has_pairs)
     fits = features.fits
-    models = _average(features, n_features if plan.is_cyclic else 1, are_bags=plan.bags is not None)
+    has_errors = plan.bags is not None and plan.options.weak_learner.is_readable
+    models = _average(features, n_features if plan.is_cyclic else 1, are_bags=has_errors)
     pair_weights: tuple[NDArray[np.float64], ...] = ()
     if stages.of_pairs is not None:
         of_pairs = stages.of_pairs.times(scaling.slopes_of_fits)
@@ -63,7 +64,7 @@ def assemble(
     bags: list[Ensemble] = []
     if plan.bags is not None and isinstance(ensemble, TableEnsemble):
         bags = [*collapse(ensemble, fits)]
-    elif plan.bags is not None and isinstance(ensemble, TreeEnsemble):
+    elif has_errors and isinstance(ensemble, TreeEnsemble):
         bags = [replace(ensemble, models=tuple(of_fit)) for of_fit in fits]
     ensemble, bags = _add_intercepts(plan, scaling, rows, ensemble, bags)
     return _add_bags(plan, ensemble, bags)

@@ -59,10 +59,10 @@ def deal(
 def design_for(learner: Learner, n_bags: int) -> BagDesign:
     """Return the design of `n_bags` bags of a weak learner.
 
-    The deviations of bags of trees and rules estimate no standard errors.  So each bag leaves out
-    only one of `n_bags` parts, because bags with more rows predict better.
+    The deviations of bags of trees without terms estimate no standard errors.  So each bag leaves
+    out only one of `n_bags` parts, because bags with more rows predict better.
     """
-    return BagDesign(~np.eye(n_bags, dtype=bool)) if learner.is_grown else design(n_bags)
+    return design(n_bags) if learner.is_readable else BagDesign(~np.eye(n_bags, dtype=bool))
 
 
 def deal_to_bags(

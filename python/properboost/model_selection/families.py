@@ -34,6 +34,7 @@ from properboost.parameters.declare import check_declared, declared, read, read_
 from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BIN, Learner
 
 __all__ = [
+    "BAGS_FROM",
     "FAMILIES",
     "GRID",
     "NAMES",
@@ -272,7 +273,8 @@ def _combine(family: Family, space: Space, effort: int | None) -> Combinations:
     if effort == 1:
         start = {name: values[:1] for name, values in start.items()}
     check = _check_readable if family.readable else None
-    return combine(space, family.settings, start, _count_draws(effort), check, never=family.never)
+    n_draws = _count_draws(family, effort)
+    return combine(space, family.settings, start, n_draws, check, never=family.never)
 
 
 def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[str, int]]:
@@ -403,7 +405,6 @@ def list_plans(
     space, by_family = settled.space, settled.by_family
     rows_per_bin = settled.rows_per_bin if is_auto(search, "rows_per_bin") else None
     has_draws = "weak_learner__n_draws" in space or not by_family
-    n_draws = 0 if has_draws else _count_draws(search.effort)
     plans: list[FamilyPlan] = []
     for name, combined in settled.families.items():
         family = _BY_NAME[name]
@@ -417,6 +418,7 @@ def list_plans(
             couples_first=by_family,  # a step tries the other coupling
         )  # fmt: skip
         placed = [_place(c, name if by_family else None, rows_per_bin) for c in candidates]
+        n_draws = 0 if has_draws else _count_draws(family, search.effort)
         plans.append(FamilyPlan(family, space, n_draws, placed))
     return plans
 
@@ -449,7 +451,13 @@ DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
 """The draws of trees in the final model, by effort."""
 
 
-def _count_draws(effort: int | None) -> int:
+BAGS_FROM = 3
+"""The least effort at which readable models have bags, and trees among them no draws."""
+
+
+def _count_draws(family: Family, effort: int | None) -> int:
+    if family.readable and (effort or 0) >= BAGS_FROM:
+        return 1
     return DRAWS_OF_EFFORT.get(effort or 0, 1)
 
 

@@ -46,7 +46,13 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
 from properboost.model_selection.cv_splits import are_representative, choose_folds, choose_split
 from properboost.model_selection.deadline import Deadline
-from properboost.model_selection.families import NAMES, SearchDesign, is_auto, list_plans
+from properboost.model_selection.families import (
+    BAGS_FROM,
+    NAMES,
+    SearchDesign,
+    is_auto,
+    list_plans,
+)
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
@@ -73,8 +79,8 @@ __all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
 FOLDS_FROM = 3
 """The least effort at which cv="auto" is folds, and not one split."""
 
-BAGS_FROM, AUTO_BAGS = 3, 16
-"""The least effort at which readable models have bags, and their number."""
+AUTO_BAGS = 16
+"""The bags of readable models from `BAGS_FROM` on."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
@@ -205,8 +211,8 @@ class SearchRun:
         n_bags = 0
         if are_pinned:
             n_bags = make_bags(params["outer_bags"]).n_bags
-        elif (search.effort or 0) >= BAGS_FROM and not learner.is_grown:
-            n_bags = AUTO_BAGS
+        elif (search.effort or 0) >= BAGS_FROM and learner.is_readable:
+            n_bags = AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0
         if not n_bags:
             return None
         try:

@@ -81,9 +81,10 @@ class SearchParameters(PatienceParameters):
         kind="int or None",
         doc="""
         How far the search goes.  1 compares look-up tables and symmetric trees with lines in their
-        leaves, 2 also stumps and trees, both on one split (see `cv`).  3 has all families, pairs of
-        features and five folds, and moves the best family's settings by steps; 4 and 5 take more
-        steps.  None compares every combination of the space's lists, and nothing else.
+        leaves, readable or not, 2 also stumps, trees and readable trees, both on one split (see
+        `cv`).  3 has all families, pairs of features and five folds, and moves the settings of the
+        best family and of the best readable one by steps; 4 and 5 take more steps.  None compares
+        every combination of the space's lists, and nothing else.
         """,
         option="how far the search goes, 1 to 5; none compares only listed values",
     )
@@ -91,9 +92,11 @@ class SearchParameters(PatienceParameters):
         default=False,
         check=checks.boolean,
         doc="""
-        Whether only additive models are compared: look-up tables of single features and of pairs.
+        Whether only sums of functions of at most three features are compared: look-up tables,
+        stumps, pairs, and trees with at most three features on a path.  Otherwise such a model is
+        chosen if it is behind the best by no more than noise.
         """,
-        option="compare only models that are tables of single features and of pairs",
+        option="compare only sums of functions of at most three features",
     )
     time_limit: float | None = parameter(
         default=None,

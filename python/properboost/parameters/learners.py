@@ -344,6 +344,8 @@ class Tree(Grown):
         features on a path, the model is a sum of functions of at most k features.  None is no
         limit.
         """,
+        option="the most features on a path of a tree; with at most 3 the model is a sum of "
+        "functions that can be drawn",
         engine=False,
     )
     linear_leaves: bool = parameter(
@@ -351,8 +353,7 @@ class Tree(Grown):
         check=checks.boolean,
         doc="""
         Whether a leaf has a ridge model in up to four numeric features of the splits above it.  Its
-        features are the means of bins, so nothing extrapolates.  Such models have no
-        `contributions`.
+        features are the means of bins, so nothing extrapolates.
         """,
         option="leaves of trees are ridge models in the means of bins",
     )

@@ -248,8 +248,9 @@ class EarlyStopping(PatienceParameters, Component):
 class Bags(Component):
     """Fits to three quarters of the rows each, whose mean is the model.
 
-    Their spread gives standard errors, see `predict_interval`.  Trees and rules are grown without
-    one of `n_bags` parts of the rows, and have no standard errors.
+    Their spread gives standard errors, see `predict_interval`.  Trees and rules that may have more
+    than three features on a path learn from all but one of `n_bags` parts of the rows, and have no
+    standard errors.
 
     Examples
     --------

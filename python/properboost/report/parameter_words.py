@@ -114,7 +114,7 @@ _PARAMETERS = {
         "How far the search goes, from 1 (few candidates, quick) to 5; None compares listed "
         "values only."
     ),
-    "readable": "Whether only models that can be drawn feature by feature were compared.",
+    "readable": "Whether only models that can be drawn, term by term, were compared.",
     "time_limit": "The seconds after which the search takes the best candidate so far.",
     "cv": (
         "The number of parts into which rows are divided, to compare candidates on rows held out."
