@@ -47,14 +47,14 @@ def list_families(space, effort=3):
         ({"calibration": None, "calibration__slope": 1.0}, 3, "which has a slope itself"),
         ({"weak_learner__max_leaf_nodes": 8}, 1,
          "effort=1: Tree.max_leaf_nodes must be None with grow_policy='symmetric'"),
-        ({"weak_learner__max_leaf_nodes": 8}, 1, "; effort=2 has trees with it"),
+        ({"weak_learner__max_leaf_nodes": 8}, 1, "; effort=2 has readable trees with it"),
         ({"weak_learner__linear_leaves": False}, 1,
          "has weak_learner__linear_leaves=False, which no family has with effort=1; effort=2 has"),
         ({"weak_learner__max_features": 1.0, "weak_learner__n_draws": 3}, 3,
          "where nothing is drawn"),
         ({"weak_learner__max_depth": [5, 9]}, 1, "max_depth=9, which no family has with effort=1"),
         ({"weak_learner__max_depth": [5, 9]}, 1,
-         "Tree.max_depth must be at most 7 with grow_policy='symmetric'; effort=2 has trees"),
+         "Tree.max_depth must be at most 7 with grow_policy='symmetric'; effort=2 has readable trees"),
         ({"weak_learner__max_conditions": 3}, 3, "effort=3; add 'weak_learner': 'rule'"),
         ({"weak_learner__max_depth": 3}, None,
          "is no field of a Table, the weak_learner if none is named; add 'weak_learner': 'tree'"),
@@ -85,7 +85,7 @@ def test_what_no_search_can_keep_is_refused(space, effort, message):
 def test_a_learner_that_cannot_be_read_is_refused_by_a_readable_search():
     message = "no family has with effort=3 and readable=True$"
     with pytest.raises(ValueError, match=message):
-        design_search({"weak_learner__max_depth": 3}, readable=True)
+        design_search({"weak_learner__linear_leaves": False}, readable=True)
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,15 @@ def test_tables_of_any_number_of_cells_are_a_family():
     ("space", "effort", "left_out"),
     [
         ({"weak_learner": "rule"}, 1,
-         ["left out: tables, symmetric trees with lines (weak_learner='rule')"]),
+         ["left out: tables, readable symmetric trees, symmetric trees with lines "
+          "(weak_learner='rule')"]),
         ({"weak_learner": pb.Tree(max_depth=3)}, 1,
-         ["left out: tables, symmetric trees with lines (weak_learner=Tree(max_depth=3))"]),
+         ["left out: tables, readable symmetric trees, symmetric trees with lines "
+          "(weak_learner=Tree(max_depth=3))"]),
         ({"weak_learner": ["rule", "table"]}, 1,
          ["left out: tables (weak_learner='rule')",
-          "left out: symmetric trees with lines (weak_learner=['rule', 'table'])"]),
+          "left out: readable symmetric trees, symmetric trees with lines "
+          "(weak_learner=['rule', 'table'])"]),
     ],
     ids=str,
 )  # fmt: skip

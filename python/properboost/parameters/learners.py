@@ -345,7 +345,7 @@ class Tree(Grown):
         limit.
         """,
         option="the most features on a path of a tree; with at most 3 the model is a sum of "
-        "functions that can be drawn",
+        "functions that can be drawn; none sets no limit",
         engine=False,
     )
     linear_leaves: bool = parameter(
