@@ -54,7 +54,7 @@ def list_families(space, effort=3):
          "where nothing is drawn"),
         ({"weak_learner__max_depth": [5, 9]}, 1, "max_depth=9, which no family has with effort=1"),
         ({"weak_learner__max_depth": [5, 9]}, 1,
-         "Tree.max_depth must be at most 7 with grow_policy='symmetric'; effort=2 has readable trees"),
+         "at most 7 with grow_policy='symmetric'; effort=2 has readable trees"),
         ({"weak_learner__max_conditions": 3}, 3, "effort=3; add 'weak_learner': 'rule'"),
         ({"weak_learner__max_depth": 3}, None,
          "is no field of a Table, the weak_learner if none is named; add 'weak_learner': 'tree'"),
@@ -144,15 +144,15 @@ def test_tables_of_any_number_of_cells_are_a_family():
     ("space", "effort", "left_out"),
     [
         ({"weak_learner": "rule"}, 1,
-         ["left out: tables, readable symmetric trees, symmetric trees with lines "
-          "(weak_learner='rule')"]),
+         [("left out: tables, readable symmetric trees, symmetric trees with lines "
+          "(weak_learner='rule')")]),
         ({"weak_learner": pb.Tree(max_depth=3)}, 1,
-         ["left out: tables, readable symmetric trees, symmetric trees with lines "
-          "(weak_learner=Tree(max_depth=3))"]),
+         [("left out: tables, readable symmetric trees, symmetric trees with lines "
+          "(weak_learner=Tree(max_depth=3))")]),
         ({"weak_learner": ["rule", "table"]}, 1,
          ["left out: tables (weak_learner='rule')",
-          "left out: readable symmetric trees, symmetric trees with lines "
-          "(weak_learner=['rule', 'table'])"]),
+          ("left out: readable symmetric trees, symmetric trees with lines "
+          "(weak_learner=['rule', 'table'])")]),
     ],
     ids=str,
 )  # fmt: skip
