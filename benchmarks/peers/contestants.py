@@ -534,6 +534,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "trees, untuned": at_defaults(default_trees),
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
     "search, readable": compare_families(readable=True),
+    "search, readable, effort 2": compare_families(readable=True, effort=2),
     "search, readable, no pairs": compare_families(readable=True, space={"interactions": 0}),
     "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
     "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
