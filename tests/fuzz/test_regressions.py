@@ -454,6 +454,16 @@ def test_values_times_heavy_weights_are_merged():
     hold(model, X, y, weight, only="a model merged with itself is the model")
 
 
+def test_log_odds_of_the_least_gains_have_no_slope():
+    """The slope of log-odds over raw predictions overflowed, and NumPy warned."""
+    X, y = np.array([[0], [0]]), np.array([0, 1])
+    model = pb.ProperBoostClassifier(gain=1e-310).fit(X, y)
+    hold(
+        model, X, y,
+        only="shape functions and contributions are finite and add up to the raw prediction",
+    )  # fmt: skip
+
+
 def test_heavy_weights_and_large_values_are_put_in_order():
     """The products of both overflowed in the isotonic regression, which then was in no order."""
     X, y = np.array([[1.0], [0.0]]), np.array([0, 1])

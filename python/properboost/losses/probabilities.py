@@ -93,7 +93,10 @@ class Link:
         raw = self.loss.link(_LOGISTIC)
         if not raw.all():  # the least gains round it to 0
             return None
-        slopes = (np.log(_LOGISTIC) - np.log1p(-_LOGISTIC)) / raw
+        with np.errstate(over="ignore"):  # gains near the least float
+            slopes = (np.log(_LOGISTIC) - np.log1p(-_LOGISTIC)) / raw
+        if not np.isfinite(slopes).all():
+            return None
         return float(slopes[-1]) if np.ptp(slopes) <= 1e-12 * np.abs(slopes).max() else None
 
     def of_class(
