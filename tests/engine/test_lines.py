@@ -459,13 +459,6 @@ def test_what_has_no_lines_refuses_them(settings, what):
         fit_tree(X, y, linear_leaves=True, **settings)
 
 
-def test_lines_have_no_shape_functions():
-    X, y = noisy()
-    model = fit_tree(X, y, linear_leaves=True)
-    with pytest.raises(ValueError, match="no shape functions"):
-        model.shape_function(0)
-
-
 PROGRAM = """
 result = []
 for codes, features, means, segments, weight, learner in data:

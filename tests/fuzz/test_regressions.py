@@ -1,5 +1,8 @@
 """Test the failures that the fuzzer found, in their shrunk form."""
 
+import re
+import sqlite3
+
 import numpy as np
 import pytest
 
@@ -462,6 +465,21 @@ def test_log_odds_of_the_least_gains_have_no_slope():
         model, X, y,
         only="shape functions and contributions are finite and add up to the raw prediction",
     )  # fmt: skip
+
+
+def test_sqlite_reads_numbers_next_to_the_middle_of_two_doubles():
+    """It rounded the shortest digits of a constant twice, to the neighbour."""
+    X = np.arange(6.0)[:, None]
+    y = np.array([0, 0, 1, 0, 1, 1])
+    model = pb.ProperBoostClassifier(
+        n_estimators=1, calibration=pb.Calibration(intercept=-0.168153272191)
+    ).fit(X, y)
+    query = pb.export.to_sql(model, dialect="sqlite", table="rows")
+    literals = re.findall(r"\d+\.\d+e0", query)
+    assert "0.16815327219099999e0" in literals
+    with sqlite3.connect(":memory:") as database:
+        for literal in literals:
+            assert database.execute(f"SELECT {literal}").fetchone() == (float(literal),)
 
 
 def test_heavy_weights_and_large_values_are_put_in_order():

@@ -275,7 +275,9 @@ class _Query:
         if not self._dialect.exact and value != 0.0 and not _PARSED[0] < abs(value) < _PARSED[1]:
             return self._multiply(value)
         digits = repr(value)
-        if len(digits) > _SHORT:
+        # The shortest digits may lie next to the middle of two doubles, where readers that round
+        # twice take the wrong one.
+        if len(digits) > _SHORT or not self._dialect.exact:
             digits = f"{value:.17g}"
         if "e" not in digits:
             digits = f"{digits.removesuffix('.0')}e0"
