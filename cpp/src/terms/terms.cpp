@@ -80,7 +80,7 @@ class CellSums {
  public:
   CellSums(const TermGrid& grid, const double* shares) : grid_(grid), sums_(grid.cells(), 0.0) {
     for (std::size_t axis = 0; axis < grid.set.size; ++axis) {
-      set_shares(axis, shares + grid.set.features[axis] * kMaxCodes);
+      set_shares(axis, shares + std::size_t{grid.set.features[axis]} * kMaxCodes);
     }
   }
 
