@@ -543,9 +543,7 @@ class TermGrid(metaclass=_Bound):
 class Terms(metaclass=_Bound):
     """The sets of features that are on the paths of forests, at most three each."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        """Raise TypeError: `find_terms` makes them."""
-
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def features(self) -> list[tuple[int, ...]]: ...
     def find_levels(self) -> list[tuple[NDArray[np.uint8], ...]]:
