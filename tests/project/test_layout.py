@@ -23,8 +23,8 @@ ELSEWHERE = {
         "models/bag_errors.py", "models/standard_errors.py", "models/tree_bags.py",
     ],
     "models/test_tree_terms.py": [
-        "inspection/term_list.py", "models/table_terms.py", "models/term_grid.py",
-        "models/terms.py",
+        "inspection/term_list.py", "models/lay_term_grids.py", "models/table_terms.py",
+        "models/term_grid.py", "models/terms.py",
     ],
     "fitting/test_draws.py": ["models/averaging.py"],
     "models/test_ensemble.py": ["models/make_ensemble.py", "models/tree_ensemble.py"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
@@ -300,8 +300,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         terms = self.ensemble_.terms
         if terms is None:
             raise ValueError(self.ensemble_.not_additive)
-        n_threads = checks.count_threads(self.n_jobs)
-        terms.prepare(range(terms.n_models), n_threads, with_bags=True)
+        return terms
+
+    def _prepare_terms(self, models: Iterable[int] | None = None, *, with_bags: bool) -> Terms:
+        """Return the terms, once all threads have computed the tables of models, or of all."""
+        terms = self._terms()
+        models = range(terms.n_models) if models is None else models
+        terms.prepare(models, checks.count_threads(self.n_jobs), with_bags=with_bags)
         return terms
 
     @property
@@ -316,7 +321,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Look-up tables have terms, and so do trees whose paths have at most three features, as with
         ``Tree(interaction_cst=3)``.
         """
-        return list_terms(self._terms(), getattr(self, "feature_names_in_", None))
+        terms = self._prepare_terms(with_bags=True)
+        return list_terms(terms, getattr(self, "feature_names_in_", None))
 
     def term_function(
         self, features: Any, class_: Any = None, scale: Scale = "raw"
@@ -400,7 +406,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
         """Return the precision of a term's table, or None if it is unknown."""
-        terms = self._terms()
+        terms = self._prepare_terms([model], with_bags=True)
         errors, p_value = terms.errors_of(model, term), terms.p_value_of(model, term)
         if errors is None or p_value is None:
             return None
@@ -408,10 +414,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     def _scale_function(self, term: int, class_: Any, scale: Scale) -> EffectScale:
         """Return the scaling of a term's function."""
-        terms = self._terms()
         if class_ is None and len(self.classes_) > 2:
             class_ = self._rank_classes(term)[0]
         scaling = self._make_scaling(class_, scale)
+        terms = self._prepare_terms(scaling.models, with_bags=False)
         return scaling.about(np.array([terms.find_average(m) for m in scaling.models]))
 
     def _make_scaling(self, class_: Any, scale: Scale) -> EffectScale:
@@ -422,7 +428,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
 
     def _rank_classes(self, term: int) -> list[Any]:
         """Return the classes in the order of a term's effect, the largest first."""
-        terms = self._terms()
+        terms = self._prepare_terms(with_bags=False)
         shares, moved = terms.shares_of(term), []
         for m in range(len(self.ensemble_.models)):
             changes = np.abs(terms.table_of(m, term) - terms.mean_of(m, term))

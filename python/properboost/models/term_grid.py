@@ -14,9 +14,11 @@ from properboost.data.whole_sums import add_up_by
 
 __all__ = [
     "MOST_TERM_CELLS",
+    "Spread",
     "TermGrid",
     "coarsen",
     "find_parts",
+    "find_way",
     "refine",
     "weigh_cells",
 ]
@@ -166,3 +168,34 @@ def find_parts(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> Array
     totals = parts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0.0)
     return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The levels of a part, by axis, in each level of the term to which it moves.
+
+    An axis has the level that each level is in, or the share of each that is in every other.
+    """
+
+    ways: tuple[NDArray[np.intp] | Array, ...]
+
+    def apply(self, part: Array) -> Array:
+        """Return a part in the cells of the term to which it moves."""
+        for axis, way in enumerate(self.ways):
+            if way.ndim == 1:
+                part = part.take(way.astype(np.intp, copy=False), axis=axis)
+            else:
+                moved = np.moveaxis(part, axis, 0)
+                moved = (way.reshape(*way.shape, *[1] * (part.ndim - 1)) * moved[None]).sum(axis=1)
+                part = np.moveaxis(moved, 0, axis)
+        return part
+
+
+def find_way(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> NDArray[np.intp] | Array:
+    """Return the level of another grid that each level is in, or its share in each of them.
+
+    Shares are by training weight; none are needed where every level is within one.
+    """
+    shares = find_parts(level, coarser, weight)
+    is_within = bool((shares.max(axis=1) == 1.0).all())
+    return shares.argmax(axis=1) if is_within else shares

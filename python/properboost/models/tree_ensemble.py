@@ -13,15 +13,10 @@ from properboost.data.binning import Binning
 from properboost.data.table import InputTable
 from properboost.models.bag_errors import BagErrors
 from properboost.models.ensemble import Ensemble, Rounds, share_savings
+from properboost.models.lay_term_grids import WeighCells, find_tree_terms, lay_term_grids
 from properboost.models.term_grid import TermGrid
 from properboost.models.tree_bags import TreeBags
-from properboost.models.tree_terms import (
-    TreesOfBag,
-    TreeTerms,
-    WeighCells,
-    find_tree_terms,
-    lay_term_grids,
-)
+from properboost.models.tree_terms import TermLayout, TreesOfBag, TreeTerms
 
 __all__ = ["TreeEnsemble"]
 
@@ -58,10 +53,7 @@ class TreeEnsemble(Ensemble):
         assert self.grids is not None
         constants = np.array([_add_constants(rounds) for rounds in self.models])
         return TreeTerms(
-            self.binning,
-            self.bin_weights,
-            native,
-            self.grids,
+            TermLayout(self.bin_weights, native, self.grids),
             self.joint,
             tuple((self.intercept + constants).tolist()),
             () if self.bags is None else self._divide_by_bag(),

@@ -61,7 +61,7 @@ def list_terms(model: TableClassifier) -> list[Term]:
 
 def _list_terms_of_trees(model: BoostedClassifier, names: Sequence[str]) -> list[Term]:
     """Return the terms of trees; a feature's importance has an equal share of its joint terms'."""
-    terms = model._terms()
+    terms = model._prepare_terms(with_bags=True)
     deviations = terms.importances()
     total = float(deviations.sum()) or 1.0
     importances, errors = deviations / total, terms.importance_errors()
@@ -87,7 +87,7 @@ def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     """Return whether each term may be noise for every class; None without bags."""
     if not isinstance(model, BoostedClassifier) or model.ensemble_.terms is None:
         return None
-    terms = model._terms()
+    terms = model._prepare_terms(with_bags=True)
     if terms.n_bags == 0:
         return None
     p_values = np.array(

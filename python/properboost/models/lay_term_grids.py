@@ -1,0 +1,48 @@
+"""The terms of trees, and a grid for each of them."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost import _core
+from properboost.data.binning import Binning, NumericBins
+from properboost.models.term_grid import TermGrid, coarsen, refine
+from properboost.models.terms import Features
+
+__all__ = ["WeighCells", "find_tree_terms", "lay_term_grids"]
+
+Array = NDArray[np.float64]
+
+WeighCells = Callable[[Sequence[TermGrid]], Sequence[Array]]
+"""A function that returns the training weight of every cell of grids."""
+
+
+def find_tree_terms(binning: Binning, forests: Sequence[_core.Forest]) -> _core.Terms | None:
+    """Return the terms of forests, or None if a path has more than three features."""
+    return _core.find_terms(binning.native, list(forests))
+
+
+def lay_term_grids(
+    native: _core.Terms, binning: Binning, bin_weights: Sequence[Array], weigh: WeighCells
+) -> tuple[TermGrid, ...]:
+    """Return a grid for each term of several features, and for each pair within one of three."""
+    levels: dict[Features, list[tuple[NDArray[np.uint8], ...]]] = {}
+    for features, of_term in zip(native.features, native.find_levels(), strict=True):
+        for size in (2, 3):
+            for axes in combinations(range(len(features)), size):
+                subset = tuple(features[axis] for axis in axes)
+                levels.setdefault(subset, []).append(tuple(of_term[axis] for axis in axes))
+    grids = []
+    for features in sorted(levels, key=lambda features: (len(features), features)):
+        refined = [refine(of_axis) for of_axis in zip(*levels[features], strict=True)]
+        bins = [binning.features[j] for j in features]
+        kinds = [(of_axis.n_bins, isinstance(of_axis, NumericBins)) for of_axis in bins]
+        coarse = coarsen(refined, kinds, [bin_weights[j] for j in features])
+        grids.append(TermGrid(features, coarse, np.empty(0)))
+    weights = weigh(grids)
+    return tuple(
+        TermGrid(grid.features, grid.levels, weight.reshape(grid.shape))
+        for grid, weight in zip(grids, weights, strict=True)
+    )
