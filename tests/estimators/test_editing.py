@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_wine
 
 import properboost as pb
 
@@ -29,6 +29,12 @@ def fit(X, y, **settings):
     return pb.ProperBoostClassifier(**{"n_estimators": 15, "interactions": 2, **settings}).fit(X, y)
 
 
+def find_mean(model, X, *, is_joint):
+    """Return the mean raw predictions, of a joint model less their mean over the classes."""
+    mean = np.mean(model.decision_function(X), axis=0)
+    return mean - np.mean(mean) if is_joint else mean
+
+
 KINDS = [
     {},
     {"interactions": 0, "weak_learner": pb.Table(max_cells=None)},
@@ -36,10 +42,19 @@ KINDS = [
     {"outer_bags": 4},
     {"outer_bags": pb.Bags(4, tables=False)},
 ]
+TREE_KINDS = [
+    {"weak_learner": pb.Tree(interaction_cst=3)},
+    {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3, linear_leaves=True)},
+    {"weak_learner": pb.Tree(interaction_cst=2, linear_leaves=True), "outer_bags": 4},
+    {"weak_learner": pb.Tree(interaction_cst=3, max_features=0.5, n_draws=4)},
+    {"weak_learner": "stump"},
+    {"weak_learner": pb.Rule(max_conditions=3)},
+]
+TREE_KINDS = [{"interactions": 0, **kind} for kind in TREE_KINDS]
 FORMS = [(2, "auto"), (3, "softmax"), (3, "canonical"), (3, "one_vs_rest")]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *TREE_KINDS], ids=str)
 @pytest.mark.parametrize(("n_classes", "form"), FORMS)
 def test_what_is_set_is_there_and_nothing_else_moves(kind, n_classes, form):
     X, y = make(n_classes=n_classes)
@@ -74,13 +89,14 @@ def test_what_is_set_is_there_and_nothing_else_moves(kind, n_classes, form):
     assert [edit["feature"] for edit in model.edits_] == ["age", "town"]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *TREE_KINDS], ids=str)
 @pytest.mark.parametrize(("n_classes", "form"), FORMS)
 def test_a_removed_feature_has_no_part(kind, n_classes, form):
     X, y = make(n_classes=n_classes)
     model = fit(X, y, multiclass=form, **kind)
     before, pairs = {j: model.shape_function(j, 1) for j in X}, model.pairs_
-    mean = np.mean(model.decision_function(X), axis=0)
+    is_joint = form in ("softmax", "canonical")
+    mean = find_mean(model, X, is_joint=is_joint)
     model.remove_feature("size", reason="not to be used")
     other = X.assign(size=np.random.default_rng(1).permutation(X["size"]))
     np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(other))
@@ -88,8 +104,10 @@ def test_a_removed_feature_has_no_part(kind, n_classes, form):
     for j in X:
         expected = np.zeros_like(before[j].values) if j == "size" else before[j].values
         np.testing.assert_allclose(model.shape_function(j, 1).values, expected, atol=1e-12)
-    assert np.mean(model.decision_function(X), axis=0) == pytest.approx(mean, abs=1e-9)
-    assert model.feature_importances_[0] == 0.0
+    assert find_mean(model, X, is_joint=is_joint) == pytest.approx(mean, abs=1e-9)
+    assert not any("size" in term.features for term in model.terms_)
+    if kind not in TREE_KINDS:
+        assert model.feature_importances_[0] == 0.0
     (edit,) = model.edits_
     assert edit["method"] == "remove_feature"
     assert edit["reason"] == "not to be used"
@@ -100,12 +118,12 @@ def test_a_removed_feature_has_no_part(kind, n_classes, form):
 @given(
     seed=st.integers(0, 2**16),
     steps=st.lists(st.sampled_from(["set", "remove", "order"]), min_size=1, max_size=4),
-    kind=st.sampled_from(KINDS[:4]),
+    kind=st.sampled_from([*({**kind, "interactions": 1} for kind in KINDS[:4]), *TREE_KINDS]),
 )
 def test_files_hold_edited_models(seed, steps, kind, tmp_path_factory):
     rng = np.random.default_rng(seed)
     X, y = make(80, seed)
-    model = fit(X, y, **{**kind, "interactions": 1})
+    model = fit(X, y, **kind)
     for step in steps:
         feature = str(rng.choice(list(X)[:3]))
         if step == "set":
@@ -113,11 +131,12 @@ def test_files_hold_edited_models(seed, steps, kind, tmp_path_factory):
             model.set_shape_function(feature, rng.normal(size=len(shape.values)))
         elif step == "remove":
             model.remove_feature(feature)
-        elif (
-            not any(feature in pair for pair in model.pairs_)
-            and model.ensemble_.standard_errors is None
-        ):
+        elif not any(
+            feature in term.features and len(term.features) > 1 for term in model.terms_
+        ) and not kind.get("outer_bags"):
             model.monotonize(feature)
+            values = model.shape_function(feature).values
+            assert (np.diff(values) >= 0.0).all() or (np.diff(values) <= 0.0).all()
     path = tmp_path_factory.mktemp("edited") / "model.json"
     model.save_model(path)
     loaded = pb.load_model(path)
@@ -204,6 +223,35 @@ def test_bags_lose_a_feature_as_the_model_does():
     np.testing.assert_array_equal(model.predict_interval(other), model.predict_interval(X))
 
 
+def test_edited_trees_lose_their_bags_and_rules():
+    X, y = make()
+    trees = fit(X, y, interactions=0, weak_learner=pb.Tree(interaction_cst=2), outer_bags=4)
+    trees.remove_feature("size")
+    assert trees.shape_function("speed").standard_errors is None
+    with pytest.raises(ValueError, match="predict_interval needs"):
+        trees.predict_interval(X)
+    rules = fit(X, y, interactions=0, weak_learner="rule").remove_feature("size")
+    with pytest.raises(ValueError, match=r"rules\(\) is of models as they were fitted"):
+        rules.rules()
+
+
+def test_a_table_of_many_codes_is_several_trees():
+    """A tree has at most 255 nodes; a function of 255 bins needs more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = X[:, 0] * X[:, 1] > 0.0
+    model = fit(X, y, interactions=0, weak_learner=pb.Tree(interaction_cst=2), max_bins=255)
+    values = rng.normal(size=len(model.shape_function(0).values))
+    assert len(values) > 128
+    before = model.shape_function(0).values
+    raw = model.decision_function(X)
+    model.set_shape_function(0, values)
+    np.testing.assert_allclose(model.shape_function(0).values, values, rtol=0, atol=1e-12)
+    edges = model.ensemble_.binning.features[0].edges
+    moved = (values - before)[np.searchsorted(edges, X[:, 0])]
+    np.testing.assert_allclose(model.decision_function(X), raw + moved, rtol=0, atol=1e-11)
+
+
 def test_edits_are_refused_by_name():
     X, y = make()
     model = fit(X, y)
@@ -223,10 +271,10 @@ def test_edits_are_refused_by_name():
     with pytest.raises(ValueError, match="length"):
         model.remove_feature("length")
     assert model.edits_ == []
-    trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3).fit(
-        *load_iris(return_X_y=True)
+    trees = pb.ProperBoostClassifier(weak_learner=pb.Tree(max_features=1.0)).fit(
+        *load_wine(return_X_y=True)
     )
-    with pytest.raises(ValueError, match="only a model of look-up tables can be edited"):
+    with pytest.raises(ValueError, match="only if no path has more than three features"):
         trees.remove_feature(0)
 
 

@@ -143,9 +143,9 @@ def test_votes_of_two_classes_too(tmp_path):
         ({}, (0, 0), "direction must be 'auto', 1 or -1; got 0"),
         ({}, (0, True), "direction must be 'auto', 1 or -1; got True"),
         ({}, (0, "up"), "direction must be 'auto', 1 or -1; got 'up'"),
-        ({"interactions": [(0, 1)]}, (1,), "feature 1 must be in none of pairs_"),
-        ({"weak_learner": "tree"}, (0,), "only a model of look-up tables can be edited"),
-        ({"weak_learner": "rule"}, (0,), "only a model of look-up tables can be edited"),
+        ({"interactions": [(0, 1)]}, (1,), "feature 1 must be in no joint term"),
+        ({"weak_learner": "tree"}, (0,), "feature 0 must be in no joint term"),
+        ({"weak_learner": "rule"}, (0,), "feature 0 must be in no joint term"),
     ],
     ids=str,
 )

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from helpers.data_files import need
-from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
+from helpers.exports import (
+    MODELS,
+    find_edge_rows,
+    fit,
+    fit_edited_trees,
+    make_frame,
+    make_rows,
+)
 from properboost.datasets._adult import ADULT
 from properboost.export import onnx_graph, to_onnx
 from properboost.export.description import describe
@@ -93,6 +100,11 @@ def test_categories_and_hostile_names(name):
     session = open_graph(model)
     assert [port.name for port in session.get_inputs()] == list(new)
     assert [port.name for port in session.get_outputs()] == ["label_", "probabilities", "raw"]
+
+
+def test_trees_that_were_edited():
+    model, new = fit_edited_trees()
+    check(model, new, feed(new))
 
 
 def test_models_of_no_rounds_and_of_boolean_labels():

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 import properboost as pb
 from helpers.data_files import need
 from helpers.databases import DIALECTS, list_columns, open_database, skip_without
-from helpers.exports import MODELS, find_edge_rows, fit, make_frame, make_rows
+from helpers.exports import (
+    MODELS,
+    find_edge_rows,
+    fit,
+    fit_edited_trees,
+    make_frame,
+    make_rows,
+)
 from properboost import export
 from properboost.datasets._adult import ADULT
 from properboost.export.decisions import measure_depth
@@ -96,6 +103,11 @@ def test_categories_and_hostile_names(name, dialect):
     model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
     names = check(model, new, dialect)
     assert names == ["row", "label", "raw", "probability_ja", "probability_no'n"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_trees_that_were_edited(dialect):
+    check(*fit_edited_trees(), dialect)
 
 
 def test_adult():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.exports import MODELS, fit, make_frame, make_rows
+from helpers.exports import MODELS, fit, fit_edited_trees, make_frame, make_rows
 from properboost.export import encode_rows, to_treelite
 
 treelite = pytest.importorskip("treelite")
@@ -26,6 +26,10 @@ def test_raw_predictions_have_the_bits(name, n_classes):
 def test_categories(name):
     table, y, new = make_frame()
     check(pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y), new)
+
+
+def test_trees_that_were_edited():
+    check(*fit_edited_trees())
 
 
 def test_other_estimators():

@@ -65,3 +65,13 @@ def fit(n_classes=2, **parameters):
     X, y = make_rows(n_classes)
     model = pb.ProperBoostClassifier(**{"n_estimators": 8, **parameters}).fit(X, y)
     return model, find_edge_rows(model, X)
+
+
+def fit_edited_trees():
+    """Return a model of trees that was edited by hand, and rows with unseen categories."""
+    table, y, new = make_frame()
+    model = pb.ProperBoostClassifier(n_estimators=8, weak_learner=pb.Tree(interaction_cst=3))
+    model.fit(table, y)
+    n_towns = len(model.shape_function("town").values)
+    model.set_shape_function("town", np.linspace(-1.0, 1.0, n_towns), missing_value=0.3)
+    return model.remove_feature(NAMES[0]), new

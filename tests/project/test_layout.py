@@ -29,7 +29,9 @@ ELSEWHERE = {
     "fitting/test_draws.py": ["models/averaging.py"],
     "models/test_ensemble.py": ["models/make_ensemble.py", "models/tree_ensemble.py"],
     "estimators/test_arboost.py": ["models/damped_ensemble.py"],
-    "estimators/test_editing.py": ["models/edits.py", "persistence/edits.py"],
+    "estimators/test_editing.py": [
+        "models/edits.py", "models/isotonic.py", "models/table_trees.py", "persistence/edits.py",
+    ],
     "estimators/test_merging.py": ["models/merging.py"],
     "dask/test_classifier.py": ["dask/cluster_rows.py", "dask/partition_scan.py", "dask/table.py"],
     "dask/test_shards.py": ["dask/on_scheduler.py", "dask/on_worker.py"],

@@ -292,7 +292,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
     def _tables(self) -> TableEnsemble:
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
-            raise ValueError("only a model of look-up tables can be edited; this one is of trees")
+            raise ValueError("explain_global is for look-up tables; this model is of trees")
         return self.ensemble_
 
     def _terms(self) -> Terms:
@@ -773,6 +773,11 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
             In the order of the rounds.  The raw prediction is `intercept_` plus the sum of their
             values.
 
+        Raises
+        ------
+        ValueError
+            If the model is not of rules or was edited, or there is no such class.
+
         Examples
         --------
         >>> from properboost import ProperBoostClassifier
@@ -783,6 +788,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         106.1 < worst perimeter and 20.44 < worst texture: -1, otherwise +1
         """
         self._check_fitted()
+        if self.ensemble_.edits:
+            raise ValueError("rules() is of models as they were fitted; this one was edited")
         label, model, sign = self._find_model(class_)
         rounds, features = self.ensemble_.models[model], self.ensemble_.binning.features
         trees = [(rounds.tree(t), rounds.table(t)) for t in range(len(rounds))]

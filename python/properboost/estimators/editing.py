@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,18 @@ from properboost.data.binning import NumericBins
 from properboost.data.frames import find_feature
 from properboost.models.edits import Edit, EditMethod, check_reason, measure_change
 from properboost.models.ensemble import LARGEST_RAW, Ensemble
-from properboost.models.table_ensemble import TableEnsemble, regress_isotonic
+from properboost.models.isotonic import regress_isotonic
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.terms import Terms
+from properboost.models.tree_ensemble import TreeEnsemble
 
 __all__ = ["EditingMixin"]
 
+_Editable: TypeAlias = TableEnsemble | TreeEnsemble
+
 
 class EditingMixin:
-    """The methods that edit a fitted model of look-up tables."""
+    """The methods that edit a fitted model of look-up tables, or of trees that have terms."""
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -28,7 +33,7 @@ class EditingMixin:
     def _check_fitted(self) -> None:
         raise NotImplementedError
 
-    def _tables(self) -> TableEnsemble:
+    def _prepare_terms(self, models: Iterable[int] | None = None, *, with_bags: bool) -> Terms:
         raise NotImplementedError
 
     def _find_model(self, class_: Any) -> tuple[Any, int, float]:
@@ -51,16 +56,17 @@ class EditingMixin:
         self,
         method: EditMethod,
         feature: int,
-        edited: TableEnsemble,
+        edited: _Editable,
         models: Sequence[int],
         **details: Any,
     ) -> None:
         """Take over an edited ensemble, with the change of a feature's functions in `models`."""
-        before = self._tables()
-        weight = before.bin_weights[feature]
-        share = weight / (weight.sum() or 1.0)
+        before, after = self._prepare_terms(models, with_bags=False), edited.terms
+        assert after is not None
         moved = [
-            measure_change(before.table_of(m, feature), edited.table_of(m, feature), share)
+            measure_change(
+                before.table_of(m, feature), after.table_of(m, feature), before.shares_of(feature)
+            )
             for m in models
         ]
         edit = Edit(
@@ -70,7 +76,7 @@ class EditingMixin:
             mean_change=sum(mean for _, mean in moved) / len(moved),
             **details,
         )
-        self._replace_ensemble(replace(edited, edits=(*before.edits, edit)))
+        self._replace_ensemble(replace(edited, edits=(*self.ensemble_.edits, edit)))
 
     def _replace_ensemble(self, ensemble: Ensemble) -> None:
         """Set the ensemble, also of the best estimator, with which a search shares it."""
@@ -92,7 +98,7 @@ class EditingMixin:
         Parameters
         ----------
         feature : int or str
-            Position or name of a numeric feature that is in none of `pairs_`.
+            Position or name of a numeric feature that is in no joint term of `terms_`.
         direction : {"auto", 1, -1}, default="auto"
             Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1); "auto"
             changes less.
@@ -107,14 +113,14 @@ class EditingMixin:
         Raises
         ------
         ValueError, TypeError
-            If the model has more than two classes or no shape functions, or the feature is
-            categorical or in a pair.
+            If the model has more than two classes or no terms, or the feature is categorical or in
+            a joint term.
 
         References
         ----------
         .. [1] Barlow et al. (1972). Statistical inference under order restrictions.
         """
-        ensemble = self._tables()
+        ensemble, terms = self._open_terms()
         j = self._find_position(feature)
         label = f"feature {feature!r}"
         if len(self.classes_) > 2:
@@ -124,15 +130,15 @@ class EditingMixin:
             )
         if not isinstance(ensemble.binning.features[j], NumericBins):
             raise ValueError(f"{label} must be numeric; it is categorical")
-        if any(j in (pair.first, pair.second) for pair in ensemble.pairs):
+        if any(j in features and len(features) > 1 for features in terms.list_used()):
             raise ValueError(
-                f"{label} must be in none of pairs_: the pair's table is in no order; fit with "
+                f"{label} must be in no joint term: that term's table is in no order; fit with "
                 "monotonic_cst, or without interactions"
             )
         if direction not in ("auto", 1, -1) or isinstance(direction, bool):
             raise ValueError(f"direction must be 'auto', 1 or -1; got {direction!r}")
         n_bins = ensemble.binning.features[j].n_bins
-        table, weight = ensemble.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
+        table, weight = terms.table_of(0, j)[:n_bins], ensemble.bin_weights[j][:n_bins]
         possible = (1, -1) if direction == "auto" else (int(direction),)
         unit = np.abs(table).max() or 1.0  # squares without a unit may overflow
         changes = [
@@ -174,18 +180,19 @@ class EditingMixin:
         -------
         self : object
             The model, compact from then on: no `history_`, no staged predictions, no warm start.
-            It loses the feature's standard errors, those of importances, and `predict_interval`.
+            It loses the feature's standard errors, those of importances, and `predict_interval`;
+            trees lose all standard errors.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has no shape functions, there is no such feature or class, or the values
+            If the model has no terms, there is no such feature or class, or the values
             are not finite numbers, one for each bin.
         """
-        ensemble = self._tables()
+        ensemble, terms = self._open_terms()
         j = self._find_position(feature)
         _, m, sign = self._find_model(class_)
-        table = ensemble.table_of(m, j).copy()
+        table = terms.table_of(m, j).copy()
         n_bins = ensemble.binning.features[j].n_bins
         table[:n_bins] = sign * _read_table("values", values, (n_bins,))
         if missing_value is not None:
@@ -200,8 +207,8 @@ class EditingMixin:
     def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
         """Take a feature out of the model, in place: predictions depend on it no more.
 
-        The mean of its shape function over the training rows moves into the intercept.  Its pairs
-        are removed, too.  `X` still has the column.  A fit without the feature is better.
+        The mean of its shape function over the training rows moves into the intercept.  Its joint
+        terms are removed, too.  `X` still has the column.  A fit without the feature is better.
 
         Parameters
         ----------
@@ -214,14 +221,14 @@ class EditingMixin:
         -------
         self : object
             The model, compact from then on, as after `set_shape_function`.  Standard errors and
-            intervals are those of the features that are left.
+            intervals are those of the features that are left; trees lose them.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has no shape functions, or there is no such feature.
+            If the model has no terms, or there is no such feature.
         """
-        ensemble = self._tables()
+        ensemble, _ = self._open_terms()
         j = self._find_position(feature)
         self._record(
             "remove_feature",
@@ -231,6 +238,12 @@ class EditingMixin:
             reason=check_reason(reason),
         )
         return self
+
+    def _open_terms(self) -> tuple[_Editable, Terms]:
+        """Return the ensemble and its terms, once they are computed."""
+        terms = self._prepare_terms(with_bags=False)
+        assert isinstance(self.ensemble_, TableEnsemble | TreeEnsemble)
+        return self.ensemble_, terms
 
     def _find_position(self, feature: int | str) -> int:
         return find_feature(feature, getattr(self, "feature_names_in_", None), self.n_features_in_)

@@ -145,6 +145,19 @@ class Rounds:
         )
 
     @classmethod
+    def of_tree(cls, nodes: TreeNodes, values: NDArray[np.float64]) -> "Rounds":
+        """Return the round of one tree, without a history."""
+        return cls(
+            feature=np.array([-1], dtype=np.int32),
+            cost=np.zeros(1),
+            step=np.ones(1),
+            risk=np.zeros(1),
+            offsets=np.array([0, len(values)], dtype=np.int64),
+            values=values,
+            trees=nodes,
+        )
+
+    @classmethod
     def from_native(cls, rounds: "_core.Rounds | Rounds", *, with_moves: bool = False) -> "Rounds":
         """Convert the engine's rounds, with the moves of margins if `with_moves`.
 
@@ -222,6 +235,26 @@ class Rounds:
         nothing = np.zeros(len(self))
         trees = None if self.trees is None else self.trees.without_savings()
         return replace(self, cost=nothing, risk=nothing, trees=trees, estimator=None, moves=None)
+
+    def without_feature(self, feature: int) -> "Rounds":
+        """Return the rounds of trees without what depends on a feature, and without history.
+
+        Splits of the feature become leaves of 0, and lines lose their slopes along it.
+        """
+        if self.trees is None:
+            return self
+        trees, nodes = self.trees.cut(feature, self.offsets)
+        is_cut = self.trees.feature == feature
+        lines = self.lines
+        if lines is not None:
+            lines = lines.where(~is_cut[lines.node] & (lines.feature != feature)).take(nodes)
+        return replace(
+            self.without_history(),
+            offsets=np.searchsorted(nodes, self.offsets),
+            values=np.where(is_cut, 0.0, self.values)[nodes],
+            trees=trees,
+            lines=lines,
+        )
 
     def times(self, slope: float) -> "Rounds":
         """Return the same rounds with every step multiplied; see `bound` for what overflows."""

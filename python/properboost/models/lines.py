@@ -75,6 +75,11 @@ class Lines:
         terms = np.repeat(self.offsets[nodes] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return Lines(offsets, *(array[terms] for array in self._arrays))
 
+    def where(self, is_kept: NDArray[np.bool_]) -> "Lines":
+        """Return the lines with only the terms for which this holds."""
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(is_kept)])
+        return Lines(ends[self.offsets], *(array[is_kept] for array in self._arrays))
+
     def part(self, begin: int, end: int) -> "Lines":
         """Return the lines of the nodes from `begin` to `end`."""
         first, last = int(self.offsets[begin]), int(self.offsets[end])

@@ -6,15 +6,14 @@ from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.table import InputTable
-from properboost.models.bag_design import find_size
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins, look_up, purify
+from properboost.models.isotonic import regress_isotonic
 from properboost.models.standard_errors import StandardErrors
 from properboost.models.table_terms import TableTerms
 from properboost.models.tree import as_shares
@@ -370,25 +369,6 @@ class TableEnsemble(Ensemble):
         for pair, share in zip(self.pairs, of_terms[n_features:], strict=True):
             total[[pair.first, pair.second]] += 0.5 * share
         return total
-
-
-def regress_isotonic(
-    values: NDArray[np.float64], weight: NDArray[np.float64], direction: int
-) -> NDArray[np.float64]:
-    """Return the nearest values by weight that do not fall (1) or do not rise (-1).
-
-    Values without weight lie between their neighbours'.
-    """
-    weighted = np.flatnonzero(weight > 0.0)
-    if not len(weighted):
-        return np.zeros_like(values)
-    size, unit = find_size(values), find_size(weight)  # powers of two: products do not overflow
-    fitted = size * isotonic_regression(
-        values[weighted] / size, sample_weight=weight[weighted] / unit, increasing=direction > 0
-    )
-    between = np.interp(np.arange(len(values)), weighted, fitted)
-    in_order: NDArray[np.float64] = direction * np.maximum.accumulate(direction * between)
-    return in_order
 
 
 def _mean(table: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

@@ -73,6 +73,14 @@ class Terms(ABC):
     def find_constant(self, model: int) -> float:
         """Return the constant of one model, in a joint model less its mean over the models."""
 
+    def list_used(self) -> list[Features]:
+        """Return the features of each term that is not 0 in every model."""
+        return [
+            features
+            for k, features in enumerate(self.features)
+            if any(self.table_of(m, k).any() for m in range(self.n_models))
+        ]
+
     # -- standard errors --------------------------------------------------------------------------
 
     @property

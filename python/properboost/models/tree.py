@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 
-__all__ = ["LEAF", "LEFT", "NEITHER", "RIGHT", "TreeNodes", "as_shares"]
+__all__ = ["LEAF", "LEFT", "MOST_NODES", "NEITHER", "RIGHT", "TreeNodes", "as_shares"]
 
 LEAF = -1
 """The feature of a node that has none."""
+
+MOST_NODES = 255
+"""The most nodes of a tree: a row's node is a byte."""
 
 LEFT, RIGHT, NEITHER = 0, 1, 2
 """The branches of a split."""
@@ -74,6 +77,43 @@ class TreeNodes:
     def has_savings(self) -> bool:
         """Whether the savings of the splits are known."""
         return not np.isnan(self.saving).any()
+
+    def cut(
+        self, feature: int, offsets: NDArray[np.int64]
+    ) -> tuple["TreeNodes", NDArray[np.int64]]:
+        """Return trees whose splits of a feature are leaves, and the node that each node was.
+
+        The tree of round `t` is ``offsets[t]`` to ``offsets[t + 1]``, and keeps its root.
+        """
+        is_cut = self.feature == feature
+        root = np.repeat(offsets[:-1], np.diff(offsets))
+        nodes = np.flatnonzero(~self._find_beneath(is_cut, root))
+        place = np.zeros(len(root), dtype=np.int64)
+        place[nodes] = np.arange(len(nodes))
+        is_leaf = self.is_leaf | is_cut
+        left = np.where(is_leaf, 0, place[np.where(is_leaf, 0, root + self.left)] - place[root])
+        no_code = np.uint64(0)
+        trees = replace(
+            self,
+            feature=np.where(is_leaf, LEAF, self.feature).astype(np.int32),
+            left=left,
+            goes_left=np.where(is_leaf[:, None], no_code, self.goes_left),
+            goes_right=np.where(is_leaf[:, None], no_code, self.goes_right),
+        )
+        return trees.take(nodes).without_savings(), nodes
+
+    def _find_beneath(
+        self, is_cut: NDArray[np.bool_], root: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return whether each node is beneath one of those that are cut."""
+        splits = np.flatnonzero(~self.is_leaf)
+        left = (root + self.left)[splits]
+        beneath, n_before = np.zeros(len(root), dtype=bool), -1
+        while (n_beneath := int(beneath.sum())) > n_before:
+            n_before, is_above = n_beneath, (is_cut | beneath)[splits]
+            beneath[left[is_above]] = True
+            beneath[left[is_above] + 1] = True
+        return beneath
 
     @cached_property
     def native(self) -> _core.Tree:

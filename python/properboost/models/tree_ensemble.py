@@ -13,7 +13,9 @@ from properboost.data.binning import Binning
 from properboost.data.table import InputTable
 from properboost.models.bag_errors import BagErrors
 from properboost.models.ensemble import Ensemble, Rounds, share_savings
+from properboost.models.isotonic import regress_isotonic
 from properboost.models.lay_term_grids import WeighCells, find_tree_terms, lay_term_grids
+from properboost.models.table_trees import TableAxis, make_table_trees
 from properboost.models.term_grid import TermGrid
 from properboost.models.tree_bags import TreeBags
 from properboost.models.tree_terms import TermLayout, TreesOfBag, TreeTerms
@@ -98,6 +100,86 @@ class TreeEnsemble(Ensemble):
             return self
         return replace(self, grids=lay_term_grids(native, self.binning, self.bin_weights, weigh))
 
+    # -- edits ------------------------------------------------------------------------------------
+
+    def with_table(self, model: int, feature: int, table: NDArray[np.float64]) -> Self:
+        """Return the ensemble, compact and without bags, with another table of a feature.
+
+        In a joint model the other models keep their differences from each other.
+        """
+        assert self.terms is not None
+        change = table - self.terms.table_of(model, feature)
+        if self.joint:
+            change *= len(self.models) / (len(self.models) - 1)
+        axis = self._lay_axis(feature)
+        added = [_make_rounds([axis], change) if m == model else [] for m in self._places]
+        return self._edit(self.models, added)
+
+    def put_in_order(self, feature: int, direction: int) -> Self:
+        """Return the ensemble with a feature's function not falling (1) or not rising (-1).
+
+        The feature may be in no other term.  One tree takes the place of all that split it, so that
+        rounding cannot change the order.
+        """
+        assert self.terms is not None
+        table = self.terms.table_of(0, feature).copy()
+        n_bins = self.binning.features[feature].n_bins
+        weight = self.bin_weights[feature][:n_bins]
+        table[:n_bins] = regress_isotonic(table[:n_bins], weight, direction)
+        rounds = self.models[0].without_feature(feature)
+        return self._edit([rounds], [_make_rounds([self._lay_axis(feature)], table)])
+
+    def without_feature(self, feature: int) -> Self:
+        """Return the ensemble, compact and without bags, without a feature and its joint terms.
+
+        The mean of its table over the training rows moves into the intercept, and what its joint
+        terms add to terms of the other features stays.
+        """
+        terms = self.terms
+        assert terms is not None
+        intercepts = self.intercept
+        for m in self._places:
+            intercepts[m] += terms.mean_of(m, feature)
+        models = [rounds.without_feature(feature) for rounds in self.models]
+        edited = self._edit(models, [self._keep_others(m, feature) for m in self._places])
+        grids = tuple(grid for grid in edited.grids or () if feature not in grid.features)
+        return replace(edited, grids=grids, intercepts=tuple(intercepts.tolist()))
+
+    def _keep_others(self, model: int, feature: int) -> list[Rounds]:
+        """Return rounds of what joint terms of a feature add to terms of the other features."""
+        assert self.terms is not None
+        rounds: list[Rounds] = []
+        alone: dict[int, NDArray[np.float64]] = {}
+        for others, levels, part in self.terms.list_parts_without(model, feature):
+            axes = [self._lay_axis(j, level) for j, level in zip(others, levels, strict=True)]
+            if len(axes) == 1:
+                alone[others[0]] = alone.get(others[0], 0.0) + part[levels[0]]
+            else:
+                rounds += _make_rounds(axes, part)
+        for j, table in alone.items():
+            rounds += _make_rounds([self._lay_axis(j)], table)
+        return rounds
+
+    @property
+    def _places(self) -> range:
+        return range(len(self.models))
+
+    def _lay_axis(self, feature: int, level: NDArray[np.uint8] | None = None) -> TableAxis:
+        """Return a table's axis over these levels of a feature, or over its codes."""
+        bins = self.binning.features[feature]
+        level = np.arange(bins.width, dtype=np.uint8) if level is None else level
+        return TableAxis.of(feature, bins, level, self.bin_weights[feature])
+
+    def _edit(self, models: Sequence[Rounds], added: Sequence[Sequence[Rounds]]) -> Self:
+        """Return the ensemble, compact and without bags, of these models and rounds after them."""
+        edited = (
+            Rounds.chain([replace(rounds.without_history(), bag=None), *of_model])
+            for rounds, of_model in zip(models, added, strict=True)
+        )
+        return replace(self, models=tuple(edited), compact_from=self.n_estimators, bags=None)
+
+    # -- rows -------------------------------------------------------------------------------------
+
     def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         return self.binning.predict_raw_trees(table, self._scores, n_threads)
 
@@ -125,6 +207,11 @@ class TreeEnsemble(Ensemble):
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's share of the savings of all splits of all trees."""
         return share_savings(self.models, len(self.binning.features))
+
+
+def _make_rounds(axes: Sequence[TableAxis], table: NDArray[np.float64]) -> list[Rounds]:
+    """Return rounds that add up to a table over the levels of these axes."""
+    return [Rounds.of_tree(*tree) for tree in make_table_trees(axes, table)]
 
 
 def _add_constants(rounds: Rounds, used: NDArray[np.bool_] | None = None) -> float:

@@ -19,6 +19,7 @@ __all__ = ["PurifiedTerms", "TreeTerms", "TreesOfBag"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
+Level = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class TermLayout:
             return self.bin_weights[term]
         return self.grids[term - self.n_features].weights
 
-    def levels_of(self, term: int) -> Sequence[NDArray[np.integer]]:
+    def levels_of(self, term: int) -> Sequence[Level]:
         """Return the level of each code of each feature of a term of several."""
         return self.grids[term - self.n_features].levels
 
@@ -194,7 +195,7 @@ class TreeTerms(Terms):
         """Return the training weight of each entry of a term's table."""
         return self.layout.weights_of(term)
 
-    def levels_of(self, term: int) -> Sequence[NDArray[np.integer]]:
+    def levels_of(self, term: int) -> Sequence[Level]:
         """Return the level of each code of each feature of a term of several."""
         return self.layout.levels_of(term)
 
@@ -258,6 +259,23 @@ class TreeTerms(Terms):
     def _factor(self) -> float:
         """The factor of all trees: those of a bag are divided by the number of bags."""
         return 1.0 if self.bag is None else self.bag.n_bags
+
+    def list_parts_without(
+        self, model: int, feature: int
+    ) -> Iterator[tuple[Features, Sequence[Level], Array]]:
+        """Yield what purification moved from joint terms of a feature to terms without it.
+
+        Each has the other features, the level of each of their codes, and a table over these.
+        """
+        for k, parts in self.purified(model).parts.items():
+            features, levels = self.features[k], tuple(self.levels_of(k))
+            if feature in features:
+                axis = features.index(feature)
+                yield (
+                    features[:axis] + features[axis + 1 :],
+                    levels[:axis] + levels[axis + 1 :],
+                    parts[axis],
+                )
 
     # -- rows -------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from properboost.models.ensemble import LARGEST_RAW, Ensemble, Moves, Rounds
 from properboost.models.lines import Lines
 from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
-from properboost.models.tree import TreeNodes
+from properboost.models.tree import MOST_NODES, TreeNodes
 from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
@@ -63,8 +63,6 @@ _HISTORY = ("score", "risk")  # the fields of rounds that compact models lack
 _MOVES = tuple(field.name for field in dataclasses.fields(Moves))
 _MEANS_SINCE = 13
 """The first format version with the means of lines' features."""
-
-_MOST_NODES = 255  # of a tree: a row's node is a byte
 
 
 def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
@@ -283,7 +281,7 @@ def _build_trees(
     fields: dict[str, Node], binning: Binning, version: int, compact: bool
 ) -> _Lookups:
     trees = [
-        build_tree(entry, binning, _MOST_NODES, compact=compact)
+        build_tree(entry, binning, MOST_NODES, compact=compact)
         for entry in fields["trees"].entries()
     ]
     features = fields["feature"].integers(-1, -1)

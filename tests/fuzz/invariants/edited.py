@@ -11,15 +11,15 @@ import numpy as np
 import properboost as pb
 from fuzz.invariants.registry import TINY, Fit, assert_same, can_predict, invariant
 from properboost.models.ensemble import LARGEST_RAW
-from properboost.models.table_ensemble import TableEnsemble
 
 
 def _copy_additive(fit: Fit) -> Any:
-    """Return a copy of a model of look-up tables; None of others."""
+    """Return a copy of a model that has terms; None of others."""
     if not can_predict(fit.model) or fit.scale > LARGEST_RAW / 4.0:
         return None
     ensemble = getattr(fit.model, "ensemble_", None)
-    return copy.deepcopy(fit.model) if isinstance(ensemble, TableEnsemble) else None
+    has_terms = ensemble is not None and ensemble.terms is not None
+    return copy.deepcopy(fit.model) if has_terms else None
 
 
 @invariant("a function that is set is there, and nothing else moves", share=0.3)
