@@ -26,5 +26,9 @@ class AdultPredict(_Adult, measurements.Predict):
     pass
 
 
+class AdultContributions(_Adult, measurements.Contributions):
+    pass
+
+
 class AdultQuality(_Adult, measurements.Quality):
     pass

@@ -15,7 +15,7 @@ from benchmarks.lib import engine
 from benchmarks.lib.data import Problem, log_loss
 from benchmarks.lib.memory import PeakMemory
 from benchmarks.lib.race import WORK, Clock
-from properboost import ProperBoostClassifier
+from properboost import ProperBoostClassifier, Tree
 
 THREADS = [1, 2]
 WEAK_LEARNERS = ["table", "stump"]
@@ -123,6 +123,29 @@ class Predict(Benchmark):
 
     def peakmem_predict_proba(self, *_: Any) -> None:
         self.model.predict_proba(self.X)
+
+
+class Contributions(Benchmark):
+    """Terms of trees, and contributions with and without them."""
+
+    params: ClassVar[Any] = [[3, None]]
+    param_names: ClassVar[Any] = ["interaction_cst"]
+
+    def setup(self, interaction_cst: int | None) -> None:
+        with skipped_where_missing():
+            tree = Tree(interaction_cst=interaction_cst)
+        self.model = ProperBoostClassifier(weak_learner=tree, n_jobs=1).fit(*self.cached())
+        self.rows = self.cached(test=True).X.iloc[:1000]
+        self.model.contributions(self.rows)  # terms are computed once
+
+    def time_contributions(self, *_: Any) -> None:
+        self.model.contributions(self.rows)
+
+    def time_terms(self, interaction_cst: int | None) -> None:
+        if interaction_cst is None:
+            raise NotImplementedError("trees without a limit have no terms")
+        self.model.ensemble_.__dict__.pop("terms", None)
+        _ = self.model.terms_
 
 
 class Quality(Benchmark):

@@ -151,6 +151,8 @@ def list_cases():
         add(f"tree, {response}, two features on a path", limited, SMALL, WEIGHT)
         limited = P(weak_learner=pb.Tree(interaction_cst=3), outer_bags=4, **small, **of_draws)
         add(f"tree, {response}, bags of terms", limited, CLASSES)
+        limited = P(weak_learner=pb.Tree(interaction_cst=3, max_terms=2), **small, **of_draws)
+        add(f"tree, {response}, two joint terms", limited, SMALL)
         limited = P(weak_learner=levels.replace(interaction_cst=[[0, 1], [1, 2]]), **small)
         add(f"levels, {response}, sets of features", limited, CLASSES)
         if response in ("real", "newton"):

@@ -275,6 +275,7 @@ OF_TABLE: dict[str, Draw] = {
     "monotonic_cst": _draw_directions,
     "interactions": _draw_pairs,
     "interaction_cst": _draw_interactions,
+    "max_terms": _one("None", "0", "2", "5"),
     "pairs": _draw_pairs,
     "categorical_features": _draw_categories,
     "class_weight": _draw_class_weight,

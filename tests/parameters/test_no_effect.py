@@ -50,6 +50,7 @@ FIELDS = {
     "linear_leaves": [True],
     "linear_l2": [50.0],
     "interaction_cst": [1, "pairwise", [[0, 1], [2]]],
+    "max_terms": [2],
     "min_child_weight": [40.0],
     "max_features": [1.0],
     "subsample": [0.5],

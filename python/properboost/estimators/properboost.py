@@ -26,6 +26,7 @@ from properboost.fitting.plan import FitPlan, count_estimators, plan_fit
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
 from properboost.fitting.stages import FittedStages
+from properboost.fitting.term_limit import limit_terms
 from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.fitting.watch import Validation, Watch, read_validation
 from properboost.losses.builtin import MarginLoss
@@ -253,6 +254,7 @@ def run_plan(
     calls: Calls | None = None,
 ) -> FittedStages:
     """Fit a model by a plan; score `validation` rows and make `calls` while it runs."""
+    plan = limit_terms(plan, rows)
     run = Run(plan, find_scaling(plan, rows), rows)
     watch = None
     if validation is not None or calls is not None:

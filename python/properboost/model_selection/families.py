@@ -31,7 +31,7 @@ from properboost.model_selection.search_space import (
 from properboost.model_selection.space import Combinations, Settings, Space, read_space
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import check_declared, declared, read, read_parameter
-from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BIN, Learner
+from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BIN, Learner, Tree
 
 __all__ = [
     "BAGS_FROM",
@@ -176,7 +176,7 @@ def _combine_lists(
     search: SearchParameters, space: Space, settings: Settings | None = None
 ) -> Combinations:
     """Return the plain grid of a space."""
-    check = _check_readable if search.readable else None
+    check = _check_readable if search.readable else _check_terms
     return combine(space, settings or {}, GRID.start, 0, check)
 
 
@@ -272,7 +272,7 @@ def _combine(family: Family, space: Space, effort: int | None) -> Combinations:
     start = {name: values for name, values in family.start.items() if name != "gain"}
     if effort == 1:
         start = {name: values[:1] for name, values in start.items()}
-    check = _check_readable if family.readable else None
+    check = _check_readable if family.readable else _check_terms
     n_draws = _count_draws(family, effort)
     return combine(space, family.settings, start, n_draws, check, never=family.never)
 
@@ -287,7 +287,17 @@ def _list_not_had(space: Space, parts: Collection[Combinations]) -> list[tuple[s
     ]
 
 
+def _check_terms(model: Any) -> None:
+    learner = read_parameter(model, "weak_learner")
+    if isinstance(learner, Tree) and learner.max_terms is not None:
+        raise ValueError(
+            "weak_learner__max_terms must be None in a search, whose folds are fitted once: fit "
+            "best_params_ with it"
+        )
+
+
 def _check_readable(model: Any) -> None:
+    _check_terms(model)
     learner = read_parameter(model, "weak_learner")
     if not learner.is_readable:
         raise ValueError(

@@ -348,6 +348,17 @@ class Tree(Grown):
         "functions that can be drawn; none sets no limit",
         engine=False,
     )
+    max_terms: int | None = parameter(
+        default=None,
+        check=checks.either(partial(checks.integer, low=0, high=checks.LARGEST_INT), None),
+        doc="""
+        The most terms of several features, as with an `interaction_cst` of at most 3.  The model is
+        fitted twice, and the first fit shows which terms are the most important.  Fewer terms are
+        faster to read, and usually less accurate.  None is no limit.
+        """,
+        option="the most terms of several features, which takes two fits; none sets no limit",
+        engine=False,
+    )
     linear_leaves: bool = parameter(
         default=False,
         check=checks.boolean,
@@ -387,6 +398,11 @@ class Tree(Grown):
                 f"{owner}max_depth must be at most {MOST_LEVELS} with grow_policy='symmetric'; got "
                 f"{self.max_depth!r}"
             )
+        if self.max_terms is not None and self._count_path_features() > MOST_READABLE:
+            raise ValueError(
+                f"{owner}max_terms must be None with more than {MOST_READABLE} features on a path: "
+                f"set interaction_cst={MOST_READABLE}, or less"
+            )
 
     @property
     def is_symmetric(self) -> bool:
@@ -401,6 +417,12 @@ class Tree(Grown):
     @property
     def most_term_features(self) -> float:
         """The most features on a path; infinite without a limit that holds for every feature."""
+        if self.max_terms is None and checks.is_list(self.interaction_cst):
+            return self.replace(interaction_cst=None).most_term_features
+        return self._count_path_features()
+
+    def _count_path_features(self) -> float:
+        """Return the most features on a path, if those of no set do not interact."""
         limits = [
             math.inf if self.max_depth is None else self.max_depth,
             math.inf if self.max_leaf_nodes is None else self.max_leaf_nodes - 1,
@@ -409,6 +431,8 @@ class Tree(Grown):
             limits.append(int(self.interaction_cst))
         elif isinstance(self.interaction_cst, str):
             limits.append({"no_interactions": 1, "pairwise": 2}[self.interaction_cst])
+        elif self.interaction_cst is not None:
+            limits.append(max(map(len, self.interaction_cst)))
         return float(min(limits))
 
     @property

@@ -59,6 +59,7 @@ _PARAMETERS = {
     "screening": "The number of rows by which a round chooses its feature or splits; None is all.",
     "multi_strategy": "Whether one tree is for all classes, or each class has its own.",
     "interaction_cst": "The columns that one way through a tree may combine; None is no limit.",
+    "max_terms": "The most combinations of columns that the model may have; None is no limit.",
     "multiclass": "Whether several classes are one model, or each has a model against the rest.",
     "monotonic_cst": (
         "Features whose larger values must never make a class less, or more, probable."
