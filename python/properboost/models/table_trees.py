@@ -46,7 +46,7 @@ class TableAxis:
 
     @property
     def n_levels(self) -> int:
-        """The number of levels that splits tell apart."""
+        """The number of levels that splits separate."""
         return int(self.level[: self.unseen].max()) + 1
 
     def before(self, place: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
