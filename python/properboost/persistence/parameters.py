@@ -106,10 +106,14 @@ class _Writer:
         entries = _list_entries(value)
         if entries is not None:
             return [self.write("", entry) for entry in entries]
-        value = plain(value)
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        raise TypeError(f"{name or 'a parameter'} cannot be saved: it is {value!r}")
+        return _write_plain(name, plain(value))
+
+
+def _write_plain(name: str, value: Any) -> Any:
+    """Return a number, a name or None as it is; the error for another value has the `name`."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{name or 'a parameter'} cannot be saved: it is {value!r}")
 
 
 def _is_plain_choice(value: object) -> bool:

@@ -34,9 +34,7 @@ def describe_value(value: Any, losses: LossList) -> Any:
     An array becomes a tuple, which is one value of a search; a list has several values.
     """
     if isinstance(value, Mapping):
-        if all(isinstance(name, str) for name in value):
-            return {"entries": {name: describe_value(v, losses) for name, v in value.items()}}
-        return {"pairs": [describe_value([*pair], losses) for pair in value.items()]}
+        return _describe_mapping(value, losses)
     if isinstance(value, Component):
         kind, fields = take_apart(value)
         return {kind: {name: describe_value(field, losses) for name, field in fields.items()}}
@@ -44,9 +42,16 @@ def describe_value(value: Any, losses: LossList) -> Any:
         return {"list": [describe_value(entry, losses) for entry in value]}
     if isinstance(value, tuple | np.ndarray):
         return {"tuple": [describe_value(entry, losses) for entry in value]}
-    if isinstance(value, MarginLoss):
-        return losses.refer(value)
-    value = plain(value)
+    return losses.refer(value) if isinstance(value, MarginLoss) else _describe_plain(plain(value))
+
+
+def _describe_mapping(value: Mapping[Any, Any], losses: LossList) -> Any:
+    if all(isinstance(name, str) for name in value):
+        return {"entries": {name: describe_value(v, losses) for name, v in value.items()}}
+    return {"pairs": [describe_value([*pair], losses) for pair in value.items()]}
+
+
+def _describe_plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return {"number": str(value)}
     if value is None or isinstance(value, bool | int | float | str):
