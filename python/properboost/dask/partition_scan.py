@@ -15,7 +15,7 @@ from properboost.data.binning import Binning, NumericBins
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
-from properboost.data.table import InputTable
+from properboost.data.table import ColumnKind, InputTable
 
 __all__ = [
     "LabelScan",
@@ -38,7 +38,7 @@ class LabelScan:
 
     n_rows: int
     names: Sequence[str] | None = None
-    declared: Sequence[bool] = ()
+    kinds: Sequence[ColumnKind] = ()
     head: Any = None
     labels: NDArray[Any] | None = None
     codes: NDArray[np.unsignedinteger[Any]] | None = None
@@ -70,7 +70,7 @@ def scan_labels(X: Any, y: Any, weight: Any) -> LabelScan:
     scan = LabelScan(
         n_rows,
         names=table.names,
-        declared=[table.declares_categorical(j) for j in range(table.n_features)],
+        kinds=[table.find_kind(j) for j in range(table.n_features)],
         head=table.rows(0, 1).source,
         weight=None if weight is None else np.asarray(weight, dtype=np.float64),
         digest=_find_digest(X, y, weight),
