@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from properboost import _core
 from properboost.dask.digests import check_digest, find_digest
@@ -15,11 +14,11 @@ from properboost.data.binning import Binning, NumericBins
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
+from properboost.data.recorder import NameRecorder
 from properboost.data.table import ColumnKind, InputTable
 
 __all__ = [
     "LabelScan",
-    "NameRecorder",
     "add_values",
     "encode",
     "encode_labelled",
@@ -45,10 +44,6 @@ class LabelScan:
     weight: NDArray[np.float64] | None = None
     digest: bytes = b""
     version: str = _core.__version__
-
-
-class NameRecorder(BaseEstimator):  # type: ignore[misc]
-    """A bare estimator, on which scikit-learn's checks record the names of columns."""
 
 
 def _open(X: Any) -> InputTable:

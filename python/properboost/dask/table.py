@@ -15,7 +15,6 @@ from properboost.batches.quantized_table import QuantizedTable
 from properboost.dask.cluster_rows import ClusterRows
 from properboost.dask.partition_scan import (
     LabelScan,
-    NameRecorder,
     add_values,
     encode,
     encode_labelled,
@@ -44,6 +43,7 @@ from properboost.data.labels import (
     read_rows,
 )
 from properboost.data.names import ColumnNames, read_names
+from properboost.data.recorder import NameRecorder
 from properboost.data.table import CodedLabels, ColumnKind
 from properboost.engine.protocols import count_by_class, weigh_by_class
 from properboost.extras import import_extra

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.names import check_names, keep_names, name_columns
@@ -39,6 +37,7 @@ __all__ = [
     "find_categorical",
     "find_feature",
     "find_texts",
+    "open_array",
     "open_frame",
     "open_table",
     "sort_categories",
@@ -308,7 +307,24 @@ def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
     return _clean_categories(codes, encoded.dictionary.to_pylist(), label)
 
 
-def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> InputTable:
+def open_array(array: Column) -> InputTable:
+    """Open an array that `is_plain`."""
+    return _ArrayTable(array)
+
+
+def _validate(model: Any, X: Any, **settings: Any) -> Any:
+    """Check `X` as scikit-learn does; a model that only predicts is described to it."""
+    # Imported on use: a server of single rows is up before scikit-learn is imported.
+    from sklearn.utils.validation import validate_data
+
+    if not hasattr(model, "get_params"):
+        from properboost.data.recorder import NameRecorder
+
+        model = NameRecorder.of(model)
+    return validate_data(model, X, **settings)
+
+
+def open_table(model: Any, X: Any, *, reset: bool) -> InputTable:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, RowTable):
         return X
@@ -329,17 +345,17 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> InputTable:
     frame = open_frame(X)
     if frame is None:
         _check_in_memory(X)
-        array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
+        array = _validate(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
     _check_columns(model, frame, reset=reset)
     _refuse_empty(model, frame)
     return frame
 
 
-def _check_columns(model: BaseEstimator, frame: InputTable, *, reset: bool) -> None:
+def _check_columns(model: Any, frame: InputTable, *, reset: bool) -> None:
     """Check the names of a table's columns, or store them in the model."""
     try:
-        validate_data(model, frame.source, reset=reset, skip_check_array=True)
+        _validate(model, frame.source, reset=reset, skip_check_array=True)
     except ValueError as error:  # scikit-learn quotes names as they are
         raise ValueError(make_lines_printable(str(error))) from None
     names = frame.frame_names if isinstance(frame, _PandasTable) else frame.names or ()
@@ -349,7 +365,7 @@ def _check_columns(model: BaseEstimator, frame: InputTable, *, reset: bool) -> N
         warn(warning)
 
 
-def _refuse_empty(model: BaseEstimator, frame: InputTable) -> None:
+def _refuse_empty(model: Any, frame: InputTable) -> None:
     """Refuse a table without rows or columns, in scikit-learn's words."""
     for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
         if count == 0:
@@ -387,7 +403,7 @@ def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
     return source.take(positions)
 
 
-def _was_fitted_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
+def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
     """Whether the model expects this number of unnamed columns."""
     return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
 

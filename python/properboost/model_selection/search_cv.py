@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.batches.quantized_table import open_training
 from properboost.data.labels import read_rows
 from properboost.engine.protocols import TrainingRows
-from properboost.estimators.boosted import BoostedClassifier, FittedModel
+from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.properboost_parameters import (
@@ -29,6 +29,7 @@ from properboost.model_selection.search_run import SearchRun, WithSearchResults
 from properboost.model_selection.search_space import SearchParameters
 from properboost.model_selection.space import Classifier
 from properboost.models.bag_design import BagPlan
+from properboost.models.fitted_model import FittedModel
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
 

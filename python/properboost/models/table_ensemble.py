@@ -6,7 +6,6 @@ from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from properboost import _core
 from properboost.cached import cached_property
@@ -383,6 +382,8 @@ def regress_isotonic(
     if not len(weighted):
         return np.zeros_like(values)
     size, unit = find_size(values), find_size(weight)  # powers of two: products do not overflow
+    from sklearn.isotonic import isotonic_regression  # on use, because its import takes long
+
     fitted = size * isotonic_regression(
         values[weighted] / size, sample_weight=weight[weighted] / unit, increasing=direction > 0
     )
