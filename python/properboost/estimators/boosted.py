@@ -250,6 +250,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Look-up tables have terms, and so do trees whose paths have at most three features, as with
         ``Tree(interaction_cst=3)``.
         """
+        self._check_fitted()
+        if self.ensemble_.terms is None:
+            # As of any attribute that is not there: scikit-learn's view of a model lists them all.
+            raise AttributeError(self.ensemble_.not_additive)
         return list_terms(self._terms(), getattr(self, "feature_names_in_", None))
 
     def term_function(
