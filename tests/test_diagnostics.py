@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
 from helpers.searches import KINDS, as_kind, integers
-from properboost import Calibration, ProperBoostClassifier, ProperBoostClassifierCV, Table, plots
+from properboost import Calibration, ProperBoostClassifier, ProperBoostClassifierCV, Table
 from properboost.datasets import make_two_gaussians
 from properboost.diagnostics import GainCurve, gain_curve
 
@@ -366,7 +366,7 @@ def test_curve_is_frozen(gaussians):
 
 
 def test_plot_is_that_of_plots(gaussians, monkeypatch):
-    monkeypatch.setattr(plots, "plot_gain_curve", lambda *drawn: drawn)
+    monkeypatch.setattr("properboost.diagnostics.plot_gain_curve", lambda *drawn: drawn)
     assert gaussians.plot("axes") == (gaussians, "axes")
 
 

@@ -263,7 +263,7 @@ def test_categories_and_missing_values_that_come_back_are_the_same(mixed):
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
-        ("nonsense", "'scoring' parameter .* Got 'nonsense'"),
+        ("nonsense", "scoring must be the name of a scorer.*got 'nonsense'"),
         (["accuracy"], r"scoring must be a scorer's name.*; got \['accuracy'\]"),
         (3, "scoring must be a scorer's name"),
         (accuracy_score, "scoring"),
@@ -378,3 +378,26 @@ def test_a_score_of_two_classes_is_refused_by_name_with_three(iris):
     search = pb.ProperBoostClassifierCV(scoring="roc_auc", effort=None, space={"gain": [1.0]}, cv=2)
     with pytest.raises(ValueError, match=r"scoring='roc_auc' cannot be used: multi_class must be"):
         search.fit(*iris)
+
+
+@pytest.mark.parametrize(
+    ("short", "name", "n_classes"),
+    [("auc", "roc_auc", 2), ("logloss", "neg_log_loss", 3), ("auc", "roc_auc_ovr", 3)],
+)
+def test_short_names_are_those_of_scikit_learn(short, name, n_classes):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % n_classes
+    scores = [
+        pb.ProperBoostClassifierCV(effort=None, space={"gain": [1.0, 4.0]}, scoring=scoring, cv=3)
+        .fit(X, y)
+        .best_score_
+        for scoring in (short, name)
+    ]
+    assert scores[0] == scores[1]
+
+
+def test_unknown_names_are_answered_with_the_usual_ones():
+    X = np.arange(20.0)[:, None]
+    search = pb.ProperBoostClassifierCV(effort=None, scoring="accuracie")
+    with pytest.raises(ValueError, match=r"scoring must be .*'auc'.*got 'accuracie', .*'accuracy'"):
+        search.fit(X, X[:, 0] > 9)

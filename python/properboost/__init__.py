@@ -1,64 +1,63 @@
-"""Boosted look-up tables under proper margin losses whose regularisation gain is tuned."""
+"""Boosted look-up tables under proper margin losses whose regularisation gain is tuned.
 
-from functools import partial
+Names are imported on their first use, so that `load_scorer` starts without scikit-learn.
+"""
+
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from properboost import (
-    _core,
-    batches,
-    datasets,
-    diagnostics,
-    export,
-    losses,
-    metrics,
-    plots,
-    rado,
-)
+from properboost import _core
 from properboost._core import __version__
-from properboost.batches.quantized_table import QuantizedTable
-from properboost.estimators import arboost_file, properboost_file, udt_file, uls_file
-from properboost.estimators.arboost import ARBoostClassifier
-from properboost.estimators.base import load_model
-from properboost.estimators.merging import merge_models
-from properboost.estimators.presets import (
-    CART,
-    SAMME,
-    ULS,
-    AdaBoost,
-    AdaBoostMH,
-    AdaBoostReg,
-    EpsilonBoost,
-    L1Boost,
-    LogitBoost,
-    RealBoost,
-    SavageBoost,
-    WeightBoost,
-)
-from properboost.estimators.properboost import ProperBoostClassifier
-from properboost.estimators.scorer import Scorer
-from properboost.estimators.udt import UDTClassifier
-from properboost.estimators.uls import ULSClassifier
-from properboost.inspection.contributions import Contributions
-from properboost.inspection.rules import FittedRule
-from properboost.inspection.shape_functions import (
-    InteractionFunction,
-    ShapeFunction,
-    TermFunction,
-)
-from properboost.inspection.term_list import Term
-from properboost.model_selection import arboost_cv_file, search_cv_file
-from properboost.model_selection.arboost_cv import ARBoostClassifierCV
-from properboost.model_selection.search_cv import ProperBoostClassifierCV
-from properboost.parameters import declare, words
 from properboost.parameters.checks import count_threads
-from properboost.parameters.learners import Rule, Stump, Table, Tree
-from properboost.parameters.stages import Bags, Calibration, EarlyStopping, Interactions
-from properboost.rado import RadoBoostClassifier, estimator_file
 
 if TYPE_CHECKING:
-    from properboost import report
+    from properboost import (
+        batches,
+        datasets,
+        diagnostics,
+        export,
+        losses,
+        metrics,
+        plots,
+        rado,
+        report,
+    )
+    from properboost.batches.quantized_table import QuantizedTable
+    from properboost.estimators.arboost import ARBoostClassifier
+    from properboost.estimators.base import load_model
+    from properboost.estimators.merging import merge_models
+    from properboost.estimators.presets import (
+        CART,
+        SAMME,
+        ULS,
+        AdaBoost,
+        AdaBoostMH,
+        AdaBoostReg,
+        EpsilonBoost,
+        L1Boost,
+        LogitBoost,
+        RealBoost,
+        SavageBoost,
+        WeightBoost,
+    )
+    from properboost.estimators.properboost import ProperBoostClassifier
+    from properboost.estimators.scorer import Scorer
+    from properboost.estimators.udt import UDTClassifier
+    from properboost.estimators.uls import ULSClassifier
+    from properboost.inspection.contributions import Contributions
+    from properboost.inspection.rules import FittedRule
+    from properboost.inspection.shape_functions import (
+        InteractionFunction,
+        ShapeFunction,
+        TermFunction,
+    )
+    from properboost.inspection.term_list import Term
+    from properboost.model_selection.arboost_cv import ARBoostClassifierCV
+    from properboost.model_selection.search_cv import ProperBoostClassifierCV
+    from properboost.parameters.learners import Rule, Stump, Table, Tree
+    from properboost.parameters.stages import Bags, Calibration, EarlyStopping, Interactions
+    from properboost.rado import RadoBoostClassifier
+    from properboost.serving.load import load_scorer
 
 __all__ = [
     "CART",
@@ -102,6 +101,7 @@ __all__ = [
     "diagnostics",
     "export",
     "load_model",
+    "load_scorer",
     "losses",
     "merge_models",
     "metrics",
@@ -111,19 +111,59 @@ __all__ = [
     "show_config",
 ]
 
-# Importing a kind's file format registers its reader and writer.
-_FILES = (
-    arboost_cv_file,
-    arboost_file,
-    estimator_file,
-    properboost_file,
-    search_cv_file,
-    udt_file,
-    uls_file,
+_MODULES = (
+    "batches",
+    "datasets",
+    "diagnostics",
+    "export",
+    "losses",
+    "metrics",
+    "plots",
+    "rado",
+    "report",
 )
 
-
-declare.set_adviser(words.advise)
+_HOMES = {
+    "QuantizedTable": "batches.quantized_table",
+    "ARBoostClassifier": "estimators.arboost",
+    "load_model": "estimators.base",
+    "merge_models": "estimators.merging",
+    "AdaBoost": "estimators.presets",
+    "AdaBoostMH": "estimators.presets",
+    "AdaBoostReg": "estimators.presets",
+    "CART": "estimators.presets",
+    "EpsilonBoost": "estimators.presets",
+    "L1Boost": "estimators.presets",
+    "LogitBoost": "estimators.presets",
+    "RealBoost": "estimators.presets",
+    "SAMME": "estimators.presets",
+    "SavageBoost": "estimators.presets",
+    "ULS": "estimators.presets",
+    "WeightBoost": "estimators.presets",
+    "ProperBoostClassifier": "estimators.properboost",
+    "Scorer": "estimators.scorer",
+    "UDTClassifier": "estimators.udt",
+    "ULSClassifier": "estimators.uls",
+    "Contributions": "inspection.contributions",
+    "FittedRule": "inspection.rules",
+    "InteractionFunction": "inspection.shape_functions",
+    "ShapeFunction": "inspection.shape_functions",
+    "TermFunction": "inspection.shape_functions",
+    "Term": "inspection.term_list",
+    "ARBoostClassifierCV": "model_selection.arboost_cv",
+    "ProperBoostClassifierCV": "model_selection.search_cv",
+    "Rule": "parameters.learners",
+    "Stump": "parameters.learners",
+    "Table": "parameters.learners",
+    "Tree": "parameters.learners",
+    "Bags": "parameters.stages",
+    "Calibration": "parameters.stages",
+    "EarlyStopping": "parameters.stages",
+    "Interactions": "parameters.stages",
+    "RadoBoostClassifier": "rado",
+    "load_scorer": "serving.load",
+}
+"""The module of each other name, below this package."""
 
 
 def __dir__() -> list[str]:
@@ -131,20 +171,14 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import `report` on first use: few need it, and it takes a fifth of the time of all else."""
-    if name != "report":
+    """Import a public name on its first use."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
-
-
-def _hide_inner_names() -> None:
-    """Restrict `dir` and completion of the public modules to their public names, too."""
-    for name, module in globals().items():
-        if name in __all__ and isinstance(module, ModuleType):
-            vars(module)["__dir__"] = partial(list, module.__all__)
-
-
-_hide_inner_names()
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def show_config() -> None:

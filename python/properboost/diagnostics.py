@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from properboost import _core, plots
+from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
@@ -33,12 +33,18 @@ from properboost.parameters.declare import declared
 from properboost.parameters.kinds import LossName, RandomState, Scoring, Selection
 from properboost.parameters.rows import read_binning
 from properboost.parameters.words import advise
+from properboost.plots.curves import plot_gain_curve
 from properboost.scoring import HeldOutRows, Score, find_score, name_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Change", "GainCurve", "gain_curve"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 CONFIDENCE = 0.9
 """The confidence of all intervals."""
@@ -198,7 +204,7 @@ class GainCurve:
         ImportError
             If matplotlib is missing.
         """
-        return plots.plot_gain_curve(self, ax)
+        return plot_gain_curve(self, ax)
 
     # -- numbers ----------------------------------------------------------------------------------
 

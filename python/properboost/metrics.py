@@ -42,6 +42,11 @@ __all__ = [
     "win_counts",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Array = NDArray[np.float64]
 
 _MOST_BINS = 1_000_000  # more would be a mistake, and fill the memory

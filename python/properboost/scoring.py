@@ -1,5 +1,6 @@
 """Scores of held-out raw predictions: the engine's curves, built-in ones, or scikit-learn's."""
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 
 from properboost._core import rank_scores
 from properboost.cached import cached_property
@@ -59,8 +60,7 @@ Score = Callable[[HeldOutRows, Link, Array], float]
 
 def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     """Return the score that `scoring` names or is; `source` is the table of the rows."""
-    if scoring is None:
-        scoring = "accuracy"
+    scoring = _spell_out(scoring, len(classes))
     if isinstance(scoring, str):
         built_in = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
         if scoring in built_in:
@@ -70,7 +70,7 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
             "scoring must be a scorer's name, None (accuracy) or a callable "
             f"(estimator, X, y) -> float; got {scoring!r}"
         )
-    scorer = check_scoring(_Replay(), scoring)
+    scorer = _find_scorer(scoring)
     # scikit-learn's scorers use the table only as the argument of predictions.
     named = hasattr(scorer, "_score_func")
     weighs = _takes_weights(scorer)
@@ -103,9 +103,30 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
 
 def name_score(scoring: Scoring) -> str:
     """Return the name of `scoring` for messages."""
-    if isinstance(scoring, str):
-        return scoring
-    return "accuracy" if scoring is None else getattr(scoring, "__name__", "score")
+    named = _spell_out(scoring)
+    return named if isinstance(named, str) else getattr(scoring, "__name__", "score")
+
+
+def _spell_out(scoring: Scoring, n_classes: int = 2) -> str | Callable[..., float]:
+    """Return scikit-learn's name of a scorer for that of other libraries, or the scorer."""
+    if scoring is None:
+        return "accuracy"
+    if scoring == "auc":
+        return "roc_auc" if n_classes == 2 else "roc_auc_ovr"
+    return SHORT_NAMES.get(scoring, scoring) if isinstance(scoring, str) else scoring
+
+
+def _find_scorer(scoring: str | Callable[..., float]) -> Any:
+    """Return scikit-learn's scorer; refuse unknown names without the list of all."""
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        near = difflib.get_close_matches(scoring, [*get_scorer_names(), *SHORT_NAMES], n=3)
+        guess = f", which may be {' or '.join(map(repr, near))}" if near else ""
+        usual = ", ".join(map(repr, [*SHORT_NAMES, *BUILT_IN, *RANKING]))
+        raise ValueError(
+            f"scoring must be the name of a scorer, such as {usual}; got {scoring!r}{guess}: "
+            "sklearn.metrics.get_scorer_names() has all names"
+        )
+    return check_scoring(_Replay(), scoring)
 
 
 def _takes_weights(scorer: Callable[..., float]) -> bool:
@@ -166,6 +187,10 @@ BUILT_IN: Mapping[str, Score] = {
 
 RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _average_precision}
 """Scores of the ranking of rows, with two classes; the second class is the positive one."""
+
+
+SHORT_NAMES: Mapping[str, str] = {"auc": "roc_auc", "logloss": "neg_log_loss"}
+"""Other libraries' names of scores, and scikit-learn's; of several classes "auc" is one-vs-rest."""
 
 
 def read_curves(

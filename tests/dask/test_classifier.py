@@ -156,6 +156,15 @@ def test_frames_with_categories(client, tmp_path):
         model = DaskProperBoostClassifier(client=client, n_estimators=10)
         model.fit(dd.from_pandas(X, npartitions=n), dd.from_pandas(y, npartitions=n))
         assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
+    # Text has the same categories, also where a partition has none of it.
+    text = X.astype({"town": object})
+    text.loc[200:219, "town"] = None
+    local_text = pb.ProperBoostClassifier(n_estimators=10).fit(text, y)
+    parts = [text[:200], text[200:220], text[220:]]
+    lazy = dd.from_map(lambda part: part, parts, meta=text.iloc[:0])
+    labels = dd.from_map(lambda part: part, [y[:200], y[200:220], y[220:]], meta=y.iloc[:0])
+    model = DaskProperBoostClassifier(client=client, n_estimators=10).fit(lazy, labels)
+    assert file_of(model.to_local(), tmp_path) == file_of(local_text, tmp_path)
     # Each partition has only the categories of its rows.
     parts = [X[:300], X[300:880], X[880:]]
     frames = [part.assign(town=part["town"].astype(str).astype("category")) for part in parts]

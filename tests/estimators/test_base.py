@@ -97,8 +97,8 @@ def test_all_that_a_fit_keeps_is_finite_and_can_be_saved(learner, gain, tmp_path
         ("table", "X must be a table in memory; got builtins.str"),
         ([[1, 2], [3]] * 30, "inhomogeneous|sequence"),
         (pd.DataFrame(X).assign(a="text"), "Feature names are only supported|column 'a'"),
-        (pd.DataFrame(X, columns=list("abc")).assign(d="text"), "column 'd' has type"),
-        (pd.DataFrame({"a": pd.Series(Y, dtype=object)}), "column 'a' has type object"),
+        (pd.DataFrame(X, columns=list("abc")).assign(d=1j), "column 'd' has type complex"),
+        (pd.DataFrame({"a": [1.0, "text"] * 30}, dtype=object), "'a' has type object and holds"),
         (pd.DataFrame({"a": pd.date_range("2020", periods=60)}), "column 'a' has type datetime"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -108,11 +108,15 @@ def test_bad_tables(x, message):
         fit(x)
 
 
-def test_text_is_accepted_where_it_is_declared_categorical():
+def test_text_is_categorical_unless_types_do_not_decide():
     frame = pd.DataFrame({"a": np.where(Y, "x", "y")})
-    with pytest.raises(ValueError, match="name it in categorical_features"):
-        fit(frame)
-    assert fit(frame, categorical_features=["a"]).score(frame, Y) == 1.0
+    with pytest.raises(ValueError, match="name the column there"):
+        fit(frame, categorical_features=None)
+    typed = fit(frame.astype("category"))
+    for named in ({}, {"categorical_features": ["a"]}):
+        np.testing.assert_array_equal(
+            fit(frame, **named).predict_proba(frame), typed.predict_proba(frame)
+        )
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])

@@ -304,7 +304,7 @@ def _check_plots(case: PageCase, fitted: tuple[Any, Any, Any]) -> None:
     from helpers.pictures import read_words
 
     model, X, _ = fitted
-    drawn = [lambda: pb.plots.plot_history(model)] if len(case.classes) > 2 else []
+    drawn = [lambda: pb.plots.plot_training(model)] if len(case.classes) > 2 else []
     if model.weak_learner == "table":
         drawn += [lambda: pb.plots.plot_shape_function(model, X.shape[1] - 1)]
         drawn += [lambda: pb.plots.plot_contributions(model.contributions(X[:1]))]

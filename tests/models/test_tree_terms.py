@@ -198,9 +198,11 @@ def test_longer_paths_have_no_terms():
     X, y = make()
     model = fit(pb.Tree(interaction_cst=4, max_leaf_nodes=20, max_features=1.0), X, y)
     assert model.ensemble_.terms is None
-    for call in (lambda: model.terms_, lambda: model.shape_function(0)):
-        with pytest.raises(ValueError, match=r"interaction_cst=3"):
-            call()
+    with pytest.raises(AttributeError, match=r"interaction_cst=3"):
+        _ = model.terms_
+    with pytest.raises(ValueError, match=r"interaction_cst=3"):
+        model.shape_function(0)
+    assert "text/html" in model._repr_mimebundle_()  # which reads every attribute
 
 
 # ------------------------------------------------------------------------------ what a user gets

@@ -11,8 +11,8 @@ from sklearn.base import clone
 import properboost as pb
 from properboost import persistence
 from properboost.estimators.base import TableClassifier
-from properboost.estimators.boosted import FittedModel
 from properboost.estimators.udt_file import UDTFile
+from properboost.models.fitted_model import FittedModel
 from properboost.persistence import registry
 
 X = np.random.default_rng(0).normal(size=(80, 3))

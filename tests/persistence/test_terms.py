@@ -64,7 +64,7 @@ def test_without_terms_contributions_are_by_path(bagged_trees, document, tmp_pat
     fewer = copy.deepcopy(document)
     del fewer["terms"]
     loaded = load(fewer, tmp_path)
-    with pytest.raises(ValueError, match="only if no path has more than three features"):
+    with pytest.raises(AttributeError, match="only if no path has more than three features"):
         _ = loaded.terms_
     contributions = loaded.contributions(X)
     total = contributions.baseline + contributions.values.sum(axis=1)

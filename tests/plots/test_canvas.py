@@ -40,14 +40,14 @@ SEEN = [
 
 
 def test_new_figures_leave_given_ones_alone(clf, ax):
-    assert plots.plot_history(clf) is not ax
+    assert plots.plot_training(clf) is not ax
     assert len(ax.lines) == 0
 
 
 def test_missing_matplotlib_is_named(clf, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'properboost\[plots\]'"):
-        plots.plot_history(clf)
+        plots.plot_training(clf)
 
 
 @pytest.mark.parametrize("which", ["x", "y"])
@@ -105,7 +105,7 @@ PLOTS = {
     "all": (lambda two, three, X: plots.plot_shape_functions(two).axes[0], [*range(3)]),
     "a pair": (lambda two, three, X: plots.plot_pair_function(two, 0, 2), [0, 2, 4]),
     "a row": (lambda two, three, X: plots.plot_contributions(two.contributions(X[:2])), [0, 1, 2]),
-    "history": (lambda two, three, X: plots.plot_history(three), [3, 4, 5]),
+    "history": (lambda two, three, X: plots.plot_training(three), [3, 4, 5]),
 }
 
 

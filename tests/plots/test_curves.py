@@ -1,30 +1,11 @@
-"""Plots of curves by rounds, rows or regularisation."""
+"""Plots of curves by rows or regularisation."""
 
 import numpy as np
 import pytest
 
 from helpers.pictures import table
-from properboost import ARBoostClassifier, RadoBoostClassifier, plots, rado
+from properboost import RadoBoostClassifier, plots, rado
 from properboost.diagnostics import gain_curve
-
-
-def test_history_is_the_training_risk(clf, three_classes, ax):
-    plots.plot_history(clf, ax)
-    (line,) = ax.lines
-    np.testing.assert_array_equal(line.get_xdata(), clf.history_["round"])
-    np.testing.assert_array_equal(line.get_ydata(), clf.history_["risk"])
-
-    lines = plots.plot_history(three_classes).lines
-    assert [line.get_label() for line in lines] == ["low", "mid", "top"]
-    mid = three_classes.history_["class"] == "mid"
-    np.testing.assert_array_equal(lines[1].get_ydata(), three_classes.history_["risk"][mid])
-
-
-def test_votes_have_one_history_whatever_the_classes(ax):
-    X = np.arange(30.0)[:, None]
-    model = ARBoostClassifier(n_estimators=5).fit(X, np.repeat(["low", "mid", "top"], 10))
-    (line,) = plots.plot_history(model, ax).lines
-    np.testing.assert_array_equal(line.get_ydata(), model.history_["risk"])
 
 
 @pytest.mark.parametrize("n_repeats", [1, 3])

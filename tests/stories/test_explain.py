@@ -131,7 +131,20 @@ def test_i_draw_why_this_row(cancer):
 
 
 def test_i_draw_how_the_risk_fell(cancer):
-    assert pb.plots.plot_history(pb.ProperBoostClassifier(n_estimators=20).fit(*cancer)).get_lines()
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(*cancer)
+    assert pb.plots.plot_training(model).get_lines()
+    assert pb.plots.plot_training(model, data={"training": cancer}).get_lines()
+
+
+def test_i_draw_which_features_matter(cancer):
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(*cancer)
+    bars = pb.plots.plot_importance(model, n_features=5).patches
+    assert [bar.get_width() for bar in bars] == sorted(model.feature_importances_)[::-1][:5]
+
+
+def test_i_draw_what_a_search_compared(cancer):
+    search = pb.ProperBoostClassifierCV(effort=1, scoring="auc").fit(*cancer)
+    assert "roc_auc" in pb.plots.plot_search(search).get_xlabel()
 
 
 def test_i_draw_whether_probabilities_are_right(halves):

@@ -32,6 +32,15 @@ def test_i_fit_and_get_probabilities_in_two_lines(cancer):
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
+def test_i_fit_a_table_with_text_as_it_comes(customers):
+    X, y = customers
+    text = X.astype({"town": "str"})
+    model = pb.ProperBoostClassifier().fit(text, y)
+    typed = pb.ProperBoostClassifier().fit(X.astype({"town": "category"}), y)
+    for rows in (text, pl.from_pandas(text), pa.Table.from_pandas(text)):
+        np.testing.assert_array_equal(model.predict_proba(rows), typed.predict_proba(X))
+
+
 def test_i_let_the_search_choose_everything(cancer_parts):
     X, X_test, y, y_test = cancer_parts
     model = pb.ProperBoostClassifierCV(effort=1).fit(X, y)

@@ -47,6 +47,14 @@ def test_a_dict_in_and_probabilities_out(customers):
     np.testing.assert_array_equal([leaves, stays], model.predict_proba(X[:1])[0])
 
 
+def test_i_load_a_scorer_where_nothing_else_is_needed(customers, tmp_path):
+    model = pb.ProperBoostClassifier().fit(*customers)
+    model.save_model(tmp_path / "model.json")
+    scorer = pb.load_scorer(tmp_path / "model.json")
+    row = {"age": 23, "town": "Ulm", "visits": 0}
+    np.testing.assert_array_equal(scorer(row), model.compile()(row))
+
+
 def test_a_dict_of_a_web_request_has_other_keys_too(customers):
     scorer = pb.ProperBoostClassifier().fit(*customers).compile()
     row = {"visits": 3, "town": None, "age": None, "request": "a7"}

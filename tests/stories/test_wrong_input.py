@@ -11,16 +11,20 @@ import properboost as pb
 # -- the table ------------------------------------------------------------------------------------
 
 
-def test_a_column_of_text_is_named(customers):
+def test_all_columns_that_cannot_be_read_are_named_at_once(customers):
     X, y = customers
-    with pytest.raises(ValueError, match=r"column 'town' has type .*: give it a categorical type"):
-        pb.ProperBoostClassifier().fit(X.astype({"town": "str"}), y)
+    dates = pd.date_range("2026-01-01", periods=len(X))
+    X = X.assign(day=dates, since=dates - dates[0], code=["a", 1] * (len(X) // 2))
+    with pytest.raises(ValueError, match="X: 3 columns cannot be read") as caught:
+        pb.ProperBoostClassifier().fit(X, y)
+    for line in ("'day_month': X['day'].dt.month", "X['since'].dt.total_seconds()", "map(str"):
+        assert line in str(caught.value)
 
 
-def test_a_column_of_dates_is_named(cancer):
-    X, y = cancer
-    with pytest.raises(ValueError, match="column 'day' has type datetime64"):
-        pb.ProperBoostClassifier().fit(X.assign(day=pd.Timestamp("2026-01-01")), y)
+def test_a_column_of_names_is_warned_of(customers):
+    X, y = customers
+    with pytest.warns(UserWarning, match=r"column 'name' \(240 of 240 rows\).* drop such columns"):
+        pb.ProperBoostClassifier().fit(X.assign(name=[f"Nr. {i}" for i in range(len(X))]), y)
 
 
 def test_a_single_column_is_not_a_table(cancer):

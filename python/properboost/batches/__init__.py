@@ -3,3 +3,7 @@
 from properboost.batches.predictions import evaluate, predict
 
 __all__ = ["evaluate", "predict"]
+
+
+def __dir__() -> list[str]:
+    return __all__

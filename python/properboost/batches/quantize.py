@@ -19,7 +19,7 @@ from properboost.data.binning import (
     count_numeric_bins,
 )
 from properboost.data.entries import ROWS, find_entries
-from properboost.data.frames import find_categorical
+from properboost.data.frames import find_categorical, find_texts
 from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_rows, read_rows
 from properboost.data.table import CodedLabels, ColumnSubset, InputTable
 from properboost.parameters import checks
@@ -239,15 +239,24 @@ class _BinSearch:
                 self._options.categorical_features, features
             )
             seed = checks.seed(self._options.random_state)
-            self.finder = BinFinder(features.n_features, self._categorical, seed)
+            texts = find_texts(features, self._categorical, self.from_dtype)
+            labels = {j: features.label(j) for j in texts}
+            self.finder = BinFinder(features.n_features, self._categorical, seed, labels)
         elif self.from_dtype:
-            categorical, _ = find_categorical("from_dtype", features)
-            if categorical != self._categorical:
-                names = [features.label(j) for j in self._categorical]
-                raise ValueError(
-                    f"source must give batches of the same types; categories had first {names}"
-                )
+            self._check_types(features, self._categorical)
         self.finder.add(features, weight)
+
+    def _check_types(self, features: InputTable, categorical: list[int]) -> None:
+        """Refuse a batch with other categorical columns; one without any value may be any."""
+        now, _ = find_categorical("from_dtype", features)
+        lacking = set(categorical) - set(now)
+        empty = all((features.categorical(j).codes < 0).all() for j in lacking)
+        if not empty or not set(now) <= set(categorical):
+            names = [features.label(j) for j in categorical]
+            raise ValueError(
+                f"source must give batches of the same types; categories had first {names}: name "
+                "the categorical columns in categorical_features"
+            )
 
 
 def _encode(

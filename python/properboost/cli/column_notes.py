@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cli.csv_table import Note, first_text, import_pandas
+from properboost.data.identifiers import MOST_UNIQUE, are_mostly_unique
 from properboost.data.spelling import PLAIN, Spelling
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ __all__ = ["advise_numbers", "name_options", "note_text"]
 
 _MOST_SEEN = 200
 """The most different texts of a column that are examined."""
-
-_MOST_UNIQUE = 20
-"""The most dates, or texts of one row each, of a column without a note."""
 
 _MARKS = (
     (".", None), (",", None), (".", ","), (".", " "), (".", "'"), (".", "_"),
@@ -58,12 +56,12 @@ def note_text(column: "Series[Any]", spelling: Spelling | None, note: Note) -> N
         note(f"{begin}, although {look}")
     elif (mixture := _find_mixture(texts, spelling)) is not None:
         note(f"{begin}, {mixture}")
-    elif texts.n_different > _MOST_UNIQUE:
+    elif texts.n_different > MOST_UNIQUE:
         end = "others will have no effect; --drop leaves the column out"
         if texts.are_mostly(_DATE.fullmatch):
             row, cell = texts.first(_DATE.fullmatch)
             note(f"{begin}, with {texts.n_different:,} dates such as {cell!r} in row {row}: {end}")
-        elif 2 * texts.n_unique > texts.n_cells:
+        elif are_mostly_unique(texts.counts):
             row, cell = texts.first(lambda _: True)
             note(
                 f"{begin}, although most cells are different from all others ({texts.n_unique:,} "
@@ -89,9 +87,7 @@ def _look_like_numbers(texts: "_Texts", spelling: Spelling | None) -> str | None
     if spellings:
         n_read = texts.count(spellings[0].read)
         (row, cell), offer = _offer(texts, spellings, spelling or PLAIN)
-    elif (
-        spelling is None and texts.n_different > _MOST_UNIQUE and texts.are_mostly(_FRACTION.match)
-    ):
+    elif spelling is None and texts.n_different > MOST_UNIQUE and texts.are_mostly(_FRACTION.match):
         n_read = texts.count(PLAIN.read)
         row, cell = texts.first(_FRACTION.match)
     else:
@@ -253,17 +249,17 @@ class _Texts:
         self.column = column
         self.different = [str(text) for text in different]
         self._codes: NDArray[np.int64] = codes
-        self._counts = np.bincount(codes[codes >= 0], minlength=len(different))
-        self._whole = _Sample(self.different, self._counts)
+        self.counts = np.bincount(codes[codes >= 0], minlength=len(different))
+        self._whole = _Sample(self.different, self.counts)
         self.n_cells = self._whole.n_cells
         self.n_different = len(different)
-        self.n_unique = int(np.count_nonzero(self._counts == 1))
+        self.n_unique = int(np.count_nonzero(self.counts == 1))
 
     def sample(self) -> _Sample:
         """Return some of the texts, spread over the column."""
         places = np.linspace(0, self.n_different - 1, min(self.n_different, _MOST_SEEN))
         drawn = places.astype(np.intp)
-        return _Sample([self.different[k] for k in drawn], self._counts[drawn])
+        return _Sample([self.different[k] for k in drawn], self.counts[drawn])
 
     def are_mostly(self, test: Test) -> bool:
         """Whether more than half of the cells are such; if few of the sample are, it is not."""
@@ -279,7 +275,7 @@ class _Texts:
             return self.count(spelling.read)
         pandas = import_pandas()
         numbers = pandas.to_numeric(pandas.Series(self.different, dtype=object), errors="coerce")
-        return int(self._counts[numbers.notna().to_numpy()].sum())
+        return int(self.counts[numbers.notna().to_numpy()].sum())
 
     def first(self, test: Test) -> tuple[int, str]:
         """Return the row, counted from 1, and the text of the first such cell."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from properboost import _core
 from properboost.dask.digests import check_digest, find_digest
@@ -15,11 +14,11 @@ from properboost.data.binning import Binning, NumericBins
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
-from properboost.data.table import InputTable
+from properboost.data.recorder import NameRecorder
+from properboost.data.table import ColumnKind, InputTable
 
 __all__ = [
     "LabelScan",
-    "NameRecorder",
     "add_values",
     "encode",
     "encode_labelled",
@@ -38,17 +37,13 @@ class LabelScan:
 
     n_rows: int
     names: Sequence[str] | None = None
-    declared: Sequence[bool] = ()
+    kinds: Sequence[ColumnKind] = ()
     head: Any = None
     labels: NDArray[Any] | None = None
     codes: NDArray[np.unsignedinteger[Any]] | None = None
     weight: NDArray[np.float64] | None = None
     digest: bytes = b""
     version: str = _core.__version__
-
-
-class NameRecorder(BaseEstimator):  # type: ignore[misc]
-    """A bare estimator, on which scikit-learn's checks record the names of columns."""
 
 
 def _open(X: Any) -> InputTable:
@@ -70,7 +65,7 @@ def scan_labels(X: Any, y: Any, weight: Any) -> LabelScan:
     scan = LabelScan(
         n_rows,
         names=table.names,
-        declared=[table.declares_categorical(j) for j in range(table.n_features)],
+        kinds=[table.find_kind(j) for j in range(table.n_features)],
         head=table.rows(0, 1).source,
         weight=None if weight is None else np.asarray(weight, dtype=np.float64),
         digest=_find_digest(X, y, weight),

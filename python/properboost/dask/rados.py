@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost import rado
 from properboost.dask.digests import check_digest, find_digest
-from properboost.dask.partition_scan import NameRecorder, scan_labels
+from properboost.dask.partition_scan import scan_labels
 from properboost.dask.partitions import list_partitions
 from properboost.data.bin_finder import CategoryUnion
 from properboost.data.columns import LinearColumns, find_columns
 from properboost.data.frames import open_table
 from properboost.data.labels import LabelReader
 from properboost.data.names import read_names
+from properboost.data.recorder import NameRecorder
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState

@@ -15,7 +15,6 @@ from properboost.batches.quantized_table import QuantizedTable
 from properboost.dask.cluster_rows import ClusterRows
 from properboost.dask.partition_scan import (
     LabelScan,
-    NameRecorder,
     add_values,
     encode,
     encode_labelled,
@@ -44,7 +43,8 @@ from properboost.data.labels import (
     read_rows,
 )
 from properboost.data.names import ColumnNames, read_names
-from properboost.data.table import CodedLabels
+from properboost.data.recorder import NameRecorder
+from properboost.data.table import CodedLabels, ColumnKind
 from properboost.engine.protocols import count_by_class, weigh_by_class
 from properboost.extras import import_extra
 from properboost.parameters import checks
@@ -97,8 +97,10 @@ class TableInCluster(QuantizedTable):
         names = scans[0].names
         reader = NameRecorder()
         head = open_table(reader, scans[0].head, reset=True)
-        categorical, from_dtype = find_categorical(options.categorical_features, head)
-        finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state))
+        kinds = _join_kinds(scans)
+        categorical, from_dtype = find_categorical(options.categorical_features, head, kinds)
+        texts = {j: head.label(j) for j in categorical if from_dtype and kinds[j] == "text"}
+        finder = BinFinder(head.n_features, categorical, checks.seed(options.random_state), texts)
         sizes = [scan.n_rows for scan in scans]
         sampled = finder.draw(sizes, weight)
         arguments = [
@@ -137,7 +139,7 @@ class TableInCluster(QuantizedTable):
         scans = compute(scan_labels, [(p.X, p.y, p.weight) for p in partitions])
         filled = _find_filled(partitions, scans, "X_val")
         scans = [partition.scan for partition in filled]
-        _check_columns([LabelScan(1, self.names, scans[0].declared), *scans])
+        _check_columns([LabelScan(1, self.names, scans[0].kinds), *scans])
         read, weight = _join_labels(scans)
         values = self.labels.values
         places = find_classes(read, len(read.codes), values, ("X_val", "y_val"))
@@ -293,16 +295,26 @@ def _check_columns(scans: Sequence[LabelScan]) -> None:
     """Refuse partitions with different columns."""
     first = scans[0]
     for k, scan in enumerate(scans):
-        if scan.names != first.names or len(scan.declared) != len(first.declared):
+        if scan.names != first.names or len(scan.kinds) != len(first.kinds):
             raise ValueError(
                 f"X must have the same columns in all partitions, {_name(first)}; one with rows, "
                 f"number {k}, has {_name(scan)}"
             )
-        if list(scan.declared) != list(first.declared):
+        if any(len(kinds - {"missing"}) > 1 for kinds in _list_kinds([first, scan])):
             raise ValueError(
                 "X must have columns of the same types in all partitions; in one with rows, number "
                 f"{k}, other columns are categorical than in the first"
             )
+
+
+def _join_kinds(scans: Sequence[LabelScan]) -> list[ColumnKind]:
+    """Return what each column holds; a partition without any value of it does not matter."""
+    return [next(iter(kinds - {"missing"}), "missing") for kinds in _list_kinds(scans)]
+
+
+def _list_kinds(scans: Sequence[LabelScan]) -> list[set[ColumnKind]]:
+    """Return what each column holds in these partitions."""
+    return [set(kinds) for kinds in zip(*(scan.kinds for scan in scans), strict=True)]
 
 
 def _check_versions(scans: Sequence[LabelScan]) -> None:
@@ -316,7 +328,7 @@ def _check_versions(scans: Sequence[LabelScan]) -> None:
 
 
 def _name(scan: LabelScan) -> str:
-    return f"{len(scan.declared)} of them" if scan.names is None else str(list(scan.names))
+    return f"{len(scan.kinds)} of them" if scan.names is None else str(list(scan.names))
 
 
 def _join_labels(scans: Sequence[LabelScan]) -> tuple[CodedLabels, NDArray[np.float64] | None]:

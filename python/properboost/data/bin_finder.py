@@ -1,7 +1,8 @@
 """Bins of rows that come in batches: those that all rows together would have."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,9 +16,13 @@ from properboost.data.binning import (
     FeatureBins,
     NumericBins,
     find_categories,
+    read_by,
 )
 from properboost.data.frames import sort_categories
+from properboost.data.identifiers import count_codes, describe_identifiers
+from properboost.data.refusals import refuse_together
 from properboost.data.table import CategoricalColumn, Category, Column, InputTable
+from properboost.notices import warn
 
 __all__ = ["BatchScan", "BinFinder", "CategoryUnion", "scan_batch"]
 
@@ -57,11 +62,12 @@ def scan_batch(
         values = {j: sample[:, j] for j in numeric}
         spans = dict(enumerate(map(tuple, _core.find_spans(whole, weight).tolist())))
         numeric = []
-    for j in numeric:
-        column = table.numeric(j)
-        values[j] = column[sampled]
-        [spans[j]] = map(tuple, _core.find_spans([column], weight).tolist())
-    categories = {j: (table.categorical(j), table.appends_categories(j)) for j in categorical}
+    with refuse_together(range(table.n_features), read_by(table, categorical)):
+        for j in numeric:
+            column = table.numeric(j)
+            values[j] = column[sampled]
+            [spans[j]] = map(tuple, _core.find_spans([column], weight).tolist())
+        categories = {j: (table.categorical(j), table.appends_categories(j)) for j in categorical}
     return BatchScan(table.n_rows, sampled, values, spans, categories)
 
 
@@ -71,7 +77,15 @@ class BinFinder:
     Memory has the numbers of sampled rows only, and categories by their number.
     """
 
-    def __init__(self, n_features: int, categorical: Sequence[int], seed: int) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        categorical: Sequence[int],
+        seed: int,
+        texts: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Take the categorical features; `texts` has the labels of those that hold text."""
+        self._texts = texts
         self._sample = _core.RowSample(binning.SAMPLE_SIZE, seed)
         self._categories = {j: _CategoryReader() for j in categorical}
         numeric = sorted(set(range(n_features)) - set(categorical))
@@ -137,6 +151,9 @@ class BinFinder:
             bins[j] = NumericBins(cuts, span=span)
         for j, categories in self._categories.items():
             bins[j] = categories.find(weigh, min(max_categories, MAX_CATEGORIES))
+        counts = {label: self._categories[j].count_rows() for j, label in self._texts.items()}
+        if (warning := describe_identifiers(counts)) is not None:
+            warn(warning)
         return tuple(bins[j] for j in sorted(bins))
 
 
@@ -212,6 +229,14 @@ class _CategoryReader:
         numbers = self._categories.add(column.values, append=append)
         kind = np.min_scalar_type(len(self._categories))
         self._codes.append(np.array([0, *(k + 1 for k in numbers)], dtype=kind)[column.codes + 1])
+
+    def count_rows(self) -> NDArray[np.int64]:
+        """Return the number of rows of each category."""
+        n = len(self._categories)
+        counts = np.zeros(n, dtype=np.int64)
+        for codes in self._codes:
+            counts += count_codes(codes.astype(np.int64) - 1, n)
+        return counts
 
     def find(
         self,

@@ -1,8 +1,10 @@
 """Binning: how each feature of the fitted model is cut, and the codes of a table."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +13,10 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
+from properboost.data.identifiers import count_codes, describe_identifiers
+from properboost.data.refusals import ColumnError, refuse_together
 from properboost.data.table import CategoricalColumn, Category, InputTable
+from properboost.notices import warn
 
 __all__ = [
     "MAX_CATEGORIES",
@@ -24,6 +29,7 @@ __all__ = [
     "count_numeric_bins",
     "find_bins",
     "find_categories",
+    "read_by",
 ]
 
 MAX_CATEGORIES = 254
@@ -242,12 +248,13 @@ class Binning:
             return self.native.encode(whole, order, n_threads)
         n_rows = table.n_rows if order is None else len(order)
         codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
-        for group in _groups(range(len(self.features)), table.n_rows):
-            bins = self.native
-            if len(group) < len(self.features):
-                bins = _core.Bins([self.features[j].native for j in group])
-            columns = [self._column(table, j) for j in group]
-            codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
+        with self._refuse_together(table):
+            for group in _groups(range(len(self.features)), table.n_rows):
+                bins = self.native
+                if len(group) < len(self.features):
+                    bins = _core.Bins([self.features[j].native for j in group])
+                columns = [self._column(table, j) for j in group]
+                codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
         return codes
 
     def predict_raw(
@@ -283,13 +290,18 @@ class Binning:
         parts = []
         for start in range(0, table.n_rows, step):
             rows = table.rows(start, min(start + step, table.n_rows))
-            parts.append(predict([self._column(rows, j) for j in range(len(self.features))]))
+            with self._refuse_together(rows):
+                columns = [self._column(rows, j) for j in range(len(self.features))]
+            parts.append(predict(columns))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _whole(self, table: InputTable) -> NDArray[np.generic] | None:
         if table.holds_bins or all(isinstance(bins, NumericBins) for bins in self.features):
             return table.array
         return None
+
+    def _refuse_together(self, table: InputTable) -> AbstractContextManager[None]:
+        return refuse_together(range(len(self.features)), partial(self._column, table))
 
     def _column(self, table: InputTable, j: int) -> NDArray[np.generic]:
         feature = self.features[j]
@@ -379,12 +391,42 @@ def find_bins(
     max_categories: int,
     seed: int,
     n_threads: int,
+    texts: Collection[int] = (),
 ) -> tuple[FeatureBins, ...]:
     """Cut every feature of `table`, those in `categorical` by their categories.
 
     `weight` counts the rows (a row of weight 0 is ignored).  Above `SAMPLE_SIZE` rows, bin edges
-    come from a sample of them, drawn by `seed`.
+    come from a sample of them, drawn by `seed`.  Those in `texts` are categorical for holding text;
+    identifiers among them are warned of.
     """
+    with refuse_together(range(table.n_features), read_by(table, categorical)):
+        bins = _cut_numbers(table, categorical, weight, max_numeric, seed, n_threads)
+        counts: dict[str, NDArray[np.int64]] = {}
+        for j in categorical:
+            column = table.categorical(j)
+            if j in texts:
+                counts[table.label(j)] = count_codes(column.codes, len(column.values))
+            rows = [(column.codes, weight)]
+            bins[j] = find_categories(column.values, rows, min(max_categories, MAX_CATEGORIES))
+    if (warning := describe_identifiers(counts)) is not None:
+        warn(warning)
+    return tuple(bins[j] for j in range(table.n_features))
+
+
+def read_by(table: InputTable, categorical: Collection[int]) -> Callable[[int], object]:
+    """Return a function that reads a column as categories, if it is in `categorical`."""
+    return lambda j: table.categorical(j) if j in categorical else table.numeric(j)
+
+
+def _cut_numbers(
+    table: InputTable,
+    categorical: Sequence[int],
+    weight: NDArray[np.float64] | None,
+    max_numeric: int,
+    seed: int,
+    n_threads: int,
+) -> dict[int, FeatureBins]:
+    """Cut the numeric features of `table`."""
     bins: dict[int, FeatureBins] = {}
     numeric = sorted(set(range(table.n_features)) - set(categorical))
     whole = None if categorical else table.array
@@ -398,12 +440,7 @@ def find_bins(
         spans = _core.find_spans(columns, weight, n_threads).tolist()
         for j, edges, span in zip(group, edges_of, spans, strict=True):
             bins[j] = NumericBins(edges, span=(span[0], span[1]))
-    for j in categorical:
-        column = table.categorical(j)
-        bins[j] = find_categories(
-            column.values, [(column.codes, weight)], min(max_categories, MAX_CATEGORIES)
-        )
-    return tuple(bins[j] for j in range(table.n_features))
+    return bins
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:
@@ -442,7 +479,7 @@ def _check_same_kind(feature: CategoricalBins, column: CategoricalColumn, label:
     fitted, new = ({isinstance(c, str) for c in cs} for cs in (feature.categories, column.values))
     if fitted and new and not fitted & new:
         kinds = {True: "strings", False: "numbers"}
-        raise ValueError(
+        raise ColumnError(
             f"X: the categories of {label} were {kinds[fitted.pop()]} when the model was fitted "
             f"and are {kinds[new.pop()]} now: convert the column"
         )

@@ -6,10 +6,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
-from properboost.data.frames import find_categorical
+from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins, read_by
+from properboost.data.frames import find_categorical, find_texts
+from properboost.data.identifiers import count_codes, describe_identifiers
 from properboost.data.names import ColumnNames
-from properboost.data.table import Category, InputTable
+from properboost.data.refusals import refuse_together
+from properboost.data.table import CategoricalColumn, Category, InputTable
+from properboost.notices import warn
 from properboost.parameters.kinds import CategoricalFeatures
 
 __all__ = ["LinearColumns", "find_columns", "make_columns", "refuse_numbers"]
@@ -90,10 +93,14 @@ class ColumnReader:
         self.data: Any = whole
         """The table in the engine's form: one array, or one per feature."""
         if whole is None:  # numbers, or which category each row has: below 0 if missing or unknown
-            self.data = [
-                table.numeric(j) if isinstance(bins, NumericBins) else bins.read(table, j)
-                for j, bins in enumerate(columns.features)
-            ]
+            features = columns.features
+
+            def read(j: int) -> NDArray[np.generic]:
+                bins = features[j]
+                return table.numeric(j) if isinstance(bins, NumericBins) else bins.read(table, j)
+
+            with refuse_together(range(len(features)), read):
+                self.data = [read(j) for j in range(len(features))]
 
     def column(self, k: int) -> NDArray[np.generic]:
         """Return column `k`."""
@@ -121,11 +128,19 @@ def find_columns(
     intercept: bool,
 ) -> LinearColumns:
     """Find which features are categorical, and their categories."""
-    categorical, _ = find_categorical(categorical_features, table)
-    categories = tuple(
-        table.categorical(j).values if j in categorical else None for j in range(table.n_features)
-    )
+    categorical, from_dtype = find_categorical(categorical_features, table)
+    with refuse_together(range(table.n_features), read_by(table, categorical)):
+        columns = {j: table.categorical(j) for j in categorical}
+    texts = find_texts(table, categorical, from_dtype)
+    counts = {table.label(j): _count(columns[j]) for j in texts}
+    if (warning := describe_identifiers(counts)) is not None:
+        warn(warning)
+    categories = tuple(columns[j].values if j in columns else None for j in range(table.n_features))
     return make_columns(categories, names, intercept=intercept)
+
+
+def _count(column: CategoricalColumn) -> NDArray[np.int64]:
+    return count_codes(column.codes, len(column.values))
 
 
 def make_columns(

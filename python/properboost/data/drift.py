@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
 from properboost.data.table import InputTable
 
-__all__ = ["Weights", "count_drift"]
+__all__ = ["Weights", "count_drift", "describe_drift"]
 
 Weights: TypeAlias = Sequence[NDArray[np.float64]]
 """The training weight of each code, by feature."""
+
+
+def describe_drift(
+    model: Any, table: InputTable, features: Sequence[FeatureBins], weights: Weights | None
+) -> dict[str, NDArray[Any]]:
+    """Return `count_drift`, and the names of the model's features, or their positions."""
+    names = getattr(model, "feature_names_in_", np.arange(len(features)))
+    return {"feature": names.copy(), **count_drift(table, features, weights)}
 
 
 def count_drift(

@@ -6,18 +6,25 @@ libraries is imported here: a table of a library exists only once its user impor
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from decimal import Decimal
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.names import check_names, keep_names, name_columns
-from properboost.data.table import CategoricalColumn, Category, Column, InputTable, is_plain
+from properboost.data.refusals import ColumnError, Fault, Library, refuse_column
+from properboost.data.table import (
+    CategoricalColumn,
+    Category,
+    Column,
+    ColumnKind,
+    InputTable,
+    is_plain,
+)
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures
@@ -29,6 +36,8 @@ __all__ = [
     "factorize",
     "find_categorical",
     "find_feature",
+    "find_texts",
+    "open_array",
     "open_frame",
     "open_table",
     "sort_categories",
@@ -48,6 +57,10 @@ class _ArrayTable(InputTable):
 
     def declares_categorical(self, _: int) -> bool:
         return False
+
+    def find_kind(self, j: int) -> ColumnKind:
+        is_object = self.source.dtype == object
+        return _find_kind_of_objects(self.source[:, j]) if is_object else "numbers"
 
     def numeric(self, j: int) -> Column:
         return _numbers(self.source[:, j], self.label(j))
@@ -83,6 +96,15 @@ class _PandasTable(InputTable):
         dtype = self._columns[j].dtype
         return isinstance(dtype, sys.modules["pandas"].CategoricalDtype) or _is_dictionary(dtype)
 
+    def find_kind(self, j: int) -> ColumnKind:
+        column = self._columns[j]
+        if self.declares_categorical(j):
+            return "categories"
+        if _is_object(column.dtype):
+            return _find_kind_of_objects(column.to_numpy())
+        is_string = sys.modules["pandas"].api.types.is_string_dtype(column.dtype)
+        return "text" if is_string else "numbers"
+
     def appends_categories(self, j: int) -> bool:
         return _is_dictionary(self._columns[j].dtype)  # the order of unified dictionaries
 
@@ -102,7 +124,10 @@ class _PandasTable(InputTable):
             single = dtype.kind == "f" and dtype.itemsize == 4
             kind = np.float32 if single else np.float64
             return np.asarray(column.to_numpy(dtype=kind, na_value=np.nan))
-        raise _not_numbers(self.label(j), dtype)
+        if _is_object(dtype):
+            objects = _fill_missing(column.to_numpy())
+            return _numbers(objects, self.label(j), "pandas", self.frame_names[j])
+        raise _refuse("pandas", self, j, dtype, _find_pandas_fault(column))
 
     def categorical(self, j: int) -> CategoricalColumn:
         column = self._columns[j]
@@ -126,6 +151,26 @@ def _name(name: Any) -> str:
     return str.__str__(name) if isinstance(name, str) else str(name)
 
 
+def _is_object(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def _find_pandas_fault(column: Any) -> Fault:
+    """Return the reason why a pandas column holds no numbers."""
+    types, dtype = sys.modules["pandas"].api.types, column.dtype
+    if types.is_string_dtype(dtype):
+        return "text"
+    kind = str(dtype)
+    if kind.startswith("date"):
+        has_times = kind.startswith("datetime") and column.dt.hour.fillna(0).any()
+        return "datetime" if has_times else "date"
+    if kind.startswith("timestamp"):
+        return "datetime"
+    if kind.startswith(("timedelta", "duration")):
+        return "duration"
+    return "date" if kind.startswith("period") else "other"
+
+
 def _is_dictionary(dtype: Any) -> bool:
     """Whether a type of pandas is Arrow's of dictionaries."""
     kind = getattr(dtype, "pyarrow_dtype", None)
@@ -146,6 +191,12 @@ class _PolarsTable(InputTable):
         polars = sys.modules["polars"]
         return isinstance(self.source.to_series(j).dtype, polars.Categorical | polars.Enum)
 
+    def find_kind(self, j: int) -> ColumnKind:
+        polars, dtype = sys.modules["polars"], self.source.to_series(j).dtype
+        if dtype == polars.String:
+            return "text"
+        return "missing" if dtype == polars.Null else super().find_kind(j)
+
     def numeric(self, j: int) -> Column:
         polars, column = sys.modules["polars"], self.source.to_series(j)
         if self.declares_categorical(j):
@@ -153,7 +204,14 @@ class _PolarsTable(InputTable):
         if column.dtype in (polars.Boolean, polars.Null):
             return np.asarray(column.cast(polars.Float32).to_numpy())
         if not column.dtype.is_numeric():
-            raise _not_numbers(self.label(j), column.dtype)
+            faults: dict[Any, Fault] = {
+                polars.String: "text",
+                polars.Date: "date",
+                polars.Datetime: "datetime",
+                polars.Duration: "duration",
+            }
+            fault = faults.get(column.dtype.base_type(), "other")
+            raise _refuse("polars", self, j, column.dtype, fault)
         if column.dtype.is_decimal() or is_wide(column):
             column = column.cast(polars.Float64)
         return _as_real(column.to_numpy(), self.label(j))
@@ -187,6 +245,12 @@ class _ArrowTable(InputTable):
     def declares_categorical(self, j: int) -> bool:
         return bool(sys.modules["pyarrow"].types.is_dictionary(self.source.schema.field(j).type))
 
+    def find_kind(self, j: int) -> ColumnKind:
+        types, kind = sys.modules["pyarrow"].types, self.source.schema.field(j).type
+        if _is_arrow_text(kind):
+            return "text"
+        return "missing" if types.is_null(kind) else super().find_kind(j)
+
     def numeric(self, j: int) -> Column:
         arrow, column = sys.modules["pyarrow"], self.source.column(j)
         if self.declares_categorical(j):
@@ -199,7 +263,7 @@ class _ArrowTable(InputTable):
         elif arrow.types.is_null(column.type):
             column = column.cast(arrow.float64())
         elif not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
-            raise _not_numbers(self.label(j), column.type)
+            raise _refuse("pyarrow", self, j, column.type, _find_arrow_fault(column.type))
         return _as_real(column.to_numpy(), self.label(j))
 
     def categorical(self, j: int) -> CategoricalColumn:
@@ -218,6 +282,24 @@ class _ArrowTable(InputTable):
         return self.declares_categorical(j)  # the order of unified dictionaries
 
 
+def _is_arrow_text(kind: Any) -> bool:
+    types = sys.modules["pyarrow"].types
+    views = getattr(types, "is_string_view", lambda _: False)  # since Arrow 16
+    return bool(types.is_string(kind) or types.is_large_string(kind) or views(kind))
+
+
+def _find_arrow_fault(kind: Any) -> Fault:
+    """Return the reason why an Arrow column holds no numbers."""
+    types = sys.modules["pyarrow"].types
+    if _is_arrow_text(kind):
+        return "text"
+    if types.is_date(kind):
+        return "date"
+    if types.is_timestamp(kind):
+        return "datetime"
+    return "duration" if types.is_duration(kind) else "other"
+
+
 def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
     """Return a chunked Arrow column of dictionaries as categories."""
     encoded = column.unify_dictionaries().combine_chunks()
@@ -225,7 +307,24 @@ def _read_dictionary(column: Any, label: str) -> CategoricalColumn:
     return _clean_categories(codes, encoded.dictionary.to_pylist(), label)
 
 
-def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> InputTable:
+def open_array(array: Column) -> InputTable:
+    """Open an array that `is_plain`."""
+    return _ArrayTable(array)
+
+
+def _validate(model: Any, X: Any, **settings: Any) -> Any:
+    """Check `X` as scikit-learn does; a model that only predicts is described to it."""
+    # Imported on use: a server of single rows is up before scikit-learn is imported.
+    from sklearn.utils.validation import validate_data
+
+    if not hasattr(model, "get_params"):
+        from properboost.data.recorder import NameRecorder
+
+        model = NameRecorder.of(model)
+    return validate_data(model, X, **settings)
+
+
+def open_table(model: Any, X: Any, *, reset: bool) -> InputTable:
     """Check the shape and the column names of `X` as scikit-learn does, and open it."""
     if isinstance(X, RowTable):
         return X
@@ -246,17 +345,17 @@ def open_table(model: BaseEstimator, X: Any, *, reset: bool) -> InputTable:
     frame = open_frame(X)
     if frame is None:
         _check_in_memory(X)
-        array = validate_data(model, X, reset=reset, dtype=None, ensure_all_finite=False)
+        array = _validate(model, X, reset=reset, dtype=None, ensure_all_finite=False)
         return _ArrayTable(array)
     _check_columns(model, frame, reset=reset)
     _refuse_empty(model, frame)
     return frame
 
 
-def _check_columns(model: BaseEstimator, frame: InputTable, *, reset: bool) -> None:
+def _check_columns(model: Any, frame: InputTable, *, reset: bool) -> None:
     """Check the names of a table's columns, or store them in the model."""
     try:
-        validate_data(model, frame.source, reset=reset, skip_check_array=True)
+        _validate(model, frame.source, reset=reset, skip_check_array=True)
     except ValueError as error:  # scikit-learn quotes names as they are
         raise ValueError(make_lines_printable(str(error))) from None
     names = frame.frame_names if isinstance(frame, _PandasTable) else frame.names or ()
@@ -266,7 +365,7 @@ def _check_columns(model: BaseEstimator, frame: InputTable, *, reset: bool) -> N
         warn(warning)
 
 
-def _refuse_empty(model: BaseEstimator, frame: InputTable) -> None:
+def _refuse_empty(model: Any, frame: InputTable) -> None:
     """Refuse a table without rows or columns, in scikit-learn's words."""
     for count, what in ((frame.n_rows, "sample"), (frame.n_features, "feature")):
         if count == 0:
@@ -304,15 +403,20 @@ def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
     return source.take(positions)
 
 
-def _was_fitted_on(model: BaseEstimator, X: NDArray[Any]) -> bool:
+def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
     """Whether the model expects this number of unnamed columns."""
     return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
 
 
 def find_categorical(
-    categorical_features: CategoricalFeatures, table: InputTable
+    categorical_features: CategoricalFeatures,
+    table: InputTable,
+    kinds: Sequence[ColumnKind] | None = None,
 ) -> tuple[list[int], bool]:
-    """Return the positions of the categorical features, and whether types decided them."""
+    """Return the positions of the categorical features, and whether types decided them.
+
+    `kinds` has what each column holds, where `table` has only a part of the rows.
+    """
     if categorical_features is None:
         return [], False
     allowed = "'from_dtype', None, a list of positions or names, or a boolean mask"
@@ -321,7 +425,9 @@ def find_categorical(
             raise ValueError(
                 f"categorical_features must be {allowed}; got {categorical_features!r}"
             )
-        return [j for j in range(table.n_features) if table.declares_categorical(j)], True
+        if kinds is None:
+            kinds = [table.find_kind(j) for j in range(table.n_features)]
+        return [j for j, kind in enumerate(kinds) if kind in ("categories", "text")], True
     listed = np.asarray(categorical_features, dtype=object)
     if listed.ndim != 1:
         raise ValueError(f"categorical_features must be {allowed}; got {categorical_features!r}")
@@ -335,6 +441,11 @@ def find_categorical(
     argument = "categorical_features"
     positions = {find_feature(f, table.names, table.n_features, argument) for f in listed}
     return sorted(positions), False
+
+
+def find_texts(table: InputTable, categorical: Sequence[int], from_dtype: bool) -> list[int]:
+    """Return the categorical features that are so for holding text, and not by the user's word."""
+    return [j for j in categorical if from_dtype and table.find_kind(j) == "text"]
 
 
 def find_feature(
@@ -405,11 +516,11 @@ def _as_real(values: Column, label: str | None = None) -> Column:
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
-def _numbers(values: Column, label: str) -> Column:
+def _numbers(values: Column, label: str, library: Library = "numpy", name: object = None) -> Column:
     if values.dtype.kind in "biuf":
         return _as_real(values, label)
-    if values.dtype != object or any(isinstance(v, NEVER_NUMBERS) for v in values):
-        raise _not_numbers(label, values.dtype)
+    if (fault := _find_fault(values)) is not None:
+        raise refuse_column(library, label, name, values.dtype, fault)
     try:
         with np.errstate(over="ignore"):
             converted = values.astype(np.float64)
@@ -419,6 +530,43 @@ def _numbers(values: Column, label: str) -> Column:
         raise ValueError(f"X: {label} holds an integer beyond float64: {error}") from error
     _refuse_overflow(converted, values, label)
     return converted
+
+
+def _find_fault(values: Column) -> Fault | None:
+    """Return the reason why an array that is not of numbers cannot be read as such, by its type."""
+    if values.dtype != object:
+        faults: dict[str, Fault] = {"U": "text", "M": "datetime", "m": "duration"}
+        return faults.get(values.dtype.kind, "other")
+    types = set(map(type, values.tolist()))
+    if any(issubclass(t, date) for t in types):
+        return "dates as objects"
+    if not any(issubclass(t, NEVER_NUMBERS) for t in types):
+        return None
+    if not any(issubclass(t, str) for t in types):
+        return "other"
+    return "text" if _find_kind_of_objects(values) == "text" else "mixed"
+
+
+def _find_kind_of_objects(values: Column) -> ColumnKind:
+    """Return what a column of objects holds."""
+    objects = values.tolist()
+    types = set(map(type, objects))
+    if not any(issubclass(t, str) for t in types):
+        return "missing" if all(map(is_missing, objects)) else "numbers"
+    rest = (value for value in objects if not isinstance(value, str))
+    return "text" if all(map(is_missing, rest)) else "numbers"
+
+
+def _fill_missing(values: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Return objects with NaN in the place of each library's mark of missing values."""
+    if not any(t.__name__ == "NAType" for t in set(map(type, values.tolist()))):
+        return values
+    return make_objects([np.nan if is_missing(value) else value for value in values.tolist()])
+
+
+def _refuse(library: Library, table: InputTable, j: int, kind: object, fault: Fault) -> ColumnError:
+    names = table.frame_names if isinstance(table, _PandasTable) else table.names or ()
+    return refuse_column(library, table.label(j), names[j], kind, fault)
 
 
 def _refuse_overflow(converted: NDArray[np.float64], values: Column, label: str | None) -> None:
@@ -500,24 +648,16 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) and not value.is_nan() else value
 
 
-def _not_listed(label: str) -> ValueError:
-    return ValueError(
+def _not_listed(label: str) -> ColumnError:
+    return ColumnError(
         f"X: {label} holds categories where numbers are expected: fit with "
         "categorical_features='from_dtype', or name the column there; predict with the same kind "
         "of column"
     )
 
 
-def _not_numbers(label: str, dtype: object) -> ValueError:
-    return ValueError(
-        f"X: {label} has type {dtype}; it must hold numbers, booleans or categories: give it a "
-        "categorical type, name it in categorical_features, or convert it to numbers; a model that "
-        "was fitted on numbers predicts from numbers only"
-    )
-
-
-def _not_categories(label: str, kind: str) -> ValueError:
-    return ValueError(
+def _not_categories(label: str, kind: str) -> ColumnError:
+    return ColumnError(
         f"X: {label} holds {kind}; categories must be strings, numbers or booleans: make strings "
         "of them, as pandas' .astype(str).astype('category') does"
     )

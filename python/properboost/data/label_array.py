@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.table import is_plain
@@ -53,6 +52,8 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     ValueError, TypeError
         If they do not have one dimension, or have none of these types.
     """
+    from sklearn.utils.validation import column_or_1d  # on use: servers have no labels
+
     labels: NDArray[Any] = y if is_plain(y, 1) else column_or_1d(_make_array(y, name), warn=True)
     if labels.dtype.kind == "T":
         labels = labels.astype(object)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import assert_all_finite
 
 from properboost import _core
 from properboost.cached import cached_property
@@ -330,6 +329,8 @@ def find_classes(
     labels = read_label_array(y, names[1])
     _check_length(labels, n_rows, names)
     if labels.dtype.kind == "f":
+        from sklearn.utils.validation import assert_all_finite  # on use: servers have no labels
+
         assert_all_finite(labels, input_name=names[1])
     places = _look_up(labels, classes)
     unknown = labels[places < 0]
@@ -366,6 +367,8 @@ def read_labels(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError("fit requires y to be passed, but the target y is None")
     labels = read_label_array(y)
     if labels.dtype.kind == "f":
+        from sklearn.utils.validation import assert_all_finite
+
         assert_all_finite(labels, input_name="y")
         fractions = labels[labels != np.trunc(labels)]
         if len(fractions):

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ __all__ = [
     "Category",
     "CodedLabels",
     "Column",
+    "ColumnKind",
     "ColumnSubset",
     "InputTable",
     "is_plain",
@@ -20,6 +21,8 @@ __all__ = [
 
 Category: TypeAlias = str | int | float | bool
 Column: TypeAlias = NDArray[np.generic]
+ColumnKind: TypeAlias = Literal["numbers", "categories", "text", "missing"]
+"""The content of a column by its type, or by its objects; "missing" is that of any kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,10 @@ class InputTable(ABC):
     def declares_categorical(self, j: int) -> bool:
         """Whether the type of column `j` declares categories."""
 
+    def find_kind(self, j: int) -> ColumnKind:
+        """Return what column `j` holds; columns that cannot be read count as numbers."""
+        return "categories" if self.declares_categorical(j) else "numbers"
+
     @abstractmethod
     def numeric(self, j: int) -> Column:
         """Return column `j` as real numbers, NaN where missing; a view where possible."""
@@ -96,6 +103,10 @@ class ColumnSubset(InputTable):
     def declares_categorical(self, j: int) -> bool:
         """Whether the type of column `j` declares categories."""
         return self._table.declares_categorical(self._positions[j])
+
+    def find_kind(self, j: int) -> ColumnKind:
+        """Return what column `j` holds; columns that cannot be read count as numbers."""
+        return self._table.find_kind(self._positions[j])
 
     def numeric(self, j: int) -> Column:
         """Return column `j` as real numbers, NaN where missing; a view where possible."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_sample_weight
 
 from properboost.data.whole_sums import add_up
 from properboost.notices import warn
@@ -108,6 +107,8 @@ def scale_factors(factor: Weights, class_weights: NDArray[Any], normalize: bool)
 def _check_weights(sample_weight: Any, labels: NDArray[Any]) -> Weights | None:
     if sample_weight is None:
         return None
+    from sklearn.utils.validation import _check_sample_weight  # on use, as of labels
+
     weight: Weights = _check_sample_weight(
         sample_weight, labels, dtype=np.float64, ensure_non_negative=True
     )

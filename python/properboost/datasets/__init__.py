@@ -13,3 +13,7 @@ from ._synthetic import make_two_gaussians
 from ._uci import load_uci
 
 __all__ = ["load_adult", "load_letter", "load_uci", "make_two_gaussians"]
+
+
+def __dir__() -> list[str]:
+    return __all__

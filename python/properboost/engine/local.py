@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import Binning, count_numeric_bins, find_bins
-from properboost.data.frames import find_categorical, take_rows
+from properboost.data.frames import find_categorical, find_texts, take_rows
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
@@ -53,6 +53,7 @@ class TableSource(RowSource):
             max_categories=options.max_bins,
             seed=checks.seed(options.random_state),
             n_threads=checks.count_threads(options.n_jobs),
+            texts=find_texts(self.table, categorical, from_dtype),
         )
         return Binning(bins, from_dtype)
 

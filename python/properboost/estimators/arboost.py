@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +13,14 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows
 from properboost.data.whole_sums import mean
 from properboost.engine.local import LocalRows, TableSource, start_votes
-from properboost.estimators.boosted import BoostedClassifier, FittedModel
+from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import Link, Votes, choose_classes
+from properboost.losses.probabilities import Link, choose_classes
 from properboost.models.ensemble import Ensemble, Rounds
+from properboost.models.fitted_model import FittedModel
 from properboost.models.make_ensemble import make_ensemble
+from properboost.models.voting import Voting
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.declare import (
@@ -47,26 +49,10 @@ from properboost.progress import Report, show_progress
 
 __all__ = [
     "ARBoostClassifier",
-    "Voting",
     "VotingClassifier",
     "check_voting",
     "find_rows_per_bin",
 ]
-
-
-@dataclass(frozen=True)
-class Voting:
-    """The parameters of a fitted model by which votes become probabilities."""
-
-    rho: float = 1.0
-    by_label: bool = False
-    mistrust: float = 0.0
-    damping: float = 0.0
-
-    @property
-    def link(self) -> Link:
-        """The link from raw predictions to probabilities."""
-        return Link(Exponential() if self.by_label else Votes())
 
 
 @parameters

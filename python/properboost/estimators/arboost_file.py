@@ -6,14 +6,15 @@ from typing import Any
 
 from properboost.estimators.arboost import (
     ARBoostClassifier,
-    Voting,
     VotingClassifier,
     check_voting,
 )
-from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.estimators.boosted_file import describe_fitted, restore
 from properboost.losses.builtin import Exponential
+from properboost.models.voting import Voting
 from properboost.parameters.kinds import VotingMulticlass
 from properboost.persistence import Codec, Node, kind
+from properboost.persistence.fitted_models import find_fields
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss
 from properboost.persistence.parameters import build_estimator, describe_parameters

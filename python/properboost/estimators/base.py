@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from properboost.data.binning import CodedTable, FeatureBins
-from properboost.data.drift import Weights, count_drift
+from properboost.data.drift import Weights, describe_drift
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
 from properboost.data.names import ColumnNames, keep_names, read_names
@@ -122,6 +122,10 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         Scorer
             It predicts as the model does now, bit for bit; later fits do not change it.  Threads
             may share it, and you can pickle it.
+
+        See Also
+        --------
+        properboost.load_scorer : The scorer of a model file, in a process without scikit-learn.
         """
         self._check_fitted()
         features, _ = self._describe_training()
@@ -149,8 +153,7 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         """
         table, _ = self._open(X)
         features, weights = self._describe_training()
-        names = getattr(self, "feature_names_in_", np.arange(len(features)))
-        return {"feature": names.copy(), **count_drift(table, features, weights)}
+        return describe_drift(self, table, features, weights)
 
     # -- keeping ----------------------------------------------------------------------------------
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +14,8 @@ from properboost.data.binning import FeatureBins
 from properboost.data.frames import find_feature, take_rows
 from properboost.data.labels import find_classes
 from properboost.data.table import InputTable
-from properboost.engine.protocols import TrainingRows
 from properboost.estimators.base import TableClassifier, label_features
 from properboost.estimators.predicting import PredictingMixin
-from properboost.fitting.plan import FitPlan
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
@@ -32,80 +29,17 @@ from properboost.inspection.shape_functions import (
 )
 from properboost.inspection.term_list import Term, list_terms
 from properboost.inspection.tree_words import describe_line, describe_tree
-from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import choose_classes
 from properboost.models.bag_design import find_standard_error
-from properboost.models.ensemble import Ensemble
 from properboost.models.interactions import PairBins
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.terms import Features, Terms
 from properboost.parameters import checks
-from properboost.parameters.kinds import Coupling
 from properboost.parameters.rows import ClassifierParameters
 
-__all__ = ["BoostedClassifier", "FittedModel"]
-
-Fitted = TypeVar("Fitted")
+__all__ = ["BoostedClassifier"]
 
 By: TypeAlias = Literal["feature", "term"]
-
-
-@dataclass(frozen=True, eq=False)
-class FittedModel:
-    """The result of a fit, from which a boosted classifier takes its attributes."""
-
-    classes: NDArray[Any]
-    loss: MarginLoss
-    ensemble: Ensemble
-    seed: int
-    multiclass: Coupling | None = None
-    temperature: float | None = None
-    begins_with_scores: bool = False
-    """Whether raw predictions start from an `init_score`."""
-
-    @classmethod
-    def of(cls, model: BoostedClassifier) -> FittedModel:
-        """Return the result of a fit from the attributes of a classifier."""
-        return cls(
-            model.classes_,
-            model.loss_,
-            model.ensemble_,
-            model.seed_,
-            model.multiclass_,
-            model.temperature_,
-            model.begins_with_scores_,
-        )
-
-    @classmethod
-    def of_plan(cls, plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
-        """Return the result of a fit by a plan to these rows, with this ensemble."""
-        link = plan.link
-        return cls(
-            rows.classes,
-            link.loss,
-            ensemble,
-            rows.seed,
-            link.multiclass,
-            link.temperature,
-            begins_with_scores=plan.base is not None,
-        )
-
-    def describe(self) -> dict[str, Any]:
-        """Return the fitted attributes of a classifier."""
-        return {
-            "loss_": self.loss,
-            "multiclass_": self.multiclass,
-            "temperature_": self.temperature,
-            "classes_": self.classes,
-            "ensemble_": self.ensemble,
-            "seed_": self.seed,
-            "begins_with_scores_": self.begins_with_scores,
-        }
-
-    def move_to(self, model: Fitted) -> Fitted:
-        """Set the attributes of a classifier, and return it."""
-        vars(model).update(self.describe())
-        return model
 
 
 class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
@@ -321,6 +255,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         Look-up tables have terms, and so do trees whose paths have at most three features, as with
         ``Tree(interaction_cst=3)``.
         """
+        self._check_fitted()
+        if self.ensemble_.terms is None:
+            # As of any attribute that is not there: scikit-learn's view of a model lists them all.
+            raise AttributeError(self.ensemble_.not_additive)
         terms = self._prepare_terms(with_bags=True)
         return list_terms(terms, getattr(self, "feature_names_in_", None))
 

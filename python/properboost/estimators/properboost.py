@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from properboost.batches.quantized_table import open_labelled, open_rows, open_training
 from properboost.engine.protocols import RowSource, TrainingRows
-from properboost.estimators.boosted import BoostedClassifier, FittedModel
+from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.labelled_rows import LabelledRows
@@ -30,6 +30,8 @@ from properboost.fitting.term_limit import limit_terms
 from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.fitting.watch import Validation, Watch, read_validation
 from properboost.losses.builtin import MarginLoss
+from properboost.models.ensemble import Ensemble
+from properboost.models.fitted_model import FittedModel
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import ComponentSupport, estimator, read_parameter
 from properboost.parameters.rows import VerboseParameters, read_binning
@@ -266,7 +268,7 @@ def run_plan(
     if isinstance(ensemble, TreeEnsemble):
         ensemble = ensemble.with_grids(rows.weigh_cells)
     warn_of_costly_certainty(plan, rows, ensemble, validation)
-    FittedModel.of_plan(plan, rows, ensemble).move_to(model)
+    _describe_result(plan, rows, ensemble).move_to(model)
     for name in ("validation_scores_", "search_"):
         model.__dict__.pop(name, None)
     if watch is not None and validation is not None:
@@ -278,6 +280,20 @@ def run_plan(
     return stages
 
 
+def _describe_result(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> FittedModel:
+    """Return the result of a fit by a plan to these rows, with this ensemble."""
+    link = plan.link
+    return FittedModel(
+        rows.classes,
+        link.loss,
+        ensemble,
+        rows.seed,
+        link.multiclass,
+        link.temperature,
+        begins_with_scores=plan.base is not None,
+    )
+
+
 def _make_watch(
     model: ProperBoostClassifier, run: Run, validation: Validation | None, calls: Calls | None
 ) -> Watch:
@@ -285,7 +301,7 @@ def _make_watch(
 
     def describe(fits: Any) -> dict[str, Any]:
         ensemble = assemble(plan, scaling, run.preview(fits), rows)
-        return FittedModel.of_plan(plan, rows, ensemble).describe()
+        return _describe_result(plan, rows, ensemble).describe()
 
     if calls is not None:
         calls.describe_by(describe)

@@ -1,11 +1,10 @@
 """The codec that writes a `ProperBoostClassifier` to a file, and reads it back."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from properboost.estimators.boosted_file import describe_fitted, find_fields, restore
+from properboost.estimators.boosted_file import describe_fitted, restore
 from properboost.estimators.earlier_parameters import (
     BEFORE,
     NESTED_SINCE,
@@ -16,9 +15,13 @@ from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.custom import CustomLoss
-from properboost.parameters.kinds import Coupling
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.ensembles import INTERCEPTS, SLOPES
+from properboost.persistence.fitted_models import (
+    build_coupling,
+    build_temperature,
+    find_fields,
+)
 from properboost.persistence.json_node import NOT_FINITE, write_reals
 from properboost.persistence.labels import build_classes
 from properboost.persistence.losses import build_loss, describe_loss
@@ -93,8 +96,8 @@ class ProperBoostFile(Codec[ProperBoostClassifier]):
 
         model = _build_unfitted(fields["parameters"], resolve, version)
         n_classes = len(build_classes(fields["classes"]))
-        coupling = _build_coupling(fields.get("multiclass"), n_classes, fitted)
-        temperature = _build_temperature(fields.get("temperature"), coupling)
+        coupling = build_coupling(fields.get("multiclass"), n_classes, fitted)
+        temperature = build_temperature(fields.get("temperature"), coupling)
         restore(model, fields, version, fitted, multiclass=coupling, temperature=temperature)
         model.ensemble_ = add_standard_errors(fields, model.ensemble_)
         if SCORES in fields:
@@ -145,27 +148,3 @@ def _describe_fit(model: ProperBoostClassifier) -> dict[str, Any]:
 
 def _list_slopes(slopes: tuple[float, ...]) -> list[float]:
     return [] if set(slopes) <= {1.0} else list(slopes)
-
-
-def _build_coupling(node: Node | None, n_classes: int, loss: MarginLoss) -> Coupling | None:
-    """Return the coupling of a fitted model's classes; files before version 6 have none."""
-    if n_classes == 2:
-        if node is not None and node.value is not None:
-            node.fail("must be null with two classes")
-        return None
-    if node is None:
-        return "one_vs_rest"
-    known: tuple[Coupling, ...] = (*loss.joint_forms, "one_vs_rest")
-    return known[known.index(node.choice(known))]
-
-
-def _build_temperature(node: Node | None, coupling: Coupling | None) -> float | None:
-    """Return the temperature of a fitted model; files before version 7 have none."""
-    if node is None or node.value is None:
-        return None
-    if coupling != "one_vs_rest":
-        node.fail("must be null unless classes are learnt one against the rest")
-    temperature = node.real()
-    if not 0.0 < temperature < math.inf:
-        node.fail("must be a finite number above 0")
-    return temperature

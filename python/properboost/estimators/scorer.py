@@ -15,9 +15,10 @@ __all__ = ["Scorer"]
 class Scorer:
     """A scorer of single rows that predicts as a fitted model, without the cost of a table.
 
-    `compile` of a fitted classifier makes it.  It keeps the model as it was then: neither `fit` nor
-    `set_params` nor `monotonize` changes it.  Calls do not change it either, so threads may share
-    it; each call runs on the thread that makes it.  It can be pickled.
+    `compile` of a fitted classifier makes it, and `load_scorer` of a model file.  It keeps the
+    model as it was then: neither `fit` nor `set_params` nor `monotonize` changes it.  Calls do not
+    change it either, so threads may share it; each call runs on the thread that makes it.  It can
+    be pickled.
 
     Rows are what its methods' `X` may be:
 
@@ -60,7 +61,7 @@ class Scorer:
 
     def __repr__(self) -> str:
         n_features, n_classes = len(self._names), len(self.classes_)
-        name = type(self._model).__name__
+        name = getattr(self._model, "kind", type(self._model).__name__)
         return f"<scorer of a {name}: {n_features} features, {n_classes} classes>"
 
     @property

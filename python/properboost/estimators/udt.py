@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from properboost.data.frames import open_table
 from properboost.data.labels import read_rows, refuse_several_classes
 from properboost.engine.local import TableSource
 from properboost.estimators.base import TableClassifier, label_features
+from properboost.estimators.udt_predicting import Phi, TreePredictingMixin
 from properboost.inspection.tree_words import describe_tree
 from properboost.models.tree import TreeNodes, as_shares
 from properboost.parameters import checks
@@ -25,9 +26,6 @@ from properboost.parameters.kinds import RandomState
 from properboost.parameters.rows import BinningOptions, BinningParameters, ClassifierParameters
 
 __all__ = ["UDTClassifier"]
-
-
-Phi: TypeAlias = Literal["matsushita", "gini", "entropy", "mu", "zeta"]
 
 
 def _check_mu(name: str, value: object) -> float:
@@ -45,7 +43,7 @@ def _check_zeta(name: str, value: object) -> float:
 
 
 @estimator
-class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
+class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier, TreePredictingMixin):
     """A decision tree whose leaves hold probabilities: unified top-down induction (UDT).
 
     The tree grows best first: it takes the split that most reduces the sum over the leaves of
@@ -203,98 +201,6 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier):
         compact = copy(self)
         compact.tree_ = self.tree_.without_savings()
         return compact
-
-    # -- predicting -------------------------------------------------------------------------------
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the node at which each row ends.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            A leaf of `tree_`, or the node beyond which a row's values were not seen in training.
-        """
-        table, n_threads = self._open(X, coded=True)
-        codes = self.binning_.encode(table, None, n_threads)
-        return self.tree_.native.find_nodes(codes, n_threads)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            The classes' shares of the training weight at the node where the row ends.
-        """
-        nodes = self.apply(X)
-        probability: NDArray[np.float64] = self._shares()[nodes]
-        return probability
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the links of the probabilities: phi'(p), the leaves of a boosted tree.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The link of the probability of ``classes_[1]``: positive where that is above 1/2.
-            Unbounded links are infinite at 0 and 1, so the probability stays half a training row
-            away from both.
-        """
-        nodes = self.apply(X)
-        raw: NDArray[np.float64] = self._links()[nodes]
-        return raw
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows, with the columns the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            ``classes_[1]`` where its probability is above 1/2.
-        """
-        probability = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[(probability[:, 1] > 0.5).astype(np.intp)]
-        return labels
-
-    def _shares(self) -> NDArray[np.float64]:
-        weight = self.tree_.weight
-        shares: NDArray[np.float64] = weight / weight.sum(axis=1, keepdims=True)
-        return shares
-
-    def _links(self) -> NDArray[np.float64]:
-        """Return phi'(p) of each node."""
-        p = self._shares()[:, 1]
-        phi, mu, zeta = self._phi
-        if phi == "gini":
-            return 2.0 * p - 1.0
-        if phi == "zeta":
-            return np.tanh(-zeta / 2.0 * (p - 0.5))
-        # As for boosting's steps: with less than two rows' weight the range would be empty.
-        half_a_row = 0.5 / np.clip(self.tree_.weight[0].sum(), 2.0, 2.0**52)
-        p = np.clip(p, half_a_row, 1.0 - half_a_row)
-        if phi == "entropy":
-            return np.log(p) - np.log1p(-p)
-        return (1.0 - mu if phi == "mu" else 1.0) * (p - 0.5) / np.sqrt(p * (1.0 - p))
 
     # -- explaining -------------------------------------------------------------------------------
 

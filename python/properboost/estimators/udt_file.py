@@ -1,25 +1,21 @@
 """The codec that writes a `UDTClassifier` to a file, and reads it back."""
 
-import math
 from typing import Any
 
-import numpy as np
-
-from properboost.data.binning import Binning
 from properboost.data.names import read_names
 from properboost.estimators.udt import UDTClassifier
-from properboost.models.tree import TreeNodes
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
-from properboost.persistence.bins import build_bins, describe_bins
+from properboost.persistence.bins import describe_bins
 from properboost.persistence.labels import (
-    build_classes,
     build_names,
+    build_two_classes,
     describe_classes,
     describe_names,
 )
 from properboost.persistence.parameters import build_estimator, describe_parameters
-from properboost.persistence.trees import build_tree, describe_tree
+from properboost.persistence.single_trees import build_bins_and_tree
+from properboost.persistence.trees import describe_tree
 
 __all__ = ["UDTFile"]
 
@@ -62,25 +58,8 @@ class UDTFile(Codec[UDTClassifier]):
         phi = build_estimator(fields["phi"], UDTClassifier, check_declared)
         model._phi = (phi.phi, float(phi.mu), float(phi.zeta))
         model.seed_ = fields["seed"].integer(0, 2**32 - 1)
-        model.classes_ = build_classes(fields["classes"])
-        if len(model.classes_) != 2:
-            fields["classes"].fail("must hold two labels")
-        from_dtype = fields["categorical_from_dtype"].boolean()
-        model.binning_ = build_bins(fields["features"], from_dtype)
-        model.tree_ = _build_tree(fields["tree"], model.binning_)
+        model.classes_ = build_two_classes(fields["classes"])
+        model.binning_, model.tree_ = build_bins_and_tree(fields)
         n_features = len(model.binning_.features)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
         return model
-
-
-def _build_tree(node: Node, binning: Binning) -> TreeNodes:
-    # Predictions are shares of classes, which need the weights.
-    compact = "saving" not in node.mapping()
-    tree = build_tree(node, binning, 2**31 - 1, compact=compact)
-    with np.errstate(over="ignore"):
-        weights, saving = tree.weight.sum(axis=1), tree.saving.sum()
-    if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
-        node.entry("weight", None).fail("must have positive finite sums")
-    if not compact and not saving < math.inf:
-        node.entry("saving", None).fail("must have a finite sum")
-    return tree

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -15,13 +14,12 @@ from properboost.data.frames import open_table
 from properboost.data.labels import Rows, read_rows, refuse_several_classes
 from properboost.data.names import read_names
 from properboost.engine.available_memory import require_memory
-from properboost.estimators.linear import LinearClassifier, check_finite
+from properboost.estimators.linear import LinearClassifier
+from properboost.estimators.linear_predicting import check_finite
 from properboost.fitting.leveraging import ULSFit, leverage
 from properboost.fitting.signed_columns import Indicators, SignedColumns
-from properboost.losses.builtin import MarginLoss
-from properboost.losses.design import Permissible
-from properboost.losses.permissible import PermissibleFunction
 from properboost.losses.probabilities import Link
+from properboost.models.uls_model import ULSModel, find_loss
 from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.checks import LARGEST_INT
@@ -31,49 +29,9 @@ from properboost.parameters.kinds import RandomState
 from properboost.parameters.rows import ClassifierParameters, VerboseParameters
 from properboost.progress import show_progress
 
-__all__ = ["ULSClassifier", "ULSModel"]
-
-MU = 0.5
-"""The mu of the function "mu"; another value makes the same model at another scale."""
+__all__ = ["ULSClassifier"]
 
 _LEAST_SIZE, _MOST_SIZE = 1e-140, 1e140  # so that squares are finite
-
-
-@dataclass(frozen=True, eq=False)
-class ULSModel:
-    """A fitted ULS: the function, columns, their lengths, coefficients and rounds.
-
-    A compact model has no rounds and no lengths.
-    """
-
-    phi: PhiName
-    columns: LinearColumns
-    coefficients: NDArray[np.float64]
-    total: float
-    norms: NDArray[np.float64] | None = None
-    rounds: dict[str, NDArray[Any]] | None = None
-    n_rounds: int = 0
-
-    def compacted(self) -> ULSModel:
-        """Return the model with only what predictions need."""
-        return ULSModel(
-            self.phi, self.columns, self.coefficients, self.total, n_rounds=self.n_rounds
-        )
-
-    @property
-    def function(self) -> PermissibleFunction:
-        """The permissible function."""
-        return PermissibleFunction(self.phi, mu=MU)
-
-    @property
-    def loss(self) -> MarginLoss:
-        """The loss of the surrogate, which is this loss divided by the function's depth."""
-        return find_loss(self.phi)
-
-
-def find_loss(phi: PhiName) -> MarginLoss:
-    """Return the loss of a permissible function's surrogate, up to a factor."""
-    return Permissible(phi, MU if phi == "mu" else None)
 
 
 @estimator

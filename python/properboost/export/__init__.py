@@ -7,3 +7,7 @@ from properboost.export.sql_query import to_sql
 from properboost.export.treelite_model import to_treelite
 
 __all__ = ["encode_rows", "register", "to_onnx", "to_sql", "to_treelite"]
+
+
+def __dir__() -> list[str]:
+    return __all__

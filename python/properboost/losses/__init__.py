@@ -40,3 +40,7 @@ __all__ = [
     "get_loss",
 ]
 __all__ += builtin.__all__
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, xlogy
 
 from properboost.parameters import checks
 
@@ -110,6 +109,8 @@ class PermissibleFunction:
         if self.phi == "gini":
             return -p * (1.0 - p)
         if self.phi == "entropy":
+            from scipy.special import xlogy  # on use, because its import takes long
+
             return np.asarray(xlogy(p, p) + xlogy(1.0 - p, 1.0 - p), dtype=np.float64)[()]
         if self.phi == "zeta":
             above = _log_cosh(self.zeta / 2.0 * (p - 0.5)) - _log_cosh(self.zeta / 4.0)
@@ -158,6 +159,8 @@ class PermissibleFunction:
         if self.phi == "gini":
             return np.clip(0.5 * (1.0 + x), 0.0, 1.0)
         if self.phi == "entropy":
+            from scipy.special import expit
+
             p: Array = expit(x)
             return p
         if self.phi == "zeta":

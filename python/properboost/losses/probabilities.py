@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 
 from properboost import _core
 from properboost.data.entries import find_entries
@@ -167,9 +166,11 @@ class Votes(Exponential):
     def probability(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of the positive class, or of all classes."""
         raw = np.asarray(F)
-        probability: NDArray[np.float64] = (
-            super().probability(raw) if raw.ndim == 1 else softmax(raw, axis=1)
-        )
+        if raw.ndim == 1:
+            return super().probability(raw)
+        from scipy.special import softmax  # on use, because its import takes long
+
+        probability: NDArray[np.float64] = softmax(raw, axis=1)
         return probability
 
 

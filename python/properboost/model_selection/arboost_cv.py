@@ -20,7 +20,6 @@ from properboost.estimators.arboost import (
     check_voting,
     find_rows_per_bin,
 )
-from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.cross_validation import (
     CVTask,
     check_best_score,
@@ -31,10 +30,12 @@ from properboost.model_selection.cross_validation import (
 from properboost.model_selection.cv_scores import find_best, mean_scores
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, SplitFits
+from properboost.models.fitted_model import FittedModel
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
-from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.kinds import Scoring
 from properboost.parameters.rows import read_binning
+from properboost.parameters.splitters import CV
 from properboost.progress import show_progress
 from properboost.scoring import HeldOutRows
 

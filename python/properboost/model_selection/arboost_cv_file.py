@@ -3,8 +3,8 @@
 from typing import Any
 
 from properboost.estimators.arboost_file import ARBoostFile, replace_old_values
-from properboost.estimators.boosted import FittedModel
 from properboost.model_selection.arboost_cv import ARBoostClassifierCV
+from properboost.models.fitted_model import FittedModel
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
 from properboost.persistence.losses import LossList

@@ -21,7 +21,8 @@ from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.race import Race
 from properboost.model_selection.temperature import fit_temperature
 from properboost.parameters.checks import LARGEST_INT
-from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.kinds import Scoring
+from properboost.parameters.splitters import CV
 from properboost.progress import Report
 from properboost.scoring import HeldOutRows, Score, find_score, name_score
 

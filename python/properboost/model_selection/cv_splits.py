@@ -19,7 +19,7 @@ from properboost.data.frames import take_rows
 from properboost.data.labels import Rows, read_groups
 from properboost.data.lending import lend
 from properboost.parameters import checks
-from properboost.parameters.kinds import CV
+from properboost.parameters.splitters import CV
 
 __all__ = [
     "MOST_PARTS",

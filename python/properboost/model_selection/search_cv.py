@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from properboost.batches.quantized_table import open_training
 from properboost.data.labels import read_rows
 from properboost.engine.protocols import TrainingRows
-from properboost.estimators.boosted import BoostedClassifier, FittedModel
+from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.properboost_parameters import (
@@ -24,11 +24,13 @@ from properboost.fitting.plan import plan_fit
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.compare_families import format_families
 from properboost.model_selection.families import SearchDesign, check_search, design_search
+from properboost.model_selection.search_html import write_search
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_run import SearchRun, WithSearchResults
 from properboost.model_selection.search_space import SearchParameters
 from properboost.model_selection.space import Classifier
 from properboost.models.bag_design import BagPlan
+from properboost.models.fitted_model import FittedModel
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
 
@@ -231,6 +233,13 @@ class ProperBoostClassifierCV(
             raise ValueError("no families were compared, because effort=None")
         lines = [] if families is None else [format_families(families)]
         return "\n".join([*lines, *design_search(self).describe()])
+
+    def _html_repr(self) -> str:
+        """Return the families of a finished search, above scikit-learn's view of its parameters."""
+        diagram: str = super()._html_repr()
+        if getattr(self, "family_results_", None) is None:
+            return diagram
+        return write_search(self) + diagram
 
     def _forget(self) -> None:
         """Drop the attributes of an earlier fit, whose model must not pass for the new one."""

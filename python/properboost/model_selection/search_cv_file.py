@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from properboost.data.names import read_names
-from properboost.estimators.boosted import FittedModel
 from properboost.estimators.earlier_parameters import NESTED_SINCE
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import FORMS, ProperBoostFile
@@ -22,6 +21,7 @@ from properboost.model_selection.families import NAMES, check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_space import N_GAINS
+from properboost.models.fitted_model import FittedModel
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
 from properboost.persistence.labels import (

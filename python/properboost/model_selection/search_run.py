@@ -67,9 +67,10 @@ from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import Parameter, declared
-from properboost.parameters.kinds import CONDITIONAL, CV, SOLVED
+from properboost.parameters.kinds import CONDITIONAL, SOLVED
 from properboost.parameters.learners import LEARNERS
 from properboost.parameters.rows import read_binning
+from properboost.parameters.splitters import CV
 from properboost.parameters.stages import make_bags
 from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, Score

@@ -20,15 +20,9 @@ from properboost.notices import warn
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import parameter, parameters, read
-from properboost.parameters.kinds import (
-    CONDITIONAL,
-    AutoCV,
-    Coupling,
-    Intercept,
-    Scoring,
-    Selection,
-)
+from properboost.parameters.kinds import CONDITIONAL, Coupling, Intercept, Scoring, Selection
 from properboost.parameters.learners import Tree
+from properboost.parameters.splitters import AutoCV
 from properboost.parameters.stages import (
     Calibration,
     Interactions,

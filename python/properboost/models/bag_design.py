@@ -12,7 +12,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 __all__ = [
     "FEWEST_BAGS",
@@ -142,6 +141,8 @@ def find_p_values(ratios: Array, degrees: Array, n_bags: int) -> Array:
     """Return the p-values of ratios of tables to their noise, if the true tables are 0."""
     # The distribution's last bits differ between processors, so no file has p-values.
     among = degrees * design(n_bags).degrees
+    from scipy.special import fdtrc  # on use, because its import takes long
+
     return np.asarray(fdtrc(degrees, among, ratios), dtype=np.float64)
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from properboost import _core
 from properboost.cached import cached_property
@@ -177,6 +175,10 @@ def purify(
     by_level = roots[:, :, None] * roots[:, None, :]
     links = by_level.sum(axis=0)
     steps = _divide((by_level * (grid[:, :, None] - grid[:, None, :])).sum(axis=0), links)
+    # On use, because their import takes long.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     n_parts, parts = connected_components(csr_array(links), directed=False)
     second = _find_potentials(links, steps)
     first = _divide((weight * (grid - second)).sum(axis=1), total)

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from properboost.models.bag_design import find_size
 
@@ -20,6 +19,8 @@ def regress_isotonic(
     if not len(weighted):
         return np.zeros_like(values)
     size, unit = find_size(values), find_size(weight)  # powers of two: products do not overflow
+    from sklearn.isotonic import isotonic_regression  # on use, because its import takes long
+
     fitted = size * isotonic_regression(
         values[weighted] / size, sample_weight=weight[weighted] / unit, increasing=direction > 0
     )

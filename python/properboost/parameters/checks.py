@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, get_args
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -279,6 +278,8 @@ def _available() -> int:
     if setting.isascii() and setting.isdigit() and digits:
         # Python refuses to convert thousands of digits.
         return min(int(digits[: len(str(LARGEST_INT)) + 1]), LARGEST_INT)
+    import joblib  # on use, as it takes as long as all else of a server's start
+
     try:
         return int(joblib.cpu_count())
     except ValueError as error:

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
+from importlib import import_module
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Any,
@@ -44,7 +45,6 @@ __all__ = [
     "parameters",
     "read",
     "read_parameter",
-    "set_adviser",
 ]
 
 Reader: TypeAlias = Callable[[str, object], object]
@@ -374,25 +374,13 @@ def _make_init(cls: type, known: Mapping[str, Parameter]) -> Callable[..., None]
     return init
 
 
-Adviser: TypeAlias = Callable[[str, Mapping[str, Parameter], object], str]
-
-_advisers: list[Adviser] = []
-
-
-def set_adviser(advise: Adviser) -> None:
-    """Set the function that suggests a replacement for an unknown parameter.
-
-    Its arguments are the name, the known parameters and, for a nested name, its owner's value.
-    """
-    _advisers[:] = [advise]
-
-
 def _describe_unknown(called: str, name: str, known: Mapping[str, Parameter]) -> str:
     return f"{called} has no parameter {name!r}{_advise(name, known)}"
 
 
 def _advise(name: str, known: Mapping[str, Parameter], value: object = None) -> str:
-    advice = "".join(advise(name, known, value) for advise in _advisers)
+    # By name: the words are of classes that are declared with this module.
+    advice = import_module("properboost.parameters.words").advise(name, known, value)
     return f": {advice}" if advice else ""
 
 

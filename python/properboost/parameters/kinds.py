@@ -1,18 +1,15 @@
 """The types of parameters, for signatures: each `Literal` and each union is declared once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import BaseCrossValidator
+from numpy.typing import NDArray
 
 __all__ = [
     "CONDITIONAL",
-    "CV",
     "NOT_SOLVED",
     "SOLVED",
-    "AutoCV",
     "CategoricalFeatures",
     "ClassWeight",
     "Coupling",
@@ -68,8 +65,6 @@ WarmStart: TypeAlias = bool | Literal["new_bins"]
 Wait: TypeAlias = Literal["auto"] | int | None
 """The estimators without an improvement after which boosting ends; None never ends it."""
 
-CV: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
-AutoCV: TypeAlias = Literal["auto"] | CV
 Scoring: TypeAlias = str | Callable[..., float] | None
 
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | Sequence[int | str] | NDArray[Any] | None
@@ -82,7 +77,8 @@ InteractionConstraints: TypeAlias = (
 Pairs: TypeAlias = int | Sequence[Sequence[int | str]] | NDArray[np.integer[Any]]
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 """Factors by label, which may be of any type of `y`."""
-RandomState: TypeAlias = int | np.random.RandomState | None
+RandomState: TypeAlias = "int | np.random.RandomState | None"
+"""A string, because numpy imports its generators when they are first named."""
 
 SOLVED = ("leveraging", "totally_corrective")
 """The steps that are solved for, in double precision."""

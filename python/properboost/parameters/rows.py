@@ -72,8 +72,8 @@ class RunParameters:
         kind='"from_dtype", None, list of int or str, or mask',
         form="features",
         doc="""
-        The categorical features: those of a categorical type, none, those at positions or of names,
-        or those of a boolean mask.
+        The categorical features: those of a categorical type or of text, none, those at positions
+        or of names, or those of a boolean mask.
         """,
     )
     n_jobs: int | None = parameter(

@@ -183,7 +183,7 @@ WORDS: tuple[Keyword, ...] = (
           lightgbm="bin_construct_sample_cnt subsample_for_bin"),
     *_row("", "numbers are cut at quantiles", catboost="feature_border_type"),
     *_row("", "features are always cut into bins", xgboost="tree_method"),
-    *_row("categorical_features=...", "by default the columns of a categorical type",
+    *_row("categorical_features=...", "by default the columns of a categorical type and of text",
           lightgbm="categorical_feature categorical_features cat_feature categorical_column",
           xgboost="enable_categorical feature_types", catboost="cat_features",
           sklearn="categorical_features", ebm="feature_types"),

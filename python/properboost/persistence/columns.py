@@ -1,5 +1,6 @@
 """The JSON form of the columns of linear classifiers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from properboost.data.columns import LinearColumns, make_columns
@@ -28,7 +29,7 @@ def describe_columns(columns: LinearColumns) -> dict[str, Any]:
     }
 
 
-def build_columns(fields: dict[str, Node]) -> LinearColumns:
+def build_columns(fields: Mapping[str, Node]) -> LinearColumns:
     """Return the columns that fields describe."""
     features = tuple(
         None if entry.value is None else build_categories(entry)

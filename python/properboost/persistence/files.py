@@ -6,6 +6,7 @@ one.  Numbers have the digits that give the same float64 back; infinite ones are
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from properboost.persistence.json_writer import write_json
 from properboost.persistence.registry import KINDS, find_kind
 from properboost.whole_file import AnyPath, write_whole
 
-__all__ = ["FORMAT", "VERSION", "ModelFile", "read", "save"]
+__all__ = ["FORMAT", "VERSION", "Document", "ModelFile", "open_document", "read", "save"]
 
 FORMAT = "properboost model"
 
@@ -42,6 +43,17 @@ _SPELLING_SINCE = 11
 
 _HEADER = {"format": 1, "format_version": 1, "library_version": 1, "estimator": 1, "compact": 8}
 """The fields of every file, and the first format version of each."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A model file that was opened: its header, and the fields of the model."""
+
+    fields: Node
+    header: Mapping[str, Node]
+    kind: str
+    version: int
+    packed: bool
 
 
 @dataclass(frozen=True)
@@ -87,22 +99,29 @@ def save(model: Any, path: AnyPath) -> None:
 
 def read(path: AnyPath) -> ModelFile:
     """Read a fitted estimator from a file, by the codec registered for its kind."""
-    document, packed = _read_document(os.fsdecode(path))
-    version = _check_format(document)
-    header = _read_header(document, version)
+    document = open_document(path, {name: kind.since for name, kind in KINDS.items()})
+    header = document.header
     library_version = header["library_version"].string()
-    known = [kind.name for kind in KINDS.values() if kind.since <= version]
-    kind = KINDS[header["estimator"].choice(known)]
-    rest = {name: value for name, value in document.object().items() if name not in header}
-    model = kind.codec.build(Node(rest, document.file), version)
+    model = KINDS[document.kind].codec.build(document.fields, document.version)
     if _SPELLING in header:
         model.spelling_ = _build_spelling(header[_SPELLING])
     compact = header["compact"].boolean() if "compact" in header else False
     if compact != model.is_compact:
-        document.fail(
+        document.fields.fail(
             f"is of a {'full' if compact else 'compact'} model, against its field 'compact'"
         )
-    return ModelFile(model, kind.name, version, library_version, packed)
+    return ModelFile(model, document.kind, document.version, library_version, document.packed)
+
+
+def open_document(path: AnyPath, first_versions: Mapping[str, int]) -> Document:
+    """Read a file's JSON, and check its header; kinds have a first format version each."""
+    document, packed = _read_document(os.fsdecode(path))
+    version = _check_format(document)
+    header = _read_header(document, version)
+    known = [name for name, since in first_versions.items() if since <= version]
+    kind = header["estimator"].choice(known)
+    rest = {name: value for name, value in document.object().items() if name not in header}
+    return Document(Node(rest, document.file), header, kind, version, packed)
 
 
 def _read_document(file: str) -> tuple[Node, bool]:

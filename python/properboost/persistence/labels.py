@@ -16,6 +16,7 @@ __all__ = [
     "build_categories",
     "build_classes",
     "build_names",
+    "build_two_classes",
     "describe_categories",
     "describe_classes",
     "describe_names",
@@ -64,6 +65,14 @@ def build_classes(node: Node) -> NDArray[Any]:
         classes = np.empty(0, dtype=dtype)
     if classes.tolist() != labels:  # rounded or cut off
         fields["labels"].fail(f"must hold labels that fit into {dtype}")
+    return classes
+
+
+def build_two_classes(node: Node) -> NDArray[Any]:
+    """Return the labels of the classes of a model that has two."""
+    classes = build_classes(node)
+    if len(classes) != 2:
+        node.fail("must hold two labels")
     return classes
 
 

@@ -1,9 +1,9 @@
 """The registered kinds of estimators, by their names in files."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from properboost.persistence.json_node import Node
@@ -41,9 +41,40 @@ class Kind:
     codec: Codec[Any]
 
 
+_CODECS = (
+    "estimators.arboost_file",
+    "estimators.properboost_file",
+    "estimators.udt_file",
+    "estimators.uls_file",
+    "model_selection.arboost_cv_file",
+    "model_selection.search_cv_file",
+    "rado.estimator_file",
+)
+"""The modules that register kinds; they are imported when a kind is first looked for."""
+
 _KINDS: dict[str, Kind] = {}
 
-KINDS: Mapping[str, Kind] = MappingProxyType(_KINDS)
+
+class _Kinds(Mapping[str, Kind]):
+    """The registered kinds, with those of the package."""
+
+    def __getitem__(self, name: str) -> Kind:
+        return _read_kinds()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_read_kinds())
+
+    def __len__(self) -> int:
+        return len(_read_kinds())
+
+
+def _read_kinds() -> dict[str, Kind]:
+    for module in _CODECS:
+        import_module(f"properboost.{module}")
+    return _KINDS
+
+
+KINDS: Mapping[str, Kind] = _Kinds()
 """The registered kinds, by their names in files."""
 
 
@@ -83,7 +114,7 @@ def kind(
 
 def find_kind(model: object) -> Kind:
     """Return the kind of a model: that of its class, or of the nearest base."""
-    by_class = {known.estimator: known for known in _KINDS.values()}
+    by_class = {known.estimator: known for known in KINDS.values()}
     for cls in type(model).__mro__:
         if cls in by_class:
             return by_class[cls]

@@ -1,17 +1,16 @@
-"""Plots of curves over rounds, rows or regularisation."""
+"""Plots of curves over rows or regularisation."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.estimators.boosted import BoostedClassifier
-from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes, name_line, write
+from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_gain_curve", "plot_history", "plot_omega_curve"]
+__all__ = ["plot_gain_curve", "plot_omega_curve"]
 
 
 class _GainCurve(Protocol):
@@ -50,45 +49,6 @@ class _OmegaCurve(Protocol):
     def best_omega(self) -> float: ...
     @property
     def regularizer(self) -> str: ...
-
-
-def plot_history(clf: BoostedClassifier, ax: "Axes | None" = None) -> "Axes":
-    """Plot the training risk after each round.
-
-    Parameters
-    ----------
-    clf : boosted classifier
-        The fitted model.
-    ax : matplotlib axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    matplotlib axes
-        With one line, or with more than two classes one per class.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing.
-    """
-    history = clf.history_
-    ax = find_axes(ax)
-    multiclass = len(clf.classes_) > 2 and "class" in history  # voting classifiers have one line
-    for label in clf.classes_ if multiclass else clf.classes_[-1:]:
-        of_class = history["class"] == label if multiclass else slice(None)
-        color = None if multiclass else LINE
-        ax.plot(
-            history["round"][of_class],
-            history["risk"][of_class],
-            color=color,
-            label=name_line(str(label)),
-        )
-    ax.set_xlabel("round")
-    ax.set_ylabel("training risk")
-    if multiclass:
-        ax.legend(title="class")
-    return ax
 
 
 def plot_gain_curve(curve: _GainCurve, ax: "Axes | None" = None) -> "Axes":

@@ -46,3 +46,7 @@ __all__ = [
     "slope_share",
     "subset_matrix",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -27,7 +27,8 @@ from properboost.model_selection.cv_scores import find_best, mean_scores
 from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, SplitFits
 from properboost.parameters import checks
-from properboost.parameters.kinds import CV, Scoring
+from properboost.parameters.kinds import Scoring
+from properboost.parameters.splitters import CV
 from properboost.progress import show_progress
 from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 from properboost.rado.rados import Rados, make_rados, read_binary_rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -18,6 +17,7 @@ from properboost.data.names import read_names
 from properboost.estimators.linear import LinearClassifier
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
+from properboost.models.rado_model import RadoModel
 from properboost.parameters import checks
 from properboost.parameters.checks import LARGEST_INT
 from properboost.parameters.declare import check_declared, estimator, parameter
@@ -37,35 +37,6 @@ _LEAST_SIZE, _MOST_SIZE = (
     1e-150,
     1e150,
 )  # of a coordinate, so that squares of coefficients are finite
-
-
-@dataclass(frozen=True, eq=False)
-class RadoModel:
-    """A model of rados: columns, rounds, and the number of rounds up to the best."""
-
-    columns: LinearColumns
-    rounds: dict[str, NDArray[Any]]
-    n_kept: int
-    n_rados: int
-    seed: int | None
-
-    @property
-    def is_compact(self) -> bool:
-        """Whether the rounds are only the coefficients, which are their sums."""
-        return "edge" not in self.rounds
-
-    def compacted(self) -> RadoModel:
-        """Return the model with a round for each coefficient that is not 0."""
-        theta = self.coefficients()
-        (feature,) = np.nonzero(theta)
-        return replace(self, rounds={"feature": feature, "step": theta[feature]})
-
-    def coefficients(self) -> NDArray[np.float64]:
-        """Return theta, one coefficient per column."""
-        theta = np.zeros(len(self.columns))
-        best = slice(self.n_kept)
-        np.add.at(theta, self.rounds["feature"][best], self.rounds["step"][best])
-        return theta
 
 
 def _check_gamma(name: str, value: object) -> float:

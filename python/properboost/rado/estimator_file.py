@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from properboost.models.rado_model import RadoModel
 from properboost.persistence import Codec, Node, kind
-from properboost.persistence.columns import COLUMN_FIELDS, build_columns, describe_columns
-from properboost.persistence.labels import build_classes, describe_classes
+from properboost.persistence.columns import COLUMN_FIELDS, describe_columns
+from properboost.persistence.labels import describe_classes
 from properboost.persistence.parameters import build_estimator, describe_parameters
-from properboost.rado.estimator import RadoBoostClassifier, RadoModel, check_parameters
+from properboost.persistence.rado_models import COEFFICIENTS, build_rado_model, find_rounds
+from properboost.rado.estimator import RadoBoostClassifier, check_parameters
 
 __all__ = ["RadoBoostFile"]
 
@@ -21,11 +20,6 @@ _FIELDS = (
     "classes",
     *COLUMN_FIELDS,
 )
-_ROUNDS = ("feature", "edge", "step", "penalty", "log_rado_loss")
-_COEFFICIENTS = {"feature": "feature", "value": "step"}
-"""The fields of compact models in place of rounds, and their names in rounds."""
-
-_LARGEST_COEFFICIENT = 1e300
 
 
 @kind("RadoBoostClassifier", RadoBoostClassifier, since=4)
@@ -48,56 +42,13 @@ class RadoBoostFile(Codec[RadoBoostClassifier]):
 
     def build(self, node: Node, version: int) -> RadoBoostClassifier:
         """Return the fitted model that fields describe."""
-        compact = version > 7 and "coefficients" in node.mapping()
-        fields = node.fields(*_FIELDS, "coefficients" if compact else "rounds")
+        fields = node.fields(*_FIELDS, find_rounds(node, version))
         model = build_estimator(fields["parameters"], RadoBoostClassifier, check_parameters)
-        classes = build_classes(fields["classes"])
-        if len(classes) != 2:
-            fields["classes"].fail("must hold two labels")
-        columns = build_columns(fields)
-        if compact:
-            rounds = _build_coefficients(fields["coefficients"], len(columns))
-            n_kept = fields["n_kept"].integer(len(rounds["feature"]), 2**31 - 1)
-        else:
-            rounds = _build_rounds(fields["rounds"], len(columns))
-            n_kept = fields["n_kept"].integer(0, len(rounds["feature"]))
-        n_rados = fields["n_rados"].integer(1, 2**53)
-        seed = None if fields["seed"].value is None else fields["seed"].integer(0, 2**32 - 1)
-        return model._set_fitted(classes, RadoModel(columns, rounds, n_kept, n_rados, seed))
+        return model._set_fitted(*build_rado_model(fields))
 
 
 def _describe_rounds(model: RadoModel) -> dict[str, Any]:
     if model.is_compact:
-        values = {name: model.rounds[key].tolist() for name, key in _COEFFICIENTS.items()}
+        values = {name: model.rounds[key].tolist() for name, key in COEFFICIENTS.items()}
         return {"coefficients": values}
     return {"rounds": {name: values.tolist() for name, values in model.rounds.items()}}
-
-
-def _build_rounds(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
-    optional = ("training_error",) if "training_error" in node.mapping() else ()
-    fields = node.fields(*_ROUNDS, *optional)
-    feature = fields["feature"].integers(0, n_columns - 1)
-    rounds: dict[str, NDArray[Any]] = {"feature": feature.astype(np.int32)}
-    for name in (*_ROUNDS[1:], *optional):
-        rounds[name] = fields[name].reals(len(feature))
-    _check_steps(fields["step"], rounds["step"])
-    return rounds
-
-
-def _build_coefficients(node: Node, n_columns: int) -> dict[str, NDArray[Any]]:
-    fields = node.fields(*_COEFFICIENTS)
-    feature = fields["feature"].integers(0, n_columns - 1)
-    if np.any(np.diff(feature) <= 0):
-        fields["feature"].fail("must be in strictly ascending order")
-    values = fields["value"].reals(len(feature))
-    if np.any(values == 0.0):
-        fields["value"].fail("must hold no 0")
-    _check_steps(fields["value"], values)
-    return {"feature": feature.astype(np.int32), "step": values}
-
-
-def _check_steps(node: Node, steps: NDArray[np.float64]) -> None:
-    with np.errstate(over="ignore"):
-        total = np.abs(steps).sum()
-    if not total <= _LARGEST_COEFFICIENT:
-        node.fail(f"must not add up to coefficients beyond {_LARGEST_COEFFICIENT:g}")

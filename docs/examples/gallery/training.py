@@ -2,7 +2,7 @@
 The course of a fit
 ===================
 
-The risk of the training rows and the score of validation rows, round by round.
+The log losses of training and validation rows, estimator by estimator.
 """
 
 import matplotlib.pyplot as plt
@@ -13,5 +13,5 @@ X, y = pb.datasets.load_letter("p1", subset="train", return_X_y=True)
 X_val, y_val = pb.datasets.load_letter("p1", subset="test", return_X_y=True)
 model = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=300)
 model.fit(X, y, X_val=X_val, y_val=y_val)
-pb.plots.plot_history(model)
+pb.plots.plot_training(model, data={"training": (X, y), "validation": (X_val, y_val)})
 plt.show()
