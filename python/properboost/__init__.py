@@ -18,6 +18,8 @@ from properboost import (
 )
 from properboost._core import __version__
 from properboost.batches.quantized_table import QuantizedTable
+from properboost.comparison.compare import compare
+from properboost.comparison.result import Comparison
 from properboost.estimators import arboost_file, properboost_file, udt_file, uls_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
@@ -71,6 +73,7 @@ __all__ = [
     "AdaBoostReg",
     "Bags",
     "Calibration",
+    "Comparison",
     "Contributions",
     "EarlyStopping",
     "EpsilonBoost",
@@ -98,6 +101,7 @@ __all__ = [
     "WeightBoost",
     "__version__",
     "batches",
+    "compare",
     "datasets",
     "diagnostics",
     "export",

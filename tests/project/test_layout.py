@@ -16,6 +16,10 @@ PAPERS = sorted(
 
 # Modules without a test module of their name, by the test modules that cover them.
 ELSEWHERE = {
+    "comparison/test_compare.py": [
+        "comparison/estimates.py", "comparison/recalibration.py", "comparison/result.py",
+        "comparison/scores.py",
+    ],
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "batches/test_table_file.py": ["batches/coded_rows.py"],

@@ -4,7 +4,7 @@ Drawing needs matplotlib, which is imported only then: ``pip install 'properboos
 function draws into the axes passed, or into a new figure.
 """
 
-from properboost.plots.comparisons import plot_critical_differences
+from properboost.plots.comparisons import plot_comparison, plot_critical_differences
 from properboost.plots.contributions import plot_contributions
 from properboost.plots.curves import plot_gain_curve, plot_history, plot_omega_curve
 from properboost.plots.interactions import plot_pair_function, plot_term_function
@@ -13,6 +13,7 @@ from properboost.plots.predictions import plot_margin_distribution, plot_reliabi
 from properboost.plots.shapes import plot_shape_function, plot_shape_functions
 
 __all__ = [
+    "plot_comparison",
     "plot_contributions",
     "plot_critical_differences",
     "plot_gain_curve",
