@@ -20,9 +20,16 @@ from properboost._core import __version__
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.comparison.compare import compare
 from properboost.comparison.result import Comparison
-from properboost.estimators import arboost_file, properboost_file, udt_file, uls_file
+from properboost.estimators import (
+    arboost_file,
+    least_cost_file,
+    properboost_file,
+    udt_file,
+    uls_file,
+)
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
+from properboost.estimators.least_cost import LeastCostClassifier
 from properboost.estimators.merging import merge_models
 from properboost.estimators.presets import (
     CART,
@@ -81,6 +88,7 @@ __all__ = [
     "InteractionFunction",
     "Interactions",
     "L1Boost",
+    "LeastCostClassifier",
     "LogitBoost",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
@@ -120,6 +128,7 @@ _FILES = (
     arboost_cv_file,
     arboost_file,
     estimator_file,
+    least_cost_file,
     properboost_file,
     search_cv_file,
     udt_file,

@@ -16,6 +16,9 @@ PAPERS = sorted(
 
 # Modules without a test module of their name, by the test modules that cover them.
 ELSEWHERE = {
+    "estimators/test_least_cost.py": [
+        "estimators/costs.py", "estimators/least_cost_file.py",
+    ],
     "comparison/test_compare.py": [
         "comparison/estimates.py", "comparison/recalibration.py", "comparison/result.py",
         "comparison/scores.py",

@@ -10,6 +10,7 @@ from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
+from properboost.estimators.least_cost import unwrap
 from properboost.notices import tell
 from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
@@ -62,7 +63,7 @@ def load_named(arguments: argparse.Namespace, path: str | None = None) -> Any:
     path = arguments.model if path is None else path
     model = load_model(path)
     if arguments.n_jobs is not None:
-        model.set_params(n_jobs=arguments.n_jobs)
+        unwrap(model).set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):
         raise FileError(f"{path}: the model was fitted without column names")
     return model

@@ -208,7 +208,8 @@ def _list_disagreements(
     most: int,
 ) -> Columns:
     """Return the rows that differ most, the largest distance first."""
-    top = np.argsort(-distances, kind="stable")[:most]
+    order = np.argsort(-distances, kind="stable")
+    top = order[: min(most, np.count_nonzero(distances))]
     columns: Columns = {"row": rows[top], "distance": distances[top], "class": classes[codes[top]]}
     for name, each in zip(names, pair, strict=True):
         columns[f"predicted_{name}"] = classes[each.predicted[top]]
