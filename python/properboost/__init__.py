@@ -49,6 +49,7 @@ from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.scorer import Scorer
 from properboost.estimators.udt import UDTClassifier
 from properboost.estimators.uls import ULSClassifier
+from properboost.inspection.changes import FeatureChange, RowChange, RowChanges
 from properboost.inspection.contributions import Contributions
 from properboost.inspection.rules import FittedRule
 from properboost.inspection.shape_functions import (
@@ -84,6 +85,7 @@ __all__ = [
     "Contributions",
     "EarlyStopping",
     "EpsilonBoost",
+    "FeatureChange",
     "FittedRule",
     "InteractionFunction",
     "Interactions",
@@ -95,6 +97,8 @@ __all__ = [
     "QuantizedTable",
     "RadoBoostClassifier",
     "RealBoost",
+    "RowChange",
+    "RowChanges",
     "Rule",
     "SavageBoost",
     "Scorer",

@@ -130,8 +130,8 @@ def test_it_is_cloned_searched_and_pickled(three):
     model = pb.LeastCostClassifier(fitted, costs)
     with pytest.raises(NotFittedError):
         clone(model).predict(X)
-    kept = clone(pb.LeastCostClassifier(FrozenEstimator(fitted), costs))
-    np.testing.assert_array_equal(kept.fit(X, y).predict(X), model.predict(X))
+    frozen = clone(pb.LeastCostClassifier(FrozenEstimator(fitted), costs))
+    np.testing.assert_array_equal(frozen.fit(X, y).predict(X), model.predict(X))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 

@@ -16,6 +16,7 @@ PAPERS = sorted(
 
 # Modules without a test module of their name, by the test modules that cover them.
 ELSEWHERE = {
+    "inspection/test_changes.py": ["inspection/change_search.py", "inspection/code_change.py"],
     "estimators/test_least_cost.py": [
         "estimators/costs.py", "estimators/least_cost_file.py",
     ],

@@ -1,5 +1,7 @@
 """The comparison of two fitted classifiers on test rows."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

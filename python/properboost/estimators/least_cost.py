@@ -1,5 +1,7 @@
 """A classifier that takes the decision of least expected cost by another one's probabilities."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
