@@ -58,10 +58,10 @@ def measure_time(name: str, model: ProperBoostClassifier, rows: pd.DataFrame, ke
     changes = model.changes(rows, keep=keep)
     seconds = time.process_time() - start
     sizes = Counter(0 if change is None else len(change.features) for change in changes)
-    kept = " without capital" if keep else ""
+    without = " without capital" if keep else ""
     counts = ", ".join(f"{sizes[n]} {n or 'none'}" for n in (1, 2, 3, 0))
     exact = "exact" if changes.is_exact else "search"
-    print(f"{name}{kept}: {len(rows)} rows in {seconds:.2f} s ({exact}; features: {counts})")
+    print(f"{name}{without}: {len(rows)} rows in {seconds:.2f} s ({exact}; features: {counts})")
 
 
 def compare_with_all() -> None:
