@@ -24,9 +24,9 @@ class FeatureChange:
     feature : str or int
         The feature's name, or its position.
     value : float or category
-        The new value: of a number the one with the fewest digits in its bin.
+        The new value; a number is the one with the fewest digits in its bin.
     low, high : float or None
-        Of a number, the ends of its bin: every value above `low`, up to `high`, has the same
+        The ends of a number's bin: every value above `low`, up to `high`, has the same
         effect.
     distance : float
         The share of the training rows between the old and the new bin, half of each included; 1
