@@ -26,7 +26,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
 
     It multiplies the probabilities of another classifier by costs, so they must be calibrated.
     Two classes whose costs do not depend on the row have a threshold, with which scikit-learn's
-    `FixedThresholdClassifier` decides.  Of decisions that cost the same the first is taken, or the
+    `FixedThresholdClassifier` decides.  If decisions cost the same, it takes the first, or the
     second of two classes.
 
     Parameters
