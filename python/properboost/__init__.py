@@ -23,8 +23,11 @@ if TYPE_CHECKING:
         report,
     )
     from properboost.batches.quantized_table import QuantizedTable
+    from properboost.comparison.compare import compare
+    from properboost.comparison.result import Comparison
     from properboost.estimators.arboost import ARBoostClassifier
     from properboost.estimators.base import load_model
+    from properboost.estimators.least_cost import LeastCostClassifier
     from properboost.estimators.merging import merge_models
     from properboost.estimators.presets import (
         CART,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from properboost.estimators.scorer import Scorer
     from properboost.estimators.udt import UDTClassifier
     from properboost.estimators.uls import ULSClassifier
+    from properboost.inspection.changes import FeatureChange, RowChange, RowChanges
     from properboost.inspection.contributions import Contributions
     from properboost.inspection.rules import FittedRule
     from properboost.inspection.shape_functions import (
@@ -70,19 +74,24 @@ __all__ = [
     "AdaBoostReg",
     "Bags",
     "Calibration",
+    "Comparison",
     "Contributions",
     "EarlyStopping",
     "EpsilonBoost",
+    "FeatureChange",
     "FittedRule",
     "InteractionFunction",
     "Interactions",
     "L1Boost",
+    "LeastCostClassifier",
     "LogitBoost",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "QuantizedTable",
     "RadoBoostClassifier",
     "RealBoost",
+    "RowChange",
+    "RowChanges",
     "Rule",
     "SavageBoost",
     "Scorer",
@@ -97,6 +106,7 @@ __all__ = [
     "WeightBoost",
     "__version__",
     "batches",
+    "compare",
     "datasets",
     "diagnostics",
     "export",
@@ -125,8 +135,11 @@ _MODULES = (
 
 _HOMES = {
     "QuantizedTable": "batches.quantized_table",
+    "compare": "comparison.compare",
+    "Comparison": "comparison.result",
     "ARBoostClassifier": "estimators.arboost",
     "load_model": "estimators.base",
+    "LeastCostClassifier": "estimators.least_cost",
     "merge_models": "estimators.merging",
     "AdaBoost": "estimators.presets",
     "AdaBoostMH": "estimators.presets",
@@ -144,6 +157,9 @@ _HOMES = {
     "Scorer": "estimators.scorer",
     "UDTClassifier": "estimators.udt",
     "ULSClassifier": "estimators.uls",
+    "FeatureChange": "inspection.changes",
+    "RowChange": "inspection.changes",
+    "RowChanges": "inspection.changes",
     "Contributions": "inspection.contributions",
     "FittedRule": "inspection.rules",
     "InteractionFunction": "inspection.shape_functions",

@@ -16,6 +16,7 @@ _LISTED = (
     ),
     Command("fit", " FILE --target COL", "fit a classifier to a file of rows"),
     Command("predict", " MODEL FILE", "predict the rows of a file"),
+    Command("compare", " FIRST SECOND FILE --target COL", "compare two models on test rows"),
     Command("report", " MODEL FILE", "write a report page on a model and its test rows"),
     Command("export", " MODEL --to FORMAT", "write a model as ONNX, SQL or treelite"),
     Command("merge", " MODEL MODEL ... --output FILE", "merge models into one"),

@@ -8,6 +8,7 @@ import pytest
 
 import properboost as pb
 from helpers.commands import fail, run
+from properboost.estimators.least_cost import unwrap
 from properboost.persistence.schema import model_schema
 
 STORED = Path(__file__).resolve().parents[1] / "persistence" / "kept_files"
@@ -37,7 +38,7 @@ def test_every_file_is_described(path, capsys):
     begin = start + 6 + (1 + len(edits) if edits else 0)
     assert lines[begin - 1].startswith("parameters")
     listed = {line.strip().split("=")[0] for line in lines[begin:]}
-    defaults, values = (m.get_params(deep=False) for m in (type(model)(), model))
+    defaults, values = (m.get_params(deep=False) for m in (type(unwrap(model))(), unwrap(model)))
     assert listed == {name for name in values if repr(values[name]) != repr(defaults[name])}
 
     out, _ = run(capsys, "inspect", path, "--json")
@@ -45,7 +46,7 @@ def test_every_file_is_described(path, capsys):
     assert summary["parameters"].keys() == listed
     assert summary["classes"] == model.classes_.tolist()
     assert [feature["name"] for feature in summary["features"]] == model.feature_names_in_.tolist()
-    assert summary.get("n_iter") == getattr(model, "n_iter_", None)
+    assert summary.get("n_iter") == getattr(unwrap(model), "n_iter_", None)
 
 
 @pytest.mark.parametrize(

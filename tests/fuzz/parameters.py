@@ -20,6 +20,7 @@ from fuzz.cases import FIRST, evaluate, make_model
 from properboost import _core, losses
 from properboost.estimators import presets
 from properboost.estimators.arboost import check_voting
+from properboost.estimators.base import TableClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.model_selection.families import check_search
 from properboost.parameters.declare import (
@@ -66,7 +67,7 @@ def list_estimators() -> dict[str, type]:
     classes = {
         name: kind
         for name in pb.__all__
-        if isinstance(kind := getattr(pb, name), type) and hasattr(kind, "fit")
+        if isinstance(kind := getattr(pb, name), type) and issubclass(kind, TableClassifier)
     }
     return classes | {name: type(getattr(pb, name)()) for name in presets.__all__}
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+import properboost as pb
 from properboost import plots
 from properboost.metrics import average_ranks
 
@@ -28,6 +29,31 @@ def test_critical_differences(ax):
     other = plots.plot_critical_differences(scores, ["one", "two", "far"], greater_is_better=True)
     marks = [c.get_offsets()[0, 0] for c in other.collections if len(c.get_offsets()) == 1]
     assert np.min(np.abs(np.array(marks) - first)) < 1e-12
+
+
+def test_differences_of_scores_have_their_intervals(ax):
+    """Each score is a line from end to end in percent, and the better model gives its colour."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(2000, 1))
+    y = z[:, 0] + rng.logistic(size=2000) > 0.0
+    good = pb.ProperBoostClassifier(n_jobs=1, n_estimators=20).fit(z, y)
+    blind = pb.ProperBoostClassifier(n_jobs=1, n_estimators=1, learning_rate=0.01).fit(z, ~y)
+    comparison = pb.compare({"blind": blind, "$good$": good}, z, y)
+    assert plots.plot_comparison(comparison, ax) is ax
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "log loss",
+        "brier score",
+        "error rate",
+        "1 - ROC AUC",
+    ]
+    bars = [line for line in ax.lines if len(line.get_xdata()) == 2][1:]  # after that at 0
+    scores = comparison.scores
+    ends = 100.0 * scores["low"][0] / scores["blind"][0]
+    assert bars[0].get_xdata()[0] == pytest.approx(ends)
+    ends = -100.0 * scores["high"][3] / (1.0 - scores["blind"][3])
+    assert bars[3].get_xdata()[0] == pytest.approx(ends)
+    assert {bar.get_color() for bar in bars} == {plots.canvas.SECOND_LINE}
+    assert ax.get_title() == r"left: \$good\$ is better; right: blind is better"
 
 
 def test_missing_posthocs_is_named(monkeypatch):

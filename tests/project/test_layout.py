@@ -21,6 +21,14 @@ ELSEWHERE = {
         "models/fitted_model.py", "models/rado_model.py", "models/uls_model.py",
         "models/voting.py", "serving/predictors.py", "serving/readers.py",
     ],
+    "inspection/test_changes.py": ["inspection/change_search.py", "inspection/code_change.py"],
+    "estimators/test_least_cost.py": [
+        "estimators/costs.py", "estimators/least_cost_file.py",
+    ],
+    "comparison/test_compare.py": [
+        "comparison/estimates.py", "comparison/recalibration.py", "comparison/result.py",
+        "comparison/scores.py",
+    ],
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "batches/test_table_file.py": ["batches/coded_rows.py"],

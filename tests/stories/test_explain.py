@@ -27,6 +27,17 @@ def test_a_prediction_is_a_sum_that_i_can_check(cancer):
     )
 
 
+def test_what_would_have_changed_the_answer(cancer):
+    X, y = cancer
+    model = pb.ProperBoostClassifier().fit(X, y)
+    refused = X[model.predict(X) == 0][:10]
+    changes = model.changes(refused, to=1, keep=["mean radius"])
+    print(changes)
+    turned = [change is not None for change in changes]
+    np.testing.assert_array_equal(model.predict(changes.apply(refused)) == 1, turned)
+    assert any(turned)
+
+
 def test_which_features_matter(cancer):
     model = pb.ProperBoostClassifier().fit(*cancer)
     ranked = sorted(zip(model.feature_importances_, model.feature_names_in_, strict=True))

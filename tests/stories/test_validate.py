@@ -16,6 +16,15 @@ needs_callbacks = pytest.mark.skipif(
 )
 
 
+def test_i_learn_which_of_two_models_is_better(cancer_parts):
+    X, X_test, y, y_test = cancer_parts
+    tables = pb.ProperBoostClassifier().fit(X, y)
+    stumps = pb.ProperBoostClassifier(weak_learner="stump", n_estimators=3).fit(X, y)
+    comparison = pb.compare({"tables": tables, "stumps": stumps}, X_test, y_test)
+    assert comparison.find_better("log_loss") == "tables"
+    print(comparison)
+
+
 def test_i_stop_early_on_my_own_rows(cancer_parts):
     X, X_val, y, y_val = cancer_parts
     model = pb.ProperBoostClassifier(n_estimators=1000).fit(X, y, X_val=X_val, y_val=y_val)

@@ -19,6 +19,7 @@ from properboost.cli.row_file import RowFileReader
 from properboost.data.binning import CategoricalBins, FeatureBins
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.least_cost import unwrap
 from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.udt import UDTClassifier
 
@@ -261,6 +262,7 @@ def find_categories(
     model: BoostedClassifier | LinearClassifier | UDTClassifier,
 ) -> dict[str, Collection[Any] | None]:
     """Return each feature's categories, None of a number."""
+    model = unwrap(model)
     names = [str(name) for name in model.feature_names_in_]
     if isinstance(model, LinearClassifier):
         return dict(zip(names, model.categories_, strict=True))
@@ -272,6 +274,7 @@ def find_categories(
 
 def _find_rare(model: BoostedClassifier | LinearClassifier | UDTClassifier) -> set[str]:
     """Return the features whose rare categories share a bin."""
+    model = unwrap(model)
     if isinstance(model, LinearClassifier):
         return set()
     bins_of = zip(model.feature_names_in_, _find_bins(model), strict=True)

@@ -10,6 +10,8 @@ from properboost.cli.column_notes import name_options
 from properboost.cli.shared_arguments import add_model
 from properboost.cli.shared_work import show
 from properboost.data.spelling import PLAIN, Spelling
+from properboost.estimators.costs import read_costs
+from properboost.estimators.least_cost import unwrap
 from properboost.parameters.declare import Component
 from properboost.parameters.flat import take_apart
 from properboost.persistence.files import read
@@ -65,7 +67,11 @@ def _summarize(path: str) -> dict[str, Any]:
     }
     if model.spelling_ != PLAIN:
         summary["spelling"] = model.spelling_.describe()
-    return summary | dict(list_contents(model)) | {"parameters": find_changed(model)}
+    inner = unwrap(model)
+    if inner is not model:
+        matrix = read_costs(model.costs, model.classes_)
+        summary["costs"] = {"of": type(inner).__name__, "matrix": matrix.tolist()}
+    return summary | dict(list_contents(inner)) | {"parameters": find_changed(inner)}
 
 
 # -- in words -------------------------------------------------------------------------------------
@@ -121,6 +127,12 @@ def _describe_spelling(summary: dict[str, Any]) -> tuple[str, str]:
     return "numbers", name_options(Spelling.of(summary["spelling"]))
 
 
+def _describe_costs(summary: dict[str, Any]) -> tuple[str, str]:
+    costs = summary["costs"]
+    rows = "; ".join(" ".join(f"{cost:g}" for cost in row) for row in costs["matrix"])
+    return "costs", f"{rows} (of decisions, a row for each class), around a {costs['of']}"
+
+
 def _describe_search(summary: dict[str, Any]) -> tuple[str, str]:
     search = summary["search"]
     score = float(search["best_score"])
@@ -162,6 +174,7 @@ def _describe_coefficients(summary: dict[str, Any]) -> tuple[str, str]:
 _PARTS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
     "classes": _describe_classes,
     "spelling": _describe_spelling,
+    "costs": _describe_costs,
     "search": _describe_search,
     "loss": _describe_loss,
     "multiclass": _describe_multiclass,

@@ -23,6 +23,7 @@ from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
 from properboost.cli.shared_work import check_output, load_named, make_reader, note, show
+from properboost.estimators.least_cost import unwrap
 from properboost.report.write import write_report
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
-    model = load_named(arguments)
+    model = unwrap(load_named(arguments))
     reader = reader.remember(model.spelling_)
     known = find_categories(model)
     for column in _list_named(arguments.target, arguments.sample_weight):

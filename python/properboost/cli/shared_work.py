@@ -10,6 +10,7 @@ from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
+from properboost.estimators.least_cost import unwrap
 from properboost.notices import tell
 from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
@@ -54,11 +55,15 @@ def check_output(arguments: argparse.Namespace) -> None:
         raise FileError(f"{output}: the file exists; --force replaces it")
 
 
-def load_named(arguments: argparse.Namespace) -> Any:
-    """Return the model, with names of columns and the requested threads."""
-    model = load_model(arguments.model)
+def load_named(arguments: argparse.Namespace, path: str | None = None) -> Any:
+    """Return a model, with names of columns and the requested threads.
+
+    The default of `path` is the argument of the model.
+    """
+    path = arguments.model if path is None else path
+    model = load_model(path)
     if arguments.n_jobs is not None:
-        model.set_params(n_jobs=arguments.n_jobs)
+        unwrap(model).set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):
-        raise FileError(f"{arguments.model}: the model was fitted without column names")
+        raise FileError(f"{path}: the model was fitted without column names")
     return model

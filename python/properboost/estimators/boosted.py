@@ -16,6 +16,8 @@ from properboost.data.labels import find_classes
 from properboost.data.table import InputTable
 from properboost.estimators.base import TableClassifier, label_features
 from properboost.estimators.predicting import PredictingMixin
+from properboost.inspection.change_search import ChangeSearch
+from properboost.inspection.changes import RowChanges
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_global, make_local
 from properboost.inspection.intervals import Precision, count_errors
@@ -341,6 +343,48 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         function = self.term_function((first, second), class_, scale)
         assert isinstance(function, InteractionFunction)
         return function
+
+    def changes(self, X: Any, to: Any = None, keep: Sequence[int | str] = ()) -> RowChanges:
+        """Return the nearest changes of rows that would change their predicted class.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        to : label, optional
+            The class to predict; the default is any other.  Rows that have it have no change.
+        keep : list of int or str, default=()
+            The positions or names of features that stay as they are.
+
+        Returns
+        -------
+        RowChanges
+            Fewest features first, at most three; then the least sum of distances in training
+            ranks, where a new category counts 1; then by name.  Values are those of training.  With
+            `terms_` none nearer is missed; other models get a search.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such class or feature.
+        """
+        table, n_threads = self._open(X)
+        self._read_base(None, table.n_rows)
+        labels, names = self.classes_.tolist(), getattr(self, "feature_names_in_", None)
+        if to is not None and to not in labels:
+            raise ValueError(f"to must be one of {labels}; got {to!r}")
+        columns = [*range(self.n_features_in_)] if names is None else names.tolist()
+        fixed = {find_feature(j, names, self.n_features_in_, "keep") for j in keep}
+        order = sorted({*range(self.n_features_in_)} - fixed, key=lambda j: columns[j])
+        ensemble = self.ensemble_
+        search = ChangeSearch.of(
+            ensemble, lambda raw: choose_classes(self._decide(raw)), order, n_threads
+        )
+        codes = ensemble.binning.encode(table, None, n_threads)
+        changes = search.run(codes, None if to is None else labels.index(to))
+        return RowChanges.of(
+            changes, ensemble.binning.features, columns, labels, is_exact=search.is_exact
+        )
 
     def _find_precision(self, model: int, term: int) -> Precision | None:
         """Return the precision of a term's table, or None if it is unknown."""

@@ -43,6 +43,7 @@ class Kind:
 
 _CODECS = (
     "estimators.arboost_file",
+    "estimators.least_cost_file",
     "estimators.properboost_file",
     "estimators.udt_file",
     "estimators.uls_file",

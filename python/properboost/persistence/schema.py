@@ -28,7 +28,8 @@ def model_schema() -> dict[str, Any]:
     schema["properties"]["format_version"] = {"const": VERSION}
     schema["$defs"]["object"] = {"oneOf": [_describe_kind(kind) for kind in COMPONENTS.values()]}
     for name, kind in KINDS.items():
-        schema["$defs"][f"parameters of {name}"] = _describe_parameters(kind.estimator)
+        if declared(kind.estimator):
+            schema["$defs"][f"parameters of {name}"] = _describe_parameters(kind.estimator)
     return schema
 
 

@@ -4,7 +4,7 @@ Drawing needs matplotlib, which is imported only then: ``pip install 'properboos
 function draws into the axes passed, or into a new figure.
 """
 
-from properboost.plots.comparisons import plot_critical_differences
+from properboost.plots.comparisons import plot_comparison, plot_critical_differences
 from properboost.plots.contributions import plot_contributions
 from properboost.plots.curves import plot_gain_curve, plot_omega_curve
 from properboost.plots.importance import plot_importance
@@ -16,6 +16,7 @@ from properboost.plots.shapes import plot_shape_function, plot_shape_functions
 from properboost.plots.training import plot_training
 
 __all__ = [
+    "plot_comparison",
     "plot_contributions",
     "plot_critical_differences",
     "plot_gain_curve",

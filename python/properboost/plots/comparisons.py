@@ -1,20 +1,68 @@
-"""Plots that compare methods over data sets."""
+"""Plots that compare two models, or methods over data sets."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from properboost.comparison.result import Comparison
 from properboost.extras import import_extra
 from properboost.metrics import average_ranks
 from properboost.parameters import checks
-from properboost.plots.canvas import find_axes, write
+from properboost.plots.canvas import ERROR, GUIDE, LINE, SECOND_LINE, find_axes, set_words, write
 from properboost.visible import tell_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_critical_differences"]
+__all__ = ["plot_comparison", "plot_critical_differences"]
+
+
+def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
+    """Plot the differences of two models' scores, with intervals.
+
+    Each score is a loss here, the AUC as 1 - AUC, and its difference is in percent of the first
+    model's loss.  Intervals beyond 0 have the colour of the model that is better.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of `properboost.compare`.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    ax = find_axes(ax)
+    first, second = (write(name, 28) for name in comparison.names)
+    colors = dict(zip(comparison.names, (LINE, SECOND_LINE), strict=True))
+    ax.axvline(0.0, color=GUIDE, linewidth=0.8)
+    for place, (score, contrast) in enumerate(comparison.contrasts.items()):
+        before, _, difference = contrast
+        sign, loss = (-1.0, 1.0 - before.value) if score == "roc_auc" else (1.0, before.value)
+        ends = np.array([difference.low, difference.value, difference.high])
+        low, middle, high = np.sort(100.0 * sign * ends / loss) if loss > 0.0 else 3 * [np.nan]
+        color = colors.get(comparison.find_better(score), ERROR)
+        ax.plot([low, high], [place, place], color=color, linewidth=2)
+        ax.plot(middle, place, marker="o", color=color)
+    words = [
+        "1 - ROC AUC" if name == "roc_auc" else name.replace("_", " ")
+        for name in comparison.contrasts
+    ]
+    set_words(ax, "y", words)
+    ax.set_ylim(len(words) - 0.5, -0.5)
+    level = f"{comparison.confidence_level:.3g}".removeprefix("0")
+    ax.set_xlabel(f"difference in % of {first}, {level} intervals")
+    ax.set_title(f"left: {second} is better; right: {first} is better", fontsize="medium")
+    return ax
 
 
 def plot_critical_differences(

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.comparison.estimates import Estimate
 from properboost.inspection.shape_functions import InteractionFunction, ShapeFunction
 from properboost.report.options import ReportOptions
 
@@ -53,25 +54,6 @@ FEW_ROWS = 10
 
 SLIGHT = 0.05
 """Distance of a calibration slope from 1, or of means as a share, below which no warning is due."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number, and the ends of an interval for it; NaN is unknown."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the number and both ends are known."""
-        return bool(np.isfinite([self.value, self.low, self.high]).all())
-
-    def is_off(self, right: float, least: float = 0.0) -> bool:
-        """Whether the number is off by more than `least`, and by more than chance explains."""
-        beyond = not self.low <= right <= self.high
-        return self.is_known and beyond and abs(self.value - right) >= least
 
 
 @dataclass(frozen=True)

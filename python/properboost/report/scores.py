@@ -2,14 +2,12 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, logit
 
+from properboost.comparison.recalibration import Recalibration
 from properboost.losses.probabilities import log_losses, square_errors
 from properboost.report.content import (
     Array,
@@ -35,12 +33,6 @@ AT_ONCE = 1e6
 """Rows that are drawn at once."""
 
 N_BINS = 10
-_NEWTON_STEPS, _HALVINGS = 50, 30
-_EXACT, _NEAR = 1e-8, 1e-2
-"""Newton's last steps: for the rows, and for resamples, which need fewer digits."""
-
-_FARTHEST = 100.0
-"""A slope, in units of the spread of log-odds, beyond which classes are separated."""
 
 
 def evaluate(
@@ -76,7 +68,7 @@ def evaluate(
     guess = np.full(n_rows, shares.argmax())
     constant_scores = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
     constant_scores["auc"] = lambda _: 0.5
-    calibrate = _make_calibration(probability, codes, weights)
+    recalibration = Recalibration.of(probability, codes, weights)
     expected, observed = probability[:, 1], codes == 1
     if n_classes > 2:
         expected, observed = probability[np.arange(n_rows), predicted], predicted == codes
@@ -88,7 +80,7 @@ def evaluate(
             saving = constant_scores[name](counts) - value
             numbers += [value, -saving if name == "auc" else saving]
         bias = float(np.average(expected - observed, weights=counts))
-        return np.array([*numbers, bias, *calibrate(counts)])
+        return np.array([*numbers, bias, *recalibration.fit(counts)])
 
     n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
     estimates = _bootstrap(score_resample, weights, confidence_level, n_resamples, random_state)
@@ -186,106 +178,6 @@ def _make_auc(score: Array, is_positive: NDArray[np.bool_]) -> Statistic:
         return float(ours @ below / total) if total > 0.0 else np.nan
 
     return auc
-
-
-@dataclass(frozen=True)
-class _Derivatives:
-    """Contributions of rows to a log-likelihood, its gradient and curvature, per unit of weight.
-
-    The last two have shapes (n_rows, n) and (n_rows, n, n), flat.
-    """
-
-    value: Array
-    gradient: Array
-    curvature: Array
-
-    def add_up(self, counts: Array) -> tuple[float, Array, Array]:
-        """Return the sums over rows with these weights."""
-        n = self.gradient.shape[1]
-        curvature = counts @ self.curvature
-        return float(counts @ self.value), counts @ self.gradient, curvature.reshape(n, n)
-
-
-def _make_calibration(
-    probability: Array, codes: NDArray[np.intp], weight: Array
-) -> Callable[[Array], tuple[float, ...]]:
-    """Return the function of the calibration slope and, for two classes, the intercept.
-
-    They maximise the likelihood of the labels.  The optimum for these weights comes first: those of
-    resamples are near, and start from there.
-    """
-    tiny = np.finfo(np.float64).tiny
-    evaluate: Callable[[Array], _Derivatives]
-    if probability.shape[1] == 2:
-        # The smaller of two probabilities keeps its digits where the other rounds to 1.
-        smaller = np.maximum(probability.min(axis=1), tiny)
-        sign = np.where(probability[:, 1] > probability[:, 0], -1.0, 1.0)
-        z = sign * logit(smaller)
-        scale = float(np.sqrt(np.average(z**2, weights=weight))) or 1.0
-        start: tuple[float, ...] = (0.0, 0.0)
-        evaluate = partial(_evaluate_two, np.stack([z / scale, np.ones(len(z))], axis=1), codes)
-    else:
-        logs = np.log(np.maximum(probability, tiny))
-        logs -= logs.mean(axis=1, keepdims=True)
-        scale = float(np.sqrt(np.average(np.mean(logs**2, axis=1), weights=weight))) or 1.0
-        start = (0.0,)
-        evaluate = partial(_evaluate_several, logs / scale, codes)
-    units = np.array([scale, 1.0][: len(start)])
-    best = _maximize(evaluate, weight, start, evaluate(np.array(start)), _EXACT)
-    if not np.isfinite(best).all():
-        return lambda _: best
-    there = evaluate(np.array(best))
-    return lambda counts: tuple(_maximize(evaluate, counts, best, there, _NEAR) / units)
-
-
-def _evaluate_two(z: Array, codes: NDArray[np.intp], b: Array) -> _Derivatives:
-    """Return the rows' contributions to the log-likelihood of a logistic regression."""
-    raw = z @ b
-    p = expit(raw)
-    value = log_expit(np.where(codes == 1, raw, -raw))
-    squares = (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
-    return _Derivatives(value, z * (codes - p)[:, None], squares * (p * (1.0 - p))[:, None])
-
-
-def _evaluate_several(logs: Array, codes: NDArray[np.intp], b: Array) -> _Derivatives:
-    """Return the rows' contributions to the log-likelihood of softmax(b logs)."""
-    log_p = log_softmax(b[0] * logs, axis=1)
-    p, rows = np.exp(log_p), np.arange(len(codes))
-    mean = np.einsum("ij,ij->i", p, logs)
-    spread = np.einsum("ij,ij,ij->i", p, logs, logs) - mean**2
-    return _Derivatives(log_p[rows, codes], (logs[rows, codes] - mean)[:, None], spread[:, None])
-
-
-def _maximize(
-    evaluate: Callable[[Array], _Derivatives],
-    counts: Array,
-    start: tuple[float, ...],
-    there: _Derivatives,
-    tolerance: float,
-) -> tuple[float, ...]:
-    """Return the maximum of a concave likelihood, by Newton's method; NaN if there is none.
-
-    It ends with a step of that size, whose square is about the error that is left.
-    """
-    b = np.array(start)
-    value, gradient, curvature = there.add_up(counts)
-    for _ in range(_NEWTON_STEPS):
-        try:
-            step = np.linalg.solve(curvature, gradient)
-        except np.linalg.LinAlgError:
-            break
-        if np.abs(step).max() < tolerance * (1.0 + np.abs(b).max()):
-            return tuple((b + step).tolist())
-        for _ in range(_HALVINGS):
-            after = evaluate(b + step).add_up(counts)
-            if after[0] >= value - 1e-12 * abs(value):
-                break
-            step /= 2.0
-        b = b + step
-        value, gradient, curvature = after
-        if np.abs(b).max() > _FARTHEST:
-            break
-    return (np.nan,) * len(start)
 
 
 def _bootstrap(

@@ -121,6 +121,11 @@ def write_report(
     ...     model, X[1::2], y[1::2], "report.html", class_names={0: "malignant", 1: "benign"}
     ... )  # doctest: +SKIP
     """
+    if not isinstance(model, TableClassifier):
+        raise TypeError(
+            "model must be a classifier of properboost, without another one around it; got a "
+            f"{type(model).__name__}"
+        )
     model._check_fitted()
     options = replace(ReportOptions() if options is None else options, **changes)
     train = None

@@ -168,6 +168,11 @@ MODELS = {
         TWO,
     ),
     "uls": (pb.ULSClassifier("entropy", 2, n_estimators=5), TWO),
+    "costs": (
+        pb.LeastCostClassifier(PROPER(n_estimators=3, max_bins=5),
+                               {"high": 1.0, "low": 4.0, "middle": 2.0}),
+        THREE,
+    ),
 }  # fmt: skip
 
 EDITED = {
@@ -181,7 +186,7 @@ EDITED = {
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
-    "votes_classes", "udt", "rados", "uls",
+    "votes_classes", "udt", "rados", "uls", "costs",
 }  # fmt: skip
 """Models that are also written compact."""
 
@@ -213,6 +218,12 @@ def main():
             write(model, rows, folder / f"{name}_compact.json", compact=True)
 
 
+def find_raw(model, rows):
+    """Return raw predictions, or expected costs, which stand in their place."""
+    decide = getattr(model, "decision_function", None) or model.expected_costs
+    return decide(rows)
+
+
 def write(model, rows, path, *, compact=False):
     """Write a model, and its predictions next to it."""
     model.save_model(path, compact=compact)
@@ -230,7 +241,7 @@ def write(model, rows, path, *, compact=False):
             "flag": rows["flag"].tolist(),
         },
         "predict": loaded.predict(rows).tolist(),
-        "decision_function": loaded.decision_function(rows).tolist(),
+        "decision_function": find_raw(loaded, rows).tolist(),
         "predict_proba": loaded.predict_proba(rows).tolist(),
     }
     assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))

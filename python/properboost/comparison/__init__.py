@@ -1,0 +1,1 @@
+"""Two models on the same rows: differences of scores with intervals, calibration, disagreements."""

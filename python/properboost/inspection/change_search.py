@@ -1,0 +1,347 @@
+"""Search for the nearest codes of up to three features that give a row another class.
+
+A prediction depends on a row by its codes alone, so there are finitely many changes.  A change of
+fewer features is nearer; among as many, one with a smaller sum of distances; then the features'
+order decides.  Distances are whole multiples of `UNIT`, so that equal sums are equal.
+
+Where no term of the model has two of the changed features, the raw prediction moves by the sum of
+what each feature moves it alone.  Where one has, the joint effect of these features is computed,
+too.  Both make the search exact.  Models without terms get a search that is not: it tries the
+options of each feature that no other beats alone, of the `WIDTH` features that move a row most.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.binning import FeatureBins, NumericBins, RestoredTable
+from properboost.inspection.code_change import UNIT, CodeChange
+from properboost.models.ensemble import Ensemble
+
+__all__ = ["MOST_FEATURES", "ChangeSearch", "find_distances"]
+
+MOST_FEATURES = 3
+"""The most features that change together."""
+
+WIDTH = 8
+"""The features that may change together in a model without terms."""
+
+ROUNDING = 1e-9
+"""The least lead, relative to raw predictions, that sums of effects must have."""
+
+_AT_ONCE = 2**18
+"""Copies of a row that are predicted at once."""
+
+Codes: TypeAlias = NDArray[np.uint8]
+Reals: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+
+Predict: TypeAlias = Callable[[Codes], Reals]
+"""Function of codes, (n_features, n), that returns raw predictions, (n, n_models)."""
+
+
+def find_distances(bins: FeatureBins, weights: Reals) -> Whole:
+    """Return the distance from each code to each other one, in units; -1 where it may not move.
+
+    Only bins with training rows are moved to, and rows whose value is missing or unseen stay, as do
+    those in the bin that rare categories share.
+    """
+    known = np.zeros(bins.width, dtype=bool)
+    n_bins = bins.n_bins if isinstance(bins, NumericBins) else len(bins.categories)
+    known[:n_bins] = True
+    filled = known & (weights > 0.0)
+    distances = np.full((bins.width, bins.width), -1, dtype=np.int64)
+    if not filled.any():
+        return distances
+    if isinstance(bins, NumericBins):
+        shares = np.where(known, weights, 0.0) / weights[known].sum()
+        middle = np.cumsum(shares) - 0.5 * shares
+        between = np.rint(np.abs(middle[:, None] - middle) / UNIT).astype(np.int64)
+    else:
+        between = np.full(distances.shape, round(1.0 / UNIT), dtype=np.int64)
+    may = known[:, None] & filled & ~np.eye(len(known), dtype=bool)
+    distances[may] = between[may]
+    return distances
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    """The other codes of one feature, with their distances and what they gain on every rival.
+
+    `gains` has the shape (n, n_rivals).
+    """
+
+    feature: int
+    codes: NDArray[np.intp]
+    distances: Whole
+    gains: Reals
+
+    def take(self, places: NDArray[np.intp]) -> "_Options":
+        """Return the options at these places."""
+        return _Options(
+            self.feature, self.codes[places], self.distances[places], self.gains[places]
+        )
+
+    def thin(self) -> "_Options":
+        """Return the options, the nearest first, without those that another one beats."""
+        order = np.lexsort([self.codes, *-self.gains.T, self.distances])
+        if self.gains.shape[1] == 1:
+            gained = self.gains[order, 0]
+            before = np.maximum.accumulate(np.append(0.0, gained[:-1]))
+            return self.take(order[gained > before])
+        best: list[int] = []
+        for place in order.tolist():
+            gains = self.gains[place]
+            if (gains > 0.0).any() and not any(
+                (self.gains[other] >= gains).all() for other in best
+            ):
+                best.append(place)
+        return self.take(np.array(best, dtype=np.intp))
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeSearch:
+    """A search for the changes of rows.
+
+    Attributes
+    ----------
+    predict : callable
+        The raw predictions of codes.
+    choose : callable
+        The predicted classes of raw predictions.
+    distances : sequence of ndarray
+        Those of `find_distances`, by feature.
+    order : sequence of int
+        The features that may change, in the order that decides ties.
+    terms : sequence of tuple, or None
+        The features of each term; None if the model has no terms.
+    """
+
+    predict: Predict
+    choose: Callable[[Reals], NDArray[np.intp]]
+    distances: Sequence[Whole]
+    order: Sequence[int]
+    terms: Sequence[tuple[int, ...]] | None
+
+    @classmethod
+    def of(
+        cls,
+        ensemble: Ensemble,
+        choose: Callable[[Reals], NDArray[np.intp]],
+        order: Sequence[int],
+        n_threads: int,
+    ) -> "ChangeSearch":
+        """Return a search for the changes that an ensemble's predictions follow."""
+        features, terms = ensemble.binning.features, ensemble.terms
+        weights = ensemble.bin_weights
+
+        def predict(codes: Codes) -> Reals:
+            rows = np.arange(codes.shape[1])
+            return ensemble.raw_predictions(RestoredTable(codes, rows, features, None), n_threads)
+
+        return cls(
+            predict,
+            choose,
+            [find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)],
+            order,
+            None if terms is None else terms.features,
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no change is missed."""
+        return self.terms is not None
+
+    def run(self, codes: Codes, target: int | None) -> list[CodeChange | None]:
+        """Return the nearest change of each row to a class; None is any other."""
+        raw = self.predict(codes)
+        predicted = self.choose(raw)
+        n_classes = 2 if raw.shape[1] == 1 else raw.shape[1]
+        singles = [self._change_alone(codes, j) for j in self.order]
+        changes = []
+        others = range(n_classes) if target is None else [target]
+        for row in range(len(raw)):
+            best: CodeChange | None = None
+            for to in others:
+                if to != predicted[row]:
+                    of_row = _Row(self, codes[:, row], raw[row], to)
+                    best = of_row.search([single[row] for single in singles], best)
+            changes.append(best)
+        return changes
+
+    def _change_alone(self, codes: Codes, feature: int) -> list[tuple[NDArray[np.intp], Reals]]:
+        """Return the other codes of one feature in each row, and the raw predictions with them."""
+        present = codes[feature].astype(np.intp)
+        options = [np.flatnonzero(row >= 0) for row in self.distances[feature]]
+        counts = np.array([len(options[code]) for code in present])
+        copies = np.repeat(codes, counts, axis=1)
+        copies[feature] = np.concatenate([options[code] for code in present])
+        raw = self.predict(copies) if counts.sum() else np.empty((0, 1))
+        parts = np.split(raw, np.cumsum(counts)[:-1])
+        return [(options[code], part) for code, part in zip(present, parts, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """The search for the nearest change of one row to one class."""
+
+    of: ChangeSearch
+    codes: Codes
+    raw: Reals
+    to: int
+    _joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
+
+    def lead(self, raw: Reals) -> Reals:
+        """Return the lead of the class over each rival, (..., n_rivals)."""
+        if raw.shape[-1] == 1:
+            return raw if self.to == 1 else -raw
+        lead: Reals = raw[..., [self.to]] - np.delete(raw, self.to, axis=-1)
+        return lead
+
+    @property
+    def _need(self) -> Reals:
+        """The gain on each rival that a change must exceed."""
+        least = ROUNDING * (1.0 + float(np.abs(self.raw).max()))
+        need: Reals = least - self.lead(self.raw)
+        return need
+
+    def search(
+        self, singles: Sequence[tuple[NDArray[np.intp], Reals]], best: CodeChange | None
+    ) -> CodeChange | None:
+        """Return the nearest change, or `best` if none is nearer."""
+        every: list[_Options] = []
+        for feature, (codes, raw) in zip(self.of.order, singles, strict=True):
+            if len(codes) == 0:
+                continue
+            distances = self.of.distances[feature][self.codes[feature], codes]
+            turned = np.flatnonzero(self.of.choose(raw) == self.to)
+            if len(turned):
+                first = turned[np.argmin(distances[turned])]
+                change = (feature,), (int(codes[first]),), (int(distances[first]),)
+                best = _nearer(best, CodeChange(*change, self.to))
+            gains = self.lead(raw) - self.lead(self.raw)
+            every.append(_Options(feature, codes, distances, gains))
+        for size in range(2, MOST_FEATURES + 1):
+            if best is not None and len(best.features) < size:
+                return best
+            for options in self._list_sets(every, size):
+                best = _nearer(best, self._try(options, best))
+        return best
+
+    def _list_sets(self, every: Sequence[_Options], size: int) -> Iterator[list[_Options]]:
+        """Yield the features that may change together, each with its options."""
+        thin = {options.feature: options.thin() for options in every}
+        if not self.of.is_exact:
+            reach = {j: float(o.gains.max(initial=0.0)) for j, o in thin.items()}
+            wide = sorted(reach, key=lambda j: -reach[j])[:WIDTH]
+            every = [options for options in every if options.feature in wide]
+        need = self._need
+        for features in combinations(every, size):
+            names = [options.feature for options in features]
+            touched = {j for term in self._list_joint(names) for j in term}
+            options = [
+                o if o.feature in touched and self.of.is_exact else thin[o.feature]
+                for o in features
+            ]
+            if any(len(o.codes) == 0 for o in options):
+                continue
+            most = sum(o.gains.max(axis=0) for o in options)
+            if touched or (most > need).all():
+                yield options
+
+    def _list_joint(self, features: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the sets of these features whose joint effect is not the sum of smaller ones."""
+        if self.of.terms is None:
+            return [tuple(features)]
+        inside = {*features}
+        shared = {tuple(j for j in features if j in term) for term in self.of.terms}
+        return sorted(
+            {
+                part
+                for term in shared
+                for size in range(2, len(inside) + 1)
+                for part in combinations(term, size)
+            },
+            key=lambda part: (len(part), part),
+        )
+
+    def _try(self, options: Sequence[_Options], best: CodeChange | None) -> CodeChange | None:
+        """Return the nearest change of these features; None if none turns the row."""
+        limit = np.iinfo(np.int64).max
+        if best is not None and len(best.features) == len(options):
+            limit = best.rank[1]
+        total = _add_outer([o.distances for o in options])
+        near = total < limit
+        if not near.any():
+            return None
+        if self.of.is_exact:
+            gains = _add_outer([o.gains for o in options])
+            for part in self._list_joint([o.feature for o in options]):
+                gains = gains + self._find_joint(part, options)
+            places = np.flatnonzero(near & (gains > self._need).all(axis=-1))
+        else:
+            places = np.flatnonzero(near)
+            raw = self._predict(options, total.shape, places)
+            places = places[self.of.choose(raw) == self.to]
+        if len(places) == 0:
+            return None
+        first = int(places[np.argmin(total.ravel()[places])])
+        at = np.unravel_index(first, total.shape)
+        return CodeChange(
+            tuple(o.feature for o in options),
+            tuple(int(o.codes[k]) for o, k in zip(options, at, strict=True)),
+            tuple(int(o.distances[k]) for o, k in zip(options, at, strict=True)),
+            self.to,
+        )
+
+    def _find_joint(self, part: tuple[int, ...], options: Sequence[_Options]) -> Reals:
+        """Return what some features gain together beyond smaller sets, in the shape of all."""
+        inside = [o for o in options if o.feature in part]
+        if part not in self._joint:
+            shape = tuple(len(o.codes) for o in inside)
+            raw = self._predict(inside, shape, np.arange(int(np.prod(shape))))
+            lead = self.lead(raw) - self.lead(self.raw)
+            joint = lead.reshape(*shape, -1) - _add_outer([o.gains for o in inside])
+            for smaller in self._list_joint(part):
+                if smaller != part:
+                    joint = joint - self._find_joint(smaller, inside)
+            self._joint[part] = joint
+        axes = [slice(None) if o.feature in part else None for o in options]
+        return self._joint[part][(*axes, slice(None))]
+
+    def _predict(
+        self, options: Sequence[_Options], shape: tuple[int, ...], places: NDArray[np.intp]
+    ) -> Reals:
+        """Return the raw predictions of the copies at these places of all combinations."""
+        parts = []
+        for begin in range(0, len(places), _AT_ONCE):
+            at = np.unravel_index(places[begin : begin + _AT_ONCE], shape)
+            copies = np.repeat(self.codes[:, None], len(at[0]), axis=1)
+            for o, chosen in zip(options, at, strict=True):
+                copies[o.feature] = o.codes[chosen]
+            parts.append(self.of.predict(copies))
+        return np.concatenate(parts)
+
+
+def _nearer(best: CodeChange | None, other: CodeChange | None) -> CodeChange | None:
+    """Return the nearer of two changes; of equal ones the first."""
+    if best is None or other is None:
+        return other if best is None else best
+    return other if other.rank < best.rank else best
+
+
+def _add_outer(parts: Sequence[NDArray]) -> NDArray:  # type: ignore[type-arg]
+    """Return the sums of one entry of each part, on an axis for each; others come after these."""
+    n = len(parts)
+
+    def spread(part: NDArray, axis: int) -> NDArray:  # type: ignore[type-arg]
+        shape = [1] * n
+        shape[axis] = len(part)
+        return part.reshape(*shape, *part.shape[1:])
+
+    return reduce(np.add, [spread(part, axis) for axis, part in enumerate(parts)])

@@ -1,0 +1,204 @@
+"""Test `changes`: every one turns its row, and none nearer was missed."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import properboost as pb
+from properboost.inspection.change_search import ChangeSearch
+from properboost.losses.probabilities import choose_classes
+
+pd = pytest.importorskip("pandas")
+
+UNIT = 2.0**32
+
+
+def make_rows(n=600, seed=0, n_classes=2):
+    """Make rows of four numbers and two categories, each of few values, and labels."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({name: rng.integers(0, 6, n).astype(float) for name in "dbca"})
+    X["f"] = pd.Categorical(rng.choice(["p", "q", "r", "s"], n))
+    X["e"] = pd.Categorical(rng.choice(["x", "y", "z"], n))
+    raw = 0.5 * X["a"] - 0.3 * X["b"] + 0.6 * (X["c"] > 2) * (X["d"] - 2.5)
+    raw += 0.8 * (X["f"] == "q") * np.where(X["a"] > 2, 1.0, -1.0) + 0.5 * (X["e"] == "y")
+    raw += rng.logistic(size=n) * 0.6
+    edges = np.quantile(raw, np.linspace(0.0, 1.0, n_classes + 1)[1:-1] ** 0.7)
+    return X, np.searchsorted(edges, raw)
+
+
+def find_ranks(X):
+    """Return each column's values and their distances, in whole units, from the training rows."""
+    known = {}
+    for name in X:
+        values = sorted(X[name].unique())
+        if isinstance(X[name].dtype, pd.CategoricalDtype):
+            distances = np.full((len(values), len(values)), UNIT)
+        else:
+            shares = np.array([np.mean(X[name] == value) for value in values])
+            middle = np.cumsum(shares) - shares / 2
+            distances = np.rint(np.abs(middle[:, None] - middle) * UNIT)
+        known[name] = values, distances.astype(np.int64)
+    return known
+
+
+def search_everything(model, X, row, known, to, keep):
+    """Return the number of features and the distance of the nearest change, by all there are."""
+    names = [name for name in sorted(X) if name not in keep]
+    present = {name: known[name][0].index(X[name].iloc[row]) for name in names}
+    for size in (1, 2, 3):
+        nearest = None
+        for chosen in combinations(names, size):
+            others = [
+                [k for k in range(len(known[name][0])) if k != present[name]] for name in chosen
+            ]
+            grid = list(product(*others))
+            copies = X.iloc[[row] * len(grid)].reset_index(drop=True)
+            for name, codes in zip(chosen, zip(*grid, strict=True), strict=True):
+                values = [known[name][0][k] for k in codes]
+                copies[name] = pd.Series(values, dtype=X[name].dtype)
+            turned = np.flatnonzero(model.predict(copies) == to)
+            for k in turned.tolist():
+                distance = sum(
+                    int(known[name][1][present[name], code])
+                    for name, code in zip(chosen, grid[k], strict=True)
+                )
+                if nearest is None or (distance, chosen) < nearest:
+                    nearest = distance, chosen
+        if nearest is not None:
+            return nearest[1], nearest[0]
+    return None
+
+
+MODELS = {
+    "tables": {},
+    "pairs": {"interactions": 4},
+    "trees of two features": {"weak_learner": pb.Tree(interaction_cst=2), "n_estimators": 30},
+    "trees of three features": {"weak_learner": pb.Tree(interaction_cst=3), "n_estimators": 30},
+    "lines": {
+        "weak_learner": pb.Tree(interaction_cst=3, linear_leaves=True, max_leaf_nodes=4),
+        "n_estimators": 20,
+    },
+}
+
+
+def fit(kind, X, y):
+    settings = {"n_jobs": 1, "rows_per_bin": None, **MODELS[kind]}
+    return pb.ProperBoostClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_none_nearer_is_missed(kind, n_classes):
+    X, y = make_rows(n_classes=n_classes)
+    model, known = fit(kind, X, y), find_ranks(X)
+    rows, keep = X.iloc[:30], ["a", "f"]
+    predicted = model.predict(rows)
+    to = 1
+    changes = model.changes(rows, to=to, keep=keep)
+    assert changes.is_exact
+    sizes = set()
+    for row, change in enumerate(changes):
+        if predicted[row] == to:
+            assert change is None
+            continue
+        expected = search_everything(model, rows, row, known, to, keep)
+        if change is None:
+            assert expected is None
+            continue
+        features = tuple(new.feature for new in change.features)
+        assert (features, round(change.distance * UNIT)) == expected
+        sizes.add(len(features))
+    assert sizes == {1, 2, 3} or (kind == "trees of two features" and n_classes == 2)
+
+
+@pytest.mark.parametrize("kind", [*MODELS, "trees"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_change_turns_its_row(kind, n_classes):
+    X, y = make_rows(seed=1, n_classes=n_classes)
+    settings = {"weak_learner": "tree", "n_estimators": 30} if kind == "trees" else MODELS[kind]
+    model = pb.ProperBoostClassifier(n_jobs=1, rows_per_bin=None, **settings).fit(X, y)
+    rows = X.iloc[:60]
+    changes = model.changes(rows)
+    assert changes.is_exact is (kind != "trees")
+    after, before = model.predict(changes.apply(rows)), model.predict(rows)
+    for row, change in enumerate(changes):
+        if change is None:
+            assert after[row] == before[row]
+        else:
+            assert after[row] == change.to != before[row]
+    assert changes.n_missed == np.sum(after == before)
+    assert changes.n_missed < 5
+
+
+def test_the_search_of_models_without_terms_misses_little():
+    # The search runs on a model with terms, whose exact changes are known.
+    X, y = make_rows(seed=2)
+    model = fit("pairs", X, y)
+    ensemble = model.ensemble_
+    exact = ChangeSearch.of(ensemble, lambda raw: choose_classes(raw[:, 0]), range(6), 1)
+    search = ChangeSearch(exact.predict, exact.choose, exact.distances, exact.order, None)
+    codes = model.ensemble_.encode(model._open(X.iloc[:100])[0], 1)[:6]
+    nearest, hits = exact.run(codes, None), search.run(codes, None)
+    missed = [
+        hit is None or hit.rank > best.rank for best, hit in zip(nearest, hits, strict=True) if best
+    ]
+    assert np.mean(missed) <= 0.1
+    for best, hit in zip(nearest, hits, strict=True):
+        assert hit is None or hit.rank >= best.rank
+
+
+def test_values_are_of_the_training_rows():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    changes = model.changes(X[:40])
+    for row, change in enumerate(changes):
+        for new in change.features if change else ():
+            column = X[new.feature]
+            assert column.min() <= new.value <= column.max()
+            assert new.low < new.value <= new.high
+            # All of the range has the same effect, whose ends have training rows between them.
+            inside = column[(column > new.low) & (column <= new.high)]
+            assert len(inside) > 0
+            copies = X.iloc[[row] * len(inside)].assign(**{new.feature: inside.to_numpy()})
+            if len(change.features) == 1:
+                assert set(model.predict(copies)) == {change.to}
+    assert "row 0: 1 with " in str(changes)
+    assert len(changes) == 40
+
+
+def test_missing_values_stay():
+    X, y = make_rows(seed=3)
+    X.loc[::5, "a"] = np.nan
+    X.loc[::7, "f"] = None
+    model = fit("tables", X, y)
+    rows = X.iloc[:70]
+    for row, change in enumerate(model.changes(rows)):
+        for new in change.features if change else ():
+            assert not pd.isna(rows[new.feature].iloc[row])
+            assert not pd.isna(new.value)
+
+
+def test_arrays_have_positions():
+    X, y = load_iris(return_X_y=True)
+    model = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    changes = model.changes(X, to=2, keep=[3])
+    features = {new.feature for change in changes if change for new in change.features}
+    assert features <= {0, 1, 2}
+    after = model.predict(changes.apply(X))
+    assert all(after[row] == 2 for row, change in enumerate(changes) if change)
+
+
+def test_wrong_arguments_are_named():
+    X, y = make_rows()
+    model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"to must be one of \[0, 1\]; got 'no'"):
+        model.changes(X, to="no")
+    with pytest.raises(ValueError, match="keep: the name 'none' is unknown"):
+        model.changes(X, keep=["none"])
+    begun = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(
+        X, y, init_score=np.zeros(len(X))
+    )
+    with pytest.raises(ValueError, match="init_score"):
+        begun.changes(X)
