@@ -373,7 +373,7 @@ def test_a_time_limit_leaves_the_best_so_far():
     with pytest.warns(UserWarning, match="time_limit of 1e-06 seconds is over"):
         model = search(time_limit=1e-6).fit(X, y)
     assert model.ended_ == "time_limit"
-    assert families_of(model) == ["symmetric trees with lines"]
+    assert families_of(model) == ["tables"]
     assert np.isfinite(model.predict_proba(X)).all()
 
 
