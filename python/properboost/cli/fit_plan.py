@@ -22,7 +22,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 """The time of each family's first candidates, compared with that of tables, on ADULT."""
 
-OF_STEPS, OF_PAIRS, OF_FINAL = 60.0, 2.0, 15.0
+OF_STEPS, OF_PAIRS, OF_FINAL = 130.0, 2.0, 15.0
 """The times of steps from the best, of pairs and of the final fit, in the same unit."""
 
 STEPS_FROM = 3
