@@ -103,7 +103,7 @@ def test_a_model_of_nothing_is_found_out():
     assert "Hardly better than no model" in texts
     assert "Hardly any test rows of a class" in texts
     text = texts["Effects that may be chance"]
-    assert text.startswith("The model's 8 bags cannot tell the effects of")
+    assert text.startswith("The model's 8 bags cannot distinguish the effects of")
     assert "They may be real" in text
 
 

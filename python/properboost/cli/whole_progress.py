@@ -87,7 +87,7 @@ class WholeProgress:
 
 
 def _write_value(shown: str, value: float) -> str:
-    """Return the value of a stage: of log losses the loss itself, which users know."""
+    """Return the value of a stage: of log losses the loss itself, as elsewhere."""
     if not shown or not math.isfinite(value):
         return ""
     name, number = shown, value

@@ -164,7 +164,7 @@ def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
 
 
 def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator[Caution]:
-    """Yield the caution on effects that the bags cannot tell from chance.
+    """Yield the caution on effects that the bags cannot distinguish from chance.
 
     They need not be small: few bags leave room for much chance.
     """
@@ -179,9 +179,9 @@ def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator
     if words:
         yield Caution(
             "Effects that may be chance",
-            f"{_name_bags(effects)} cannot tell the effects of {list_words(words)} from chance.  "
-            "They may be real: more bags (--outer-bags) can tell.  Until then, do not interpret "
-            "their shapes.",
+            f"{_name_bags(effects)} cannot distinguish the effects of {list_words(words)} from "
+            "chance.  They may be real, which more bags (--outer-bags) may show.  Until then, do "
+            "not interpret their shapes.",
         )
 
 
