@@ -159,7 +159,8 @@ def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
         yield Caution(
             "It does not treat all groups alike",
             f"Between groups by {list_words(words, 8)}, its predictions, its errors or the "
-            f"calibration of its probabilities differ by more than chance explains.{_SEE_GROUPS}",
+            "calibration of its probabilities differ by more than chance explains, and enough to "
+            f"matter.{_SEE_GROUPS}",
         )
 
 
