@@ -428,8 +428,8 @@ def test_the_chosen_model_is_scored_on_the_rows_that_the_splits_hold_out():
     model = search({"weak_learner": "stump"}, effort=1, cv=4).fit(X, y)
     scores, calibration = model.held_out_scores_, model.calibration_
     assert scores["rows"] == len(X)
-    kept = calibration["gain"] if calibration["kept"] else 0.0
-    assert scores["log_loss"] == pytest.approx(-model.best_score_ - kept, abs=0.02)
+    saved = calibration["gain"] if calibration["kept"] else 0.0
+    assert scores["log_loss"] == pytest.approx(-model.best_score_ - saved, abs=0.02)
     by_accuracy = search(
         {"weak_learner": "stump"}, effort=1, cv=4, calibrate=True, scoring="accuracy"
     ).fit(X, y)
