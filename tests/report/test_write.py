@@ -393,7 +393,8 @@ def test_rows_of_other_times_are_a_caution(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
-    assert "whose source and date were not stated" in page.text
+    assert "These numbers are of the test rows. Rows of the same source" in page.text
+    assert "the source of the rows of this page" in page.text.partition("About this page")[2]
     _, page = write(tmp_path / "r.html", model, X, y, **little, data_source="the census of 1994")
     assert "These numbers are of the test rows: the census of 1994." in page.text
 
