@@ -4,15 +4,31 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from properboost.notices import find_stderr, tell
 
-__all__ = ["Report", "show_progress"]
+__all__ = ["Begin", "Report", "show_progress", "show_together"]
 
 Report = Callable[[int, float], None]
 """A function of the rounds done so far, over all models, and of the value to show with them."""
 
+Begin = Callable[[str, int, str], Report]
+"""A function that begins a stage: it takes the task, its rounds, and the name of the value."""
+
+_TOGETHER: ContextVar[Begin | None] = ContextVar("_TOGETHER", default=None)
+
 _SECONDS_BETWEEN_LINES = 2.0
+
+
+@contextmanager
+def show_together(begin: Begin) -> Iterator[None]:
+    """Pass all progress within to one display, which shows it whatever `verbose` is."""
+    token = _TOGETHER.set(begin)
+    try:
+        yield
+    finally:
+        _TOGETHER.reset(token)
 
 
 @contextmanager
@@ -25,8 +41,14 @@ def show_progress(
 ) -> Iterator[Report | None]:
     """Open a display of `total` rounds on stderr, and yield the function that updates it.
 
-    It is None if not verbose, or without a stderr.
+    It is None if not verbose, or without a stderr.  A display of all stages takes precedence.
     """
+    begin = _TOGETHER.get()
+    if begin is not None:
+        report_stage = begin(task, total, shown)
+        yield report_stage
+        report_stage(total, math.nan)
+        return
     stream = find_stderr()
     if verbose == 0 or stream is None:
         yield None

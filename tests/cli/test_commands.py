@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from helpers.commands import fail, fit, misuse, run, table, write
+from helpers.commands import fail, fit, misuse, one_fit, run, table, write
 from helpers.time_limits import within
 from properboost import __main__ as cli
 from properboost.cli.commands import make_parsers
@@ -68,7 +68,10 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch, message, line):
 
     monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
     train = ("fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id")
-    assert fail(capsys, *train).endswith(f"error: not enough {line}")
+    assert cli.main(one_fit(train)) == 1
+    captured = capsys.readouterr()
+    assert captured.err == f"properboost: error: not enough {line}\n"
+    assert captured.out.startswith("train.csv: 200 rows")  # the first lines come before the fit
 
 
 def test_an_interrupt_is_one_line(capsys, monkeypatch):

@@ -2,16 +2,19 @@
 
 import gzip
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 
 import properboost as pb
 from helpers.commands import columns_of, fail, fit, misuse, run, table, write
+from properboost import __main__ as cli
+from properboost.cli import fit as fit_command
 from properboost.parameters.declare import declared
 from properboost.parameters.flat import PLACES, nest
 from properboost.parameters.learners import WeakLearner
@@ -142,7 +145,7 @@ def test_defaults_are_the_classifiers(capsys):
     ids=str,
 )  # fmt: skip
 def test_auto_chooses_by_cross_validation(capsys, flags, settings):
-    frame, out, _ = fit(capsys, *flags)
+    frame, out, _ = fit(capsys, *flags, "--test-size", 0.2)
     X = prepared(frame)
     categorical = ["colour", "flag"]
     search = pb.ProperBoostClassifierCV(categorical_features=categorical, **settings, effort=None)
@@ -161,6 +164,43 @@ def test_auto_chooses_by_cross_validation(capsys, flags, settings):
     trial = clone(search).fit(X.iloc[trained], y[trained])
     loss = log_loss(y[unseen], trial.predict_proba(X.iloc[unseen]))
     assert re.search(rf"^held out +40 +{loss:.4f} ", out, re.M)
+
+
+def test_a_search_is_scored_by_its_own_folds(capsys):
+    """No second search is needed: the chosen model predicts each row once without its label."""
+    frame, out, _ = fit(capsys, "--effort", 1, "--cv", 3, "--no-calibrate")
+    assert not re.search("^(held out|[0-9] folds)", out, re.M)
+    _, out, _ = fit(capsys, "--effort", 1, "--cv", 3)
+    shown = re.search(r"^3 folds +200 +(\S+) +(\S+)$", out, re.M)
+    assert "held out" not in out
+    X, y = prepared(frame), frame["grade"].to_numpy()
+    model = pb.load_model("model.json")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    probability = cross_val_predict(clone(model), X, y, cv=folds, method="predict_proba")
+    # Bins are cut from all rows in a search, and its folds differ from these.
+    assert float(shown[1]) == pytest.approx(log_loss(y, probability), abs=0.03)
+    accuracy = np.mean(model.classes_[probability.argmax(axis=1)] == y)
+    assert float(shown[2]) == pytest.approx(accuracy, abs=0.04)
+
+
+def test_the_model_is_saved_before_it_is_scored(capsys, monkeypatch):
+    def score(*_):
+        assert type(pb.load_model("model.json")) is pb.ProperBoostClassifier
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_command, "evaluate", score)
+    command = ["fit", write(table()), "--target", "grade", "--drop", "id", "--effort", "none"]
+    assert cli.main(command) == 130
+    assert "Wrote the model, fitted on all rows, to model.json" in capsys.readouterr().out
+
+
+def test_the_next_commands_run_as_they_are_printed(capsys):
+    write(table(90, seed=1), "other file.csv")
+    _, out, _ = fit(capsys, "--eval", "other file.csv")
+    lines = [line for line in out.splitlines() if line.startswith("  properboost ")]
+    assert [shlex.split(line, comments=True)[1] for line in lines] == ["report", "predict"]
+    assert cli.main(shlex.split(lines[0], comments=True)[1:]) == 0
+    assert Path("report.html").exists()
 
 
 @pytest.mark.parametrize(

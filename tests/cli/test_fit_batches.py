@@ -41,7 +41,7 @@ def write(rows, name="t.parquet", n_parts=1):
 
 
 def scores_of(out):
-    names = "class shares|training|held out|other file"
+    names = "class shares|training|one fold|held out|other file"
     rows = re.findall(rf"^({names}) +(\S+) +(\S+) +(\S+)$", out, re.MULTILINE)
     return {name: values for name, *values in rows}
 
@@ -51,7 +51,7 @@ def scores_of(out):
     [
         ["--weak-learner", "tree", "--loss", "gboost"],
         ["--sample-weight", "often", "--categorical", "whole"],
-        ["--effort", "1", "--readable"],
+        ["--effort", "1", "--test-size", "0.2", "--readable"],
     ],
     ids=lambda options: options[-1],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
-from properboost.cli import shared_work
+from properboost.cli.output import show
 
 
 def test_a_wrong_output_is_refused_before_the_fit(capsys):
@@ -89,7 +89,7 @@ def test_names_cannot_control_a_terminal(capsys):
 def test_what_an_output_cannot_encode_is_spelled(monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
     monkeypatch.setattr(sys, "stdout", stream)
-    shared_work.show("é is in m\udcff.json\nand \x1b")
+    show("é is in m\udcff.json\nand \x1b")
     stream.flush()
     assert stream.buffer.getvalue() == b"\\xe9 is in m\\udcff.json\nand \\x1b\n"
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine, make_classification
 import properboost as pb
 from helpers.products import make_rows
 from helpers.searches import search_soon as search
-from properboost.model_selection import search_run
+from properboost.model_selection import deadline, search_run
 from properboost.model_selection.families import FAMILIES
 
 NAMES = [family.name for family in FAMILIES]
@@ -373,7 +373,7 @@ def test_a_time_limit_leaves_the_best_so_far():
     with pytest.warns(UserWarning, match="time_limit of 1e-06 seconds is over"):
         model = search(time_limit=1e-6).fit(X, y)
     assert model.ended_ == "time_limit"
-    assert families_of(model) == ["symmetric trees with lines"]
+    assert families_of(model) == ["tables"]
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -382,6 +382,63 @@ def test_a_time_limit_counts_for_pairs():
     space = {"weak_learner": "stump", "gain": 2.0}
     with pytest.warns(UserWarning, match="time_limit"):
         assert families_of(search(space, time_limit=1e-6).fit(X, y)) == ["stumps"]
+
+
+@pytest.mark.parametrize(("affordable", "n_draws"), [(3.7, 3), (0.2, 1), (99.0, 4)])
+def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affordable, n_draws):
+    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    X, y = make_rows(100)
+    limited = {"effort": 2, "time_limit": 1000.0}
+    model = search({"weak_learner": "tree", "weak_learner__max_depth": 2}, **limited).fit(X, y)
+    assert model.best_params_["weak_learner"].n_draws == n_draws
+    pinned = {"weak_learner": "tree", "weak_learner__n_draws": 2, "weak_learner__max_depth": 2}
+    assert search(pinned, **limited).fit(X, y).best_params_["weak_learner"].n_draws == 2
+
+
+@pytest.mark.parametrize(("affordable", "n_bags"), [(5.9, 5), (3.9, 0), (99.0, 16)])
+def test_a_limited_time_averages_as_many_bags_as_fit_into_it(monkeypatch, affordable, n_bags):
+    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    X, y = make_rows(200)
+    model = search({"weak_learner": "stump"}, effort=3, time_limit=1000.0).fit(X, y)
+    assert model.best_params_.get("outer_bags", 0) == n_bags
+
+
+def test_a_step_that_would_outlast_the_time_is_not_begun(monkeypatch):
+    """The clock goes a second a look: estimators beyond the time are never boosted."""
+    X, y = make_rows(200)
+    free = search({"weak_learner": "stump"}, effort=2).fit(X, y)
+    now = [0.0]
+
+    def look():
+        now[0] += 1.0
+        return now[0]
+
+    monkeypatch.setattr(search_run.time, "perf_counter", look)
+    monkeypatch.setattr(deadline.time, "monotonic", lambda: now[0])
+    with pytest.warns(UserWarning, match="the best of"):
+        model = search({"weak_learner": "stump"}, effort=2, time_limit=20.0).fit(X, y)
+    assert model.ended_ == "time_limit"
+    assert model.validation_curves_.shape[2] < free.validation_curves_.shape[2]
+    assert now[0] < 20.0 + 5.0
+
+
+def test_the_chosen_model_is_scored_on_the_rows_that_the_splits_hold_out():
+    """Without a calibration that helps, these are the scores of the comparison."""
+    X, y = make_rows(300)
+    model = search({"weak_learner": "stump"}, effort=1, cv=4).fit(X, y)
+    scores, calibration = model.held_out_scores_, model.calibration_
+    assert scores["rows"] == len(X)
+    saved = calibration["gain"] if calibration["kept"] else 0.0
+    assert scores["log_loss"] == pytest.approx(-model.best_score_ - saved, abs=0.02)
+    by_accuracy = search(
+        {"weak_learner": "stump"}, effort=1, cv=4, calibrate=True, scoring="accuracy"
+    ).fit(X, y)
+    if not by_accuracy.calibration_["kept"]:
+        accuracy = by_accuracy.held_out_scores_["accuracy"]
+        assert accuracy == pytest.approx(by_accuracy.best_score_, abs=1e-12)
+    assert 0.4 < scores["accuracy"] <= 1.0
+    plain = search({"weak_learner": "stump"}, effort=1, cv=4, calibrate=False).fit(X, y)
+    assert plain.held_out_scores_ is None
 
 
 class Interrupted:

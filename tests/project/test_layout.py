@@ -83,7 +83,8 @@ ELSEWHERE = {
         "estimators/udt_file.py", "persistence/single_trees.py", "persistence/trees.py",
     ],
     "cli/test_csv_table.py": ["cli/csv_lines.py", "cli/text_file.py"],
-    "cli/test_commands.py": ["cli/reproduce.py", "cli/shared_arguments.py"],
+    "cli/test_commands.py": ["cli/errors.py", "cli/reproduce.py", "cli/shared_arguments.py"],
+    "cli/test_fit.py": ["cli/fit_lines.py", "cli/fit_saved.py"],
     "cli/test_inspect.py": ["cli/schema.py", "report/inventory.py"],
     "report/test_write.py": [
         "report/content.py", "report/facts.py", "report/page.py",

@@ -42,6 +42,19 @@ def test_it_compares_families_of_models_for_me(capsys):
     assert "tables" in capsys.readouterr().out
 
 
+def test_i_am_told_what_happens_and_what_comes_next(capsys):
+    fit = "fit last.csv --target left --drop customer --effort 1 --time-limit 20"
+    assert main(fit.split()) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("last.csv: 160 rows, ")
+    assert "This takes at most 20 seconds." in out
+    order = ["classes of left", "Compares ", "Wrote the model", " fold", "chosen ", "Next:"]
+    places = [out.index(words) for words in order]
+    assert places == sorted(places)
+    assert "\nheld out" not in out  # the search's own folds are enough
+    assert "  properboost report model.json" in out
+
+
 def test_the_model_goes_on_in_python():
     main("fit last.csv --target left --drop customer --effort none".split())
     scorer = pb.load_model("model.json").compile()

@@ -4,13 +4,13 @@ import argparse
 import importlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, NoReturn, Protocol, cast
 
-from properboost import _core
-from properboost.cli.csv_table import FileError
-from properboost.cli.shared_work import note
+from properboost.cli.errors import FileError
+from properboost.cli.output import announce, note
 from properboost.notices import tell
 from properboost.visible import make_printable
 
@@ -46,9 +46,12 @@ class Command(NamedTuple):
 
 def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> int:
     """Run the command in the arguments, or report an error; return the exit status."""
+    begin = time.monotonic() - time.process_time()  # before Python's imports
     argv = sys.argv[1:] if argv is None else argv
+    announce(argv)
     parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
     arguments = parser.parse_args(argv)
+    arguments.begin = begin
     if sys.stdout is None and getattr(arguments, "output", "-") == "-":
         return _complain("there is no stdout to write the output to")
     try:
@@ -90,6 +93,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2)
 
 
+class _ShowVersion(argparse.Action):
+    """Show the version, which is that of the engine: nothing else imports it so early."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from properboost import _core
+
+        print(f"{parser.prog} {_core.__version__}")
+        parser.exit()
+
+
 def make_parsers(
     commands: Mapping[str, Command], wanted: Iterable[str] | None = None
 ) -> tuple[_Parser, dict[str, _Parser]]:
@@ -99,7 +112,7 @@ def make_parsers(
         description="Boosted look-up tables under proper margin losses.",
         epilog="Every command has its own help: properboost fit --help.",
     )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {_core.__version__}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
     for name, command in commands.items():

@@ -3,7 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from properboost.cli.csv_table import FileError, require
+from properboost.cli.csv_table import require
+from properboost.cli.errors import FileError
 from properboost.cli.file_columns import (
     arrange,
     find_categories,
@@ -12,9 +13,10 @@ from properboost.cli.file_columns import (
     read_labels,
     read_weights,
 )
+from properboost.cli.output import note, show
 from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import add_file, add_force, add_threads
-from properboost.cli.shared_work import check_output, load_named, make_reader, note, show
+from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.comparison.compare import compare_predictions, predict, read_models
 from properboost.plots.canvas import import_matplotlib
 from properboost.plots.comparisons import plot_comparison

@@ -15,15 +15,28 @@ from properboost.cli.file_columns import (
     read_weights,
 )
 from properboost.cli.fit_batches import fit_in_batches
-from properboost.cli.fit_report import (
+from properboost.cli.fit_lines import (
     ClassCounts,
-    TrainingFrame,
-    describe_fit,
-    evaluate,
-    hold_out,
+    RowSummary,
+    describe_scores,
+    score_folds,
     show_scores,
 )
+from properboost.cli.fit_plan import list_stages
+from properboost.cli.fit_report import (
+    TrainingFrame,
+    describe_choice,
+    evaluate,
+    hold_out,
+)
+from properboost.cli.fit_saved import (
+    choose_test_size,
+    fit_and_save,
+    is_watched,
+    suggest_commands,
+)
 from properboost.cli.options import MODELS, add_parameters, make_classifier
+from properboost.cli.output import note, show
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import (
@@ -33,8 +46,8 @@ from properboost.cli.shared_arguments import (
     add_threads,
     misuse_if_wrong,
 )
-from properboost.cli.shared_work import check_output, make_reader, note, show
-from properboost.data.spelling import PLAIN
+from properboost.cli.shared_work import check_output, make_reader
+from properboost.cli.whole_progress import show_whole
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -45,14 +58,16 @@ A column whose cells are all numbers is numeric; any other is categorical, with
 its cells as text.  Booleans of Parquet and Arrow are numbers, 0 and 1.
 
 Families of models are compared by cross-validation on all rows; parameters that
-you set are kept.  The held-out rows then judge the choice, too.  With
---effort none only one model is fitted; --gain auto, --n-estimators auto or both
-then choose only these.
+you set are kept.  With --effort none only one model is fitted; --gain auto,
+--n-estimators auto or both then choose only these.
 
-The report has log loss and accuracy: of the shares of the classes, for
-comparison; of the saved model on all rows, which it was fitted on; on held-out
-rows, of a model fitted without them; and of the saved model on the rows of
-another file (--eval).
+The model is saved first.  The report then has log loss and accuracy: of the
+shares of the classes, for comparison; of the saved model on all rows, which it
+was fitted on; on the folds of the search, which held out each row once; on
+held-out rows (--test-size), of a model fitted without them; and of the saved
+model on the rows of another file (--eval).
+
+--time-limit holds from the start of the command to its end.
 
 examples:
   properboost fit train.csv --target diagnosis
@@ -97,11 +112,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--test-size",
         metavar="SHARE",
         type=_share,
-        default=0.2,
-        help="share of the rows held out for the report, 0 for none; the saved model is fitted on "
-        "all rows (default: %(default)s)",
+        help="share of the rows held out for the report, and never for the saved model; a search "
+        "is repeated without them, and needs none, because its own folds score it (default: 0.2 "
+        "for one fit, none in a search)",
     )
-    parser.add_argument("--verbose", action="count", default=0, help="show progress on stderr")
+    parser.add_argument(
+        "--verbose",
+        action="count",
+        default=0,
+        help="show progress on stderr even if it is no terminal",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress on a terminal")
     parser.add_argument(
         "--in-batches",
         action="store_true",
@@ -163,16 +184,40 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     for column in (*arguments.categorical, *arguments.drop):
         if column in reserved:
             parser.error(f"column {column!r} is the target or the weight, and cannot be a feature")
+    arguments.test_size = choose_test_size(arguments, estimator)
     reader = make_reader(arguments, parser, arguments.file, arguments.eval)
     in_batches = _wants_batches(arguments, parser)
     check_output(arguments)
     if in_batches:
-        fitted = fit_in_batches(arguments, estimator, reader)
+        fitted = fit_in_batches(arguments, estimator, reader, fit_and_save)
         lines = [
             score if isinstance(score, str) else show_scores(*score) for score in fitted.scores
         ]
-        _report(arguments, fitted.model, ClassCounts(fitted.rows, fitted.weights), lines)
+        _report(arguments, fitted.model, fitted.counts, lines)
         return
+    rows, categorical = _read_rows(arguments, reader, reserved)
+    others = None
+    if arguments.eval is not None:
+        others = _read_others(arguments, reader, rows)
+    model = estimator.set_params(categorical_features=categorical)
+    classes, codes = np.unique(rows.labels, return_inverse=True)
+    counts = ClassCounts.of(codes, rows.weight)
+    summary = RowSummary(classes.tolist(), counts, rows.X.shape[1], len(categorical))
+    chosen = fit_and_save(arguments, model, summary, rows.fit, reader.spelling_of(arguments.file))
+    scores = [evaluate(model, rows, "training"), *score_folds(model)]
+    if arguments.test_size is not None:
+        with show_whole(list_stages(model), visible=is_watched(arguments)):
+            scores.append(hold_out(model, rows, arguments.test_size))
+    if others is not None:
+        note_unseen(chosen, others.X, note)
+        scores.append(evaluate(model, others))
+    _report(arguments, model, counts, scores)
+
+
+def _read_rows(
+    arguments: argparse.Namespace, reader: RowFileReader, reserved: list[str]
+) -> tuple[TrainingFrame, list[str]]:
+    """Return the rows for training, and the names of the categorical features."""
     frame = reader.read(
         arguments.file,
         arguments.categorical,
@@ -187,32 +232,15 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     X, categorical = make_features(
         frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, spelling, note
     )
-    rows = TrainingFrame(X, labels, weight)
-    others = None
-    if arguments.eval is not None:
-        others = _read_others(arguments, reader, rows)
-    model = estimator.set_params(categorical_features=categorical)
-    held_out = hold_out(model, rows, arguments.test_size)
-    rows.fit(model)
-    # A search is saved as the model that it chose, which has a record of the candidates.
-    chosen: Any = getattr(model, "best_estimator_", model)
-    chosen.spelling_ = spelling or PLAIN
-    chosen.save_model(arguments.output, compact=arguments.compact)
-    scores = [evaluate(model, rows, "training"), held_out]
-    if others is not None:
-        note_unseen(chosen, others.X, note)
-        scores.append(evaluate(model, others))
-    codes = np.searchsorted(model.classes_, labels)
-    class_weights = np.bincount(codes, weight).astype(np.float64)
-    _report(arguments, model, ClassCounts(np.bincount(codes), class_weights), scores)
+    return TrainingFrame(X, labels, weight), categorical
 
 
 def _report(
     arguments: argparse.Namespace, model: Any, counts: ClassCounts, scores: list[str]
 ) -> None:
-    source = name_source(arguments.file)
-    show(describe_fit(model, counts, scores, source=source, target=arguments.target))
-    show(f"\nWrote the model, fitted on all rows, to {arguments.output}.")
+    show(f"{describe_scores(counts, scores)}\n")
+    show(f"{describe_choice(model)}\n")
+    show(suggest_commands(arguments))
 
 
 def _wants_batches(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:

@@ -24,9 +24,10 @@ from properboost.cli.file_columns import (
     keep_counted,
     make_features,
 )
+from properboost.cli.fit_lines import NONE_HELD_OUT, ClassCounts, RowSummary, score_folds
+from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader
-from properboost.cli.shared_work import note
 from properboost.data.labels import TooFewRowsError
 from properboost.parameters.declare import read_parameter
 from properboost.progress import show_progress
@@ -42,20 +43,23 @@ Choose: TypeAlias = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
 """Function that returns the rows to take, from the mask of held-out rows."""
 
 
+FitAndSave: TypeAlias = Callable[..., Any]
+"""Function that shows what follows, fits a model, saves it, and returns the saved one."""
+
+
 class BatchedFit(NamedTuple):
-    """A model, the rows and the weight of each class, and scores, or the reason against them.
+    """A model, the counts of its classes, and scores, or the reason against them.
 
     A score has a name, a number of rows, a log loss and an accuracy.
     """
 
     model: Any
-    rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    counts: ClassCounts
     scores: list[Score | str]
 
 
 def fit_in_batches(
-    arguments: argparse.Namespace, estimator: Any, reader: RowFileReader
+    arguments: argparse.Namespace, estimator: Any, reader: RowFileReader, fit_and_save: FitAndSave
 ) -> BatchedFit:
     """Fit and save a model, and score it."""
     rows = _BatchedRows(arguments)
@@ -63,23 +67,35 @@ def fit_in_batches(
         others = reader.read_batches(arguments.eval, [], is_needed=lambda _: False)
         with _named(arguments.eval):
             require(next(others), rows.columns)
-    with _named(arguments.file):
-        table = rows.quantize(estimator, "reading", lambda is_held_out: is_held_out | True)
-    check_classes(arguments.target, table.classes.tolist(), len(table), many=arguments.many_classes)
-    estimator.set_params(categorical_features=rows.categorical)
-    model = clone(estimator).fit(table)
-    chosen = getattr(model, "best_estimator_", model)
-    chosen.save_model(arguments.output, compact=arguments.compact)
-    counts = np.bincount(table.labels.codes)
-    weights = np.bincount(table.labels.codes, table.weight).astype(np.float64)
-    del table
-    scores = [
+    model, chosen, counts = _fit_all(arguments, estimator, rows, fit_and_save)
+    scores: list[Score | str] = [
         rows.score(model, "training", lambda is_held_out: is_held_out | True),
-        _hold_out(estimator, rows, int(counts.sum()), model.classes_, arguments),
+        *score_folds(model),
     ]
+    if arguments.test_size is not None:
+        scores.append(_hold_out(estimator, rows, int(counts.rows.sum()), model.classes_, arguments))
     if arguments.eval is not None:
         scores.append(_score_other(arguments, chosen, reader))
-    return BatchedFit(model, counts, weights, scores)
+    return BatchedFit(model, counts, scores)
+
+
+def _fit_all(
+    arguments: argparse.Namespace,
+    estimator: Any,
+    rows: "_BatchedRows",
+    fit_and_save: FitAndSave,
+) -> tuple[Any, Any, ClassCounts]:
+    """Fit all rows, and save; return the model, the saved one, and the counts of the classes."""
+    with _named(arguments.file):
+        table = rows.quantize(estimator, "reading", lambda is_held_out: is_held_out | True)
+    classes, codes = table.classes.tolist(), table.labels.codes
+    check_classes(arguments.target, classes, len(table), many=arguments.many_classes)
+    estimator.set_params(categorical_features=rows.categorical)
+    counts = ClassCounts.of(codes, table.weight)
+    model = clone(estimator)
+    summary = RowSummary(classes, counts, rows.n_features, len(rows.categorical))
+    chosen = fit_and_save(arguments, model, summary, lambda unfitted: unfitted.fit(table))
+    return model, chosen, counts
 
 
 def _hold_out(
@@ -87,7 +103,7 @@ def _hold_out(
 ) -> Score | str:
     """Return the report's scores on rows that a model has not seen."""
     if arguments.test_size == 0.0:
-        return "held out: none, because --test-size is 0"
+        return NONE_HELD_OUT
     try:
         table = rows.quantize(estimator, "reading without the held-out rows", np.logical_not)
     except TooFewRowsError:
@@ -150,6 +166,7 @@ class _BatchedRows:
         others = first.drop(columns=[*self._reserved, *arguments.drop])
         _, self.categorical = make_features(others, arguments.categorical, None, note)
         self._features = [str(name) for name in others]
+        self.n_features = len(self._features)
 
     @property
     def columns(self) -> list[str]:
@@ -210,7 +227,7 @@ class _BatchedRows:
         draws = np.random.default_rng(0)  # one a row, whatever the batches
         types = dict.fromkeys(self.categorical, "category")
         for frame in self._frames():
-            is_held_out = draws.random(len(frame)) < arguments.test_size
+            is_held_out = draws.random(len(frame)) < (arguments.test_size or 0.0)
             counted = keep_counted(frame[choose(is_held_out)], arguments.sample_weight)
             check_labels(counted[arguments.target])
             yield counted[self.columns].astype(types)

@@ -1,6 +1,5 @@
 """The report of ``properboost fit``: the rows, the scores and the important features."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,6 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
+from properboost.cli.fit_lines import NONE_HELD_OUT, show_scores
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.rado.estimator import RadoBoostClassifier
@@ -17,7 +17,7 @@ from properboost.visible import make_printable
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["ClassCounts", "TrainingFrame", "describe_fit", "evaluate", "hold_out", "show_scores"]
+__all__ = ["TrainingFrame", "describe_choice", "evaluate", "hold_out"]
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
@@ -42,17 +42,10 @@ class TrainingFrame(NamedTuple):
             model.fit(self.X, self.labels, self.weight)
 
 
-class ClassCounts(NamedTuple):
-    """The number of rows of each class, and their weight."""
-
-    rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-
 def hold_out(model: Model, rows: TrainingFrame, share: float) -> str:
     """Return the report's line on rows that a model has not seen."""
     if share == 0.0:
-        return "held out: none, because --test-size is 0"
+        return NONE_HELD_OUT
     classes, counts = np.unique(rows.labels, return_counts=True)
     if counts.min() < 2:
         return f"held out: none, because class {classes[counts.argmin()]!s} has one row only"
@@ -82,34 +75,9 @@ def _scores(
     return show_scores(name, len(labels), loss, accuracy)
 
 
-def show_scores(name: str, n_rows: int, loss: float, accuracy: float) -> str:
-    """Return a line of the report's table."""
-    return f"{name:<13}{n_rows:>11,}{loss:>11.4f}{accuracy:>11.4f}"
-
-
-def describe_fit(
-    model: Model, counts: ClassCounts, scores: Sequence[str], *, source: str, target: str
-) -> str:
-    """Return the report; `scores` are lines, first that of the saved model on all rows."""
-    classes, n_rows = model.classes_, int(counts.rows.sum())
-    shares = counts.weights / counts.weights.sum()
-    named = [f"{label} ({n:,} rows)" for label, n in zip(classes, counts.rows, strict=True)]
-    if len(classes) > 10:
-        named[10:] = [f"and {len(classes) - 10} more"]
-    categorical = model.get_params()["categorical_features"]
-    features = f"{len(model.feature_names_in_)} features ({len(categorical)} categorical)"
-    lines = [
-        f"{source}: {n_rows:,} rows, {features}",
-        f"classes of {target}: {', '.join(named)}",
-        "",
-        f"{'':<13}{'rows':>11}{'log loss':>11}{'accuracy':>11}",
-        show_scores("class shares", n_rows, -float(shares @ np.log(shares)), float(shares.max())),
-        *scores,
-        "",
-        *_describe_search(model),
-        *_describe_features(model),
-    ]
-    return "\n".join(map(make_printable, lines))
+def describe_choice(model: Model) -> str:
+    """Return the lines on the choice of a search, and on the important features."""
+    return "\n".join(map(make_printable, [*_describe_search(model), *_describe_features(model)]))
 
 
 def _describe_features(model: Model) -> list[str]:

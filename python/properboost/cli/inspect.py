@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from properboost.cli.column_notes import name_options
+from properboost.cli.output import show
 from properboost.cli.shared_arguments import add_model
-from properboost.cli.shared_work import show
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.costs import read_costs
 from properboost.estimators.least_cost import unwrap

@@ -5,8 +5,9 @@ import math
 import re
 
 from properboost.cli.csv_table import FileError
+from properboost.cli.output import note, show
 from properboost.cli.shared_arguments import add_force
-from properboost.cli.shared_work import check_output, note, show
+from properboost.cli.shared_work import check_output
 from properboost.estimators.base import load_model
 from properboost.estimators.merging import merge_models
 

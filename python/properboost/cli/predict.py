@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from properboost.cli.arrow_table import is_arrow, make_arrow
 from properboost.cli.csv_table import FileError, import_pandas, name_source
 from properboost.cli.file_columns import read_features
+from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
-from properboost.cli.shared_work import check_output, load_named, make_reader, note
+from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.progress import show_progress
 from properboost.whole_file import write_whole
 

@@ -19,10 +19,11 @@ from properboost.cli.file_columns import (
     read_labels,
     read_weights,
 )
+from properboost.cli.output import note, show
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
-from properboost.cli.shared_work import check_output, load_named, make_reader, note, show
+from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.estimators.least_cost import unwrap
 from properboost.report.write import write_report
 

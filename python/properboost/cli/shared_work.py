@@ -1,32 +1,19 @@
-"""Work of several commands: output and notes, checks of options and outputs, loading."""
+"""Work of several commands: checks of options and outputs, loading."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from properboost.cli.csv_table import FileError
+from properboost.cli.errors import FileError
+from properboost.cli.output import note
 from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import load_model
 from properboost.estimators.least_cost import unwrap
-from properboost.notices import tell
-from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
 
-__all__ = ["check_output", "load_named", "make_reader", "note", "show"]
-
-
-def show(text: str) -> None:
-    """Print lines without control characters, as names are foreign texts."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(make_lines_printable(text).encode(encoding, "backslashreplace").decode(encoding))
-
-
-def note(message: str) -> None:
-    """Show the user a note that is not an error."""
-    tell(f"properboost: note: {make_printable(message)}")
+__all__ = ["check_output", "load_named", "make_reader"]
 
 
 def make_reader(

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
+from properboost.cli.errors import FileError
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -37,10 +39,6 @@ _MARKS = {
 """Byte-order marks at the beginning of a file, with their encodings."""
 
 _AT_ONCE = 2**18  # bytes that are looked at together
-
-
-class FileError(Exception):
-    """An error about a file; the message is one line for the user."""
 
 
 def import_pandas() -> "ModuleType":

@@ -126,17 +126,20 @@ def compare(
     rate: Rate,
     race: Race | None,
     effort: int | None,
+    *,
+    simple_first: bool = False,
 ) -> CandidateRecord:
     """Compare the first candidates of all families, and those of steps from the best.
 
     Simple families come last: after the others, most of a simple one's candidates soon cannot catch
-    up.  In the other order, they would seldom stop the others.
+    up.  In the other order, they would seldom stop the others.  They come first if the time is
+    limited, because they cost little and leave a good model when it is over.
 
     An interrupt, or the end of the race, ends the comparison with the results so far.  An interrupt
     before the first result is raised.
     """
     comparison = _Comparison(evaluate, rate, race)
-    for plan in reversed(plans):
+    for plan in plans if simple_first else reversed(plans):
         if not comparison.run(plan.candidates, plan.name):
             break
     known = comparison.known
@@ -181,7 +184,9 @@ class _Comparison:
         known.ratings += self._rate(scores).tolist()
         known.seconds += [seconds] * len(new)
         known.dropped += [k in dropped for k in range(len(new))]
-        return True
+        if self._race is not None and self._race.is_over():
+            known.ended = "time_limit"
+        return known.ended is None
 
     def climb(self, plans: Sequence[ComparedFamily], times: int, width: int) -> None:
         """Take steps from the best candidates of the best families, at most `times` times.

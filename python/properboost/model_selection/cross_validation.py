@@ -4,6 +4,7 @@ Each search has its way to fit models, a subclass of `Fits`.  All share splits, 
 progress, results and the choice of the best.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -186,18 +187,25 @@ class _Run:
         if self._race is not None:
             self._race.enter(columns)
         on_all = len(splits) == len(fits.splits)
-        before = 0
+        before, pace = 0, 0.0
         for at in self._schedule():
-            if not active:
+            if not active or self._lacks(pace * (at - before)):
                 break
+            begin = time.perf_counter()
             self._advance([(c, s) for c in active for s in splits], before, at)
             self._show_scores(active, columns, watches, before, at)
-            before = at
+            steps_before, before = before, at
             if on_all:  # scores on fewer splits are not comparable
                 best = (watches[c].best for c in active)
                 self._progress.best = max([self._progress.best, *best])
+            n_models = len(active)
             active = self._list_going_on(active, splits, watches, at)
+            pace = (time.perf_counter() - begin) / (at - steps_before) * len(active) / n_models
             self.show_progress({*fits.candidates} - {*active} if on_all else ())
+
+    def _lacks(self, seconds: float) -> bool:
+        """Whether a race would be over before the next scores are known, `seconds` from now."""
+        return seconds > 0.0 and self._race is not None and self._race.is_over(seconds)
 
     def _schedule(self) -> Iterable[int]:
         """Return the numbers of estimators at which models are scored.

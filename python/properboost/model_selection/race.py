@@ -39,13 +39,13 @@ class Race:
     """... and by which it may remain behind there, at the pace that it has."""
 
     def __init__(
-        self, is_over: Callable[[], bool], *, drops: bool = True, in_parts: bool = True
+        self, is_over: Callable[..., bool], *, drops: bool = True, in_parts: bool = True
     ) -> None:
-        """Take the check whether the time is up, and how candidates are dropped before.
+        """Take the check whether seconds are lacking, and how candidates are dropped before.
 
         `drops` allows dropping; `in_parts` allows it after the first splits, too.
         """
-        self.is_over = is_over
+        self._lacks_time, self._is_over = is_over, False
         self._drops = drops
         self._in_parts = drops and in_parts
         self.leaders: Array | None = None
@@ -75,6 +75,13 @@ class Race:
         if known is not None and not np.isnan(known[..., 0]).any():
             places = np.where(np.isnan(known[0]).any(axis=0), 0, np.arange(known.shape[2]))
             self._known = known[..., np.maximum.accumulate(places)]  # what was known last
+
+    def is_over(self, needed: float = 0.0) -> bool:
+        """Whether the time is up, or was too short for `needed` seconds now or before."""
+        self._is_over = self._is_over or (
+            self._lacks_time(needed) if needed else self._lacks_time()
+        )
+        return self._is_over
 
     def choose_first(self, n_splits: int) -> int:
         """Return the number of first splits, 0 if candidates run on all at once."""

@@ -76,6 +76,9 @@ class ProperBoostClassifierCV(
         Slope and intercept (of one-vs-rest models temperature, too), the gain in log loss of rows
         held out, its standard error (error), and whether they were kept.  None where nothing was
         fitted.
+    held_out_scores_ : dict or None
+        The number of rows that the splits hold out (rows), and the chosen model's log_loss and
+        accuracy on them, calibrated.  None where nothing was fitted, and in a loaded search.
     interaction_results_ : dict of ndarray
         With a search for pairs: interactions (their number), interactions__learning_rate,
         interactions__smoothing, interactions__n_estimators and mean_test_score.  `best_score_` and

@@ -146,7 +146,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         n_features = fields["n_features"].integer(1, 2**31 - 1)
         model._set_features(n_features, build_names(fields["feature_names"], n_features))
         _set_winner(model, fields, losses, version)
-        model.calibration_ = None
+        model.calibration_ = model.held_out_scores_ = None
         if calibrates:
             model.calibration_ = _build_calibration(fields["calibration"], losses)
         model.family_ = model.ended_ = model.family_results_ = None

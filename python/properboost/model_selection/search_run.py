@@ -15,6 +15,7 @@ from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.patience import make_patience
+from properboost.losses.probabilities import Link
 from properboost.model_selection.boosted_together import (
     SplitPairs,
     boost_candidates,
@@ -73,7 +74,7 @@ from properboost.parameters.rows import read_binning
 from properboost.parameters.splitters import CV
 from properboost.parameters.stages import make_bags
 from properboost.progress import Report, show_progress
-from properboost.scoring import BUILT_IN, Score
+from properboost.scoring import BUILT_IN, HeldOutRows, Score
 
 __all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
 
@@ -82,6 +83,12 @@ FOLDS_FROM = 3
 
 AUTO_BAGS = 16
 """The bags of readable models from `BAGS_FROM` on."""
+
+COMPARING = 0.6
+"""The share of a time limit in which candidates are compared; the final fit has the rest."""
+
+FEWEST_BAGS = 4
+"""The fewest bags by which a limited time replaces those of a readable model."""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
@@ -96,6 +103,8 @@ class SearchResults:
     family_results: dict[str, NDArray[Any]] | None = None
     interaction_results: dict[str, NDArray[Any]] | None = None
     calibration: dict[str, Any] | None = None
+    held_out_scores: dict[str, Any] | None = None
+    """The number of held-out rows, and the winner's log loss and accuracy on them, calibrated."""
     ended: str | None = None
     """The reason for which the search ended early, if it did."""
     of_winner: dict[str, Any] = field(default_factory=dict)
@@ -126,6 +135,7 @@ class SearchResults:
             "family_results_": self.family_results,
             "ended_": self.ended,
             "calibration_": self.calibration,
+            "held_out_scores_": self.held_out_scores,
             "best_params_": self.best_params,
             "_validation_curves": self.validation_curves,
         }
@@ -141,6 +151,7 @@ class WithSearchResults:
     best_params_: dict[str, Any]
     best_score_: float
     calibration_: dict[str, Any] | None
+    held_out_scores_: dict[str, Any] | None
     cv_results_: dict[str, Any]
     ended_: str | None
     family_: str | None
@@ -175,7 +186,9 @@ class SearchRun:
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
         self.training, self._split_rows = self._encode()
-        self._limit = Deadline.after(search.time_limit)
+        self._deadline = Deadline.after(search.time_limit)
+        self._limit = self._deadline.share(COMPARING)
+        self._seconds_a_fit = 0.0
         self._race = self._make_race()
 
     def choose(self) -> tuple[Winner, SearchResults]:
@@ -200,10 +213,31 @@ class SearchRun:
             winner = self._search_pairs(base, winner, results)
         elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
+        begin = time.perf_counter()
         if search.calibrate and not self._space.pins_calibration:
-            results.calibration, corrections = _calibrate(winner, self._task)
-            results.best_params |= corrections
+            judged = _calibrate(winner, self._task)
+            results.calibration, results.held_out_scores = judged.record, judged.scores
+            results.best_params |= judged.corrections
+            self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
+        if self._deadline.is_limited:
+            self._take_fewer_draws(winner.candidate, results)
         return winner, results
+
+    def _count_affordable(self) -> float:
+        """Return how many fits to all rows the rest of the time allows."""
+        if not self._deadline.is_limited:
+            return np.inf
+        return 0.8 * self._deadline.seconds_left / max(self._seconds_a_fit, 1e-3)
+
+    def _take_fewer_draws(self, chosen: Candidate, results: SearchResults) -> None:
+        """Average fewer draws of trees if the time does not allow all, unless they are pinned."""
+        learner = results.best_params["weak_learner"]
+        if isinstance(learner, str) or chosen.keeps_learner:
+            return
+        n_draws = getattr(learner, "n_draws", 1)
+        affordable = max(1, int(min(self._count_affordable(), n_draws)))
+        if affordable < n_draws and "weak_learner__n_draws" not in self._space:
+            results.best_params["weak_learner"] = learner.replace(n_draws=affordable)
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
@@ -214,6 +248,8 @@ class SearchRun:
             n_bags = make_bags(params["outer_bags"]).n_bags
         elif (search.effort or 0) >= BAGS_FROM and learner.is_readable:
             n_bags = AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0
+            n_bags = int(min(n_bags, self._count_affordable()))
+            n_bags = n_bags if n_bags >= FEWEST_BAGS else 0
         if not n_bags:
             return None
         try:
@@ -268,7 +304,14 @@ class SearchRun:
             best: NDArray[np.float64] = means.max(axis=1)
             return best if any_number else means[:, -1]
 
-        return compare(self._plans, evaluate, rate, self._race, self._search.effort)
+        return compare(
+            self._plans,
+            evaluate,
+            rate,
+            self._race,
+            self._search.effort,
+            simple_first=self._deadline.is_limited,
+        )
 
     def _boost(
         self,
@@ -512,24 +555,49 @@ def _pick(
     return Winner(c, tuned, at + 1, split_rows, curves[0, :, at], score)
 
 
-def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Fit a slope and intercepts to the winner's raw predictions of held-out rows.
+@dataclass(frozen=True)
+class _Calibrated:
+    """The calibration of a winner by the rows that its splits hold out."""
 
-    Returns the record of the fit, and the parameters that the winner gets.
-    """
+    record: dict[str, Any] | None = None
+    """The record of the fit, if anything was fitted."""
+    corrections: dict[str, Any] = field(default_factory=dict)
+    """The parameters that the winner gets."""
+    scores: dict[str, Any] | None = None
+    """The scores of the winner with them."""
+
+
+def _score_held_out(held_out: Sequence[HeldOutRows], link: Link, raws: Any) -> dict[str, Any]:
+    """Return the number of held-out rows, and the log loss and accuracy, means of the splits."""
+    known = {
+        name: [BUILT_IN[name](rows, link, raw) for rows, raw in zip(held_out, raws, strict=True)]
+        for name in ("neg_log_loss", "accuracy")
+    }
+    return {
+        "rows": len(np.unique(np.concatenate([rows.rows for rows in held_out]))),
+        "log_loss": -float(np.mean(known["neg_log_loss"])),
+        "accuracy": float(np.mean(known["accuracy"])),
+    }
+
+
+def _calibrate(winner: Winner, task: CVTask) -> _Calibrated:
+    """Fit a slope and intercepts to the winner's raw predictions of held-out rows."""
     chosen, split_rows = winner.candidate, winner.split_rows
     rows, raws = predict_held_out(chosen, winner.n_estimators, split_rows)
     link = chosen.link(split_rows[0].training.n_threads)
     fitted = calibrate(link, rows, raws, task.rows.training_weight)
     helps = fitted is not None and fitted.helps
-    if fitted is not None and helps and task.score is not BUILT_IN["neg_log_loss"]:
+    shifted = raws
+    if chosen.options.response == CONDITIONAL:
+        shifted = [
+            add_intercepts(link, raw, held_out.codes, held_out.weight)
+            for held_out, raw in zip(rows, raws, strict=True)
+        ]
+    if fitted is None:
+        return _Calibrated(scores=_score_held_out(rows, link, shifted))
+    scaled, corrected = make_scaled(link), [fitted.apply(raw) for raw in raws]
+    if helps and task.score is not BUILT_IN["neg_log_loss"]:
         # Better probabilities must not cost the score that the user asked for.
-        scaled, shifted = make_scaled(link), raws
-        if chosen.options.response == CONDITIONAL:
-            shifted = [
-                add_intercepts(link, raw, held_out.codes, held_out.weight)
-                for held_out, raw in zip(rows, raws, strict=True)
-            ]
         before, after = (
             np.mean(
                 [
@@ -537,11 +605,10 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
                     for held_out, raw in zip(rows, of_splits, strict=True)
                 ]
             )
-            for by, of_splits in ((link, shifted), (scaled, [fitted.apply(raw) for raw in raws]))
+            for by, of_splits in ((link, shifted), (scaled, corrected))
         )
         helps = bool(after >= before)
-    if fitted is None:
-        return None, {}
+    scores = _score_held_out(rows, *((scaled, corrected) if helps else (link, shifted)))
     slope, intercepts = fitted.slope, list(fitted.intercepts)
     corrections: dict[str, Any] = {"slope": slope, "intercept": intercepts}
     if chosen.coupling is None:
@@ -550,7 +617,8 @@ def _calibrate(winner: Winner, task: CVTask) -> tuple[dict[str, Any] | None, dic
         corrections = {"temperature": float(f"{1.0 / slope:.6g}")}
         corrections["intercept"] = [b / slope for b in intercepts]
     record = {**corrections, "gain": fitted.gain, "error": fitted.error, "kept": helps}
-    return record, {"calibration": chosen.calibration.replace(**corrections)} if helps else {}
+    taken = {"calibration": chosen.calibration.replace(**corrections)} if helps else {}
+    return _Calibrated(record, taken, scores)
 
 
 ALWAYS = ("loss", "gain", "selection", "prior")

@@ -96,10 +96,11 @@ class SearchParameters(PatienceParameters):
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        Seconds after which nothing more is compared, and the best so far is fitted to all rows.
-        The choice then depends on the machine.
+        About the seconds of the whole search.  Three fifths compare candidates, those of simple
+        families first; then the best so far is fitted to all rows, with fewer draws or bags if
+        little time is left.  The choice depends on the machine.
         """,
-        option="seconds after which the search takes the best so far; none is no limit",
+        option="seconds for everything, from the start of the command on; none is no limit",
     )
     cv: AutoCV = parameter(
         default="auto",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from properboost.report.content import (
     FEW_ROWS,
-    SLIGHT,
+    NOTABLE_SHARE,
     Array,
     Caution,
     Drift,
@@ -28,6 +28,10 @@ _SEE_GROUPS = "  See “Does it treat groups alike?”."
 
 FEW_OF_A_CLASS = 50
 """Test rows of a class below which a score is vague about it."""
+
+
+MOST_FEW = 0.1
+"""The largest share of a feature's ranges that may have few training rows without a warning."""
 
 
 def list_drift(counts: Mapping[str, NDArray[Any]], names: Sequence[str]) -> list[Drift]:
@@ -83,7 +87,7 @@ def list_cautions(
     cautions += _list_of_drift(drift, n_rows)
     cautions += list_discontinuities(effects)
     cautions += _list_of_bins(effects)
-    cautions += _list_of_noise(terms)
+    cautions += _list_of_noise(terms, effects)
     if facts.edits:
         cautions.append(
             Caution(
@@ -104,7 +108,7 @@ def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
             "alone.",
         )
     slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
-    if slope.is_off(1.0, SLIGHT):
+    if evaluation.reliability.slope_is_notable:
         title, where = (
             ("Overconfident", "near to") if slope.value < 1.0 else ("Underconfident", "far from")
         )
@@ -113,8 +117,8 @@ def _list_of_scores(evaluation: Evaluation) -> Iterator[Caution]:
             f"Its probabilities are too {where} 0% and 100%: the calibration slope is "
             f"{slope.value:.2f} (between {slope.low:.2f} and {slope.high:.2f}), where 1 is right.",
         )
-    so = evaluation.reliability.observed
-    if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
+    if evaluation.reliability.bias_is_notable:
+        so = evaluation.reliability.observed
         yield Caution(
             f"Probabilities are too {'high' if bias.value > 0.0 else 'low'} on average",
             f"Their mean is {percent(evaluation.reliability.predicted)}, where {percent(so)} of "
@@ -155,11 +159,16 @@ def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
         yield Caution(
             "It does not treat all groups alike",
             f"Between groups by {list_words(words, 8)}, its predictions, its errors or the "
-            f"calibration of its probabilities differ by more than chance explains.{_SEE_GROUPS}",
+            "calibration of its probabilities differ by more than chance explains, and enough to "
+            f"matter.{_SEE_GROUPS}",
         )
 
 
-def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
+def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator[Caution]:
+    """Yield the caution on effects that the bags cannot distinguish from chance.
+
+    They need not be small: few bags leave room for much chance.
+    """
     features, pairs = (
         [term for term in terms if term.is_pair == of_pairs and term.importance > 0.0]
         for of_pairs in (False, True)
@@ -171,9 +180,15 @@ def _list_of_noise(terms: Sequence[Term]) -> Iterator[Caution]:
     if words:
         yield Caution(
             "Effects that may be chance",
-            f"The effects of {list_words(words)} are no larger than chance often makes them: do "
+            f"{_name_bags(effects)} cannot distinguish the effects of {list_words(words)} from "
+            "chance.  They may be real, which more bags (--outer-bags) may show.  Until then, do "
             "not interpret their shapes.",
         )
+
+
+def _name_bags(effects: Sequence[Effect]) -> str:
+    n_bags = max((effect.log_odds.n_bags for effect in effects), default=0)
+    return f"The model's {n_bags} bags" if n_bags else "The model's bags"
 
 
 def _list_of_classes(facts: Facts, counts: Array) -> Iterator[Caution]:
@@ -208,7 +223,12 @@ def _list_of_drift(drifts: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
             [(drift.feature, drift.missing) for drift in drifts],
         ),
     ):
-        words = [f"{feature} ({count(n, 'row', 'rows')})" for feature, n in rows if n > 0.0]
+        least = NOTABLE_SHARE * n_rows
+        words = [
+            f"{feature} ({count(n, 'row', 'rows')})"
+            for feature, n in rows
+            if n > 0.0 and n >= least
+        ]
         if words:
             yield Caution(title, text.format(list_words(words)))
     most = max((drift.new for drift in drifts), default=0.0)
@@ -222,7 +242,7 @@ def _list_of_drift(drifts: Sequence[Drift], n_rows: int) -> Iterator[Caution]:
 
 def _list_of_bins(effects: Sequence[Effect]) -> Iterator[Caution]:
     counted = [(effect.term.name, *count_few(effect.log_odds, FEW_ROWS)) for effect in effects]
-    few = [f"{name} ({n} of {n_all})" for name, n, n_all in counted if n > 0]
+    few = [f"{name} ({n} of {n_all})" for name, n, n_all in counted if n > MOST_FEW * n_all]
     if few:
         yield Caution(
             "Values with few training rows",

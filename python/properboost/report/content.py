@@ -1,5 +1,6 @@
 """The content of a page: its numbers and names, and its figures."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,7 +14,9 @@ from properboost.report.options import ReportOptions
 
 __all__ = [
     "FEW_ROWS",
-    "SLIGHT",
+    "NOTABLE_BIAS",
+    "NOTABLE_SHARE",
+    "NOTABLE_SLOPE",
     "Array",
     "Caution",
     "Counterfactual",
@@ -52,8 +55,15 @@ Span: TypeAlias = tuple[float, float]
 FEW_ROWS = 10
 """Training rows of a bin below which its value may be chance."""
 
-SLIGHT = 0.05
-"""Distance of a calibration slope from 1, or of means as a share, below which no warning is due."""
+NOTABLE_SLOPE = 0.15
+"""The least |log| of a calibration slope that is worth a warning: 88% should be 91%, or 85%."""
+
+NOTABLE_BIAS = 0.1
+"""The least distance of a mean probability from the observed share that is worth a warning, as a
+share of the rarer outcome."""
+
+NOTABLE_SHARE = 0.01
+"""The least share of the rows that is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,19 @@ class Reliability:
     bias: Estimate
     slope: Estimate
     intercept: Estimate | None
+
+    @property
+    def slope_is_notable(self) -> bool:
+        """Whether the slope is off by more than chance explains, and enough to matter."""
+        slope = self.slope
+        size = abs(math.log(slope.value)) if slope.value > 0.0 else math.inf
+        return slope.is_off(1.0) and size >= NOTABLE_SLOPE
+
+    @property
+    def bias_is_notable(self) -> bool:
+        """Whether the mean is off by more than chance explains, and enough to matter."""
+        rarer = min(self.observed, 1.0 - self.observed)
+        return self.bias.is_off(0.0, NOTABLE_BIAS * rarer)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
-from properboost.report.content import SLIGHT, Estimate, Group
+from properboost.report.content import NOTABLE_BIAS, Estimate, Group
 from properboost.report.wording import list_words, percent, points
 
 __all__ = ["list_findings"]
 
 ENOUGH = 30
 """The fewest rows of a share that is compared with that of other groups."""
+
+LEAST_GAP = 0.02
+"""The least difference between the shares of two groups that is worth a sentence."""
+
+LEAST_BIAS = 0.01
+"""The least distance of a group's mean probability from its share that is worth a sentence."""
 
 MOST_UNNAMED = 4
 """The most listed groups of more extreme shares and too few rows."""
@@ -38,7 +44,7 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
         if _overlap(so, Estimate(group.predicted, group.predicted, group.predicted)):
             continue
         off = group.predicted - so.value
-        if abs(off) >= SLIGHT * min(so.value, 1.0 - so.value):
+        if abs(off) >= max(NOTABLE_BIAS * min(so.value, 1.0 - so.value), LEAST_BIAS):
             yield (
                 f"Its probabilities are too {'high' if off > 0.0 else 'low'} on average for the "
                 f"group “{group.name}”: their mean is {percent(group.predicted)}, and "
@@ -86,7 +92,7 @@ def _find_farthest(
     apart = [
         pair
         for pair in permutations(groups, 2)
-        if lead(pair) > 0.0 and not _overlap(*(share[group.name] for group in pair))
+        if lead(pair) >= LEAST_GAP and not _overlap(*(share[group.name] for group in pair))
     ]
     return max(apart, key=lead, default=None)
 

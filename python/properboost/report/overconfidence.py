@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.report.content import Array, Caution, Overconfidence
+from properboost.report.content import NOTABLE_SHARE, Array, Caution, Overconfidence
 from properboost.report.wording import count, percent, precise
 
 __all__ = ["describe_overconfidence", "find_overconfidence", "list_overconfidence"]
@@ -52,6 +52,8 @@ def list_overconfidence(
 ) -> list[Caution]:
     """Return the caution on rows of too high a probability, if there are any."""
     if rows is None or training_rows is None:
+        return []
+    if rows.n_rows < NOTABLE_SHARE * n_rows and not rows.n_wrong:
         return []
     return [
         Caution(

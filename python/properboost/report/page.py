@@ -12,7 +12,6 @@ from properboost import _core
 from properboost.extras import import_extra
 from properboost.report.content import (
     FEW_ROWS,
-    SLIGHT,
     Estimate,
     Evaluation,
     Figures,
@@ -53,6 +52,15 @@ MOST_TERMS = 500
 """The most features and pairs in the table of importances."""
 
 MOST_MISTAKES = 30
+
+SHOWN_EFFECTS, SHOWN_PAIRS, SHOWN_ROWS = 6, 3, 3
+"""The pictures of features, of joint effects and of rows that no click is needed for."""
+
+NOTABLE_MISS = 0.05
+"""The least distance of a tenth's mean probability from what happened that is worth a word."""
+
+SHOWN_CAUTIONS, SHOWN_FINDINGS = 3, 2
+"""The cautions, and the findings on each column of groups, that no click is needed for."""
 
 _HERE = Path(__file__).parent
 
@@ -179,6 +187,8 @@ def _gather_model(content: ReportContent) -> dict[str, Any]:
         "at": facts.classes.index(content.class_),
         "level": f"{100.0 * content.options.confidence_level:.0f}%",
         "kinds": _KINDS,
+        "shown_cautions": SHOWN_CAUTIONS,
+        "shown_findings": SHOWN_FINDINGS,
         "enough": ENOUGH,
         "few_rows": FEW_ROWS,
     }
@@ -239,6 +249,7 @@ def _gather_terms(content: ReportContent) -> dict[str, Any]:
     n_features = sum(not term.is_pair for term in moving)
     return {
         "top": moving[:3],
+        "shown": {"effects": SHOWN_EFFECTS, "pairs": SHOWN_PAIRS, "rows": SHOWN_ROWS},
         "unused": [t.name for t in content.terms if not t.is_pair and t.importance == 0.0],
         "average": content.effects[0].probability.average if content.effects else None,
         "banded": any(effect.log_odds.n_bags > 0 for effect in content.effects),
@@ -336,45 +347,45 @@ def _list_sections(content: ReportContent) -> list[tuple[str, str]]:
         (True, "rows", "Single rows"),
         (True, "model", "The model"),
         (True, "search", "Search"),
+        (True, "about", "About this page"),
         (True, "words", "Words"),
     )
     return [(name, words) for there, name, words in every if there]
 
 
-def _list_misses(evaluation: Evaluation) -> list[str]:
-    """Return the bins whose mean probability is outside the interval of the observed share."""
+def _list_misses(evaluation: Evaluation, least: float = 0.0) -> list[str]:
+    """Return the bins whose mean probability is outside the interval of the observed share.
+
+    They are off by at least so much.
+    """
     return [
         f"{tenth.low:.0%} to {tenth.high:.0%} (too "
         f"{'low' if tenth.observed.value > tenth.predicted else 'high'})"
         for tenth in evaluation.reliability.bins
-        if tenth.observed.is_off(tenth.predicted)
+        if tenth.observed.is_off(tenth.predicted, least)
     ]
 
 
 def _describe_trust(evaluation: Evaluation) -> str:
     """Return a sentence on the calibration of probabilities."""
-    slope, bias = evaluation.reliability.slope, evaluation.reliability.bias
+    reliability = evaluation.reliability
+    slope, bias = reliability.slope, reliability.bias
     if not slope.is_known:
         return "There are too few rows to judge whether the probabilities can be trusted."
-    if slope.is_off(1.0, SLIGHT):
+    if reliability.slope_is_notable:
         if slope.value < 1.0:
             return "The probabilities are too near to 0% and 100%: the model is overconfident."
         return "The probabilities are too far from 0% and 100%: the model is underconfident."
-    so = evaluation.reliability.observed
-    if bias.is_off(0.0, SLIGHT * min(so, 1.0 - so)):
+    if reliability.bias_is_notable:
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
-    if slope.is_off(1.0):
-        where = "near to" if slope.value < 1.0 else "far from"
-        return (
-            "On these rows the probabilities nearly agree with what happened; they are slightly "
-            f"too {where} 0% and 100%."
-        )
-    n_tenths, misses = len(evaluation.reliability.bins), len(_list_misses(evaluation))
+    misses = _list_misses(evaluation, NOTABLE_MISS)
     if misses:
         return (
-            "On these rows the probabilities agree with what happened on average, but not in "
-            f"{misses} of {count(n_tenths, 'tenth', 'tenths')}."
+            "On these rows the probabilities agree with what happened on average, but not from "
+            f"{list_words(misses, 3)}."
         )
+    if slope.is_off(1.0):
+        return "On these rows the probabilities nearly agree with what happened."
     return "On these rows the probabilities agree with what happened."
 
 

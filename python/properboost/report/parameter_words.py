@@ -116,7 +116,7 @@ _PARAMETERS = {
         "values only."
     ),
     "readable": "Whether only models that can be drawn, term by term, were compared.",
-    "time_limit": "The seconds after which the search takes the best candidate so far.",
+    "time_limit": "The seconds that the search and the final fit may take.",
     "cv": (
         "The number of parts into which rows are divided, to compare candidates on rows held out."
     ),

@@ -188,6 +188,7 @@ def describe_cost(scoring: str, best: float, behind: float, saving: float | None
 def describe_simpler(models: SimplerModels | None) -> str:
     """Return a sentence on the scores of at most half of the features, and of a linear model.
 
+    A simpler model is one that was fitted: the model itself without some of its effects is none.
     The sentence is empty where there is nothing to compare.
     """
     if models is None:
@@ -197,15 +198,14 @@ def describe_simpler(models: SimplerModels | None) -> str:
     clauses = []
     if few:
         subset = few[-1]
-        scores = subset.fitted or subset.silenced
+        scores = subset.fitted
         which = (
             f"its most important feature, {subset.added[0]}, alone"
             if subset.n_features == 1
             else f"its {subset.n_features} most important features alone"
         )
         if scores is not None:
-            how = f"Fitted to {which}" if subset.fitted else f"With {which}"
-            clauses.append(f"{how}, it would be wrong in {percent(scores.error)}")
+            clauses.append(f"Fitted to {which}, it would be wrong in {percent(scores.error)}")
     if linear is not None:
         how = "a" if clauses else "A"
         clauses.append(

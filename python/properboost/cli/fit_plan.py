@@ -1,0 +1,111 @@
+"""The plan of ``properboost fit``: its stages, what follows, and about how long it takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from properboost.cli.whole_progress import FINAL, PAIRS, STEPS, Stage
+from properboost.model_selection.families import design_search
+from properboost.model_selection.search_space import SearchParameters
+
+__all__ = ["describe_plan", "estimate_seconds", "list_stages"]
+
+WEIGHTS: Mapping[str, float] = {
+    "tables": 1.0,
+    "smooth tables": 1.0,
+    "stumps": 1.0,
+    "readable symmetric trees": 10.0,
+    "readable trees": 11.0,
+    "trees": 5.0,
+    "symmetric trees": 8.0,
+    "trees with lines": 6.0,
+    "symmetric trees with lines": 15.0,
+}
+"""The time of each family's first candidates, compared with that of tables, on ADULT."""
+
+OF_STEPS, OF_PAIRS, OF_FINAL = 130.0, 2.0, 15.0
+"""The times of steps from the best, of pairs and of the final fit, in the same unit."""
+
+STEPS_FROM = 3
+"""The least effort at which a search takes steps, and tries pairs."""
+
+GROWTH: Mapping[int, tuple[float, float, float]] = {
+    1: (0.05, 0.27, 1.1),
+    2: (0.08, 0.31, 1.2),
+    3: (0.03, 0.75, 1.8),
+    4: (0.04, 0.79, 1.8),
+    5: (0.06, 0.81, 1.7),
+}
+"""The seconds of a search by effort: a factor, and the powers of rows and of half the classes.
+
+The powers are least squares over 30 data sets (benchmarks/peers/lines.jsonl).  The factors are
+twice as large, because searches differ by a factor of two, and waiting less than announced is fine.
+"""
+
+ROUND_TIMES = (
+    (3.0, "a few seconds"),
+    (8.0, "5 seconds"),
+    (15.0, "10 seconds"),
+    (25.0, "20 seconds"),
+    (45.0, "half a minute"),
+    (90.0, "a minute"),
+    (210.0, "2 minutes"),
+    (450.0, "5 minutes"),
+    (900.0, "10 minutes"),
+    (1800.0, "20 minutes"),
+)
+"""Times as they are shown, each for fewer seconds than its number."""
+
+
+def list_stages(model: Any, *, again: bool = False) -> list[Stage]:
+    """Return the stages of a fit; twice if it is fitted `again` without held-out rows."""
+    stages = [Stage(FINAL, OF_FINAL)]
+    if isinstance(model, SearchParameters):
+        stages = [*_list_comparisons(model), *stages]
+    return stages * (2 if again else 1)
+
+
+def _list_comparisons(search: SearchParameters) -> list[Stage]:
+    names = list(design_search(search).families)
+    if not design_search(search).by_family:
+        return [Stage("searching", OF_STEPS)]
+    if search.time_limit is None:
+        names.reverse()
+    stages = [Stage(name, WEIGHTS.get(name, 10.0)) for name in names]
+    if (search.effort or 0) >= STEPS_FROM:
+        stages += [Stage(STEPS, OF_STEPS), Stage(PAIRS, OF_PAIRS)]
+    return stages
+
+
+def estimate_seconds(search: SearchParameters, n_rows: int, n_classes: int) -> float | None:
+    """Return about how many seconds a search takes; None where nothing is known."""
+    if search.effort is None or not design_search(search).by_family:
+        return None
+    factor, of_rows, of_classes = GROWTH[search.effort]
+    share = 0.4 if search.readable else 1.0
+    seconds: float = share * factor * n_rows**of_rows * (n_classes / 2.0) ** of_classes
+    return seconds
+
+
+def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) -> str:
+    """Return lines on what follows, and about how long it takes; `limit` is that of the user."""
+    if not isinstance(model, SearchParameters):
+        return "Fits one model."
+    design = design_search(model)
+    what = "the combinations of the parameters"
+    if design.by_family:
+        n = len(design.families)
+        what = f"{n} families of models" if n > 1 else f"models of {next(iter(design.families))}"
+    seconds = estimate_seconds(model, n_rows, n_classes)
+    duration = "" if seconds is None else f" This takes about {_round_time(seconds)}."
+    if limit is not None:
+        duration = f" This takes at most {limit:g} seconds."
+    return (
+        f"Compares {what} by cross-validation, and fits the best to all rows.{duration}\n"
+        "Ctrl-C takes the best so far."
+    )
+
+
+def _round_time(seconds: float) -> str:
+    """Return a time that claims no more digits than are known."""
+    shown = next((text for most, text in ROUND_TIMES if seconds < most), None)
+    return shown or f"{round(seconds / 1800.0) / 2.0:g} hours"

@@ -1,0 +1,47 @@
+"""Lines for the user, without control characters: on stdout, and notes on stderr.
+
+Commands show their first line before anything heavy is imported, so this module imports little.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from properboost.notices import find_stderr, tell
+from properboost.visible import make_lines_printable, make_printable
+
+__all__ = ["announce", "has_terminal", "note", "show"]
+
+
+def show(text: str) -> None:
+    """Print lines at once, without control characters, as names are foreign texts."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    line = make_lines_printable(text).encode(encoding, "backslashreplace").decode(encoding)
+    print(line, flush=True)
+
+
+def note(message: str) -> None:
+    """Show the user a note that is not an error."""
+    tell(f"properboost: note: {make_printable(message)}")
+
+
+def has_terminal() -> bool:
+    """Whether a person may watch stderr."""
+    stream = find_stderr()
+    return stream is not None and stream.isatty()
+
+
+def announce(argv: Sequence[str]) -> None:
+    """Name the file of `fit` on a terminal before it is read: imports take a second."""
+    files = [argument for argument in argv[1:] if Path(argument).is_file()]
+    if argv[:1] != ["fit"] or not files or "--quiet" in argv or not has_terminal():
+        return
+    size = Path(files[0]).stat().st_size
+    tell(f"Reading {make_printable(files[0])} ({_write_bytes(size)}) ...")
+
+
+def _write_bytes(size: int) -> str:
+    for power, unit in enumerate(("bytes", "kB", "MB")):
+        if size < 1000 ** (power + 1):
+            return f"{size / 1000**power:.3g} {unit}"
+    return f"{size / 1e9:,.1f} GB"
