@@ -69,6 +69,13 @@ def test_every_kind_has_a_reader():
     assert {name: kind.since for name, kind in KINDS.items()} == FIRST_VERSIONS
 
 
+def test_decisions_by_cost_are_refused_by_name(tmp_path):
+    model = pb.LeastCostClassifier(MODELS["tables"](), {0: 1.0, 1: 5.0}).fit(X, X[:, 0] > 0.0)
+    model.save_model(tmp_path / "costs.json")
+    with pytest.raises(ValueError, match=r"decisions by cost, which scorers do not take"):
+        pb.load_scorer(tmp_path / "costs.json")
+
+
 @pytest.mark.parametrize("compact", [False, True], ids=["full", "compact"])
 def test_predictions_are_those_of_the_model(model, tmp_path, compact):
     path = tmp_path / ("model.json.gz" if compact else "model.json")

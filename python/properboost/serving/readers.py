@@ -1,7 +1,7 @@
 """The reader of each kind of model file: the fields that predictions need, without parameters."""
 
 from collections.abc import Callable, Mapping
-from typing import get_args
+from typing import NoReturn, get_args
 
 from properboost.estimators.udt_predicting import Phi
 from properboost.losses.builtin import GLog
@@ -108,7 +108,12 @@ def _read_rados(node: Node, version: int) -> LinearPredictor:
     return LinearPredictor(classes, model.columns, model.coefficients(), Link(GLog(1.0)))
 
 
+def _refuse_costs(node: Node, _: int) -> NoReturn:
+    node.fail("is of decisions by cost, which scorers do not take: load_model reads it")
+
+
 READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
+    "LeastCostClassifier": _refuse_costs,
     "ProperBoostClassifier": _read_boosted,
     "ProperBoostClassifierCV": _read_best(_read_boosted),
     "ARBoostClassifier": _read_votes,
@@ -120,6 +125,7 @@ READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
 """The reader of each kind, by its name in files."""
 
 FIRST_VERSIONS: Mapping[str, int] = {
+    "LeastCostClassifier": 13,
     "ProperBoostClassifier": 1,
     "ProperBoostClassifierCV": 5,
     "ARBoostClassifier": 4,
