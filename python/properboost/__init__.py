@@ -18,6 +18,9 @@ from properboost import (
 )
 from properboost._core import __version__
 from properboost.batches.quantized_table import QuantizedTable
+from properboost.conformal import classifier_file, venn_abers_file
+from properboost.conformal.classifier import ConformalClassifier
+from properboost.conformal.venn_abers_classifier import VennAbersClassifier
 from properboost.estimators import arboost_file, properboost_file, udt_file, uls_file
 from properboost.estimators.arboost import ARBoostClassifier
 from properboost.estimators.base import load_model
@@ -71,6 +74,7 @@ __all__ = [
     "AdaBoostReg",
     "Bags",
     "Calibration",
+    "ConformalClassifier",
     "Contributions",
     "EarlyStopping",
     "EpsilonBoost",
@@ -95,6 +99,7 @@ __all__ = [
     "Tree",
     "UDTClassifier",
     "ULSClassifier",
+    "VennAbersClassifier",
     "WeightBoost",
     "__version__",
     "batches",
@@ -115,11 +120,13 @@ __all__ = [
 _FILES = (
     arboost_cv_file,
     arboost_file,
+    classifier_file,
     estimator_file,
     properboost_file,
     search_cv_file,
     udt_file,
     uls_file,
+    venn_abers_file,
 )
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import properboost as pb
 from properboost import persistence
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import SavableClassifier, TableClassifier
 from properboost.estimators.boosted import FittedModel
 from properboost.estimators.udt_file import UDTFile
 from properboost.persistence import registry
@@ -38,7 +38,7 @@ def test_every_public_estimator_is_registered():
     public = {
         getattr(pb, name)
         for name in pb.__all__
-        if inspect.isclass(getattr(pb, name)) and issubclass(getattr(pb, name), TableClassifier)
+        if inspect.isclass(getattr(pb, name)) and issubclass(getattr(pb, name), SavableClassifier)
     }
     assert {kind.estimator for kind in registry.KINDS.values()} == public
     assert all(

@@ -24,31 +24,33 @@ from properboost.parameters.rows import RunParameters
 from properboost.persistence import files
 from properboost.whole_file import AnyPath
 
-__all__ = ["TableClassifier", "describe_training", "label_features", "load_model", "open_rows"]
+__all__ = [
+    "SavableClassifier",
+    "TableClassifier",
+    "describe_training",
+    "label_features",
+    "load_model",
+    "open_rows",
+]
 
 
-class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of tables with missing values and categories."""
+class SavableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that a file can hold."""
 
     classes_: NDArray[Any]
-    feature_names_in_: NDArray[np.object_]
-    n_features_in_: int
 
     spelling_: Spelling = PLAIN
     """The spelling of numbers in the text file of the training rows."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         raise NotImplementedError
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        refuse_flat_state(type(self), state)
-        super().__setstate__(state)
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
 
     @contextmanager
     def _restored_on_failure(self) -> Iterator[None]:
@@ -61,12 +63,58 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
             self.__dict__ = before
             raise
 
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
+    def save_model(self, path: AnyPath, *, compact: bool = False) -> None:
+        """Write the fitted model to a JSON file, for `properboost.load_model`.
+
+        Parameters
+        ----------
+        path : str, bytes or path
+            The file.  An existing one stays until the new one is complete and on the disk.  A name
+            that ends with ``.gz`` is packed by gzip.
+        compact : bool, default=False
+            Leave out all that predictions do not need.  The loaded model predicts and explains the
+            same, bit for bit.  It has no `history_`, no staged predictions, no `validation_curves_`
+            and, of trees, no `feature_importances_`; no fit can go on from it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter is not allowed, or files cannot hold it; the message names it.
+        OSError
+            If the file cannot be written; the one before stays.
+        """
+        self._check_can_be_saved()
+        checks.boolean("compact", compact)
+        files.save(self._compacted() if compact else self, path)
+
+    def _check_can_be_saved(self) -> None:
+        self._check_fitted()
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the model came from a compact file."""
+        return False
+
+    def _compacted(self) -> Self:
+        """Return a copy of the fitted model with only what predictions need."""
+        raise NotImplementedError
+
+
+class TableClassifier(RunParameters, SavableClassifier):
+    """A classifier of tables with missing values and categories."""
+
+    feature_names_in_: NDArray[np.object_]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        refuse_flat_state(type(self), state)
+        super().__setstate__(state)
 
     def _open(self, X: Any, *, coded: bool = False) -> tuple[InputTable, int]:
         """Return the rows to predict as a table, and the number of threads.
@@ -151,44 +199,6 @@ class TableClassifier(RunParameters, ClassifierMixin, BaseEstimator):  # type: i
         features, weights = self._describe_training()
         names = getattr(self, "feature_names_in_", np.arange(len(features)))
         return {"feature": names.copy(), **count_drift(table, features, weights)}
-
-    # -- keeping ----------------------------------------------------------------------------------
-
-    def save_model(self, path: AnyPath, *, compact: bool = False) -> None:
-        """Write the fitted model to a JSON file, for `properboost.load_model`.
-
-        Parameters
-        ----------
-        path : str, bytes or path
-            The file.  An existing one stays until the new one is complete and on the disk.  A name
-            that ends with ``.gz`` is packed by gzip.
-        compact : bool, default=False
-            Leave out all that predictions do not need.  The loaded model predicts and explains the
-            same, bit for bit.  It has no `history_`, no staged predictions, no `validation_curves_`
-            and, of trees, no `feature_importances_`; no fit can go on from it.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter is not allowed, or files cannot hold it; the message names it.
-        OSError
-            If the file cannot be written; the one before stays.
-        """
-        self._check_can_be_saved()
-        checks.boolean("compact", compact)
-        files.save(self._compacted() if compact else self, path)
-
-    def _check_can_be_saved(self) -> None:
-        self._check_fitted()
-
-    @property
-    def is_compact(self) -> bool:
-        """Whether the model came from a compact file."""
-        return False
-
-    def _compacted(self) -> Self:
-        """Return a copy of the fitted model with only what predictions need."""
-        raise NotImplementedError
 
     def _check_complete(self, request: str, error: type[Exception] = ValueError) -> None:
         """Raise an error with the name of a `request` that compact models cannot serve."""

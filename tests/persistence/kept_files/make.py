@@ -168,6 +168,12 @@ MODELS = {
         TWO,
     ),
     "uls": (pb.ULSClassifier("entropy", 2, n_estimators=5), TWO),
+    "sets": (
+        pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, score="aps",
+                               per_class=True),
+        THREE,
+    ),
+    "venn_abers": (pb.VennAbersClassifier(PROPER(n_estimators=3, max_bins=6), cv=3), TWO),
 }  # fmt: skip
 
 EDITED = {
@@ -181,7 +187,7 @@ EDITED = {
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
-    "votes_classes", "udt", "rados", "uls",
+    "votes_classes", "udt", "rados", "uls", "sets", "venn_abers",
 }  # fmt: skip
 """Models that are also written compact."""
 
@@ -230,8 +236,12 @@ def write(model, rows, path, *, compact=False):
             "flag": rows["flag"].tolist(),
         },
         "predict": loaded.predict(rows).tolist(),
-        "decision_function": loaded.decision_function(rows).tolist(),
         "predict_proba": loaded.predict_proba(rows).tolist(),
+        **{
+            name: getattr(loaded, name)(rows).tolist()
+            for name in ("decision_function", "predict_set", "predict_multiprobability")
+            if hasattr(loaded, name)
+        },
     }
     assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
     text = json.dumps(expected, separators=(",", ":"), allow_nan=False)
