@@ -61,7 +61,7 @@ def answer(
         rows.X, rows.y, test_size=0.5, stratify=rows.y, random_state=0
     )
     fitted = clone(model).fit(X, y)
-    ours = partial(ConformalClassifier, score=score)
+    ours = partial(ConformalClassifier, conformity_score=score)
     yield "split", lambda: predict(ours(fitted).fit(X_new, y_new), rows.X_test)
     yield "training rows", lambda: predict(ours(fitted).fit(X, y), rows.X_test)
     folds = StratifiedKFold(5)

@@ -67,7 +67,7 @@ class AroundClassifier(SavableClassifier):
     @property
     def is_compact(self) -> bool:
         """Whether the models have only what their predictions need."""
-        return all(model.is_compact for model in self.models_)
+        return all(getattr(model, "is_compact", False) for model in self.models_)
 
     def _compacted(self) -> Self:
         compact = copy(self)

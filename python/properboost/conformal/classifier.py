@@ -65,7 +65,7 @@ class ConformalClassifier(AroundClassifier):
     array([[ True, False, False]])
     """
 
-    score: ScoreName = parameter(
+    conformity_score: ScoreName = parameter(
         default="lac",
         check=checks.one_of(ScoreName),
         doc="""
@@ -115,13 +115,14 @@ class ConformalClassifier(AroundClassifier):
 
     def _calibrate(self, held_out: list[HeldOut], X: Any, subgroups: Any) -> None:
         """Score the rows that the models did not see, and sort their scores by cell."""
-        if self.score == "aps" and len(self.classes_) < 3:
+        if self.conformity_score == "aps" and len(self.classes_) < 3:
             raise ValueError(
-                f"score must be 'lac' for two classes; got 'aps' for {self.classes_.tolist()}"
+                "conformity_score must be 'lac' for two classes; got 'aps' for "
+                f"{self.classes_.tolist()}"
             )
         n_rows = sum(len(part.rows) for part in held_out)
         self._subgroups, subgroup = _read_subgroups(subgroups, n_rows)
-        uniform = np.zeros(n_rows) if self.score == "lac" else self._draw(held_out, X)
+        uniform = np.zeros(n_rows) if self.conformity_score == "lac" else self._draw(held_out, X)
         self._scores = [
             CalibrationScores.of(*self._score(part, subgroup, uniform), self._n_cells)
             for part in held_out
@@ -136,10 +137,10 @@ class ConformalClassifier(AroundClassifier):
         self, part: HeldOut, subgroup: NDArray[np.intp], uniform: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return the score of each held-out row's class, and the cell that it counts in."""
-        scores = SCORES[self.score](part.probability, uniform[part.rows])
-        own = scores[np.arange(len(scores)), part.class_of_row]
+        scores = SCORES[self.conformity_score](part.probability, uniform[part.rows])
+        of_class = scores[np.arange(len(scores)), part.class_of_row]
         cell = subgroup[part.rows]
-        return own, cell * len(self.classes_) + part.class_of_row if self.per_class else cell
+        return of_class, cell * len(self.classes_) + part.class_of_row if self.per_class else cell
 
     @property
     def _n_subgroups(self) -> int:
@@ -196,7 +197,7 @@ class ConformalClassifier(AroundClassifier):
         uniform = draw_uniform(probability[0])
         below = np.zeros(probability.shape[1:], dtype=np.int64)
         for of_model, calibration in zip(probability, self._scores, strict=True):
-            scores = SCORES[self.score](of_model, uniform)
+            scores = SCORES[self.conformity_score](of_model, uniform)
             for k, cell in enumerate(cells):
                 columns = slice(None) if len(cells) == 1 else slice(k, k + 1)
                 below[:, columns] += calibration.count_below(scores[:, columns], cell)
@@ -252,7 +253,7 @@ def _find_subgroups(subgroups: Any, n_rows: int, known: NDArray[Any] | None) -> 
     unknown = np.setdiff1d(values, known)
     if len(unknown):
         raise ValueError(
-            f"subgroups must be among those of fit, {known.tolist()}; got {unknown[0]!r}"
+            f"subgroups must be among those of fit, {known.tolist()}; got {unknown.tolist()[0]!r}"
         )
     return np.searchsorted(known, values)
 

@@ -33,8 +33,8 @@ class ConformalFile(Codec[ConformalClassifier]):
         """Return the classifier that fields describe."""
         fields = node.fields(*AROUND_FIELDS, "subgroups", "scores")
         model = build_around(ConformalClassifier, fields, version)
-        if model.score == "aps" and len(model.classes_) < 3:
-            fields["parameters"].fail("has the score 'aps', which needs three classes")
+        if model.conformity_score == "aps" and len(model.classes_) < 3:
+            fields["parameters"].fail("has the conformity_score 'aps', which needs three classes")
         written = fields["subgroups"]
         model._subgroups = None if written.value is None else build_classes(written, least=1)
         model._scores = [

@@ -55,7 +55,8 @@ def hold_out(estimator: Any, cv: CV | None, X: Any, y: Any, groups: Any = None) 
 
 def _check_classifier(estimator: Any) -> None:
     """Refuse an estimator without probabilities."""
-    if not hasattr(estimator, "predict_proba") or not hasattr(estimator, "fit"):
+    is_classifier = hasattr(estimator, "predict_proba") and hasattr(estimator, "fit")
+    if not is_classifier or isinstance(estimator, type):
         raise TypeError(f"estimator must be a classifier with predict_proba; got {estimator!r}")
 
 
@@ -103,6 +104,6 @@ def _check_classes(labels: NDArray[Any], classes: NDArray[Any], k: int) -> None:
     lacking = np.setdiff1d(classes, labels)
     if len(lacking):
         raise ValueError(
-            f"cv: split {k} must train on rows of every class; it has none of {lacking[0]!r}: use "
+            f"cv: split {k} must train on rows of every class; it has none of {lacking.tolist()[0]!r}: use "
             "fewer or stratified splits"
         )

@@ -169,7 +169,7 @@ MODELS = {
     ),
     "uls": (pb.ULSClassifier("entropy", 2, n_estimators=5), TWO),
     "sets": (
-        pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, score="aps",
+        pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, conformity_score="aps",
                                per_class=True),
         THREE,
     ),
