@@ -26,7 +26,7 @@ from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.sets import SETS, Split
 from properboost import ConformalClassifier, ProperBoostClassifier, ProperBoostClassifierCV
 
-NAMES = ("heart_cleveland", "stroke_classification", "ADULT", "vowel", "satimage", "pendigits")
+NAMES = ("heart_cleveland", "stroke_classification", "ADULT", "hpc_data", "vowel", "satimage")
 LEVELS = (0.8, 0.9, 0.95)
 MOST_ROWS = 30_000
 MOST_COUNTS = 3_000
@@ -54,7 +54,7 @@ def predict(sets: ConformalClassifier, X: np.ndarray) -> np.ndarray:
 
 
 def answer(
-    rows: Split, score: str, model: ProperBoostClassifier, *, search: bool, with_mapie: bool
+    rows: Split, score: str, model: ProperBoostClassifier, *, extras: set[str]
 ) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     """Yield each way, and a function that predicts its sets, (n_rows, n_classes, n_levels)."""
     X, X_new, y, y_new = train_test_split(
@@ -64,16 +64,18 @@ def answer(
     ours = partial(ConformalClassifier, conformity_score=score)
     yield "split", lambda: predict(ours(fitted).fit(X_new, y_new), rows.X_test)
     yield "training rows", lambda: predict(ours(fitted).fit(X, y), rows.X_test)
+    if "cross" not in extras:
+        return
     folds = StratifiedKFold(5)
     yield "cross", lambda: predict(ours(model, cv=folds).fit(rows.X, rows.y), rows.X_test)
-    if search:
+    if "search" in extras:
         yield (
             "cross, chosen",
             lambda: predict(
                 ours(choose(rows, model, folds), cv=folds).fit(rows.X, rows.y), rows.X_test
             ),
         )
-    if with_mapie:
+    if "mapie" in extras:
         yield from answer_by_mapie(rows, score, fitted, (X_new, y_new), model, folds)
 
 
@@ -121,9 +123,8 @@ def measure(name: str, score: str, options: argparse.Namespace) -> None:
         parts = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
         rows = Split(parts[0], parts[2], parts[1], parts[3])
         at = np.arange(len(rows.y_test))
-        with_mapie = seed < options.mapie_splits
-        with_search = seed < options.search_splits
-        ways = answer(rows, score, model, search=with_search, with_mapie=with_mapie)
+        extras = {name for name, n_splits in options.extras.items() if seed < n_splits}
+        ways = answer(rows, score, model, extras=extras)
         for way, predict_all in ways:
             start = time.process_time()
             sets = predict_all()
@@ -133,7 +134,7 @@ def measure(name: str, score: str, options: argparse.Namespace) -> None:
                 for s in np.moveaxis(sets, 2, 0)
             ]
             cells.setdefault(way, []).append([(*figure, seconds) for figure in figures])
-    common = min(n for n in (options.splits, options.mapie_splits, options.search_splits) if n)
+    common = min(n for n in (options.splits, *options.extras.values()) if n)
     for way, figures in cells.items():
         values = np.array(figures)  # (n_splits, n_levels, 4)
         for level, by_split in zip(LEVELS, np.moveaxis(values, 1, 0), strict=True):
@@ -151,9 +152,13 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=NAMES, choices=SETS, metavar="NAME")
     parser.add_argument("--scores", nargs="+", default=("lac", "aps"), choices=("lac", "aps"))
     parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--cross-splits", type=int, default=200)
     parser.add_argument("--mapie-splits", type=int, default=0)
     parser.add_argument("--search-splits", type=int, default=0)
     options = parser.parse_args()
+    options.extras = {
+        name: getattr(options, f"{name}_splits") for name in ("cross", "mapie", "search")
+    }
     print_machine("mapie", "scikit-learn")
     warnings.simplefilter("ignore")
     for name in options.sets:

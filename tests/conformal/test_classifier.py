@@ -70,9 +70,11 @@ def test_the_cross_way_counts_scores_below_as_cv_plus_does(problem, plain, level
     for train, test in folds.split(X, y):
         model = clone(plain).fit(X[train], y[train])
         known = model.predict_proba(X[test])
-        own = known[np.arange(len(test)), np.searchsorted(model.classes_, y[test])]
+        of_class = known[np.arange(len(test)), np.searchsorted(model.classes_, y[test])]
         new = model.predict_proba(X_new)
-        below += (own[:, None, None] > new).sum(axis=0)  # a lower probability is a higher score
+        below += (of_class[:, None, None] > new).sum(
+            axis=0
+        )  # a lower probability is a higher score
     expected = below < (len(X) + 1) * level - 1e-9
     np.testing.assert_array_equal(sets.predict_set(X_new, level), expected)
 
@@ -86,8 +88,8 @@ def test_all_models_of_a_row_share_its_random_number(plain):
         StratifiedKFold(3).split(X, y), sets.models_, sets._scores, strict=True
     ):
         of_classes = SCORES["aps"](model.predict_proba(X[test]), uniform[test])
-        own = of_classes[np.arange(len(test)), np.searchsorted(sets.classes_, y[test])]
-        np.testing.assert_array_equal(scores.sorted_scores[0], np.sort(own))
+        true_scores = of_classes[np.arange(len(test)), np.searchsorted(sets.classes_, y[test])]
+        np.testing.assert_array_equal(scores.sorted_scores[0], np.sort(true_scores))
 
 
 @settings(max_examples=30, deadline=None)

@@ -9,12 +9,12 @@ from properboost.cli.csv_table import FileError
 from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
-from properboost.estimators.base import load_model
+from properboost.estimators.base import TableClassifier, load_model
 from properboost.notices import tell
 from properboost.visible import make_lines_printable, make_printable
 from properboost.whole_file import would_replace
 
-__all__ = ["check_output", "load_named", "make_reader", "note", "show"]
+__all__ = ["check_output", "load_classifier", "load_named", "make_reader", "note", "show"]
 
 
 def show(text: str) -> None:
@@ -54,9 +54,20 @@ def check_output(arguments: argparse.Namespace) -> None:
         raise FileError(f"{output}: the file exists; --force replaces it")
 
 
+def load_classifier(path: str) -> TableClassifier:
+    """Return the classifier of a file; those around others are for Python."""
+    model = load_model(path)
+    if not isinstance(model, TableClassifier):
+        raise FileError(
+            f"{path}: it holds a {type(model).__name__}, which commands do not read: load it in "
+            "Python, or save the classifier inside (models_[0])"
+        )
+    return model
+
+
 def load_named(arguments: argparse.Namespace) -> Any:
     """Return the model, with names of columns and the requested threads."""
-    model = load_model(arguments.model)
+    model = load_classifier(arguments.model)
     if arguments.n_jobs is not None:
         model.set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):

@@ -104,6 +104,6 @@ def _check_classes(labels: NDArray[Any], classes: NDArray[Any], k: int) -> None:
     lacking = np.setdiff1d(classes, labels)
     if len(lacking):
         raise ValueError(
-            f"cv: split {k} must train on rows of every class; it has none of {lacking.tolist()[0]!r}: use "
-            "fewer or stratified splits"
+            f"cv: split {k} must train on rows of every class; it has none of "
+            f"{lacking.tolist()[0]!r}: use fewer or stratified splits"
         )

@@ -1,6 +1,6 @@
 """Venn-Abers pairs: two isotonic regressions, with the new row in either class.
 
-Of a new row with score s, p1 is the isotonic regression of the calibration rows and the new row as
+For a new row of score s, p1 is the isotonic regression of the calibration rows and the new row as
 a positive one, at s; p0 is the same with the new row as a negative one (Vovk, Petej and Fedorova
 2015, Large-scale probabilistic predictors with and without guarantees of validity, NIPS).  Both
 are step functions of s, which are computed once.

@@ -22,7 +22,7 @@ class VennAbersClassifier(AroundClassifier):
 
     p1 is the probability if the new row counts as one of the class, p0 if it does not.  One of the
     two is calibrated, that of the row's true class [1]_, which is unknown.  They are no confidence
-    interval: in simulations the true probability was between them for .13 to .35 of the
+    interval: in simulations the true probability was between them for .07 to .23 of the
     rows.  A wide pair means few calibration rows of like score.  `predict_interval` of models with
     bags is about the precision of the fit.
 
