@@ -71,7 +71,7 @@ class ConformalClassifier(AroundClassifier):
         doc="""
         The conformity score.  "lac" includes each class whose probability is large enough: its sets
         are the smallest on average, and some may be empty.  "aps" [2]_ adds up classes from the
-        most probable on: its sets are larger for rows that are hard to tell.  It needs at least
+        most probable on: its sets are larger for rows whose class is uncertain.  It needs at least
         three classes.
         """,
     )
