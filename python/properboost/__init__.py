@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from properboost.batches.quantized_table import QuantizedTable
     from properboost.comparison.compare import compare
     from properboost.comparison.result import Comparison
+    from properboost.conformal.classifier import ConformalClassifier
+    from properboost.conformal.venn_abers_classifier import VennAbersClassifier
     from properboost.estimators.arboost import ARBoostClassifier
     from properboost.estimators.base import load_model
     from properboost.estimators.least_cost import LeastCostClassifier
@@ -75,6 +77,7 @@ __all__ = [
     "Bags",
     "Calibration",
     "Comparison",
+    "ConformalClassifier",
     "Contributions",
     "EarlyStopping",
     "EpsilonBoost",
@@ -103,6 +106,7 @@ __all__ = [
     "Tree",
     "UDTClassifier",
     "ULSClassifier",
+    "VennAbersClassifier",
     "WeightBoost",
     "__version__",
     "batches",
@@ -137,6 +141,8 @@ _HOMES = {
     "QuantizedTable": "batches.quantized_table",
     "compare": "comparison.compare",
     "Comparison": "comparison.result",
+    "ConformalClassifier": "conformal.classifier",
+    "VennAbersClassifier": "conformal.venn_abers_classifier",
     "ARBoostClassifier": "estimators.arboost",
     "load_model": "estimators.base",
     "LeastCostClassifier": "estimators.least_cost",

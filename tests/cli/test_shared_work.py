@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import properboost as pb
 from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
 from properboost.cli.output import show
 
@@ -102,3 +103,14 @@ def test_files_of_any_name_are_written(capsys):
     assert r"to m\udcff.json" in out
     assert Path(name).exists()
     assert r"m\udcff.json: ProperBoostClassifier" in run(capsys, "inspect", name)[0]
+
+
+def test_a_classifier_around_another_is_for_python(capsys):
+    rows = table()
+    X, y = rows.select_dtypes("number").drop(columns="grade", errors="ignore"), rows["grade"]
+    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    pb.ConformalClassifier(model).fit(X, y).save_model("sets.json")
+    write(rows)
+    for command in (["predict", "sets.json", "train.csv"], ["export", "sets.json", "--to", "sql"],
+                    ["merge", "sets.json", "sets.json", "--output", "both.json"]):  # fmt: skip
+        assert "sets.json: it holds a ConformalClassifier" in fail(capsys, *command)

@@ -90,6 +90,10 @@ def make_models(pb):
         "no refit": pb.ProperBoostClassifierCV(space, **quick, refit=False),
         "rados": pb.RadoBoostClassifier({"ridge": 1.0}, n_estimators=3, n_rados=9),
         "uls": pb.ULSClassifier("mu", 2, n_estimators=3),
+        "sets classes": pb.ConformalClassifier(
+            pb.ProperBoostClassifier(**few), cv=2, conformity_score="aps", per_class=True
+        ),
+        "Venn-Abers": pb.VennAbersClassifier(pb.ProperBoostClassifier(**few), cv=2),
     }
 
 

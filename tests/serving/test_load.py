@@ -72,7 +72,7 @@ def test_every_kind_has_a_reader():
 def test_decisions_by_cost_are_refused_by_name(tmp_path):
     model = pb.LeastCostClassifier(MODELS["tables"](), {0: 1.0, 1: 5.0}).fit(X, X[:, 0] > 0.0)
     model.save_model(tmp_path / "costs.json")
-    with pytest.raises(ValueError, match=r"decisions by cost, which scorers do not take"):
+    with pytest.raises(ValueError, match=r"a classifier around another one"):
         pb.load_scorer(tmp_path / "costs.json")
 
 

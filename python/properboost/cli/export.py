@@ -8,8 +8,7 @@ from typing import Any
 
 from properboost.cli.csv_table import FileError
 from properboost.cli.shared_arguments import add_force, add_model, misuse_if_wrong
-from properboost.cli.shared_work import check_output
-from properboost.estimators.base import load_model
+from properboost.cli.shared_work import check_output, load_classifier
 from properboost.export.description import check_outputs
 from properboost.export.onnx_graph import OUTPUTS, to_onnx
 from properboost.export.sql_query import DIALECTS, to_sql
@@ -120,7 +119,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         check_output(arguments)
     elif arguments.to != "sql":
         parser.error(f"--to {arguments.to} needs --output, because its format is not text")
-    model = load_model(arguments.model)
+    model = load_classifier(arguments.model)
     try:
         content = make(model, **options)
     except (TypeError, ValueError) as error:

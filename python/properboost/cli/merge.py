@@ -7,8 +7,7 @@ import re
 from properboost.cli.csv_table import FileError
 from properboost.cli.output import note, show
 from properboost.cli.shared_arguments import add_force
-from properboost.cli.shared_work import check_output
-from properboost.estimators.base import load_model
+from properboost.cli.shared_work import check_output, load_classifier
 from properboost.estimators.merging import merge_models
 
 __all__ = ["EPILOG", "add_options", "run"]
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
             f"--weights must be {len(files)} numbers, one for each model; got {len(weights)}"
         )
     check_output(arguments)
-    models = [load_model(file) for file in files]
+    models = [load_classifier(file) for file in files]
     if len({model.spelling_ for model in models}) > 1:
         note(
             "the models were fitted to files that spell numbers in different ways, and the "

@@ -9,11 +9,11 @@ from properboost.cli.output import note
 from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
-from properboost.estimators.base import load_model
+from properboost.estimators.base import TableClassifier, load_model
 from properboost.estimators.least_cost import unwrap
 from properboost.whole_file import would_replace
 
-__all__ = ["check_output", "load_named", "make_reader"]
+__all__ = ["check_output", "load_classifier", "load_named", "make_reader"]
 
 
 def make_reader(
@@ -42,13 +42,24 @@ def check_output(arguments: argparse.Namespace) -> None:
         raise FileError(f"{output}: the file exists; --force replaces it")
 
 
+def load_classifier(path: str) -> Any:
+    """Return the classifier of a file; those with sets or pairs are for Python."""
+    model = load_model(path)
+    if not isinstance(unwrap(model), TableClassifier):
+        raise FileError(
+            f"{path}: it holds a {type(model).__name__}, which commands do not read: load it in "
+            "Python, or save the classifier inside (models_[0])"
+        )
+    return model
+
+
 def load_named(arguments: argparse.Namespace, path: str | None = None) -> Any:
     """Return a model, with names of columns and the requested threads.
 
     The default of `path` is the argument of the model.
     """
     path = arguments.model if path is None else path
-    model = load_model(path)
+    model = load_classifier(path)
     if arguments.n_jobs is not None:
         unwrap(model).set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):

@@ -40,8 +40,26 @@ class SavingMixin:
     spelling_: Spelling = PLAIN
     """The spelling of numbers in the text file of the training rows."""
 
-    def _check_fitted(self) -> None:
+    def __sklearn_is_fitted__(self) -> bool:
         raise NotImplementedError
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    @contextmanager
+    def _restored_on_failure(self) -> Iterator[None]:
+        """Restore the previous model, with its column names, if a fit fails or is interrupted."""
+        before = self.__dict__.copy()
+        self.__dict__.pop("spelling_", None)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def save_model(self, path: AnyPath, *, compact: bool = False) -> None:
         """Write the fitted model to a JSON file, for `properboost.load_model`.
@@ -93,30 +111,9 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         tags.input_tags.categorical = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        raise NotImplementedError
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         refuse_flat_state(type(self), state)
         super().__setstate__(state)
-
-    @contextmanager
-    def _restored_on_failure(self) -> Iterator[None]:
-        """Restore the previous model, with its column names, if a fit fails or is interrupted."""
-        before = self.__dict__.copy()
-        self.__dict__.pop("spelling_", None)
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
 
     def _open(self, X: Any, *, coded: bool = False) -> tuple[InputTable, int]:
         """Return the rows to predict as a table, and the number of threads.

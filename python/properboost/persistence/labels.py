@@ -41,15 +41,16 @@ def describe_classes(labels: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": name, "labels": labels.tolist()}
 
 
-def build_classes(node: Node) -> NDArray[Any]:
-    """Return the labels of the classes."""
+def build_classes(node: Node, *, least: int = 2) -> NDArray[Any]:
+    """Return the labels of the classes, `least` or more; or of other values in ascending order."""
     fields = node.fields("dtype", "labels")
     dtype, labels = fields["dtype"].string(), fields["labels"].sequence()
     if not _LABEL_TYPES.fullmatch(dtype):
         fields["dtype"].fail(f"is not a type of labels: {dtype!r}")
     plain = {"b": bool, "i": int, "u": int, "f": float}.get(np.dtype(dtype).kind, str)
-    if len(labels) < 2 or not all(type(label) is plain for label in labels):
-        fields["labels"].fail(f"must hold at least two labels of type {dtype}")
+    if len(labels) < least or not all(type(label) is plain for label in labels):
+        number = {1: "one label", 2: "two labels"}[least]
+        fields["labels"].fail(f"must hold at least {number} of type {dtype}")
     ascending = all(a < b for a, b in pairwise(labels))
     if not ascending or math.inf in labels or -math.inf in labels:
         fields["labels"].fail("must be finite, different and in ascending order")

@@ -42,6 +42,8 @@ class Kind:
 
 
 _CODECS = (
+    "conformal.classifier_file",
+    "conformal.venn_abers_file",
     "estimators.arboost_file",
     "estimators.least_cost_file",
     "estimators.properboost_file",

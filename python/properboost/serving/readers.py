@@ -108,12 +108,13 @@ def _read_rados(node: Node, version: int) -> LinearPredictor:
     return LinearPredictor(classes, model.columns, model.coefficients(), Link(GLog(1.0)))
 
 
-def _refuse_costs(node: Node, _: int) -> NoReturn:
-    node.fail("is of decisions by cost, which scorers do not take: load_model reads it")
+def _refuse(node: Node, _: int) -> NoReturn:
+    node.fail("is of a classifier around another one, which load_model reads, but no scorer")
 
 
 READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
-    "LeastCostClassifier": _refuse_costs,
+    "ConformalClassifier": _refuse,
+    "LeastCostClassifier": _refuse,
     "ProperBoostClassifier": _read_boosted,
     "ProperBoostClassifierCV": _read_best(_read_boosted),
     "ARBoostClassifier": _read_votes,
@@ -121,10 +122,12 @@ READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
     "RadoBoostClassifier": _read_rados,
     "UDTClassifier": _read_tree,
     "ULSClassifier": _read_uls,
+    "VennAbersClassifier": _refuse,
 }
 """The reader of each kind, by its name in files."""
 
 FIRST_VERSIONS: Mapping[str, int] = {
+    "ConformalClassifier": 13,
     "LeastCostClassifier": 13,
     "ProperBoostClassifier": 1,
     "ProperBoostClassifierCV": 5,
@@ -133,5 +136,6 @@ FIRST_VERSIONS: Mapping[str, int] = {
     "RadoBoostClassifier": 4,
     "UDTClassifier": 5,
     "ULSClassifier": 11,
+    "VennAbersClassifier": 13,
 }
 """The first format version of each kind."""

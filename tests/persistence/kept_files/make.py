@@ -19,6 +19,8 @@ from properboost.persistence.files import VERSION
 
 HERE = Path(__file__).resolve().parent
 MOST_BYTES = 30_000
+OTHERS = "decision_function", "expected_costs", "predict_set", "predict_multiprobability"
+"""Methods besides predict and predict_proba, of the models that have them."""
 TOWNS = ["Aarhus", "Bergen", "Calais", "Dublin", "Essen"]
 
 
@@ -173,6 +175,12 @@ MODELS = {
                                {"high": 1.0, "low": 4.0, "middle": 2.0}),
         THREE,
     ),
+    "sets": (
+        pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, conformity_score="aps",
+                               per_class=True),
+        THREE,
+    ),
+    "venn_abers": (pb.VennAbersClassifier(PROPER(n_estimators=3, max_bins=6), cv=3), TWO),
 }  # fmt: skip
 
 EDITED = {
@@ -186,7 +194,7 @@ EDITED = {
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
-    "votes_classes", "udt", "rados", "uls", "costs",
+    "votes_classes", "udt", "rados", "uls", "costs", "sets", "venn_abers",
 }  # fmt: skip
 """Models that are also written compact."""
 
@@ -218,12 +226,6 @@ def main():
             write(model, rows, folder / f"{name}_compact.json", compact=True)
 
 
-def find_raw(model, rows):
-    """Return raw predictions, or expected costs, which stand in their place."""
-    decide = getattr(model, "decision_function", None) or model.expected_costs
-    return decide(rows)
-
-
 def write(model, rows, path, *, compact=False):
     """Write a model, and its predictions next to it."""
     model.save_model(path, compact=compact)
@@ -241,8 +243,8 @@ def write(model, rows, path, *, compact=False):
             "flag": rows["flag"].tolist(),
         },
         "predict": loaded.predict(rows).tolist(),
-        "decision_function": find_raw(loaded, rows).tolist(),
         "predict_proba": loaded.predict_proba(rows).tolist(),
+        **{name: getattr(loaded, name)(rows).tolist() for name in OTHERS if hasattr(loaded, name)},
     }
     assert np.array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
     text = json.dumps(expected, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,171 @@
+"""The coverage and the size of prediction sets, beside MAPIE's.
+
+Each split of a set holds out a quarter of its rows at random.  The split way fits to half of the
+others and calibrates with the other half; the cross way has a model for each of five folds.  MAPIE
+gets the same fitted model for the split way.  For the cross way it fits as many models; it answers
+by the mean of their probabilities, its default, and on small sets by counts, as CV+ does.  The same
+cross way follows a search that chose by the same folds.  Calibration with the training rows of the
+model is there as a warning.
+
+A cell is a set, a way, a score and a level: its coverage is the mean over splits, with the standard
+error of that mean.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from benchmarks.lib.cli import make_plain_parser, print_machine
+from benchmarks.lib.sets import SETS, Split
+from properboost import ConformalClassifier, ProperBoostClassifier, ProperBoostClassifierCV
+
+NAMES = ("heart_cleveland", "stroke_classification", "ADULT", "hpc_data", "vowel", "satimage")
+LEVELS = (0.8, 0.9, 0.95)
+MOST_ROWS = 30_000
+MOST_COUNTS = 3_000
+"""The most rows of a set at which MAPIE counts: it compares every row with every test row."""
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return all rows of a set, of training and test, and which features are categories.
+
+    There are at most `MOST_ROWS`.  Categories are numbers, because MAPIE predicts a row of zeros.
+    """
+    rows: Split = SETS[name](0)
+    X = pd.concat([rows.X, rows.X_test], ignore_index=True)[:MOST_ROWS]
+    is_number = [pd.api.types.is_numeric_dtype(X[column]) for column in X]
+    for column in X.columns[~np.array(is_number)]:
+        codes = X[column].astype("category").cat.codes
+        X[column] = codes.where(codes >= 0)
+    y = np.concatenate([rows.y, rows.y_test])[:MOST_ROWS]
+    return X.to_numpy(np.float64), y, np.flatnonzero(~np.array(is_number)).tolist()
+
+
+def predict(sets: ConformalClassifier, X: np.ndarray) -> np.ndarray:
+    """Return our sets at each level."""
+    return np.stack([sets.predict_set(X, level) for level in LEVELS], axis=2)
+
+
+def answer(
+    rows: Split, score: str, model: ProperBoostClassifier, *, extras: set[str]
+) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+    """Yield each way, and a function that predicts its sets, (n_rows, n_classes, n_levels)."""
+    X, X_new, y, y_new = train_test_split(
+        rows.X, rows.y, test_size=0.5, stratify=rows.y, random_state=0
+    )
+    fitted = clone(model).fit(X, y)
+    ours = partial(ConformalClassifier, conformity_score=score)
+    yield "split", lambda: predict(ours(fitted).fit(X_new, y_new), rows.X_test)
+    yield "training rows", lambda: predict(ours(fitted).fit(X, y), rows.X_test)
+    if "cross" not in extras:
+        return
+    folds = StratifiedKFold(5)
+    yield "cross", lambda: predict(ours(model, cv=folds).fit(rows.X, rows.y), rows.X_test)
+    if "search" in extras:
+        yield (
+            "cross, chosen",
+            lambda: predict(
+                ours(choose(rows, model, folds), cv=folds).fit(rows.X, rows.y), rows.X_test
+            ),
+        )
+    if "mapie" in extras:
+        yield from answer_by_mapie(rows, score, fitted, (X_new, y_new), model, folds)
+
+
+def choose(
+    rows: Split, model: ProperBoostClassifier, folds: StratifiedKFold
+) -> ProperBoostClassifier:
+    """Return the classifier that a search chooses by the same folds."""
+    search = ProperBoostClassifierCV(
+        effort=1, cv=folds, n_jobs=1, categorical_features=model.categorical_features
+    ).fit(rows.X, rows.y)
+    return clone(search.best_estimator_)
+
+
+def answer_by_mapie(rows: Split, score: str, fitted, calibration, model, folds) -> Iterator:
+    """Yield MAPIE's ways; its APS includes the class that crosses the limit at random, as ours."""
+    from mapie.classification import CrossConformalClassifier, SplitConformalClassifier
+
+    last = {"include_last_label": "randomized"} if score == "aps" else {}
+    common = {"confidence_level": LEVELS, "conformity_score": score, "random_state": 0}
+
+    def split() -> np.ndarray:
+        sets = SplitConformalClassifier(fitted, prefit=True, **common).conformalize(*calibration)
+        return sets.predict_set(rows.X_test, conformity_score_params=last)[1]
+
+    yield "split, MAPIE", split
+    crossed: list = []
+
+    def cross(by: str) -> np.ndarray:
+        if not crossed:
+            sets = CrossConformalClassifier(model, cv=folds, **common)
+            crossed.append(sets.fit_conformalize(rows.X, rows.y))
+        return crossed[0].predict_set(rows.X_test, conformity_score_params=last, agg_scores=by)[1]
+
+    yield "cross, MAPIE mean", partial(cross, "mean")
+    if len(rows.y) <= MOST_COUNTS:
+        yield "cross, MAPIE counts", partial(cross, "crossval")
+
+
+def measure(name: str, score: str, options: argparse.Namespace) -> None:
+    """Print a line for each way and level."""
+    X, y, categories = load(name)
+    model = ProperBoostClassifier(n_jobs=1, categorical_features=categories)
+    cells: dict[str, list] = {}
+    for seed in range(options.splits):
+        parts = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
+        rows = Split(parts[0], parts[2], parts[1], parts[3])
+        at = np.arange(len(rows.y_test))
+        extras = {name for name, n_splits in options.extras.items() if seed < n_splits}
+        ways = answer(rows, score, model, extras=extras)
+        for way, predict_all in ways:
+            start = time.process_time()
+            sets = predict_all()
+            seconds = time.process_time() - start
+            figures = [
+                (s[at, rows.y_test].mean(), s.sum(axis=1).mean(), (~s.any(axis=1)).mean())
+                for s in np.moveaxis(sets, 2, 0)
+            ]
+            cells.setdefault(way, []).append([(*figure, seconds) for figure in figures])
+    common = min(n for n in (options.splits, *options.extras.values()) if n)
+    for way, figures in cells.items():
+        values = np.array(figures)  # (n_splits, n_levels, 4)
+        for level, by_split in zip(LEVELS, np.moveaxis(values, 1, 0), strict=True):
+            coverage, size, empty, seconds = by_split.mean(axis=0)
+            error = by_split[:, 0].std(ddof=1) / np.sqrt(len(by_split))
+            print(f"{name:22s} {score} {way:20s} {level:4.2f} coverage {coverage:.4f} "
+                  f"+- {error:.4f} size {size:7.4f} (first {common}: "
+                  f"{by_split[:common, 1].mean():7.4f}) empty {empty:.3f} s {seconds:.2f}",
+                  flush=True)  # fmt: skip
+
+
+def main() -> None:
+    """Print a table for each set and score."""
+    parser = make_plain_parser(__doc__)
+    parser.add_argument("--sets", nargs="+", default=NAMES, choices=SETS, metavar="NAME")
+    parser.add_argument("--scores", nargs="+", default=("lac", "aps"), choices=("lac", "aps"))
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--cross-splits", type=int, default=200)
+    parser.add_argument("--mapie-splits", type=int, default=0)
+    parser.add_argument("--search-splits", type=int, default=0)
+    options = parser.parse_args()
+    options.extras = {
+        name: getattr(options, f"{name}_splits") for name in ("cross", "mapie", "search")
+    }
+    print_machine("mapie", "scikit-learn")
+    warnings.simplefilter("ignore")
+    for name in options.sets:
+        n_classes = len(np.unique(load(name)[1]))
+        for score in options.scores if n_classes > 2 else ("lac",):
+            measure(name, score, options)
+
+
+if __name__ == "__main__":
+    main()
