@@ -106,16 +106,108 @@ def test_chance_lowers_the_deviance_by_the_degrees_of_freedom():
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"weak_learner": "tree"},
-        {"weak_learner": "rule"},
-        {"step": "totally_corrective", "response": "sign"},
-    ],
+    [{"weak_learner": "rule"}, {"step": "totally_corrective", "response": "sign"}],
     ids=str,
 )
 def test_others_have_a_hundred(settings):
     X, y = make_flags()
     assert same_model(fit(X, y, **settings), fit(X, y, n_estimators=100, **settings))
+
+
+def expect_rounds_of_trees(X, y, **settings):
+    """Return the number of rounds of trees by the rule, from the risks of one long fit."""
+    model = fit(X, y, n_estimators=600, **settings)
+    n_classes = 2 if model.multiclass_ == "one_vs_rest" else len(model.classes_)
+    learner = settings["weak_learner"]
+    strategy = getattr(learner, "multi_strategy", "multi_output_tree")
+    models = model.ensemble_.models
+    log_loss = models[0].risk * (of_two(model) if n_classes == 2 else of_joint(model))
+    n = 100
+    while n < 600:
+        fall = log_loss[n - 51] - log_loss[n - 1]
+        shared = models[:1] if strategy == "multi_output_tree" else models
+        different = sum(len(list_splits(rounds, n - 50, n)) for rounds in shared)
+        if 2 * len(y) * fall <= 2 * different or fall <= log_loss[n - 51] / 100:
+            break
+        n += 50
+    return n
+
+
+def list_splits(rounds, begin, end):
+    """Return the different splits of trees: a feature and its codes on the left."""
+    nodes = range(*rounds.offsets[[begin, end]])
+    feature, left = rounds.trees.feature, rounds.trees.goes_left
+    return {(int(feature[k]), *left[k].tolist()) for k in nodes if feature[k] >= 0}
+
+
+def draw_classes(n, n_classes=2, seed=0, noise=0.0):
+    """Return four columns of few values, and classes by products of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round()
+    score = X[:, 0] * X[:, 1] + X[:, 2] + noise * rng.logistic(size=n)
+    return X, np.digitize(score, [0.0, 1.0][: n_classes - 1])
+
+
+NUMBERS = {"categorical_features": None}
+TREES = [
+    pb.Tree(max_leaf_nodes=4),
+    pb.Tree(max_leaf_nodes=8, linear_leaves=True),
+    pb.Tree(grow_policy="symmetric", interaction_cst=3),
+]
+
+
+@pytest.mark.parametrize("tree", TREES, ids=str)
+@pytest.mark.parametrize("response", ["real", "newton"])
+def test_trees_go_on_by_the_rule(tree, response):
+    X, y = draw_classes(2000, noise=0.3)
+    settings = NUMBERS | {"weak_learner": tree, "response": response}
+    model = fit(X, y, **settings)
+    assert 600 > model.n_iter_ == expect_rounds_of_trees(X, y, **settings) > 100
+    assert same_model(model, fit(X, y, n_estimators=model.n_iter_, **settings))
+
+
+@pytest.mark.parametrize("strategy", ["multi_output_tree", "one_output_per_tree"])
+def test_trees_of_joint_classes_go_on_together(strategy):
+    X, y = draw_classes(2000, n_classes=3, noise=0.3)
+    settings = NUMBERS | {"weak_learner": pb.Tree(max_leaf_nodes=4, multi_strategy=strategy)}
+    model = fit(X, y, **settings)
+    assert 600 > model.n_iter_ == expect_rounds_of_trees(X, y, **settings) > 100
+    assert np.bincount(model.history_["class"]).tolist() == [model.n_iter_] * 3
+
+
+@pytest.mark.parametrize("noise", [3.0, None])
+def test_noisy_labels_have_a_hundred_trees(noise):
+    for seed in range(10):
+        X, y = draw_classes(500, seed=seed, noise=noise or 0.0)
+        if noise is None:
+            y = np.random.default_rng(seed).permutation(y)
+        assert fit(X, y, weak_learner="tree", **NUMBERS).n_iter_ == 100
+
+
+def test_each_draw_of_trees_has_its_rounds(monkeypatch):
+    counts = []
+
+    def see(fits, size, **settings):
+        counts.extend(len(rounds) for rounds in fits)
+        return average_rounds(fits, size, **settings)
+
+    monkeypatch.setattr("properboost.fitting.assemble.average_rounds", see)
+    X, y = draw_classes(2000, noise=0.3)
+    tree = pb.Tree(max_leaf_nodes=4)
+    fit(X, y, weak_learner=tree.replace(n_draws=4), **NUMBERS)
+    alone = [fit(X, y, weak_learner=tree, random_state=seed, **NUMBERS) for seed in range(4)]
+    assert counts == [model.n_iter_ for model in alone]
+    assert min(counts) > 100
+
+
+def test_warm_starts_of_trees_go_as_far_as_one_fit():
+    X, y = draw_classes(2000, noise=0.3)
+    settings = NUMBERS | {"weak_learner": pb.Tree(max_leaf_nodes=4)}
+    expected = fit(X, y, **settings)
+    assert expected.n_iter_ > 150
+    for begun in (20, 100, 130, expected.n_iter_):
+        model = fit(X, y, warm_start=True, n_estimators=begun, **settings)
+        assert same_model(model.set_params(n_estimators=None).fit(X, y), expected)
 
 
 def test_an_estimator_may_be_a_cycle():

@@ -17,6 +17,7 @@ from properboost.fitting.stages import Stage
 from properboost.models.ensemble import Fits, Rounds
 from properboost.notices import warn
 from properboost.parameters.kinds import SOLVED
+from properboost.parameters.learners import Tree
 from properboost.progress import Report
 
 __all__ = ["Observer", "boost", "report_from"]
@@ -105,9 +106,11 @@ class _StageRun:
     @cached_property
     def blocks(self) -> Blocks:
         """The blocks of estimators by which models advance."""
-        plan, rows = self.plan, self.rows
+        plan, rows, learner = self.plan, self.rows, self.plan.options.weak_learner
         return Blocks(
-            plan.limits, self._count(plan.earlier), plan.earlier, self.tables, plan.link,
+            plan.limits, self._count(plan.earlier), plan.earlier, self.tables,
+            tree=learner if isinstance(learner, Tree) else None,
+            link=plan.link,
             n_features=len(rows.bins.widths),
             n_classes=len(rows.classes),
             weight=plan.bag_share * float(rows.class_weights.sum()),

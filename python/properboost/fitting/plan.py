@@ -14,7 +14,7 @@ from properboost.models.ensemble import Rounds
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import read, read_parameter
 from properboost.parameters.kinds import CONDITIONAL, SOLVED, Pairs
-from properboost.parameters.learners import Table
+from properboost.parameters.learners import Rule, Table
 from properboost.parameters.stages import Calibration, Interactions
 
 __all__ = [
@@ -206,14 +206,15 @@ def for_pairs(options: BoostingOptions, interactions: Interactions) -> BoostingO
 def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
     """Return the number of estimators of every model, and the most of any model.
 
-    Three kinds of models never go on.  The degrees of freedom of trees and rules cannot be counted.
-    Steps that are solved for reach the least risk at once.  The class-conditional response lowers
-    the risk under other shares of the classes.
+    Three kinds of models never go on.  The degrees of freedom of rules cannot be counted.  Steps
+    that are solved for reach the least risk at once.  The class-conditional response lowers the
+    risk under other shares of the classes.
     """
     if n_estimators is not None:
         return n_estimators, n_estimators
-    counts = not options.weak_learner.is_grown and options.step not in SOLVED
-    return ENOUGH, MOST if counts and options.response != CONDITIONAL else ENOUGH
+    is_rule = isinstance(options.weak_learner, Rule)
+    ends = is_rule or options.step in SOLVED or options.response == CONDITIONAL
+    return ENOUGH, ENOUGH if ends else MOST
 
 
 def plan_fit(

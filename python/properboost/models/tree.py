@@ -137,6 +137,12 @@ class TreeNodes:
             depth[self.left[k] : self.left[k] + 2] = depth[k] + 1
         return int(depth.max())
 
+    def count_splits(self) -> int:
+        """Return the number of different splits of all trees, wherever they are on a path."""
+        splits = ~self.is_leaf
+        features = self.feature[splits].astype(np.uint64)
+        return len(np.unique(np.column_stack([features, self.goes_left[splits]]), axis=0))
+
     @property
     def branches(self) -> NDArray[np.uint8]:
         """The branch that each of 256 codes takes at each node."""
