@@ -31,6 +31,12 @@ def test_every_file_is_described(path, capsys):
     assert (", compact" in out) == ("_compact" in path.name or bool(edits))
     assert (", gzip" in out) == (path.suffix == ".gz")
     lines = out.splitlines()
+    if hasattr(model, "models_"):
+        assert next(line for line in lines if line.startswith("classes")).endswith(
+            ", ".join(repr(label) for label in model.classes_.tolist())
+        )
+        assert "  cv=" in out
+        return
     start = next(k for k, line in enumerate(lines) if line.startswith("features     4 ("))
     assert [line.split(":")[0] for line in lines[start + 1 : start + 5]] == [
         "  size", "  age", "  town", "  flag",

@@ -37,7 +37,7 @@ def test_the_classes_are_found(capsys):
     rows = table(seed=1)
     X = rows[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     wrong = np.mean(pb.load_model("model.json").predict(X) != rows["grade"])
-    assert f"{1 - wrong:.1%}</strong>of the test rows are predicted rightly" in read()
+    assert f"{1 - wrong:.1%}</strong> of the test rows are predicted rightly" in read()
 
     report = read()
     run(capsys, "report", "model.json", "test.csv", "--target", "grade", *LITTLE)
@@ -94,7 +94,7 @@ def test_groups_and_the_head_reach_the_page(capsys):
     page = read()
     for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):
         assert text in page
-    assert "not stated" not in page
+    assert "Not stated" not in page
     for text in ("how &lt;large&gt; it is", "what it looks like", "<td>1</td>"):
         assert text in page
     assert "where it stands" not in page
@@ -104,7 +104,7 @@ def test_groups_and_the_head_reach_the_page(capsys):
     run(capsys, *files, "--groups")
     assert 'id="groups"' not in read()
     assert datetime.date.today().isoformat() in read()
-    assert "not stated" in read()
+    assert "Not stated" in read()
     assert "'street'" in fail(capsys, *files, "--groups", "street")
 
 
