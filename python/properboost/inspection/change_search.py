@@ -10,7 +10,7 @@ too.  Both make the search exact.  Models without terms get a search that is not
 options of each feature that no other beats alone, of the `WIDTH` features that move a row most.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
@@ -237,22 +237,23 @@ class _Row:
         """Yield the features that may change together, each with its options."""
         thin = {options.feature: options.thin() for options in every}
         if not self.of.is_exact:
-            reach = {j: float(o.gains.max(initial=0.0)) for j, o in thin.items()}
-            wide = sorted(reach, key=lambda j: -reach[j])[:WIDTH]
-            every = [options for options in every if options.feature in wide]
+            every = _take_widest(every, thin)
         need = self._need
         for features in combinations(every, size):
-            names = [options.feature for options in features]
-            touched = {j for term in self._list_joint(names) for j in term}
-            options = [
-                o if o.feature in touched and self.of.is_exact else thin[o.feature]
-                for o in features
-            ]
+            touched = self._find_touched(features)
+            options = [o if o.feature in touched else thin[o.feature] for o in features]
             if any(len(o.codes) == 0 for o in options):
                 continue
-            most = sum(o.gains.max(axis=0) for o in options)
-            if touched or (most > need).all():
+            is_sum = self.of.is_exact and not touched
+            if not is_sum or (sum(o.gains.max(axis=0) for o in options) > need).all():
                 yield options
+
+    def _find_touched(self, features: Sequence[_Options]) -> set[int]:
+        """Return the features that share a term with another one of these; none without terms."""
+        if not self.of.is_exact:
+            return set()
+        joint = self._list_joint([options.feature for options in features])
+        return {j for part in joint for j in part}
 
     def _list_joint(self, features: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the sets of these features whose joint effect is not the sum of smaller ones."""
@@ -345,3 +346,10 @@ def _add_outer(parts: Sequence[NDArray]) -> NDArray:  # type: ignore[type-arg]
         return part.reshape(*shape, *part.shape[1:])
 
     return reduce(np.add, [spread(part, axis) for axis, part in enumerate(parts)])
+
+
+def _take_widest(every: Sequence[_Options], thin: Mapping[int, _Options]) -> list[_Options]:
+    """Return the `WIDTH` features that move a row most."""
+    reach = {j: float(o.gains.max(initial=0.0)) for j, o in thin.items()}
+    wide = sorted(reach, key=lambda j: -reach[j])[:WIDTH]
+    return [options for options in every if options.feature in wide]

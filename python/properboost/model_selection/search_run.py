@@ -196,12 +196,7 @@ class SearchRun:
         search = self._search
         compared = self._compare()
         winner, results = self._choose(compared)
-        interrupted = False
-        if results.ended is None and self._cuts_blocks and not self._limit():
-            try:
-                self._check_order(compared, winner)
-            except KeyboardInterrupt:
-                interrupted = True
+        interrupted = results.ended is None and self._interrupts_check(compared, winner)
         pairs = wants_pairs(self._space, search.effort)
         if results.ended is None and pairs and (interrupted or self._limit()):
             results.ended = "interrupted" if interrupted else "time_limit"
@@ -213,15 +208,29 @@ class SearchRun:
             winner = self._search_pairs(base, winner, results)
         elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
-        begin = time.perf_counter()
         if search.calibrate and not self._space.pins_calibration:
-            judged = _calibrate(winner, self._task)
-            results.calibration, results.held_out_scores = judged.record, judged.scores
-            results.best_params |= judged.corrections
-            self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
+            self._calibrate(winner, results)
         if self._deadline.is_limited:
             self._take_fewer_draws(winner.candidate, results)
         return winner, results
+
+    def _interrupts_check(self, compared: CandidateRecord, winner: Winner) -> bool:
+        """Check the order of rows if there is time; return whether a user interrupted that."""
+        if not self._cuts_blocks or self._limit():
+            return False
+        try:
+            self._check_order(compared, winner)
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _calibrate(self, winner: Winner, results: SearchResults) -> None:
+        """Record the corrections of the winner's probabilities, and the time of a fit."""
+        begin = time.perf_counter()
+        judged = _calibrate(winner, self._task)
+        results.calibration, results.held_out_scores = judged.record, judged.scores
+        results.best_params |= judged.corrections
+        self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
 
     def _count_affordable(self) -> float:
         """Return how many fits to all rows the rest of the time allows."""
