@@ -68,7 +68,7 @@ class RowChange:
 
 
 @dataclass(frozen=True, eq=False)
-class RowChanges(Sequence[RowChange | None]):
+class RowChanges:
     """A change of each row; None where there is none of at most three features.
 
     Models without terms may have changes that their search does not reach: see `is_exact`.
