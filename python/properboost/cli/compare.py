@@ -15,7 +15,7 @@ from properboost.cli.file_columns import (
 )
 from properboost.cli.output import note, show
 from properboost.cli.row_file import RowFileReader
-from properboost.cli.shared_arguments import add_file, add_force, add_threads
+from properboost.cli.shared_arguments import add_file, add_force, add_threads, read_level
 from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.comparison.compare import compare_predictions, predict, read_models
 from properboost.plots.canvas import import_matplotlib
@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         metavar="LEVEL",
-        type=float,
+        type=read_level,
         default=0.95,
         help="confidence level of intervals (default: %(default)s)",
     )
