@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from helpers.commands import fail, fail_after_notes, fit, run, table, write
+from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
 from properboost.report import scores
 
 pytest.importorskip("vl_convert")
@@ -37,7 +37,7 @@ def test_the_classes_are_found(capsys):
     rows = table(seed=1)
     X = rows[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     wrong = np.mean(pb.load_model("model.json").predict(X) != rows["grade"])
-    assert f"{1 - wrong:.1%}</strong>of the test rows are predicted rightly" in read()
+    assert f"{1 - wrong:.1%}</strong> of the test rows are predicted rightly" in read()
 
     report = read()
     run(capsys, "report", "model.json", "test.csv", "--target", "grade", *LITTLE)
@@ -94,7 +94,7 @@ def test_groups_and_the_head_reach_the_page(capsys):
     page = read()
     for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):
         assert text in page
-    assert "not stated" not in page
+    assert "Not stated:" not in page
     for text in ("how &lt;large&gt; it is", "what it looks like", "<td>1</td>"):
         assert text in page
     assert "where it stands" not in page
@@ -104,7 +104,7 @@ def test_groups_and_the_head_reach_the_page(capsys):
     run(capsys, *files, "--groups")
     assert 'id="groups"' not in read()
     assert datetime.date.today().isoformat() in read()
-    assert "not stated" in read()
+    assert "Not stated:" in read()
     assert "'street'" in fail(capsys, *files, "--groups", "street")
 
 
@@ -169,8 +169,9 @@ def test_what_is_wrong_is_one_line(capsys):
     write(table(seed=1), "columns.csv")
     line = fail_after_notes(capsys, *described)
     assert "columns.csv must have two columns, names and texts; it has 5" in line
-    line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
-    assert "confidence_level" in line
+    for level in ("2", "much"):
+        line = misuse(capsys, "report", "model.json", "test.csv", "--level", level)
+        assert f"argument --level: must be above 0 and below 1; got {level}" in line
     Path("report.html").write_text("mine")
     assert "--force replaces it" in fail(capsys, "report", "model.json", "test.csv")
     assert read() == "mine"

@@ -178,7 +178,7 @@ def test_class_weight_has_a_label_that_is_none(cancer):
         ({"monotonic_cst": {"mean area": 2}}, r"monotonic_cst\['mean area'\] must be between -1"),
         ({"monotonic_cst": [1]}, "monotonic_cst must have an entry for each of the 30 features"),
         ({"early_stopping": pb.EarlyStopping(validation_fraction=20)}, "validation_fraction must"),
-        ({"early_stopping": pb.EarlyStopping(scoring="auc")}, "scoring"),
+        ({"early_stopping": pb.EarlyStopping(scoring="rocauc")}, "scoring"),
         ({"early_stopping": pb.EarlyStopping(n_iter_no_change=0)}, "n_iter_no_change must"),
     ],
     ids=str,
