@@ -288,7 +288,7 @@ def test_errors_name_the_argument(problem, plain):
         (lambda: pb.ConformalClassifier(model).fit(None, y), "X must have the shape"),
         (
             lambda: pb.ConformalClassifier(plain).fit(X, y),
-            "estimator must be fitted; got .*: fit it to other rows than these, or set cv=5",
+            "estimator must be fitted; this .* is not: fit it to other rows than these, or",
         ),
         (lambda: pb.ConformalClassifier(model).fit(X, ["z"] * len(X)), "y must hold labels among"),
         (

@@ -21,4 +21,6 @@ def is_fitted(estimator: Any) -> bool:
 def require_fitted(name: str, estimator: Any, advice: str = "") -> None:
     """Refuse a classifier that is not fitted."""
     if not is_fitted(estimator):
-        raise NotFittedError(f"{name} must be fitted; got {estimator!r}, which is not{advice}")
+        raise NotFittedError(
+            f"{name} must be fitted; this {type(estimator).__name__} is not{advice}"
+        )
