@@ -82,7 +82,10 @@ FITS = [
         "weak_learner": "tree", **GROWN, "n_draws": 2, "grow_policy": "symmetric", "max_depth": 3,
         "multi_strategy": "one_output_per_tree", "linear_leaves": True, "linear_l2": 2.5,
     },
-    {"weak_learner": "tree", "max_leaf_nodes": 5, "linear_leaves": False, "interaction_cst": 2},
+    {
+        "weak_learner": "tree", "max_leaf_nodes": 5, "linear_leaves": False, "interaction_cst": 2,
+        "max_terms": 3,
+    },
     {"weak_learner": "rule", **GROWN, "max_conditions": 3},
 ]  # fmt: skip
 """Options of several fits, by flat names; each fit has those of one weak learner."""

@@ -179,7 +179,7 @@ def test_weights_count_alike(name):
          "cv: split 0 must train on rows of at least two classes; .* are of class 1 only"),
         ({"cv": GroupKFold(2)}, "'groups' parameter should not be None"),
         ({"groups": np.arange(239)}, "groups must have an entry for each of the 240 rows"),
-        ({"scoring": "nonsense"}, "'scoring' parameter .* Got 'nonsense'"),
+        ({"scoring": "nonsense"}, r"scoring must be the name of a scorer.*; got 'nonsense'"),
         ({"scoring": 3}, "scoring must be a scorer's name"),
         ({"scoring": lambda *_: "good"}, "scoring must return a number; .* gave 'good'"),
         ({"scoring": lambda *_: np.nan}, "gave no finite score in all splits"),
