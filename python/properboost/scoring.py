@@ -29,6 +29,7 @@ __all__ = [
     "name_score",
     "negative_error",
     "read_curves",
+    "spell_score",
 ]
 
 Array = NDArray[np.float64]
@@ -266,3 +267,8 @@ class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(self.decision_function(X))]
         return labels
+
+
+def spell_score(name: str) -> str:
+    """Return the name of a score in words, as plots and tables show it."""
+    return name.replace("_", " ").replace("roc auc", "ROC AUC").replace("brier", "Brier")

@@ -41,7 +41,10 @@ from properboost.cli.commands import make_parsers
         ("predict m.json t.csv --raw --proba", "not allowed with argument"),
         ("predict m.json t.csv --raw --interval 0.9", "--interval needs probabilities"),
         ("predict m.json t.csv --interval 1", "--interval: must be above 0 and below 1; got 1"),
-        ("predict m.json t.csv --interval wide", "--interval: invalid"),
+        (
+            "predict m.json t.csv --interval wide",
+            "--interval: must be above 0 and below 1; got wide",
+        ),
         ("fit t.csv --target y --outer-bags 3", "outer_bags must be between 4 and 64, or 0"),
         ("fit t.csv --target y --outer-bags 16.5", "--outer-bags: must be an integer"),
         ("demo --gains 0", "gain must be above 0, or None; got 0.0"),

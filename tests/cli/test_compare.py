@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from helpers.commands import fail, run, table, write
+from helpers.commands import fail, misuse, run, table, write
 
 
 def fit_two(capsys):
@@ -78,3 +78,8 @@ def test_what_is_refused(capsys):
     run(capsys, "fit", "other.csv", *options, "--effort", "none")
     words = fail(capsys, "compare", "all.json", "other.json", "test.csv", "--target", "grade")
     assert "same classes" in words
+    files = ("compare", "all.json", "other.json", "test.csv", "--target", "grade")
+    words = misuse(capsys, *files, "--rows", "-1")
+    assert "argument --rows: must be a whole number of at least 0; got -1" in words
+    words = misuse(capsys, *files, "--level", "95")
+    assert "argument --level: must be above 0 and below 1; got 95" in words

@@ -31,6 +31,8 @@ def test_plans_are_described():
     described = describe_plan(pb.ProperBoostClassifierCV(), 30_000, 2, None)
     assert described.startswith("Compares 9 families of models by cross-validation")
     assert "This takes about a minute." in described
+    small = describe_plan(pb.ProperBoostClassifierCV(effort=1), 300, 2, None)
+    assert "This takes a few seconds." in small
     limited = pb.ProperBoostClassifierCV(time_limit=18.9)
     assert "This takes at most 20 seconds." in describe_plan(limited, 30_000, 2, 20.0)
     assert describe_plan(pb.ProperBoostClassifier(), 30_000, 2, None) == "Fits one model."

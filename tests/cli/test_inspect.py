@@ -52,7 +52,8 @@ def test_every_file_is_described(path, capsys):
     assert summary["parameters"].keys() == listed
     assert summary["classes"] == model.classes_.tolist()
     assert [feature["name"] for feature in summary["features"]] == model.feature_names_in_.tolist()
-    assert summary.get("n_iter") == getattr(unwrap(model), "n_iter_", None)
+    described = getattr(unwrap(model), "models_", [unwrap(model)])[0]
+    assert summary.get("n_iter") == getattr(described, "n_iter_", None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from helpers.commands import fail, fail_after_notes, fit, run, table, write
+from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
 from properboost.report import scores
 
 pytest.importorskip("vl_convert")
@@ -169,8 +169,9 @@ def test_what_is_wrong_is_one_line(capsys):
     write(table(seed=1), "columns.csv")
     line = fail_after_notes(capsys, *described)
     assert "columns.csv must have two columns, names and texts; it has 5" in line
-    line = fail_after_notes(capsys, "report", "model.json", "test.csv", "--level", "2")
-    assert "confidence_level" in line
+    for level in ("2", "much"):
+        line = misuse(capsys, "report", "model.json", "test.csv", "--level", level)
+        assert f"argument --level: must be above 0 and below 1; got {level}" in line
     Path("report.html").write_text("mine")
     assert "--force replaces it" in fail(capsys, "report", "model.json", "test.csv")
     assert read() == "mine"

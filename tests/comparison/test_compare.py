@@ -234,7 +234,8 @@ def test_rows_of_one_class_have_no_area(cancer):
     result = pb.compare([model, model], X_test[rows], y_test[rows])
     assert np.isnan(result.contrasts["roc_auc"].first.value)
     assert result.find_better("roc_auc") == "unclear"
-    assert "nan" in str(result)
+    assert "unknown" in str(result)
+    assert repr(result) == str(result)
     one = pb.compare([model, model], X_test[:1], y_test[:1])
     assert np.isnan(one.contrasts["log_loss"].difference.low)
 
@@ -243,8 +244,11 @@ def test_wrong_arguments_are_named(cancer):
     X, X_test, y, y_test = cancer
     model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y)
     other = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y.map({0: "no", 1: "yes"}))
+    absent = np.where(y_test == 1, np.nan, 1.0)
     cases = [
         (([model], X_test, y_test), {}, ValueError, "models must be two"),
+        ((model, X_test, y_test), {}, TypeError, "models must be a list of two classifiers"),
+        ((["a", "b"], X_test, y_test), {}, TypeError, "models must be a classifier .*; got 'a'"),
         (({"low": model, "b": model}, X_test, y_test), {}, ValueError, "names of columns"),
         (([model, other], X_test, y_test), {}, ValueError, "same classes"),
         (([model, StandardScaler()], X_test, y_test), {}, TypeError, "predict_proba"),
@@ -253,7 +257,10 @@ def test_wrong_arguments_are_named(cancer):
         (([model, model], X_test, y_test), {"confidence_level": 1}, ValueError, "confidence_level"),
         (([model, model], X_test, y_test), {"n_disagreements": -1}, ValueError, "n_disagreements"),
         (([model, model], X_test, y_test), {"groups": [1]}, ValueError, "groups"),
+        (([model, model], X_test, y_test), {"groups": absent}, ValueError, "no missing entries"),
     ]
     for arguments, options, error, message in cases:
         with pytest.raises(error, match=message):
             pb.compare(*arguments, **options)
+    with pytest.raises(ValueError, match=r"score must be one of 'log_loss'.*; got 'auc'"):
+        pb.compare([model, model], X_test, y_test).find_better("auc")

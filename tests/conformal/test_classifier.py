@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -279,8 +280,15 @@ def test_errors_name_the_argument(problem, plain):
         (lambda: by_place.predict_set(X_new, subgroups=always), "among those of fit.*got.*'x'"),
         (lambda: by_place.predict_set(X_new, subgroups=[True]), "an entry for each of the 80 rows"),
         (
+            lambda: pb.ConformalClassifier(model).fit(
+                X, y, subgroups=[None, *["a"] * (len(X) - 1)]
+            ),
+            "subgroups must have no missing entries; row 0 has one",
+        ),
+        (lambda: pb.ConformalClassifier(model).fit(None, y), "X must have the shape"),
+        (
             lambda: pb.ConformalClassifier(plain).fit(X, y),
-            "estimator must be fitted, to other rows",
+            "estimator must be fitted; this .* is not: fit it to other rows than these, or",
         ),
         (lambda: pb.ConformalClassifier(model).fit(X, ["z"] * len(X)), "y must hold labels among"),
         (
@@ -299,6 +307,11 @@ def test_errors_name_the_argument(problem, plain):
     for call, message in wrong:
         with pytest.raises(ValueError, match=message):
             call()
+    for method in ("predict", "predict_proba", "predict_set"):
+        with pytest.raises(NotFittedError):
+            getattr(pb.ConformalClassifier(model), method)(X)
+    with pytest.raises(NotFittedError):
+        pb.ConformalClassifier(plain).fit(X, y)
     for estimator in (None, "lac", pb.ConformalClassifier):
         with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba"):
             pb.ConformalClassifier(estimator).fit(X, y)

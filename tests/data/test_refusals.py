@@ -136,3 +136,13 @@ def test_objects_that_are_no_text_are_numbers(values):
     assert find_categorical("from_dtype", table) == ([], True)
     expected = [np.nan if value is None or value is pandas.NA else value for value in values]
     np.testing.assert_array_equal(table.numeric(0), expected)
+
+
+def test_arrays_of_strings_are_mended_for_either_meaning():
+    X = np.array([["1", "2"]] * N)
+    with pytest.raises(
+        ColumnError, match=r"X\.astype\(float\); if categories, X = X\.astype\(object"
+    ):
+        fit(X)
+    assert fit(X.astype(float)).n_features_in_ == 2
+    assert fit(X.astype(object)).predict_proba(X.astype(object)).shape == (N, 2)

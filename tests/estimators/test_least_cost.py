@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
@@ -93,6 +94,16 @@ def test_costs_by_class_are_those_of_any_error(two):
     np.testing.assert_array_equal(by_label.predict(X), by_row)
     assert np.sum(by_row == "malignant") > np.sum(fitted.predict(X) == "malignant")
     np.testing.assert_array_equal(by_label.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_costs_by_class_may_be_a_series(two):
+    pandas = pytest.importorskip("pandas")
+    fitted, X, _ = two
+    costs = {"benign": 1.0, "malignant": 4.0}
+    np.testing.assert_array_equal(
+        pb.LeastCostClassifier(fitted, pandas.Series(costs)).expected_costs(X),
+        pb.LeastCostClassifier(fitted, costs).expected_costs(X),
+    )
 
 
 def test_two_classes_have_scikit_learns_threshold(two):
@@ -180,8 +191,8 @@ def test_files_keep_decisions(two, tmp_path, name, compact):
     ("costs", "error", "message"),
     [
         ({"benign": 1.0}, ValueError, "costs must be of each class"),
-        ({"benign": 1.0, "malignant": -1.0}, ValueError, "at least 0"),
-        ({"benign": 1.0, "malignant": np.nan}, ValueError, "finite"),
+        ({"benign": 1.0, "malignant": -1.0}, ValueError, "at least 0; got -1"),
+        ({"benign": 1.0, "malignant": np.nan}, ValueError, "finite numbers; got nan"),
         ({"benign": 1.0, "malignant": "much"}, TypeError, "numbers"),
         (np.eye(3), ValueError, r"shape \(2, 2\)"),
         ([[1.0, 0.0], [1.0, 0.0]], ValueError, "least for the decision that is right"),
@@ -205,5 +216,11 @@ def test_wrong_costs_of_rows_are_named(two):
             model.predict(X, costs)
     with pytest.raises(ValueError, match="at least 0"):
         model.predict(X, -np.ones((n, 2)))
+    for estimator in (None, SVC()):
+        with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba"):
+            pb.LeastCostClassifier(estimator).predict(X)
+        with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba"):
+            pb.LeastCostClassifier(estimator).fit(X, np.arange(n) % 2)
+        assert not hasattr(pb.LeastCostClassifier(estimator), "classes_")
     with pytest.raises(NotFittedError, match="'fit'"):
         pb.LeastCostClassifier(pb.ProperBoostClassifier()).predict(X)

@@ -166,6 +166,10 @@ def test_values_are_of_the_training_rows():
                 assert set(model.predict(copies)) == {change.to}
     assert "row 0: 1 with " in str(changes)
     assert len(changes) == 40
+    assert repr(changes) == str(changes)
+    part = changes[10:12]
+    assert [*part] == [changes[10], changes[11]]
+    assert part.apply(X[10:12]).equals(changes.apply(X[:40])[10:12])
 
 
 def test_missing_values_stay():
@@ -195,6 +199,13 @@ def test_wrong_arguments_are_named():
     model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match=r"to must be one of \[0, 1\]; got 'no'"):
         model.changes(X, to="no")
+    with pytest.raises(TypeError, match=r"keep must be a list .*; got 'a': write \['a'\]"):
+        model.changes(X, keep="a")
+    changes = model.changes(X[:3])
+    with pytest.raises(ValueError, match="X must have the 3 rows of changes; got 2"):
+        changes.apply(X[:2])
+    with pytest.raises(TypeError, match=r"X must be a pandas DataFrame .*; got a builtins\.list"):
+        changes.apply(X[:3].to_numpy().tolist())
     with pytest.raises(ValueError, match="keep: the name 'none' is unknown"):
         model.changes(X, keep=["none"])
     begun = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(

@@ -42,7 +42,7 @@ def test_differences_of_scores_have_their_intervals(ax):
     assert plots.plot_comparison(comparison, ax) is ax
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "log loss",
-        "brier score",
+        "Brier score",
         "error rate",
         "1 - ROC AUC",
     ]
@@ -54,6 +54,11 @@ def test_differences_of_scores_have_their_intervals(ax):
     assert bars[3].get_xdata()[0] == pytest.approx(ends)
     assert {bar.get_color() for bar in bars} == {plots.canvas.SECOND_LINE}
     assert ax.get_title() == r"left: \$good\$ is better; right: blind is better"
+
+
+def test_only_comparisons_are_drawn():
+    with pytest.raises(TypeError, match=r"result of properboost\.compare; got \[1, 2\]"):
+        plots.plot_comparison([1, 2])
 
 
 def test_missing_posthocs_is_named(monkeypatch):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from helpers.pictures import table
 from properboost import ProperBoostClassifier, plots
@@ -18,6 +19,13 @@ def test_bars_are_the_largest_importances_in_order(ax):
     assert ax.yaxis_inverted()
     assert f"2 of {X.shape[1]} features" in ax.get_xlabel()
     assert len(plots.plot_importance(model).patches) == X.shape[1]
+
+
+def test_models_without_importances_are_refused():
+    pipeline = make_pipeline(ProperBoostClassifier(n_estimators=2)).fit(*table())
+    with pytest.raises(TypeError, match=r"clf must have .*; got a Pipeline: .*pipeline\[-1\]"):
+        plots.plot_importance(pipeline)
+    plots.plot_importance(pipeline[-1])
 
 
 def test_a_number_of_bars_below_one_is_refused():

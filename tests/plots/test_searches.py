@@ -23,10 +23,16 @@ def test_families_are_points_behind_the_best(ax):
     (right,) = [other for other in ax.figure.axes if other is not ax]
     costs = [text.get_text() for text in right.get_yticklabels()]
     assert [int(cost.split()[0]) for cost in costs] == families["candidates"][order].tolist()
-    assert ax.get_xlabel() == "log_loss behind the best"
+    assert ax.get_xlabel() == "log loss behind the best"
 
 
 def test_a_search_without_families_is_refused(ax):
     search = ProperBoostClassifierCV(effort=None, cv=2, space={"gain": [1.0, 2.0]}).fit(*table())
     with pytest.raises(ValueError, match="compared families"):
         plots.plot_search(search, ax)
+
+
+def test_only_fitted_searches_are_drawn(ax):
+    for model in (ProperBoostClassifierCV(), "search"):
+        with pytest.raises(TypeError, match="search must be a fitted ProperBoostClassifierCV; got"):
+            plots.plot_search(model, ax)

@@ -1,6 +1,7 @@
 """Plots of the course of a fit."""
 
 import numpy as np
+import pytest
 from sklearn.metrics import log_loss
 
 from helpers.pictures import table
@@ -62,3 +63,10 @@ def test_scores_of_cycles_stand_where_their_rounds_end(ax):
     plots.plot_training(model, ax)
     (line,) = ax.figure.axes[-1].lines
     np.testing.assert_array_equal(line.get_xdata(), X.shape[1] * np.array([1, 2, 3]))
+
+
+def test_tables_need_names(ax):
+    X, y = table()
+    model = ProperBoostClassifier(n_estimators=2).fit(X, y)
+    with pytest.raises(TypeError, match=r"data must be a dict of names .*; got a tuple"):
+        plots.plot_training(model, ax, data=(X, y))

@@ -45,6 +45,11 @@ ELSEWHERE = {
     ],
     "fitting/test_draws.py": ["models/averaging.py"],
     "models/test_ensemble.py": ["models/make_ensemble.py", "models/tree_ensemble.py"],
+    "conformal/test_classifier.py": [
+        "conformal/around.py", "conformal/around_file.py", "conformal/calibration_scores.py",
+        "conformal/classifier_file.py", "conformal/held_out.py",
+    ],
+    "conformal/test_venn_abers_classifier.py": ["conformal/venn_abers_file.py"],
     "estimators/test_arboost.py": ["models/damped_ensemble.py"],
     "estimators/test_editing.py": [
         "models/edits.py", "models/isotonic.py", "models/table_trees.py", "persistence/edits.py",

@@ -155,7 +155,7 @@ def test_i_draw_which_features_matter(cancer):
 
 def test_i_draw_what_a_search_compared(cancer):
     search = pb.ProperBoostClassifierCV(effort=1, scoring="auc").fit(*cancer)
-    assert "roc_auc" in pb.plots.plot_search(search).get_xlabel()
+    assert "ROC AUC" in pb.plots.plot_search(search).get_xlabel()
 
 
 def test_i_draw_whether_probabilities_are_right(halves):

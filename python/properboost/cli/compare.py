@@ -15,9 +15,10 @@ from properboost.cli.file_columns import (
 )
 from properboost.cli.output import note, show
 from properboost.cli.row_file import RowFileReader
-from properboost.cli.shared_arguments import add_file, add_force, add_threads
+from properboost.cli.shared_arguments import add_file, add_force, add_threads, read_level
 from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.comparison.compare import compare_predictions, predict, read_models
+from properboost.parameters import checks
 from properboost.plots.canvas import import_matplotlib
 from properboost.plots.comparisons import plot_comparison
 
@@ -55,14 +56,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         metavar="N",
-        type=int,
+        type=_count,
         default=10,
         help="rows to list on which the models disagree most (default: %(default)s)",
     )
     parser.add_argument(
         "--level",
         metavar="LEVEL",
-        type=float,
+        type=read_level,
         default=0.95,
         help="confidence level of intervals (default: %(default)s)",
     )
@@ -71,6 +72,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_force(parser)
     add_threads(parser)
+
+
+def _count(text: str) -> int:
+    try:
+        return checks.integer("it", int(text), 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least 0; got {text}"
+        ) from None
 
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:

@@ -42,7 +42,6 @@ twice as large, because searches differ by a factor of two, and waiting less tha
 """
 
 ROUND_TIMES = (
-    (3.0, "a few seconds"),
     (8.0, "5 seconds"),
     (15.0, "10 seconds"),
     (25.0, "20 seconds"),
@@ -96,7 +95,7 @@ def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) 
         n = len(design.families)
         what = f"{n} families of models" if n > 1 else f"models of {next(iter(design.families))}"
     seconds = estimate_seconds(model, n_rows, n_classes)
-    duration = "" if seconds is None else f" This takes about {_round_time(seconds)}."
+    duration = "" if seconds is None else f" This takes {_round_time(seconds)}."
     if limit is not None:
         duration = f" This takes at most {limit:g} seconds."
     return (
@@ -107,5 +106,7 @@ def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) 
 
 def _round_time(seconds: float) -> str:
     """Return a time that claims no more digits than are known."""
+    if seconds < 3.0:
+        return "a few seconds"
     shown = next((text for most, text in ROUND_TIMES if seconds < most), None)
-    return shown or f"{round(seconds / 1800.0) / 2.0:g} hours"
+    return f"about {shown or f'{round(seconds / 1800.0) / 2.0:g} hours'}"

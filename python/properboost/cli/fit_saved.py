@@ -76,8 +76,10 @@ def suggest_commands(arguments: argparse.Namespace) -> str:
     """Return the commands that a user may type next."""
     model = shlex.quote(arguments.output)
     test = "test.csv" if arguments.eval is None else shlex.quote(arguments.eval)
-    return (
-        f"Next:\n"
-        f"  properboost report {model} {test}             # a page on the model: report.html\n"
-        f"  properboost predict {model} new.csv > out.csv  # classes and probabilities"
-    )
+    commands = {
+        f"properboost report {model} {test}": "a page on the model: report.html",
+        f"properboost predict {model} new.csv > out.csv": "classes and probabilities",
+    }
+    width = max(map(len, commands))
+    lines = [f"  {command:{width}}  # {result}" for command, result in commands.items()]
+    return "\n".join(["Next:", *lines])

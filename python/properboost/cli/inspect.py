@@ -9,6 +9,7 @@ from typing import Any
 from properboost.cli.column_notes import name_options
 from properboost.cli.output import show
 from properboost.cli.shared_arguments import add_model
+from properboost.conformal.around import AroundClassifier
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.costs import read_costs
 from properboost.estimators.least_cost import unwrap
@@ -71,7 +72,11 @@ def _summarize(path: str) -> dict[str, Any]:
     if inner is not model:
         matrix = read_costs(model.costs, model.classes_)
         summary["costs"] = {"of": type(inner).__name__, "matrix": matrix.tolist()}
-    return summary | dict(list_contents(inner)) | {"parameters": find_changed(inner)}
+    described = inner
+    if isinstance(inner, AroundClassifier):
+        described = inner.models_[0]
+        summary["models"] = {"of": type(described).__name__, "models": len(inner.models_)}
+    return summary | dict(list_contents(described)) | {"parameters": find_changed(inner)}
 
 
 # -- in words -------------------------------------------------------------------------------------
@@ -133,6 +138,11 @@ def _describe_costs(summary: dict[str, Any]) -> tuple[str, str]:
     return "costs", f"{rows} (of decisions, a row for each class), around a {costs['of']}"
 
 
+def _describe_models(summary: dict[str, Any]) -> tuple[str, str]:
+    models = summary["models"]
+    return "models", f"{models['models']}, of {models['of']}; the first has what follows"
+
+
 def _describe_search(summary: dict[str, Any]) -> tuple[str, str]:
     search = summary["search"]
     score = float(search["best_score"])
@@ -175,6 +185,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
     "classes": _describe_classes,
     "spelling": _describe_spelling,
     "costs": _describe_costs,
+    "models": _describe_models,
     "search": _describe_search,
     "loss": _describe_loss,
     "multiclass": _describe_multiclass,

@@ -16,7 +16,13 @@ from properboost.cli.file_columns import read_features
 from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import comes_in_batches
-from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
+from properboost.cli.shared_arguments import (
+    add_file,
+    add_force,
+    add_model,
+    add_threads,
+    read_level,
+)
 from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.progress import show_progress
 from properboost.whole_file import write_whole
@@ -70,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval",
         metavar="LEVEL",
-        type=_level,
+        type=read_level,
         help=(
             "add, after each probability, the ends of an interval at this confidence level, such "
             "as 0.9; the model must have been fitted with --outer-bags"
@@ -88,13 +94,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--verbose", action="count", default=0, help="show the progress of Parquet files on stderr"
     )
     add_threads(parser)
-
-
-def _level(text: str) -> float:
-    level = float(text)
-    if not 0.0 < level < 1.0:
-        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
-    return level
 
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,13 @@ from properboost.cli.file_columns import (
 from properboost.cli.output import note, show
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
-from properboost.cli.shared_arguments import add_file, add_force, add_model, add_threads
+from properboost.cli.shared_arguments import (
+    add_file,
+    add_force,
+    add_model,
+    add_threads,
+    read_level,
+)
 from properboost.cli.shared_work import check_output, load_named, make_reader
 from properboost.estimators.least_cost import unwrap
 from properboost.report.write import write_report
@@ -131,7 +137,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         metavar="LEVEL",
-        type=float,
+        type=read_level,
         default=0.9,
         help="confidence level of intervals (default: %(default)s)",
     )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from properboost.cli.csv_table import MISSING
+from properboost.parameters import checks
 
 __all__ = [
     "SPELLINGS",
@@ -16,6 +17,7 @@ __all__ = [
     "add_model",
     "add_threads",
     "misuse_if_wrong",
+    "read_level",
 ]
 
 SPELLINGS = ("decimal", "thousands", "units", "brackets")
@@ -122,6 +124,14 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="threads (default: one for every CPU this process may use, or OMP_NUM_THREADS)",
     )
+
+
+def read_level(text: str) -> float:
+    """Return a confidence level."""
+    try:
+        return checks.level("it", float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}") from None
 
 
 def _separator(text: str) -> str:

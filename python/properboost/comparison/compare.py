@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
 
 from properboost.comparison.estimates import Sample, Statistic
 from properboost.comparison.result import RESERVED, Columns, Comparison, Contrast
 from properboost.comparison.scores import Predictions, calibrate, score
 from properboost.data.labels import find_classes, read_groups
 from properboost.data.weights import read_weights
+from properboost.estimators.any_classifier import require_classifier, require_fitted
 from properboost.parameters import checks
 
 __all__ = ["compare", "compare_predictions", "predict", "read_models"]
@@ -125,8 +125,7 @@ def compare_predictions(
 ) -> Comparison:
     """Compare two models' predictions of the same rows; the parameters are those of `compare`."""
     checks.integer("n_disagreements", n_disagreements, 0)
-    if not 0.0 < checks.between("confidence_level", confidence_level, 0.0, 1.0) < 1.0:
-        raise ValueError(f"confidence_level must be above 0 and below 1; got {confidence_level!r}")
+    checks.level("confidence_level", confidence_level)
     n_rows = len(predictions[0].probability)
     codes = find_classes(y, n_rows, classes)
     weight = read_weights(sample_weight, codes)
@@ -162,17 +161,20 @@ def compare_predictions(
 def read_models(models: Any) -> tuple[tuple[str, str], tuple[Any, Any]]:
     """Return two names and two fitted models."""
     named = models if isinstance(models, Mapping) else None
-    pair = list(models.values() if named is not None else models)
+    if named is None and not isinstance(models, list | tuple):
+        raise TypeError(
+            f"models must be a list of two classifiers, or a dict of their names to them; got "
+            f"{models!r}"
+        )
+    pair = list(models if named is None else named.values())
     names = [str(name) for name in (DEFAULT_NAMES if named is None else named)]
     if len(pair) != 2 or len(set(names)) != 2:
         raise ValueError(f"models must be two, of different names; got {len(pair)}")
     if taken := RESERVED & set(names):
         raise ValueError(f"models must not have the names of columns; got {min(taken)!r}")
     for model in pair:
-        if not hasattr(model, "predict_proba"):
-            raise TypeError(f"models must have predict_proba; got a {type(model).__name__}")
-        if not hasattr(model, "classes_"):
-            raise NotFittedError(f"models must be fitted; this {type(model).__name__} is not")
+        require_classifier("each of models", model)
+        require_fitted("each of models", model)
     first, second = (np.asarray(model.classes_).tolist() for model in pair)
     if first != second:
         raise ValueError(f"models must have the same classes; got {first} and {second}")

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from properboost.comparison.estimates import Estimate
 from properboost.comparison.scores import GREATER_IS_BETTER
+from properboost.parameters import checks
+from properboost.scoring import spell_score
 
 __all__ = ["RESERVED", "Columns", "Comparison", "Contrast"]
 
@@ -109,13 +111,22 @@ class Comparison:
         Returns
         -------
         str
+
+        Raises
+        ------
+        ValueError
+            If there is no such score.
         """
+        checks.choice("score", score, [*self.contrasts])
         _, low, high = _unpack(self.contrasts[score].difference)
         if not (low > 0.0 or high < 0.0):
             return "unclear"
         return self.names[int((low > 0.0) == (score in GREATER_IS_BETTER))]
 
     # -- words ------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         parts = [self._describe_scores(), self._describe_calibration(), self._describe_decisions()]
@@ -129,10 +140,10 @@ class Comparison:
         head = ["score", first, second, "difference", f"{level} interval", "better"]
         rows = [
             [
-                _name(score),
+                spell_score(score),
                 *(f"{_unpack(estimate)[0]:.4f}" for estimate in contrast[:2]),
                 f"{contrast.difference.value:+.4f}",
-                f"{contrast.difference.low:+.4f} to {contrast.difference.high:+.4f}",
+                _write_interval(contrast.difference, "+.4f"),
                 self.find_better(score),
             ]
             for score, contrast in self.contrasts.items()
@@ -147,7 +158,10 @@ class Comparison:
     def _describe_calibration(self) -> str:
         head = ["calibration", *(word for name in self.names for word in (name, "interval"))]
         rows = [
-            [_name(quantity), *(word for estimate in contrast[:2] for word in _word(estimate))]
+            [
+                spell_score(quantity),
+                *(word for estimate in contrast[:2] for word in _word(estimate)),
+            ]
             for quantity, contrast in self.calibrations.items()
         ]
         return _align([head, *rows])
@@ -169,7 +183,9 @@ class Comparison:
         rows = [
             [_write(value) for value in values] for values in zip(*columns.values(), strict=True)
         ]
-        head = f"Rows that disagree most (of all, the mean distance is {self.mean_distance:.3f}):"
+        head = (
+            f"Rows that disagree most (the mean distance of all rows is {self.mean_distance:.3f}):"
+        )
         return f"{head}\n{_align([[*columns], *rows])}"
 
 
@@ -188,12 +204,15 @@ def _unpack(estimate: Estimate) -> tuple[float, float, float]:
     return estimate.value, estimate.low, estimate.high
 
 
-def _name(score: str) -> str:
-    return score.replace("_", " ").replace("roc auc", "ROC AUC").replace("brier", "Brier")
-
-
 def _word(estimate: Estimate) -> tuple[str, str]:
-    return f"{estimate.value:.3f}", f"{estimate.low:.3f} to {estimate.high:.3f}"
+    return f"{estimate.value:.3f}", _write_interval(estimate, ".3f")
+
+
+def _write_interval(estimate: Estimate, form: str) -> str:
+    """Return the ends of an interval; of one row, unit or class there may be none."""
+    if not estimate.is_known:
+        return "unknown"
+    return f"{estimate.low:{form}} to {estimate.high:{form}}"
 
 
 def _write(value: Any) -> str:

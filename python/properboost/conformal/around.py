@@ -128,5 +128,6 @@ class AroundClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ig
         -------
         ndarray of shape (n_rows,)
         """
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[most_probable]
         return labels

@@ -16,6 +16,7 @@ from properboost.conformal.calibration_scores import (
 )
 from properboost.conformal.held_out import HeldOut
 from properboost.conformal.scores import SCORES, ScoreName, draw_uniform
+from properboost.data.labels import read_groups
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
 
@@ -190,7 +191,7 @@ class ConformalClassifier(AroundClassifier):
         ValueError
             If an argument is not allowed, or `fit` had no row of a subgroup.
         """
-        level = check_level(confidence_level)
+        level = checks.level("confidence_level", confidence_level)
         probability = self._predict_all(X)
         cells = self._find_cells(subgroups, probability.shape[1])
         limits = self._find_limits(level, cells)
@@ -226,43 +227,29 @@ class ConformalClassifier(AroundClassifier):
         return np.stack([limits[cell] for cell in cells], axis=1)
 
 
-def check_level(confidence_level: object) -> float:
-    """Return a confidence level above 0 and below 1."""
-    level = checks.finite("confidence_level", confidence_level)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
-    return level
-
-
 def _read_subgroups(subgroups: Any, n_rows: int) -> tuple[NDArray[Any] | None, NDArray[np.intp]]:
     """Return the distinct subgroups, and the position of each row's."""
-    if subgroups is None:
+    entries = read_groups(subgroups, n_rows, "subgroups")
+    if entries is None:
         return None, np.zeros(n_rows, dtype=np.intp)
-    values, subgroup = np.unique(_as_array(subgroups, n_rows), return_inverse=True)
+    values, subgroup = np.unique(entries, return_inverse=True)
     return values, subgroup
 
 
 def _find_subgroups(subgroups: Any, n_rows: int, known: NDArray[Any] | None) -> NDArray[np.intp]:
     """Return the position among the known ones of each row's subgroup."""
-    if (subgroups is None) != (known is None):
-        wanted = "given, as in fit" if known is not None else "None, because fit had none"
-        raise ValueError(f"subgroups must be {wanted}; got {subgroups!r}")
-    if known is None:
+    values = read_groups(subgroups, n_rows, "subgroups")
+    if known is None and values is not None:
+        raise ValueError(
+            f"subgroups must be None, because fit had none; got a {type(subgroups).__name__}"
+        )
+    if known is None or values is None:
+        if known is not None:
+            raise ValueError("subgroups must be given, as in fit; got None")
         return np.zeros(n_rows, dtype=np.intp)
-    values = _as_array(subgroups, n_rows)
     unknown = np.setdiff1d(values, known)
     if len(unknown):
         raise ValueError(
             f"subgroups must be among those of fit, {known.tolist()}; got {unknown.tolist()[0]!r}"
         )
     return np.searchsorted(known, values)
-
-
-def _as_array(subgroups: Any, n_rows: int) -> NDArray[Any]:
-    values = np.asarray(subgroups)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"subgroups must have an entry for each of the {n_rows} rows of X; got shape "
-            f"{values.shape}"
-        )
-    return values

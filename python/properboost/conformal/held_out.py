@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted
 
 from properboost.data.frames import take_rows
 from properboost.data.labels import find_classes, read_groups, read_labels
 from properboost.data.lending import lend
+from properboost.estimators.any_classifier import require_classifier, require_fitted
 from properboost.parameters.splitters import CV
 
 __all__ = ["HeldOut", "hold_out"]
+
+_ADVICE = ": fit it to other rows than these, or set cv=5 for models of folds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,37 +39,22 @@ def hold_out(estimator: Any, cv: CV | None, X: Any, y: Any, groups: Any = None) 
 
     Raises
     ------
+    NotFittedError
+        If the estimator is not fitted and there is no `cv`.
     ValueError
-        If the estimator is not fitted and there is no `cv`, a split trains without a class, or the
-        folds do not have every row once.
+        If a split trains without a class, or the folds do not have every row once.
     """
-    _check_classifier(estimator)
+    require_classifier("estimator", estimator)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have the shape (n_rows, n_features); got {tuple(X.shape)}")
     n_rows = int(X.shape[0])
     if cv is None:
-        model = _require_fitted(estimator)
-        class_of_row = find_classes(y, n_rows, model.classes_)
-        return [HeldOut(model, np.arange(n_rows), class_of_row, model.predict_proba(X))]
+        require_fitted("estimator", estimator, _ADVICE)
+        class_of_row = find_classes(y, n_rows, estimator.classes_)
+        return [HeldOut(estimator, np.arange(n_rows), class_of_row, estimator.predict_proba(X))]
     labels = read_labels(y, n_rows)
     return list(_fit_folds(estimator, cv, X, labels, read_groups(groups, n_rows)))
-
-
-def _check_classifier(estimator: Any) -> None:
-    """Refuse an estimator without probabilities."""
-    is_classifier = hasattr(estimator, "predict_proba") and hasattr(estimator, "fit")
-    if not is_classifier or isinstance(estimator, type):
-        raise TypeError(f"estimator must be a classifier with predict_proba; got {estimator!r}")
-
-
-def _require_fitted(estimator: Any) -> Any:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError as error:
-        raise ValueError(
-            f"estimator must be fitted, to other rows than these, with cv=None; got {estimator!r}: "
-            "fit it, or set cv=5 for models of folds"
-        ) from error
-    return estimator
 
 
 def _fit_folds(

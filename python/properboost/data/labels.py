@@ -10,7 +10,7 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.label_array import read_label_array
-from properboost.data.libraries import is_a
+from properboost.data.libraries import is_a, is_missing
 from properboost.data.table import CodedLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
@@ -275,16 +275,24 @@ def refuse_several_classes(classes: NDArray[Any]) -> None:
         )
 
 
-def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """Check the groups of rows."""
+def read_groups(groups: Any, n_rows: int, name: str = "groups") -> NDArray[Any] | None:
+    """Check the groups of rows: a missing one is refused, as it may be any of them."""
     if groups is None:
         return None
     group_of = np.asarray(groups)
     if group_of.shape != (n_rows,):
         raise ValueError(
-            f"groups must have an entry for each of the {n_rows} rows of X; got shape "
+            f"{name} must have an entry for each of the {n_rows} rows of X; got shape "
             f"{group_of.shape}"
         )
+    missing = np.zeros(n_rows, dtype=bool)
+    if group_of.dtype.kind in "fmM":
+        missing = np.isnan(group_of)
+    elif group_of.dtype == object:
+        missing = np.array([is_missing(group) for group in group_of.tolist()], dtype=bool)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"{name} must have no missing entries; row {row} has one")
     return group_of
 
 

@@ -59,6 +59,12 @@ def refuse_column(
 ) -> ColumnError:
     """Return the error of a column of type `kind`, with the line that mends it."""
     advice = _ADVICE[library].get(fault, _ADVICE[library]["other"])(_quote(name))
+    if fault == "text" and library == "numpy":  # all columns have one type, so none is named
+        return ColumnError(
+            f"X: {label} has type {kind} where numbers are expected: if it holds numbers as text, "
+            f"{advice}; if categories, X = X.astype(object), with categorical_features="
+            "'from_dtype'; a model that was fitted on numbers predicts from numbers only"
+        )
     if fault == "text":
         return ColumnError(
             f"X: {label} has type {kind} where numbers are expected: fit with "

@@ -374,6 +374,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
         if to is not None and to not in labels:
             raise ValueError(f"to must be one of {labels}; got {to!r}")
         columns = [*range(self.n_features_in_)] if names is None else names.tolist()
+        if isinstance(keep, str | int):
+            raise TypeError(f"keep must be a list of features; got {keep!r}: write [{keep!r}]")
         fixed = {find_feature(j, names, self.n_features_in_, "keep") for j in keep}
         order = sorted({*range(self.n_features_in_)} - fixed, key=lambda j: columns[j])
         ensemble = self.ensemble_

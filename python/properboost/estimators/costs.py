@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from properboost.data.libraries import is_a
+
 __all__ = ["Costs", "find_threshold", "read_costs", "read_row_costs"]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -19,6 +21,8 @@ def read_costs(costs: Costs, classes: NDArray[Any]) -> Array:
     n = len(classes)
     if costs is None:
         return 1.0 - np.eye(n)
+    if is_a(costs, "pandas", "Series"):
+        costs = costs.to_dict()  # type: ignore[union-attr]
     if isinstance(costs, Mapping):
         labels = classes.tolist()
         if set(costs) != set(labels):
@@ -62,14 +66,15 @@ def _read_numbers(costs: ArrayLike) -> Array:
     except (TypeError, ValueError) as error:
         raise TypeError(f"costs must be numbers; got {costs!r}") from error
     if not np.isfinite(values).all():
-        raise ValueError("costs must be finite numbers")
+        wrong = values[~np.isfinite(values)][0]
+        raise ValueError(f"costs must be finite numbers; got {wrong:g}")
     return values
 
 
 def _spread(of_class: Array) -> Array:
     """Return matrices of costs where every error on a row costs as much, by its class."""
     if (of_class < 0.0).any():
-        raise ValueError("costs of errors must be at least 0")
+        raise ValueError(f"costs of errors must be at least 0; got {of_class.min():g}")
     costs: Array = of_class[..., None] * (1.0 - np.eye(of_class.shape[-1]))
     return costs
 

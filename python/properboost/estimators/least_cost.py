@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from properboost.data.labels import find_classes
 from properboost.data.spelling import Spelling
 from properboost.data.weights import read_weights
+from properboost.estimators.any_classifier import is_fitted, require_classifier
 from properboost.estimators.base import SavingMixin
 from properboost.estimators.costs import Costs, find_threshold, read_costs, read_row_costs
 
@@ -90,6 +91,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         """
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
+        require_classifier("estimator", self.estimator)
         model = clone(self.estimator).fit(X, y, **fit_params)
         read_costs(self.costs, model.classes_)
         self.estimator_ = model
@@ -99,7 +101,8 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
 
     def _find_model(self) -> Any:
         model = getattr(self, "estimator_", self.estimator)
-        if not hasattr(model, "classes_"):
+        require_classifier("estimator", model)
+        if not is_fitted(model):
             raise NotFittedError(
                 "This LeastCostClassifier instance is not fitted yet. Call 'fit', or pass it an "
                 "estimator that is fitted."
@@ -110,7 +113,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         self._find_model()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), "classes_")
+        return is_fitted(getattr(self, "estimator_", self.estimator))
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -269,7 +272,7 @@ def _find_inner(model: LeastCostClassifier) -> Any:
     """Return the fitted estimator, for properties: an AttributeError is that they do not exist."""
     try:
         return model._find_model()
-    except NotFittedError as error:
+    except (NotFittedError, TypeError) as error:
         raise AttributeError(str(error)) from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,8 @@ class RowChanges:
         return len(self.changes)
 
     def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return replace(self, changes=self.changes[row])
         return self.changes[row]
 
     def __iter__(self) -> Iterator[RowChange | None]:
@@ -129,20 +131,33 @@ class RowChanges:
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_features)
+        X : pandas DataFrame or ndarray of shape (n_rows, n_features)
             The rows that were changed.
 
         Returns
         -------
         DataFrame or ndarray
             A copy.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `X` is another kind of table, or has another number of rows.
         """
+        if not (hasattr(X, "iloc") or isinstance(X, np.ndarray)):
+            kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}"
+            raise TypeError(f"X must be a pandas DataFrame or a NumPy array; got a {kind}")
+        if len(X) != len(self.changes):
+            raise ValueError(f"X must have the {len(self.changes)} rows of changes; got {len(X)}")
         changed = X.copy()
         cells = changed.iloc if hasattr(changed, "iloc") else changed
         for row, change in enumerate(self.changes):
             for new in () if change is None else change.features:
                 cells[row, self.columns.index(new.feature)] = new.value
         return changed
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [

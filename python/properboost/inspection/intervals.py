@@ -23,9 +23,7 @@ def count_errors(n_bags: int, confidence_level: float) -> float:
     ValueError
         If the level is not between 0 and 1.
     """
-    level = checks.finite("confidence_level", confidence_level)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
+    level = checks.level("confidence_level", confidence_level)
     return -float(stdtrit(design(n_bags).degrees, 0.5 - level / 2.0))  # finite for every level
 
 

@@ -116,6 +116,14 @@ def share(name: str, value: object) -> float:
     return positive(name, value)
 
 
+def level(name: str, value: object) -> float:
+    """Return a level above 0 and below 1."""
+    number = finite(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must be above 0 and below 1; got {value!r}")
+    return number
+
+
 def smoothing(name: str, value: object) -> float:
     """Check the spread of sums, up to the engine's bound."""
     return between(name, value, 0.0, 10_000.0)

@@ -11,6 +11,7 @@ from properboost.extras import import_extra
 from properboost.metrics import average_ranks
 from properboost.parameters import checks
 from properboost.plots.canvas import ERROR, GUIDE, LINE, SECOND_LINE, find_axes, set_words, write
+from properboost.scoring import spell_score
 from properboost.visible import tell_apart
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     comparison : Comparison
-        The result of `properboost.compare`.
+        The result of `properboost.compare`; a TypeError refuses anything else.
     ax : matplotlib axes, optional
         Where to draw.
 
@@ -41,6 +42,8 @@ def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     ImportError
         If matplotlib is missing.
     """
+    if not isinstance(comparison, Comparison):
+        raise TypeError(f"comparison must be a result of properboost.compare; got {comparison!r}")
     ax = find_axes(ax)
     first, second = (write(name, 28) for name in comparison.names)
     colors = dict(zip(comparison.names, (LINE, SECOND_LINE), strict=True))
@@ -54,7 +57,7 @@ def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
         ax.plot([low, high], [place, place], color=color, linewidth=2)
         ax.plot(middle, place, marker="o", color=color)
     words = [
-        "1 - ROC AUC" if name == "roc_auc" else name.replace("_", " ")
+        f"1 - {spell_score(name)}" if name == "roc_auc" else spell_score(name)
         for name in comparison.contrasts
     ]
     set_words(ax, "y", words)
@@ -113,8 +116,7 @@ def plot_critical_differences(
         raise ValueError(f"scores must be of two methods and sets at least; got {table.shape}")
     if len(names) != len(ranks) or len(set(names)) < len(names):
         raise ValueError(f"names must be {len(ranks)}, no two equal; got {list(names)!r}")
-    if not 0.0 < checks.between("alpha", alpha, 0.0, 1.0) < 1.0:
-        raise ValueError(f"alpha must be above 0 and below 1; got {alpha!r}")
+    checks.level("alpha", alpha)
     ax = find_axes(ax)
     posthocs = import_extra("scikit_posthocs", "critical differences need", "comparisons")
     p_values = posthocs.posthoc_nemenyi_friedman(table.T)

@@ -35,6 +35,8 @@ def plot_importance(clf: Any, ax: "Axes | None" = None, *, n_features: int = 20)
     ------
     ImportError
         If matplotlib is missing.
+    TypeError
+        If `clf` is of a class without importances, as a pipeline is.
     AttributeError
         If the model has no importances, as a compact model of trees.
 
@@ -43,6 +45,9 @@ def plot_importance(clf: Any, ax: "Axes | None" = None, *, n_features: int = 20)
     plot_shape_functions : The effects of features, whose size importances are.
     """
     most = checks.integer("n_features", n_features, 1, checks.LARGEST_INT)
+    if not hasattr(type(clf), "feature_importances_"):
+        advice = ": pass its last step, pipeline[-1]" if hasattr(clf, "steps") else ""
+        raise TypeError(f"clf must have feature_importances_; got a {type(clf).__name__}{advice}")
     importances = np.asarray(clf.feature_importances_)
     shown = np.argsort(-importances, kind="stable")[:most]
     labels = label_features(clf)

@@ -6,7 +6,7 @@ import numpy as np
 
 from properboost.parameters.kinds import Scoring
 from properboost.plots.canvas import GUIDE, LINE, SECOND_LINE, find_axes, set_words, write
-from properboost.scoring import name_score
+from properboost.scoring import name_score, spell_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,13 @@ def plot_search(search: _Search, ax: "Axes | None" = None) -> "Axes":
     ------
     ImportError
         If matplotlib is missing.
+    TypeError
+        If `search` is not a fitted search.
     ValueError
         If the search compared no families.
     """
+    if not hasattr(search, "family_results_"):
+        raise TypeError(f"search must be a fitted ProperBoostClassifierCV; got {search!r}")
     families = search.family_results_
     if families is None:
         raise ValueError("search must have compared families; it has effort=None")
@@ -65,7 +69,7 @@ def plot_search(search: _Search, ax: "Axes | None" = None) -> "Axes":
     )
     ax.set_ylim(len(names) - 0.5, -0.5)
     score = name_score(search.scoring).removeprefix("neg_")
-    ax.set_xlabel(f"{write(score)} behind the best")
+    ax.set_xlabel(f"{write(spell_score(score))} behind the best")
     _write_costs(ax, [_describe_cost(families, k) for k in order])
     return ax
 

@@ -11,7 +11,7 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.probabilities import log_losses
 from properboost.parameters.declare import read_parameter
 from properboost.plots.canvas import LINE, SECOND_LINE, find_axes, find_style, name_line, write
-from properboost.scoring import name_score
+from properboost.scoring import name_score, spell_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,16 @@ def plot_training(
     ------
     ImportError
         If matplotlib is missing.
+    TypeError
+        If `data` is no mapping.
     ValueError
         If the model is compact, and has no rounds.
     """
+    if not isinstance(data, Mapping | None):
+        raise TypeError(
+            "data must be a dict of names to (X, y), such as {'training': (X, y)}; got a "
+            f"{type(data).__name__}"
+        )
     ax = find_axes(ax)
     if data is None:
         _plot_risk(clf, ax)
@@ -105,5 +112,5 @@ def _plot_validation(clf: BoostedClassifier, ax: "Axes") -> None:
     style: dict[str, Any] = {"color": SECOND_LINE, "linestyle": "--"}
     right.plot(rounds * np.arange(1, len(scores) + 1), sign * scores, **style)
     words = "log loss" if sign < 0.0 else name
-    right.set_ylabel(f"validation {write(words)}", color=SECOND_LINE)
+    right.set_ylabel(f"validation {write(spell_score(words))}", color=SECOND_LINE)
     ax.yaxis.label.set_color(LINE)

@@ -20,7 +20,7 @@ class ReportOptions:
     purpose, model_source, data_source, date : str, optional
         Facts for the head of the page: the purpose of the model and its cases; who fitted it, when
         and on which rows; the source and the time of the test rows; the date of the report.  The
-        page shows "not stated" where they are missing.
+        page lists those that are missing at its end.
     groups : sequence, mapping or table, optional
         The columns of groups whose errors, predictions and probabilities are compared: names or
         positions of features, or further columns with the rows of `X`, by name.  An empty one
@@ -76,10 +76,7 @@ class ReportOptions:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        level = checks.between("confidence_level", self.confidence_level, 0.0, 1.0)
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"confidence_level must be above 0 and below 1; got {level!r}")
-        self._set("confidence_level", level)
+        self._set("confidence_level", checks.level("confidence_level", self.confidence_level))
         for name in ("max_features", "max_pairs", "max_rows", "random_state"):
             self._set(name, checks.integer(name, getattr(self, name), 0))
 
