@@ -76,7 +76,6 @@ def test_equal_names_are_distinguished(names):
 # -- messages -------------------------------------------------------------------------------------
 
 RED = "\x1b[31mred"
-DATE = np.datetime64("2020-01-01", "s")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +97,9 @@ MESSAGES = {
     "added": lambda model, X, y: model.predict(X.assign(**{f"z{RED}": 1.0})),
     "renamed": lambda model, X, y: model.predict(X.rename(columns={"b": f"y{RED}"})),
     "twice": lambda model, X, y: pb.ProperBoostClassifier().fit(X.iloc[:, [0, 0]], y),
-    "words": lambda model, X, y: pb.ProperBoostClassifier().fit(X.assign(**{RED: DATE}), y),
+    "dates": lambda model, X, y: pb.ProperBoostClassifier().fit(
+        X.assign(**{RED: np.datetime64("2026-01-01")}), y
+    ),
     "feature": lambda model, X, y: model.shape_function(f"no{RED}"),
     "class": lambda model, X, y: model.shape_function(0, f"no{RED}"),
     "label": lambda model, X, y: model.margins(X, np.full(90, f"no{RED}", dtype=object)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from properboost import _core
 from properboost._core import __version__
 from properboost.parameters.checks import count_threads
+from properboost.parameters.elsewhere import advise_on_name
 
 if TYPE_CHECKING:
     from properboost import (
@@ -194,10 +195,10 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import a public name on its first use."""
-    if name in _MODULES:
+    if name in _MODULES or name == "dask":  # which is not in __all__, because it needs an extra
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advise_on_name(name)}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

@@ -50,7 +50,7 @@ def show_progress(
         report_stage(total, math.nan)
         return
     stream = find_stderr()
-    if verbose == 0 or stream is None:
+    if verbose <= 0 or stream is None:
         yield None
         return
     try:

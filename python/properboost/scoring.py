@@ -121,6 +121,7 @@ def _find_scorer(scoring: str | Callable[..., float]) -> Any:
     """Return scikit-learn's scorer; refuse unknown names without the list of all."""
     if isinstance(scoring, str) and scoring not in get_scorer_names():
         near = difflib.get_close_matches(scoring, [*get_scorer_names(), *SHORT_NAMES], n=3)
+        near = [_OTHER_NAMES[scoring]] if scoring in _OTHER_NAMES else near
         guess = f", which may be {' or '.join(map(repr, near))}" if near else ""
         usual = ", ".join(map(repr, [*SHORT_NAMES, *BUILT_IN, *RANKING]))
         raise ValueError(
@@ -192,6 +193,16 @@ RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _avera
 
 SHORT_NAMES: Mapping[str, str] = {"auc": "roc_auc", "logloss": "neg_log_loss"}
 """Other libraries' names of scores, and scikit-learn's; of several classes "auc" is one-vs-rest."""
+
+_OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("log_loss", "binary_logloss", "multi_logloss", "mlogloss"), "neg_log_loss"),
+    **dict.fromkeys(("cross_entropy", "Logloss", "MultiClass", "nll"), "neg_log_loss"),
+    **dict.fromkeys(("error", "merror", "binary_error", "multi_error", "acc"), "accuracy"),
+    **dict.fromkeys(("brier", "brier_score", "BrierScore"), "neg_brier_score"),
+    **dict.fromkeys(("aucpr", "auprc", "pr_auc", "PRAUC"), "average_precision"),
+    **dict.fromkeys(("AUC", "auroc", "rocauc"), "roc_auc"),
+}
+"""Scorers that unknown names stand for in other libraries, or in plain words."""
 
 
 def read_curves(

@@ -3,8 +3,12 @@
 import datetime
 import decimal
 
+import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
 
 from helpers.frames import open_new
 from helpers.label_kinds import KINDS as KINDS_OF_LABELS
@@ -26,6 +30,36 @@ def numbers(table, j):
 def categories(table, j):
     column = table.categorical(j)
     return [None if code < 0 else column.values[code] for code in column.codes]
+
+
+# -- sparse matrices ------------------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(
+    entries=hnp.arrays(
+        st.sampled_from(["f4", "f8", "i2", "i8", "?"]),
+        st.tuples(st.integers(1, 8), st.integers(1, 4)),
+    ),
+    form=st.sampled_from(["csr", "csc", "lil", "dok", "dia", "bsr"]),
+    as_array=st.booleans(),
+)
+def test_sparse_matrices_have_the_columns_of_dense_ones(entries, form, as_array):
+    X = (sparse.coo_array if as_array else sparse.coo_matrix)(entries).asformat(form)
+    table, dense = open_new(X), open_new(X.toarray())
+    assert table.array is None
+    for j in range(X.shape[1]):
+        np.testing.assert_array_equal(numbers(table, j), numbers(dense, j))
+        assert table.numeric(j).dtype == dense.numeric(j).dtype
+        assert categories(table, j) == categories(dense, j)
+    part = table.rows(1, len(entries))
+    np.testing.assert_array_equal(part.values(0), dense.values(0)[1:])
+
+
+def test_entries_of_one_cell_add_up():
+    X = sparse.coo_array(([1.0, 2.0, np.nan], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(numbers(open_new(X), 1), [3.0, 0.0])
+    np.testing.assert_array_equal(numbers(open_new(X), 0), [0.0, np.nan])
 
 
 # -- arrays ---------------------------------------------------------------------------------------

@@ -27,6 +27,12 @@ def read(**values):
     return READER.read(ROW | values).array[0].tolist()
 
 
+def test_a_row_of_a_pandas_table():
+    pandas = pytest.importorskip("pandas")
+    row = pandas.Series({"other": 1, "floor": 1, "town": "Ulm", "size": 1.5})
+    assert READER.read(row).array.tolist() == READ
+
+
 @pytest.mark.parametrize(
     "value",
     [2, 2.0, np.float32(2), np.float16(2), np.int8(2), np.uint64(2), decimal.Decimal(2)],

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.model_selection import StratifiedGroupKFold
 
 import properboost as pb
@@ -49,6 +50,20 @@ def make_rows(n=240):
     X = rng.normal(size=(n, 4)).round(1)
     y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=n) > 0, "yes", "no")
     return X, y, rng.integers(1, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore")
+def test_sparse_and_dense_rows_give_the_same_bits(name):
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((240, 5)) < 0.3, rng.normal(size=(240, 5)).round(1), 0.0)
+    y, groups = np.where(dense[:, 0] + dense[:, 1] > 0.0, "yes", "no"), np.arange(240) // 4
+    rows = sparse.csc_array(dense)
+    arguments = {"groups": groups} if name == "search" else {}
+    model = ESTIMATORS[name]().fit(rows, y, **arguments)
+    same = ESTIMATORS[name]().fit(dense, y, **arguments)
+    for X in (rows, dense, sparse.csr_matrix(dense)):
+        np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(dense))
 
 
 def lock(values):

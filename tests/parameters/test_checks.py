@@ -85,7 +85,7 @@ from helpers.small_problem import fit
         ({"interactions": np.array(5)}, r".*, or a list of pairs .*; got array\(5\) \(ndarray\)"),
         ({"interactions": b"ab"}, r"interactions must be .*, or a list of pairs .*; got b'ab'"),
         ({"interactions": {0, 1}}, r"interactions must be .*, or a list of pairs .*; got \{0, 1\}"),
-        ({"verbose": -1}, "verbose must be at least 0; got -1"),
+        ({"verbose": -2}, "verbose must be at least -1; got -2"),
         ({"verbose": None}, "verbose must be an integer"),
         (
             {"outer_bags": True},

@@ -246,7 +246,7 @@ def test_any_shape_of_an_elastic_net(cancer):
         ({"fit_intercept": "no"}, TypeError, "fit_intercept must be True or False; got 'no'"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"random_state": -1}, ValueError, "random_state must be None, an integer from 0"),
-        ({"verbose": -1}, ValueError, "verbose must be at least 0"),
+        ({"verbose": -2}, ValueError, "verbose must be at least -1"),
         ({"ridge_matrix": np.eye(3)}, ValueError, r"must have shape \(2, 2\).*got \(3, 3\)"),
         ({"ridge_matrix": [[1], [0, 1]]}, ValueError, "ridge_matrix must be .*different lengths"),
         ({"ridge_matrix": [["1", "0"], ["0", "1"]]}, ValueError, "array of numbers; got .*<U1"),

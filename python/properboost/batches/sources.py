@@ -121,6 +121,11 @@ def _open_files(paths: list[str], columns: list[str] | None) -> Begin:
             opened.append(datasets.dataset(path, format="parquet"))
         except FileNotFoundError as error:  # its message has control characters unescaped
             raise FileNotFoundError(f"source must exist; there is no {path!r}") from error
+        except arrow.ArrowInvalid as error:
+            raise ValueError(
+                f"source must be a Parquet file or a folder of them; got {path!r}: other files are "
+                f"read in pieces, such as lambda: pandas.read_csv({path!r}, chunksize=100_000)"
+            ) from error
     files = [(path, dataset.filesystem) for dataset in opened for path in dataset.files]
     keys = PartitionKeys.find([path for path, _ in files], _find_root(paths, opened))
     marks: dict[str, tuple[int, int]] = {}

@@ -5,7 +5,7 @@ libraries is imported here: a table of a library exists only once its user impor
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from os import PathLike
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.cached import cached_property
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
 from properboost.data.names import check_names, keep_names, name_columns
 from properboost.data.refusals import ColumnError, Fault, Library, refuse_column
@@ -83,6 +84,33 @@ class RowTable(_ArrayTable):
     def rows(self, start: int, stop: int) -> "RowTable":
         """Return the rows from `start` to `stop`, not copied."""
         return RowTable(self.source[start:stop])
+
+
+class _SparseTable(InputTable):
+    """A matrix of SciPy in CSR format: 0 where nothing is stored.
+
+    A column is dense only while it is read, so bins need no dense table of numbers.
+    """
+
+    @cached_property
+    def _by_column(self) -> Any:
+        return self.source.tocsc()
+
+    def declares_categorical(self, _: int) -> bool:
+        return False
+
+    def numeric(self, j: int) -> Column:
+        return _numbers(self.values(j), self.label(j))
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        return factorize(self.values(j), self.label(j))
+
+    def values(self, j: int) -> Column:
+        column: Column = self._by_column[:, [j]].toarray()[:, 0]
+        return column
+
+    def rows(self, start: int, stop: int) -> "_SparseTable":
+        return _SparseTable(self.source[start:stop], None)
 
 
 class _PandasTable(InputTable):
@@ -345,8 +373,12 @@ def open_table(model: Any, X: Any, *, reset: bool) -> InputTable:
     frame = open_frame(X)
     if frame is None:
         _check_in_memory(X)
-        array = _validate(model, X, reset=reset, dtype=None, ensure_all_finite=False)
-        return _ArrayTable(array)
+        _refuse_mappings(X)
+        checked = _validate(
+            model, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse="csr"
+        )
+        is_dense = isinstance(checked, np.ndarray)
+        return _ArrayTable(checked) if is_dense else _SparseTable(checked, None)
     _check_columns(model, frame, reset=reset)
     _refuse_empty(model, frame)
     return frame
@@ -471,8 +503,19 @@ def _check_in_memory(X: Any) -> None:
         classifiers = "properboost.dask has classifiers of Dask collections; " if in_dask else ""
         raise TypeError(
             f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: "
-            f"{classifiers}fit reads rows in batches as pb.QuantizedTable.from_batches, and "
-            "pb.batches predicts it"
+            f"{classifiers}fit(pb.QuantizedTable.from_batches(source, label=...)) reads rows in "
+            "batches, as those of Parquet files, and pb.batches predicts them"
+        )
+
+
+def _refuse_mappings(X: Any) -> None:
+    """Refuse rows that are dicts: only scorers read them, and scikit-learn's error is another."""
+    entry = X[0] if isinstance(X, list | tuple) and len(X) else X
+    if isinstance(entry, Mapping) and not hasattr(entry, "tocsr"):  # a sparse matrix may be a dict
+        raise ValueError(
+            f"X must be a table; got {'rows' if entry is not X else 'a row'} as "
+            f"{type(entry).__name__}: pass pandas.DataFrame({'X' if entry is not X else '[X]'}), "
+            "or let model.compile() score them"
         )
 
 

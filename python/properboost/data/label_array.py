@@ -54,7 +54,11 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     """
     from sklearn.utils.validation import column_or_1d  # on use: servers have no labels
 
-    labels: NDArray[Any] = y if is_plain(y, 1) else column_or_1d(_make_array(y, name), warn=True)
+    labels: NDArray[Any] = y
+    if not is_plain(y, 1):
+        array = _make_array(y, name)
+        _refuse_columns(getattr(array, "shape", ()), name)
+        labels = column_or_1d(array, warn=True)
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype == object:
@@ -64,6 +68,16 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     if labels.dtype.kind == "f" and labels.dtype.itemsize > 8:
         return _as_double(labels, name)
     return labels if labels.dtype.isnative else labels.astype(labels.dtype.newbyteorder("="))
+
+
+def _refuse_columns(shape: tuple[int, ...], name: str) -> None:
+    """Refuse labels of several columns, with the lines for both meanings of columns."""
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"{name} should be a 1d array, got an array of shape {shape} instead: several labels "
+            "of a row need sklearn.multioutput.MultiOutputClassifier(model), and a column for each "
+            f"class becomes labels by numpy.argmax({name}, axis=1)"
+        )
 
 
 def _make_array(y: Any, name: str) -> Any:

@@ -14,7 +14,7 @@ from properboost.data.frames import (
     factorize,
     take_single_row,
 )
-from properboost.data.libraries import is_missing
+from properboost.data.libraries import is_a, is_missing
 from properboost.data.names import ColumnNames, write_name
 
 __all__ = ["RowReader"]
@@ -53,6 +53,8 @@ class RowReader:
         """Read a mapping, a list of mappings, or a table of one row; anything else is returned."""
         if isinstance(X, Mapping):
             rows = [self._encode(self._look_up(X))]
+        elif is_a(X, "pandas", "Series"):  # a row of a frame, as iloc and iterrows have it
+            rows = [self._encode(self._look_up(dict(X.items())))]
         elif not self._as_text and (values := take_single_row(X, self.names)) is not None:
             rows = [self._encode(values)]
         elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):

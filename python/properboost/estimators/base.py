@@ -109,6 +109,7 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:

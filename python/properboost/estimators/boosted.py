@@ -37,6 +37,7 @@ from properboost.models.interactions import PairBins
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.terms import Features, Terms
 from properboost.parameters import checks
+from properboost.parameters.elsewhere import AdvisesMixin
 from properboost.parameters.rows import ClassifierParameters
 
 __all__ = ["BoostedClassifier"]
@@ -44,7 +45,7 @@ __all__ = ["BoostedClassifier"]
 By: TypeAlias = Literal["feature", "term"]
 
 
-class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin):
+class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, AdvisesMixin):
     """A fitted boosted classifier, with predictions, explanations and files."""
 
     validation_scores_: NDArray[np.float64]

@@ -15,6 +15,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
 from properboost.models.ensemble import Ensemble
 from properboost.parameters import checks
+from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.kinds import Coupling
 
 __all__ = ["PredictingMixin"]
@@ -58,6 +59,7 @@ class PredictingMixin:
         raw = self.ensemble_.raw_predictions(table, n_threads)
         return self._decide(raw if base is None else raw + base)
 
+    @advise_callers
     def predict_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the probabilities of the classes, through the inverse link of the tuned loss.
 
@@ -94,6 +96,7 @@ class PredictingMixin:
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
 
+    @advise_callers
     def predict(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[Any]:
         """Return the predicted labels.
 

@@ -34,6 +34,7 @@ from properboost.models.ensemble import Ensemble
 from properboost.models.fitted_model import FittedModel
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import ComponentSupport, estimator, read_parameter
+from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.rows import VerboseParameters, read_binning
 
 __all__ = ["ProperBoostClassifier"]
@@ -126,6 +127,7 @@ class ProperBoostClassifier(
     (569, 2)
     """
 
+    @advise_callers
     @with_callbacks
     def fit(
         self,

@@ -19,6 +19,8 @@ _NAMED: list[type[MarginLoss]] = [
     if isinstance(loss, type) and issubclass(loss, MarginLoss) and loss is not MarginLoss
 ]
 
+OBJECTS = "a loss object, such as GLog(), or one of your own by pb.losses.from_pdf"
+
 # The class of every loss that has a name.
 LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType({loss.name: loss for loss in _NAMED})
 
@@ -59,7 +61,7 @@ def get_loss(
         return loss
     if isinstance(loss, Elicitation):
         raise ValueError(f"loss={loss!r} is a curve to draw, and no model can be trained with it")
-    read = or_else(partial(choice, known=list(LOSSES)), "a loss object, such as GLog()")
+    read = or_else(partial(choice, known=list(LOSSES)), OBJECTS)
     make: Callable[..., MarginLoss] = LOSSES[read("loss", loss)]
     known = [field.name for field in fields(LOSSES[loss]) if field.name != "gain"]  # type: ignore[arg-type]
     unknown = [name for name in loss_parameters if name not in known]

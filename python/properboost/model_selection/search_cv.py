@@ -32,6 +32,7 @@ from properboost.model_selection.space import Classifier
 from properboost.models.bag_design import BagPlan
 from properboost.models.fitted_model import FittedModel
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
+from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
 
 __all__ = ["ProperBoostClassifierCV"]
@@ -145,6 +146,7 @@ class ProperBoostClassifierCV(
 
     _classifier = Classifier(ProperBoostClassifier, check_parameters, find_loss)
 
+    @advise_callers
     def fit(
         self,
         X: Any,

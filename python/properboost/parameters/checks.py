@@ -5,6 +5,7 @@ import numbers
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -36,6 +37,7 @@ __all__ = [
     "seed",
     "share",
     "smoothing",
+    "verbosity",
 ]
 
 T = TypeVar("T")
@@ -81,6 +83,13 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return number
+
+
+def verbosity(name: str, value: object) -> int:
+    """Return the reports of a fit as an int of at least 0: booleans and -1 mean 1 and 0."""
+    if isinstance(value, bool):
+        return int(value)
+    return max(integer(name, value, -1), 0)
 
 
 def is_integer(value: object) -> bool:
@@ -135,7 +144,10 @@ def choice(name: str, value: object, known: Sequence[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be one of {names}; got {_describe(value)}")
     if value not in known:
-        raise ValueError(f"{name} must be one of {names}; got {value!r}")
+        # By name, at an error only: servers start without the words.
+        ours = import_module("properboost.parameters.words").VALUES.get(value)
+        advice = f", which is {ours!r} here" if ours in known else ""
+        raise ValueError(f"{name} must be one of {names}; got {value!r}{advice}")
     return value
 
 

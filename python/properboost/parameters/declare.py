@@ -275,7 +275,9 @@ class ComponentSupport:
         for name in params:
             owner, _, field = name.partition("__")
             if owner not in known:
-                raise ValueError(_describe_unknown(type(self).__name__, name, known))
+                words = import_module("properboost.parameters.words")
+                problem = _describe_unknown(type(self).__name__, name, known)
+                raise ValueError(problem + words.nest(name, known))
             if field:
                 nested.setdefault(owner, {})[field] = params[name]
             else:

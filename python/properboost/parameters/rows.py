@@ -101,8 +101,8 @@ class VerboseParameters:
 
     verbose: int = parameter(
         default=0,
-        check=partial(checks.integer, low=0),
-        doc="1 shows the rounds and the training risk on stderr.",
+        check=checks.verbosity,
+        doc="1 shows the rounds and the training risk on stderr; 0, False and -1 show nothing.",
     )
 
 

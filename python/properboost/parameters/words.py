@@ -275,7 +275,9 @@ RENAMED = {"histogram": "table", "monomial": "rule"}
 
 VALUES = {
     **RENAMED,
-    "log_loss": "glog",
+    **dict.fromkeys(("log_loss", "logloss", "binary_logloss", "cross_entropy"), "glog"),
+    **dict.fromkeys(("logistic", "deviance", "binary", "binary:logistic", "Logloss"), "glog"),
+    **dict.fromkeys(("multiclass", "multi:softprob", "multi:softmax", "MultiClass"), "glog"),
     "lossguide": "best_first",
     "Lossguide": "best_first",
     "SymmetricTree": "symmetric",
@@ -341,6 +343,17 @@ def advise(name: str, known: Collection[str], value: object = None) -> str:
     if ours:
         return ours
     return _advise_on_keyword(name, known) or _guess(name, known) or _list_known(known)
+
+
+def nest(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence with the nested name of an object's field, or an empty one."""
+    for owner, classes in OBJECTS.items():
+        of = [cls for cls in classes if name in _list_fields(cls)]
+        if of and owner in known and "early_stopping" in known:
+            cls = getattr(import_module("properboost"), of[0])
+            part = repr(cls.name) if hasattr(cls, "name") else f"pb.{of[0]}()"
+            return f", or in set_params and grids {owner}__{name}=... of {owner}={part}"
+    return ""
 
 
 def _advise_on_keyword(name: str, known: Collection[str]) -> str:

@@ -1,0 +1,138 @@
+"""Answers to arguments of methods, and to attributes, that only other libraries have."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+__all__ = [
+    "ARGUMENTS",
+    "ATTRIBUTES",
+    "NAMES",
+    "AdvisesMixin",
+    "advise_callers",
+    "advise_on_name",
+]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+ARGUMENTS = {
+    "raw_score": "decision_function(X)",
+    "output_margin": "decision_function(X)",
+    "prediction_type": "predict(X), predict_proba(X) or decision_function(X)",
+    "pred_contrib": "contributions(X)",
+    "pred_contribs": "contributions(X)",
+    "num_iteration": "staged_predict_proba(X)",
+    "iteration_range": "staged_predict_proba(X)",
+    "ntree_limit": "staged_predict_proba(X)",
+    "ntree_end": "staged_predict_proba(X)",
+}
+"""The replacements of other libraries' arguments of predictions."""
+
+ATTRIBUTES = {
+    "partial_fit": "fit with warm_start=True and a larger n_estimators, also on new rows",
+    "evals_result_": "validation_scores_, and history_ of the training rows",
+    "evals_result": "validation_scores_, and history_ of the training rows",
+    "validation_score_": "validation_scores_",
+    "train_score_": "history_['risk']",
+    "loss_curve_": "history_['risk']",
+    "best_iteration_": "n_iter_",
+    "best_iteration": "n_iter_",
+    "best_ntree_limit": "n_iter_",
+    "n_estimators_": "n_iter_",
+    "tree_count_": "n_iter_",
+    "feature_name_": "feature_names_in_",
+    "feature_names_": "feature_names_in_",
+    "term_importances": "feature_importances_, and terms_",
+    "booster_": "the estimator itself",
+    "get_booster": "the estimator itself",
+    "get_feature_importance": "feature_importances_, or contributions(X) of rows",
+    "term_scores_": "shape_function(feature)",
+    "eval_terms": "contributions(X)",
+    "predict_with_uncertainty": "predict_interval(X), with outer_bags",
+    "get_score": "feature_importances_",
+    "save": "save_model(path)",
+    "load": "pb.load_model(path)",
+    "load_model": "pb.load_model(path)",
+    "to_json": "save_model(path), whose files are JSON",
+    "report": "pb.report.write_report(model, X, y, path)",
+    "to_onnx": "pb.export.to_onnx(model)",
+    "to_sql": "pb.export.to_sql(model)",
+    "plot_importance": "pb.plots.plot_importance(model)",
+    "plot_tree": "describe_tree(k)",
+}
+"""The replacements of other libraries' attributes and methods."""
+
+NAMES = {
+    "load": "pb.load_model(path)",
+    "save": "model.save_model(path)",
+    "train": "pb.ProperBoostClassifier(...).fit(X, y)",
+    "cv": "pb.ProperBoostClassifierCV(...).fit(X, y)",
+    "Booster": "pb.load_model(path)",
+    "Dataset": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
+    "DMatrix": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
+    "Pool": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
+    "plot_importance": "pb.plots.plot_importance(model)",
+    "plot_metric": "pb.plots.plot_training(model)",
+    "plot_tree": "model.describe_tree(k)",
+    "DaskProperBoostClassifier": "properboost.dask.DaskProperBoostClassifier",
+    "ProperBoostRegressor": "another library: properboost has no regression",
+    "ProperBoostRanker": "another library: properboost has no ranking",
+}
+"""The replacements of other libraries' public names."""
+
+
+def advise_on_name(name: str) -> str:
+    """Return the end of the sentence about an unknown public name."""
+    return f": use {NAMES[name]}" if name in NAMES else ""
+
+
+def advise_callers(method: Method) -> Method:
+    """Return a method whose error for an unknown keyword names the replacement."""
+    known = inspect.signature(method).parameters
+
+    @wraps(method)
+    def advised(self: Any, *values: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in known:
+                called = f"{type(self).__name__}.{method.__name__}"
+                advice = _advise_on_argument(self, method.__name__, name, list(known))
+                raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{advice}")
+        return method(self, *values, **keywords)
+
+    return cast("Method", advised)
+
+
+class AdvisesMixin:
+    """A class whose error for other libraries' attributes names the replacement."""
+
+    if not TYPE_CHECKING:  # type checkers would no longer see that an attribute is missing
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ATTRIBUTES:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}: use "
+                    f"{ATTRIBUTES[name]}",
+                    name=name,
+                    obj=self,
+                )
+            # Again, because the error of a property got lost.
+            return object.__getattribute__(self, name)
+
+
+def _advise_on_argument(model: Any, method: str, name: str, known: Sequence[str]) -> str:
+    """Return the end of the sentence about an unknown argument of a method."""
+    if method != "fit":
+        return f": use {ARGUMENTS[name]}" if name in ARGUMENTS else ""
+    if name == "weight":
+        return ": did you mean sample_weight?"
+    if near := get_close_matches(name, known, n=1, cutoff=0.8):
+        return f": did you mean {near[0]}?"
+    parameters = model.get_params(deep=False)
+    if name in parameters:
+        return f": it is a parameter of {type(model).__name__}(...)"
+    # By name, at an error only: servers start without the words.
+    advice = import_module("properboost.parameters.words").advise(name, parameters)
+    return f": {advice}" if advice else ""
