@@ -29,10 +29,6 @@ ELSEWHERE = {
         "comparison/estimates.py", "comparison/recalibration.py", "comparison/result.py",
         "comparison/scores.py",
     ],
-    "conformal/test_classifier.py": [
-        "conformal/around.py", "conformal/around_file.py", "conformal/calibration_scores.py",
-        "conformal/classifier_file.py", "conformal/held_out.py", "conformal/venn_abers_file.py",
-    ],
     "datasets/test_assemble.py": ["datasets/_record.py"],
     "datasets/test_uci.py": ["datasets/_uci_records.py"],
     "batches/test_table_file.py": ["batches/coded_rows.py"],
