@@ -292,6 +292,10 @@ def test_errors_name_the_argument(problem, plain):
         ),
         (lambda: pb.ConformalClassifier(model).fit(X, ["z"] * len(X)), "y must hold labels among"),
         (
+            lambda: pb.ConformalClassifier(model).fit(X, y, groups=np.arange(len(X))),
+            "groups must be None with cv=None",
+        ),
+        (
             lambda: pb.ConformalClassifier(model, conformity_score="raps").fit(X, y),
             "conformity_score must be one of 'lac'",
         ),

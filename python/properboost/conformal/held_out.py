@@ -42,7 +42,8 @@ def hold_out(estimator: Any, cv: CV | None, X: Any, y: Any, groups: Any = None) 
     NotFittedError
         If the estimator is not fitted and there is no `cv`.
     ValueError
-        If a split trains without a class, or the folds do not have every row once.
+        If a split trains without a class, the folds do not have every row once, or there are
+        `groups` without folds.
     """
     require_classifier("estimator", estimator)
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -51,6 +52,8 @@ def hold_out(estimator: Any, cv: CV | None, X: Any, y: Any, groups: Any = None) 
     n_rows = int(X.shape[0])
     if cv is None:
         require_fitted("estimator", estimator, _ADVICE)
+        if groups is not None:
+            raise ValueError("groups must be None with cv=None, because there are no folds")
         class_of_row = find_classes(y, n_rows, estimator.classes_)
         return [HeldOut(estimator, np.arange(n_rows), class_of_row, estimator.predict_proba(X))]
     labels = read_labels(y, n_rows)
