@@ -46,7 +46,7 @@ X.head()
 # %%
 # A readable model
 # ----------------
-# ``readable=True`` compares models that are sums of functions of one or two features.
+# ``readable=True`` compares models that are sums of functions of one to three features.
 # ``outer_bags`` adds standard errors.
 
 import properboost as pb
