@@ -118,7 +118,7 @@ MESSAGES = {
         model, X, y, "r.html", class_names={"no": RED}
     ),
     "grouped": lambda model, X, y: pb.report.write_report(
-        model, X, y, "r.html", groups=[f"z{RED}"]
+        model, X, y, "r.html", subgroups=[f"z{RED}"]
     ),
 }
 

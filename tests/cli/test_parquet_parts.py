@@ -112,7 +112,7 @@ def test_a_report_on_drawn_rows(capsys, rows):
     pytest.importorskip("vl_convert")
     X = rows[["size", "colour"]].astype({"colour": "category"})
     pb.ProperBoostClassifier(n_estimators=5).fit(X, rows["grade"]).save_model("model.json")
-    options = ["--target", "grade", "--groups", "--force"]
+    options = ["--target", "grade", "--subgroups", "--force"]
     out, notes = run(capsys, "report", "model.json", "parts", "--sample-rows", "200", *options)
     assert "Wrote the report on 200 rows" in out
     assert "about 200 of 300 rows, drawn at random" in notes

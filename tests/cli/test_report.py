@@ -90,7 +90,7 @@ def test_groups_and_the_head_reach_the_page(capsys):
     texts = ["how <large> it is", "what it looks like", "1", "where it stands"]
     described = {"column": ["size", "colour", "flag", "street"], "text": texts}
     write(pd.DataFrame(described), "columns.csv")
-    run(capsys, *files, *stated, "--date", "1 May", "--groups", "region", "size")
+    run(capsys, *files, *stated, "--date", "1 May", "--subgroups", "region", "size")
     page = read()
     for text in ("To &lt;test&gt;.", "A generator.", "A fit.", "1 May", "north", "south"):
         assert text in page
@@ -101,11 +101,11 @@ def test_groups_and_the_head_reach_the_page(capsys):
     assert '<h3>region <span class="faint">(the model does not use it)</span></h3>' in page
     assert "<h3>size</h3>" in page
     assert "<h3>colour</h3>" not in page.partition('id="effects"')[0]
-    run(capsys, *files, "--groups")
+    run(capsys, *files, "--subgroups")
     assert 'id="groups"' not in read()
     assert datetime.date.today().isoformat() in read()
     assert "Not stated" in read()
-    assert "'street'" in fail(capsys, *files, "--groups", "street")
+    assert "'street'" in fail(capsys, *files, "--subgroups", "street")
 
 
 def test_simpler_models_are_fitted_to_the_training_rows(capsys):

@@ -131,7 +131,7 @@ class PageCase:
                 *fitted, path, title=words, purpose=words, model_source=words, date=words,
                 data_source=words, feature_descriptions={self.names[0]: f"a {words}"},
                 class_names=dict(zip(self.classes, self.called, strict=False)),
-                groups=[self.names[-1]], max_features=features, max_pairs=pairs, max_rows=rows,
+                subgroups=[self.names[-1]], max_features=features, max_pairs=pairs, max_rows=rows,
             )  # fmt: skip
         return path.read_text("utf-8")
 

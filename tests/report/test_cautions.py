@@ -27,7 +27,7 @@ HIDDEN = "Not all errors by who a person is are shown"
 
 
 def cautions(model, X, y, groups=None):
-    options = ReportOptions(groups=groups, max_features=9, max_pairs=9, max_rows=0)
+    options = ReportOptions(subgroups=groups, max_features=9, max_pairs=9, max_rows=0)
     content = collect(model, X, y, options)
     return {caution.title: caution.text for caution in content.cautions}, content
 
@@ -151,7 +151,7 @@ def test_protected_features_that_are_not_compared_are_named():
     assert HIDDEN not in texts  # by default all of them are compared
     texts, _ = cautions(model, rows, y, groups=["Sex", "town"])
     assert "The model uses “age” and “race”, and this page does not show" in texts[HIDDEN]
-    assert "--groups" in texts[HIDDEN]
+    assert "--subgroups" in texts[HIDDEN]
     texts, _ = cautions(model, rows, y, groups={"region": rows["town"].to_numpy()})
     assert "“age”, “Sex” and “race”" in texts[HIDDEN]
     texts, _ = cautions(model, rows, y, groups=["Sex", "age", "race"])

@@ -167,9 +167,9 @@ def test_groups_of_several_classes_are_about_one():
 def test_wrong_groups_are_named(model):
     X, y = make_rows(30, 1)
     for groups, kind, complaint in (
-        ("sex", TypeError, "groups must be a sequence of names"),
-        (["town"], ValueError, "groups: the name 'town' is unknown"),
-        ({"town": [1, 2]}, ValueError, r"groups: 'town' must have shape \(30,\)"),
+        ("sex", TypeError, "subgroups must be a sequence of names"),
+        (["town"], ValueError, "subgroups: the name 'town' is unknown"),
+        ({"town": [1, 2]}, ValueError, r"subgroups: 'town' must have shape \(30,\)"),
     ):
         with pytest.raises(kind, match=complaint):
             judge(model, X, y, groups)

@@ -47,7 +47,7 @@ def test_options_are_those_of_the_function(tmp_path, monkeypatch):
     X = rng.normal(size=(60, 2)).round(1)
     y = (X[:, 0] + rng.logistic(size=60) > 0.0).astype(int)
     model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
-    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
 
     def write(**settings):
         pb.report.write_report(model, X, y, tmp_path / "page.html", **settings)

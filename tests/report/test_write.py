@@ -173,7 +173,7 @@ def test_tenths_that_miss_are_counted(model, tmp_path, right):
     drawn = np.random.default_rng(0).random(len(probability))
     y = model.classes_[(drawn < (probability if right else 0.5 * probability)).astype(int)]
     _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_pairs=0, max_rows=0)
-    options = ReportOptions(groups=(), max_features=1, max_pairs=0, max_rows=0)
+    options = ReportOptions(subgroups=(), max_features=1, max_pairs=0, max_rows=0)
     content = collect(model, X, y, options)
     bins = content.evaluation.reliability.bins
     missed = [
@@ -288,7 +288,7 @@ def test_the_record_of_a_search_and_effects_by_chance_are_described(model, tmp_p
         "n_candidates": 9, "n_dropped": 2, "n_splits": 5, "scoring": "neg_log_loss",
         "best_score": -0.4, "chosen": {"gain": 2.0}, "calibration": None, "ended": NAME,
     }  # fmt: skip
-    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
     _, page = write(tmp_path / "r.html", chosen, X, y, **little)
     text = " ".join(page.text.split())
     assert "9 candidates were compared, of 3 families of models; 2 were stopped early" in text
@@ -323,7 +323,7 @@ def test_missed_rows_are_described_in_words(model, tmp_path):
 
 def test_facts_from_people_are_stated_or_missing(model, tmp_path):
     X, y = make_rows(60, 1)
-    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "not stated" not in page.text
     assert page.text.index("Not stated:") > page.text.index("What else was tried")
@@ -371,11 +371,11 @@ def test_features_are_described_where_they_are_shown(model, tmp_path):
     X, y = make_rows(60, 1)
     name = model.feature_names_in_[0]
     descriptions = {name: f"a {LABEL}", "street": "no feature"}
-    _, page = write(tmp_path / "r.html", model, X, y, max_rows=0, groups=[name])
+    _, page = write(tmp_path / "r.html", model, X, y, max_rows=0, subgroups=[name])
     assert "; the meaning of the columns. Ask" in page.text
     _, page = write(
         tmp_path / "r.html",
-        model, X, y, max_rows=0, groups=[name], feature_descriptions=descriptions,
+        model, X, y, max_rows=0, subgroups=[name], feature_descriptions=descriptions,
     )  # fmt: skip
     assert page.text.count(f"a {LABEL}") == 3  # by groups, in the table and beside its picture
     assert f"the meaning of “{model.feature_names_in_[1]}”" in page.text.partition("Purpose")[0]
@@ -385,13 +385,13 @@ def test_features_are_described_where_they_are_shown(model, tmp_path):
 def test_the_effect_of_another_value_of_a_group_is_described(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0}
-    _, page = write(tmp_path / "r.html", model, X, y, **little, groups=["age"])
+    _, page = write(tmp_path / "r.html", model, X, y, **little, subgroups=["age"])
     assert "of the rows the answer depends on age alone: " in page.text
 
 
 def test_rows_of_other_times_are_a_caution(model, tmp_path):
     X, y = make_rows(60, 1)
-    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "These numbers are of the test rows. Rows of the same source" in page.text
     assert "the source of the rows of this page" in page.text.partition("About this page")[2]
@@ -401,7 +401,7 @@ def test_rows_of_other_times_are_a_caution(model, tmp_path):
 
 def test_only_words_of_the_page_are_explained(model, tmp_path):
     X, y = make_rows(60, 1)
-    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
     text, _ = write(tmp_path / "r.html", model, X, y, **little)
     words = re.findall(r"<dt>(.*?)</dt>", text.partition('id="words"')[2])
     assert "look-up table" in words
@@ -423,7 +423,7 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
         for term, noisy, importance in zip(pairs, (True, False, True), (0.5, 0.3, 0.2), strict=True)
     ]
     monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
-    options = ReportOptions(groups=(), max_features=0, max_pairs=9, max_rows=0)
+    options = ReportOptions(subgroups=(), max_features=0, max_pairs=9, max_rows=0)
     content = collect(model, X, y, options)
     assert [effect.term for effect in content.pairs] == [terms[1], terms[0], terms[2]]
 
@@ -444,7 +444,7 @@ def test_simpler_models_are_fitted_if_there_are_training_rows(tmp_path, learner)
     rows, labels = make_rows(400, 0)
     X, y = make_rows(100, 1)
     model = pb.ProperBoostClassifier(n_estimators=5, weak_learner=learner).fit(rows, labels)
-    little = {"max_features": 0, "max_rows": 0, "groups": []}
+    little = {"max_features": 0, "max_rows": 0, "subgroups": []}
     _, page = write(tmp_path / "r.html", model, X, y, **little)
     assert "--train train.csv" in page.text
     assert "as it is: wrong" in page.text
@@ -481,7 +481,7 @@ def test_wrong_arguments_are_named(model, tmp_path):
         ({"X_train": X}, "X_train needs y_train"),
         ({"y_train": y}, "y_train must be given with X_train only"),
         ({"sample_weight_train": y}, "sample_weight_train must be given with X_train only"),
-        ({"groups": ["town", "street"]}, "groups: the name 'street' is unknown"),
+        ({"subgroups": ["town", "street"]}, "subgroups: the name 'street' is unknown"),
     ):
         with pytest.raises(ValueError, match=complaint):
             pb.report.write_report(model, X, y, path, **arguments)

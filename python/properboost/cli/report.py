@@ -50,11 +50,11 @@ The page is one file that needs no network: open it in a browser.  If a search
 chose the model, the page lists the candidates.
 
 Errors are compared between groups of rows: by features such as sex and age if
-there are any, or by the columns of --groups, which the model need not use.
+there are any, or by the columns of --subgroups, which the model need not use.
 
 examples:
   properboost report model.json test.csv
-  properboost report model.json test.csv --groups sex region
+  properboost report model.json test.csv --subgroups sex region
   properboost report model.json test.csv --target diagnosis --output page.html
   properboost report model.json test.csv --train train.csv
   properboost report model.json test.csv --class-name 1=ill --class-name 0=well
@@ -87,7 +87,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--groups",
+        "--subgroups",
         metavar="COL",
         nargs="*",
         help="columns by which errors are compared, which the model need not use; none for no "
@@ -188,7 +188,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         model_source=arguments.model_source,
         data_source=arguments.data_source,
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
-        groups=rows.groups,
+        subgroups=rows.subgroups,
         class_=_find_class(arguments.class_, model.classes_),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
         feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
@@ -204,21 +204,21 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
 class _PageRows:
     """The rows of the page.
 
-    `target` is the column of their classes, and `labels` are these, if there is one.  `groups` are
-    the columns of groups, if the user named any.
+    `target` is the column of their classes, and `labels` are these, if there is one.
+    `subgroups` are the columns of subgroups, if the user named any.
     """
 
     X: "DataFrame"
     target: str | None
     labels: NDArray[Any] | None
     weight: NDArray[np.float64] | None
-    groups: "dict[str, Series[Any]] | None"
+    subgroups: "dict[str, Series[Any]] | None"
 
 
 def _read_rows(arguments: argparse.Namespace, reader: RowFileReader, model: Any) -> _PageRows:
     """Read the rows, and separate features, classes, weights and groups."""
-    known, groups = find_categories(model), arguments.groups or []
-    extra = [*_list_named(arguments.target, arguments.sample_weight), *groups]
+    known, subgroups = find_categories(model), arguments.subgroups or []
+    extra = [*_list_named(arguments.target, arguments.sample_weight), *subgroups]
     frame = _read_frame(arguments, reader, model, {*known, *extra})
     require(frame, extra)
     spelling = reader.spelling_of(arguments.file)
@@ -227,10 +227,10 @@ def _read_rows(arguments: argparse.Namespace, reader: RowFileReader, model: Any)
         frame.drop(columns=[*{*known, *extra} & {*frame.columns}]), model.classes_
     )
     labels = None if target is None else read_labels(frame[target], of=model.classes_)
-    reserved = {target, arguments.sample_weight, *groups} - {None, *known}
+    reserved = {target, arguments.sample_weight, *subgroups} - {None, *known}
     X = arrange(frame.drop(columns=[*reserved]), known, spelling, note)
     note_unseen(model, X, note)
-    division = None if arguments.groups is None else {name: frame[name] for name in groups}
+    division = None if arguments.subgroups is None else {name: frame[name] for name in subgroups}
     return _PageRows(X, target, labels, weight, division)
 
 

@@ -148,8 +148,8 @@ def _list_of_people(
         yield Caution(
             "Not all errors by who a person is are shown",
             f"The model uses {list_words(hidden, 10)}, and this page does not show its errors by "
-            "the groups of these.  Ask for a page that does: --groups names the columns, in "
-            "Python groups=.",
+            "the groups of these.  Ask for a page that does: --subgroups names the columns, in "
+            "Python subgroups=.",
         )
 
 

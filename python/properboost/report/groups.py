@@ -63,10 +63,10 @@ def choose_groups(
     if hasattr(groups, "keys"):
         return _read_columns(features, groups), _AS_ASKED
     if isinstance(groups, str):
-        raise TypeError(f"groups must be a sequence of names, or a mapping; got {groups!r}")
+        raise TypeError(f"subgroups must be a sequence of names, or a mapping; got {groups!r}")
     names = getattr(model, "feature_names_in_", None)
     n_features = len(features.labels)
-    at = [find_feature(feature, names, n_features, "groups") for feature in groups]
+    at = [find_feature(feature, names, n_features, "subgroups") for feature in groups]
     return features.take(at), _AS_ASKED
 
 
@@ -168,10 +168,10 @@ def _read(values: Any, name: str, n_rows: int) -> Column | CategoricalColumn:
     column = np.asarray(values)
     if column.shape != (n_rows,):
         raise ValueError(
-            f"groups: {name!r} must have shape ({n_rows},), as X has so many rows; got "
+            f"subgroups: {name!r} must have shape ({n_rows},), as X has so many rows; got "
             f"{column.shape}"
         )
-    return column if column.dtype.kind in "iuf" else factorize(column, f"groups: {name!r}")
+    return column if column.dtype.kind in "iuf" else factorize(column, f"subgroups: {name!r}")
 
 
 def evaluate_groups(

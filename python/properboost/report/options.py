@@ -21,8 +21,8 @@ class ReportOptions:
         Facts for the head of the page: the purpose of the model and its cases; who fitted it, when
         and on which rows; the source and the time of the test rows; the date of the report.  The
         page lists those that are missing at its end.
-    groups : sequence, mapping or table, optional
-        The columns of groups whose errors, predictions and probabilities are compared: names or
+    subgroups : sequence, mapping or table, optional
+        The columns of subgroups whose errors, predictions and probabilities are compared: names or
         positions of features, or further columns with the rows of `X`, by name.  An empty one
         compares nothing.  By default the features whose names suggest personal attributes (sex,
         age, origin and the like), or else those of few categories; at most six.
@@ -65,7 +65,7 @@ class ReportOptions:
     model_source: str | None = None
     data_source: str | None = None
     date: str | None = None
-    groups: Any = None
+    subgroups: Any = None
     class_: Any = None
     class_names: Mapping[Any, str] | None = None
     feature_descriptions: Mapping[str, str] | None = None

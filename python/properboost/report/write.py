@@ -94,8 +94,8 @@ def write_report(
     options : ReportOptions, optional
         Further contents of the page.
     **changes
-        Fields of `ReportOptions`, such as ``title``, ``groups`` or ``max_features``, which take the
-        place of those of `options`.
+        Fields of `ReportOptions`, such as ``title``, ``subgroups`` or ``max_features``, which take
+        the place of those of `options`.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def collect(
     pairs: list[PairEffect] = []
     if facts.is_additive:
         effects, pairs = _list_shapes(model, terms, class_, facts.name(class_), options)
-    columns, groups_chosen = choose_groups(model, X, options.groups, terms)
+    columns, groups_chosen = choose_groups(model, X, options.subgroups, terms)
     groupings = evaluate_groups(
         columns,
         probability,
