@@ -2,7 +2,7 @@
 How long until it happens
 =========================
 
-A shop wants to know when its subscribers leave.
+Subscribers leave a shop, and the shop plans by when they will.
 Many have not left yet: their time is censored, and a classifier of "has left" would count them
 as loyal.
 In discrete time this is classification all the same.
@@ -10,7 +10,7 @@ Each subscriber gives one row for each month, and the label is whether the subsc
 
 The predicted probability of a row is the hazard: the risk of leaving in a month, for those who are
 still there.
-We make the subscribers ourselves, so that the true hazards are known.
+We make the subscribers ourselves, so that there are true hazards to compare with.
 """
 
 # %%
@@ -66,7 +66,8 @@ print(f"{has_left.mean():.0%} have left; the others are censored")
 # %%
 # A row for each month
 # --------------------
-# A censored subscriber has the label 0 in every month that was seen, which is all we know.
+# A censored subscriber has the label 0 in every month that was seen.
+# When that subscriber would have left is open.
 
 train, test = np.arange(n) < 1800, np.arange(n) >= 1800
 rows = expand(people[train], months[train])
