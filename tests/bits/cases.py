@@ -247,16 +247,22 @@ def list_cases():
     for n_corrected in (1, 3, "so_far", "all"):
         model = pb.ULSClassifier("entropy", n_corrected, n_estimators=6)
         add(f"ULS on features, {n_corrected}", model, (X, y))
+    add("sets, folds", pb.ConformalClassifier(P(n_estimators=4), cv=3), SMALL)
+    model = pb.ConformalClassifier(P(n_estimators=4), cv=2, conformity_score="aps", per_class=True)
+    add("sets, aps", model, CLASSES)
+    add("costs", pb.LeastCostClassifier(P(n_estimators=4), {0: 1.0, 1: 4.0, 2: 2.0}), CLASSES)
     return cases
 
 
 def digest(case, n_jobs, folder):
     """Fit a case with this number of threads; return the digest of its model file."""
     model, X, y, weight = case
-    model.set_params(n_jobs=n_jobs)
+    getattr(model, "estimator", model).set_params(n_jobs=n_jobs)
     with warnings.catch_warnings(action="ignore"):
         model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
-    for estimator in (model, getattr(model, "best_estimator_", model)):
+    for name in ("best_estimator_", "estimator", "estimator_"):
+        getattr(model, name, model).n_jobs = None
+    for estimator in getattr(model, "models_", ()):
         estimator.n_jobs = None
     model.save_model(folder / "model.json")
     return hashlib.sha256((folder / "model.json").read_bytes()).hexdigest()[:16]
