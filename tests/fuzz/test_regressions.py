@@ -541,3 +541,10 @@ def test_a_search_along_a_table_next_to_nothing_ends(step):
     )
     with pytest.raises(ValueError, match=r"the gain larger"):
         model.fit(X, y)
+
+
+def test_lines_without_a_round_have_no_trees_in_files():
+    X, y = np.array([[1.0], [0.0]]), np.array([0, 1])
+    model = pb.SavageBoost(weak_learner=pb.Tree(linear_leaves=True)).fit(X, y)
+    assert len(model.ensemble_.models[0]) == 0
+    hold(model, X, y, only="a file holds the same model", seed=945155760003918)

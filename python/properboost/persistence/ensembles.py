@@ -90,7 +90,7 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
     if rounds.trees is not None:
         trees = [describe_tree(rounds.trees.part(a, b)) for a, b in pairwise(offsets)]
     optional: dict[str, Any] = {}
-    if rounds.lines is not None:
+    if rounds.lines is not None and trees is not None:  # a model without rounds has no trees
         parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
         optional["lines"] = [describe_lines(part) for part in parts]
     if rounds.estimator is not None:
