@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from properboost.comparison.estimates import Estimate
 from properboost.comparison.scores import GREATER_IS_BETTER
 from properboost.parameters import checks
 from properboost.scoring import spell_score
+from properboost.text_table import align
 
 __all__ = ["RESERVED", "Columns", "Comparison", "Contrast"]
 
@@ -153,7 +153,7 @@ class Comparison:
             f"{self.n_rows:,} rows{units}. Differences are {second} less {first}; intervals are "
             "over other rows,\nnot over other training rows."
         )
-        return f"{_align([head, *rows])}\n{note}"
+        return "\n".join([*align([head, *rows]), note])
 
     def _describe_calibration(self) -> str:
         head = ["calibration", *(word for name in self.names for word in (name, "interval"))]
@@ -164,7 +164,7 @@ class Comparison:
             ]
             for quantity, contrast in self.calibrations.items()
         ]
-        return _align([head, *rows])
+        return "\n".join(align([head, *rows]))
 
     def _describe_decisions(self) -> str:
         (_, only_second), (only_first, _) = self.decisions
@@ -186,7 +186,7 @@ class Comparison:
         head = (
             f"Rows that disagree most (the mean distance of all rows is {self.mean_distance:.3f}):"
         )
-        return f"{head}\n{_align([[*columns], *rows])}"
+        return "\n".join([head, *align([[*columns], *rows])])
 
 
 def _tabulate(contrasts: dict[str, Contrast], names: tuple[str, str]) -> Columns:
@@ -217,12 +217,3 @@ def _write_interval(estimate: Estimate, form: str) -> str:
 
 def _write(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _align(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, with the first column to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)

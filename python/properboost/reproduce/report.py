@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from properboost.reproduce.catalogue import PAPERS
 from properboost.reproduce.item import Item, Reading, Seed
 from properboost.reproduce.verdict import Judgement, count, count_near, judge
+from properboost.text_table import align
 
 if TYPE_CHECKING:
     from properboost.reproduce.published import Place
@@ -23,6 +24,7 @@ __all__ = [
     "to_json",
 ]
 
+_NAMES_AND_VERDICTS = (0, 1, 6, 7)
 _NEAR = {True: "yes", False: "no", None: ""}
 _KINDS = {"table": "Table", "fig": "Figure", "claim": "claim"}
 
@@ -100,7 +102,7 @@ def describe(
             lines += textwrap.wrap(outcome.reading.reason, 100)
         lines += [
             "",
-            *_align(make_table(outcome.judgements)),
+            *align(make_table(outcome.judgements), _NAMES_AND_VERDICTS),
             "",
             summarize(outcome.judgements) + ".",
         ]
@@ -178,15 +180,3 @@ def _digits(judgement: Judgement) -> int:
         return len(text.partition(".")[2]) + 1
     size = abs(judgement.mean)
     return 1 if size >= 100 else min(6, 2 - math.floor(math.log10(size))) if size > 0 else 2
-
-
-def _align(table: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    left = (0, 1, 6, 7)  # names and verdicts
-    return [
-        "  ".join(
-            text.ljust(width) if k in left else text.rjust(width)
-            for k, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in table
-    ]
