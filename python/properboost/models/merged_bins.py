@@ -14,7 +14,7 @@ from properboost.data.binning import (
     NumericBins,
 )
 from properboost.models.ensemble import Rounds
-from properboost.models.tree import TreeNodes
+from properboost.models.tree import TreeNodes, pack_codes
 
 __all__ = [
     "MOST_BINS",
@@ -156,7 +156,5 @@ def _recode_trees(trees: TreeNodes, codes: Sequence[Codes]) -> TreeNodes:
         for node in np.flatnonzero(~trees.is_leaf):
             former_codes = codes[trees.feature[node]]
             bits = np.unpackbits(sets[node].view(np.uint8), bitorder="little")
-            moved = np.zeros(256, dtype=np.uint8)
-            moved[: len(former_codes)] = bits[former_codes]
-            sets[node] = np.packbits(moved, bitorder="little").view(np.uint64)
+            sets[node] = pack_codes(bits[former_codes] > 0)
     return replace(trees, goes_left=left, goes_right=right)

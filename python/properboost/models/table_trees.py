@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.models.term_grid import LevelOfCode
-from properboost.models.tree import LEAF, MOST_NODES, TreeNodes
+from properboost.models.tree import LEAF, MOST_NODES, TreeNodes, pack_codes
 
 __all__ = ["TableAxis", "make_table_trees"]
 
@@ -52,7 +52,7 @@ class TableAxis:
     def before(self, place: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return the codes of the levels before a place, and the others, as bits."""
         is_before = self.level[: self.unseen] < place
-        return _as_bits(is_before), _as_bits(~is_before)
+        return pack_codes(is_before), pack_codes(~is_before)
 
 
 def make_table_trees(axes: Sequence[TableAxis], table: Array) -> list[tuple[TreeNodes, Array]]:
@@ -134,7 +134,7 @@ def _grow(axes: Sequence[TableAxis], table: Array) -> Iterator[_Node]:
 
 
 def _find_weight(axes: Sequence[TableAxis], block: Block) -> float:
-    """Return the training weight of a block, about: as if features were independent."""
+    """Return the training weight that a block would have if features were independent."""
     total, weight = float(axes[0].weights.sum()) or 1.0, 1.0
     for axis, levels in zip(axes, block, strict=True):
         is_in = (axis.level >= levels.start) & (axis.level < levels.stop)
@@ -154,10 +154,3 @@ def _make_tree(nodes: Sequence[_Node]) -> tuple[TreeNodes, Array]:
         saving=np.full(len(nodes), np.nan),
     )
     return tree, np.array([node.value for node in nodes])
-
-
-def _as_bits(is_in: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return the codes for which this holds as bits, as in `TreeNodes`."""
-    padded = np.zeros(256, dtype=bool)
-    padded[: len(is_in)] = is_in
-    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 
-__all__ = ["LEAF", "LEFT", "MOST_NODES", "NEITHER", "RIGHT", "TreeNodes", "as_shares"]
+__all__ = ["LEAF", "LEFT", "MOST_NODES", "NEITHER", "RIGHT", "TreeNodes", "as_shares", "pack_codes"]
 
 LEAF = -1
 """The feature of a node that has none."""
@@ -81,7 +81,7 @@ class TreeNodes:
     def cut(
         self, feature: int, offsets: NDArray[np.int64]
     ) -> tuple["TreeNodes", NDArray[np.int64]]:
-        """Return trees whose splits of a feature are leaves, and the node that each node was.
+        """Return trees whose splits of a feature are leaves, and where each node was before.
 
         The tree of round `t` is ``offsets[t]`` to ``offsets[t + 1]``, and keeps its root.
         """
@@ -166,6 +166,13 @@ class TreeNodes:
         saved = np.zeros(n_features)
         np.add.at(saved, self.feature[splits], np.nan_to_num(self.saving[splits]) / (unit or 1.0))
         return saved
+
+
+def pack_codes(is_in: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the codes for which this holds as bits, as in `TreeNodes`."""
+    padded = np.zeros(256, dtype=bool)
+    padded[: len(is_in)] = is_in
+    return np.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
