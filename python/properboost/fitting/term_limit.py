@@ -62,7 +62,7 @@ def _rank_joint_terms(plan: FitPlan, rows: TrainingRows) -> list[Features]:
 
 
 def _choose(ranked: Sequence[Features], most: int) -> list[Features]:
-    """Return terms from the first on, which with the pairs within triples are at most so many."""
+    """Return the first terms within a limit, which counts the pairs within triples, too."""
     chosen: list[Features] = []
     allowed: set[Features] = set()
     for features in ranked:

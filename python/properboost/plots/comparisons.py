@@ -29,7 +29,7 @@ def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     comparison : Comparison
-        The result of `properboost.compare`; a TypeError refuses anything else.
+        The result of `properboost.compare`.
     ax : matplotlib axes, optional
         Where to draw.
 
@@ -41,6 +41,8 @@ def plot_comparison(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     ------
     ImportError
         If matplotlib is missing.
+    TypeError
+        If `comparison` is no such result.
     """
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a result of properboost.compare; got {comparison!r}")
