@@ -64,8 +64,9 @@ def list_stages(model: Any, *, again: bool = False) -> list[Stage]:
 
 
 def _list_comparisons(search: SearchParameters) -> list[Stage]:
-    names = list(design_search(search).families)
-    if not design_search(search).by_family:
+    design = design_search(search)
+    names = list(design.families)
+    if not design.by_family:
         return [Stage("searching", OF_STEPS)]
     if search.time_limit is None:
         names.reverse()
