@@ -5,6 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import properboost as pb
 from fuzz.cases import Case, Column
@@ -196,6 +197,7 @@ def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
     [
         {"screening": 20},
         {"screening": 20, "weak_learner": "tree"},
+        {"screening": 200, "weak_learner": "tree"},  # only the copies are so many
         {"weak_learner": pb.Tree(subsample=0.5)},
         {"weak_learner": pb.Rule(subsample=0.5)},
     ],
@@ -548,3 +550,9 @@ def test_lines_without_a_round_have_no_trees_in_files():
     model = pb.SavageBoost(weak_learner=pb.Tree(linear_leaves=True)).fit(X, y)
     assert len(model.ensemble_.models[0]) == 0
     hold(model, X, y, only="a file holds the same model", seed=945155760003918)
+
+
+def test_sparse_tables_have_no_length():
+    X, y = sparse.csr_array(np.zeros((2, 1))), np.array([0, 1])
+    model = pb.ULS().fit(X, y)
+    hold(model, X, y, only="names and numbers of features are the table's")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 import properboost as pb
@@ -37,7 +38,10 @@ def _types(fit: Fit) -> None:
 @invariant("names and numbers of features are the table's")
 def _names(fit: Fit) -> None:
     names = getattr(fit.X, "column_names", getattr(fit.X, "columns", None))
-    assert fit.model.n_features_in_ == (len(fit.X[0]) if names is None else len(names))
+    if names is None:
+        assert fit.model.n_features_in_ == (fit.X.shape[1] if issparse(fit.X) else len(fit.X[0]))
+    else:
+        assert fit.model.n_features_in_ == len(names)
     named = names is not None and all(isinstance(name, str) for name in names)
     assert named == hasattr(fit.model, "feature_names_in_")
     if named:
@@ -77,10 +81,10 @@ def _takes_weights(fit: Fit) -> bool:
     return "sample_weight" in inspect.signature(fit.model.fit).parameters
 
 
-def _draws_rows(fit: Fit) -> bool:
-    """Return whether rows are drawn by their numbers, which copies have, too."""
+def _draws_rows(fit: Fit, n_rows: int) -> bool:
+    """Return whether `n_rows` are drawn from by their numbers, which copies have, too."""
     screens = any(  # "auto" is None for so few rows
-        isinstance(screening, int | np.integer) and 2 * int(screening) < len(fit.y)
+        isinstance(screening, int | np.integer) and 2 * int(screening) < n_rows
         for screening in fit.list_values("screening")
     )
     return screens or min(fit.list_values("weak_learner__subsample", 1.0)) < 1.0
@@ -137,12 +141,13 @@ def _twice(fit: Fit) -> None:
         not _takes_weights(fit)
         or hasattr(fit.model, "cv_results_")
         or len(fit.y) > 2000
-        or _draws_rows(fit)
         or (fit.get("prior") or 1.0) < TINY
     ):
         return
     weight = fit.rng.integers(1, 4, len(fit.y)).astype(float)
     rows = np.repeat(np.arange(len(fit.y)), weight.astype(int))
+    if _draws_rows(fit, len(rows)):
+        return
     # Factors of classes and normalised weights are rounded, and then ties are broken at random.
     settings = {"class_weight": None} | _without_bags(fit)
     if fit.has("normalize_weights"):
