@@ -310,7 +310,7 @@ MOST = {"n_estimators": 12, "max_estimators": 12, "n_rados": 200}
 """Parameters that time is proportional to, and their largest drawn values."""
 
 MOST_SOLVED = 120
-"""Largest number of rounds whose steps are solved for together; time grows by its cube."""
+"""Largest number of coefficients or rounds that are solved for together, as time is its cube."""
 
 SOLVED_IN_TURN = ["'totally_corrective'", "'cyclic'"]
 """Step and selection for which the rounds that are solved for are as many as all features."""
@@ -377,6 +377,7 @@ class _Drawer:
                     drawn |= self.draw_part(known[name])
             elif name in MOST or rng.random() < self._find_chance(known[name]):
                 drawn[name] = self.draw_value(known[name])
+        drawn |= self._limit_solved_columns(drawn)
         if rng.random() < 0.02:
             name = str(rng.choice(list(known)))
             if refused := WRONG_SPACES if name == "space" else allowed(kind, name)[2]:
@@ -385,6 +386,14 @@ class _Drawer:
             self._add_needed(estimator, drawn)
             drawn = self._keep(drawn, functools.partial(_goes, estimator))
         return drawn | self._limit_solved_rounds(drawn)
+
+    def _limit_solved_columns(self, drawn: Texts) -> Texts:
+        """Return fewer coefficients to solve for where each value may be a category's column."""
+        if "n_corrected" not in drawn or self.shape.n * self.shape.d <= 4 * MOST_SOLVED:
+            return {}
+        corrected = drawn["n_corrected"]
+        is_few = corrected.isdigit() and int(corrected) <= MOST_SOLVED
+        return {} if is_few or corrected == "'so_far'" else {"n_corrected": repr(MOST_SOLVED)}
 
     def _limit_solved_rounds(self, drawn: Texts) -> Texts:
         """Return fewer estimators where each has a round per feature, all solved for together."""
