@@ -83,6 +83,22 @@ def test_my_labels_are_booleans(customers):
     assert model.classes_.tolist() == [False, True]
 
 
+def test_three_people_voted_on_each_row(customers):
+    X, y = customers
+    votes = np.random.default_rng(0).binomial(3, np.where(y == y[0], 0.9, 0.1))
+    shares = pd.DataFrame({"yes": votes / 3, "no": 1 - votes / 3})
+    model = pb.ProperBoostClassifier().fit(X, shares)
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(model.predict_proba(X).mean(axis=0)[1], votes.mean() / 3, atol=0.02)
+
+
+def test_my_labels_are_a_column_a_class(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier().fit(X, pd.get_dummies(y))
+    plain = pb.ProperBoostClassifier().fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
 def test_my_table_has_missing_values_and_categories(customers):
     X, y = customers
     assert X.isna().any().any()

@@ -132,7 +132,7 @@ class Rows:
         """Return the weights of the table's rows in training, by which features are cut."""
         if self.row_of is None or self.factor is None:
             return self.training_weight if self.row_of is None else self.row_weight
-        return np.bincount(self.row_of, self.training_weight)
+        return np.bincount(self.row_of, self.training_weight).astype(np.float64, copy=False)
 
     @property
     def training_weight(self) -> NDArray[np.float64] | None:

@@ -37,7 +37,8 @@ class SoftLabels:
     @property
     def most_probable(self) -> NDArray[np.intp]:
         """The position of each row's most probable class, the first of equal ones."""
-        return self.probability.argmax(axis=1)
+        most_probable: NDArray[np.intp] = self.probability.argmax(axis=1)
+        return most_probable
 
     def take(self, rows: NDArray[np.int64]) -> "SoftLabels":
         """Return the labels of some rows."""
@@ -48,11 +49,13 @@ class SoftLabels:
 
         Where each row has one label, these are hard labels, as rows of a plain `y` are.
         """
-        row_of, codes = np.nonzero(self.probability)
-        codes = codes.astype(np.min_scalar_type(len(self.classes)))
+        row_of, of_class = np.nonzero(self.probability)
+        codes: NDArray[np.unsignedinteger[Any]] = of_class.astype(
+            np.min_scalar_type(len(self.classes))
+        )
         if len(row_of) == len(self):
             return None, codes, None
-        return row_of.astype(np.int64, copy=False), codes, self.probability[row_of, codes]
+        return row_of.astype(np.int64, copy=False), codes, self.probability[row_of, of_class]
 
 
 def read_soft_labels(y: Any, name: str = "y") -> SoftLabels | None:

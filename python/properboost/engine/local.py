@@ -83,6 +83,8 @@ class TableSource(RowSource):
         """Return the rows in that `order` as codes; a row of several labels is encoded once."""
         if order.row_of is None:
             return binning.encode(self.table, order.order, n_threads)
+        n_codes = len(binning.features) * (len(order.order) + self.n_rows)
+        require_memory(n_codes, "fewer rows, or fewer classes of positive probability")
         return binning.encode(self.table, None, n_threads).take(order.order, axis=1)
 
     def encode_counted(

@@ -148,8 +148,9 @@ class ProperBoostClassifier(
         ----------
         X : array or table of shape (n_rows, n_features), or QuantizedTable
             The rows.  A quantized table has labels and weights, too.
-        y : array-like of shape (n_rows,)
-            Their labels: integers, booleans or strings, at least two different ones.
+        y : array-like of shape (n_rows,) or (n_rows, n_classes)
+            Their labels: integers, booleans or strings, at least two different ones.  Columns
+            have the probability of each class, and their names, or 0, 1 and so on, are classes.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row, finite and at least 0.
         groups : array-like of shape (n_rows,), optional
