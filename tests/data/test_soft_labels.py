@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properboost.data.labels import read_rows
-from properboost.data.soft_labels import SoftLabels, read_soft_labels
+from properboost.data.soft_labels import read_soft_labels
+from properboost.data.table import SoftLabels
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

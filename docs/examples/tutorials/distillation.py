@@ -9,11 +9,11 @@ That is called distillation (Hinton, Vinyals and Dean 2015).
 """
 
 # %%
-# Vowels of which we see little
-# -----------------------------
+# Letters of which we see little
+# ------------------------------
 # LETTER's rows are pictures of capital letters.
-# We take the five vowels and four of the sixteen numbers, so that many rows are uncertain.
-# Only 400 rows have labels.
+# We take five letters and half of the sixteen numbers, so that many rows are uncertain.
+# Only every sixth row to learn from has a label.
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,12 @@ from sklearn.metrics import log_loss
 import properboost as pb
 
 X, code = pb.datasets.load_letter(return_X_y=True)
-letter = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[code]
-are_vowels = np.isin(letter, list("AEIOU"))
-X, letter = X[are_vowels][:, 8:12], letter[are_vowels]
-X_train, X_test = X[:-1000], X[-1000:]
-labelled, letter_test = letter[:400], letter[-1000:]
-print(f"{len(X_train):,} rows to learn from, {len(labelled)} of them with a label")
+first_five = code < 5
+X, letter = X[first_five][:, ::2], np.array(list("ABCDE"))[code[first_five]]
+n = 3 * len(X) // 4
+X_train, X_test, letter_test = X[:n], X[n:], letter[n:]
+X_labelled, letter_labelled = X_train[::6], letter[:n:6]
+print(f"{len(X_train):,} rows to learn from, {len(X_labelled)} of them with a label")
 
 # %%
 # The teacher
@@ -36,7 +36,7 @@ print(f"{len(X_train):,} rows to learn from, {len(labelled)} of them with a labe
 
 trees = pb.Tree(n_draws=8, subsample=0.8)
 teacher = pb.ProperBoostClassifier(weak_learner=trees, random_state=0)
-teacher.fit(X_train[:400], labelled)
+teacher.fit(X_labelled, letter_labelled)
 
 
 def rate(model):
@@ -63,16 +63,20 @@ print(student.classes_)
 # predicts.
 # Predicted letters claim a certainty that the teacher does not have, so they are worst.
 
-from_labels = pb.ProperBoostClassifier().fit(X_train[:400], labelled)
+from_labels = pb.ProperBoostClassifier().fit(X_labelled, letter_labelled)
 from_letters = pb.ProperBoostClassifier().fit(X_train, teacher.predict(X_train))
 for name, model in {
-    "400 labels": from_labels,
+    "few labels": from_labels,
     "predicted letters": from_letters,
     "predicted probabilities": student,
 }.items():
     print(f"{name:24s} log loss {rate(model):.3f}")
 
 # %%
+# How much a student gains depends on the table.
+# With other letters and numbers of LETTER, its log loss was between 2% above and 22% below that of
+# the few labels.
+#
 # Reading the student
 # -------------------
 # The student's shape functions describe the teacher's predictions.
@@ -80,7 +84,7 @@ for name, model in {
 
 import matplotlib.pyplot as plt
 
-pb.plots.plot_shape_function(student, 0, class_="A")
+pb.plots.plot_shape_function(student, 0, class_=student.classes_[0])
 plt.show()
 
 # %%

@@ -11,8 +11,7 @@ from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.label_array import read_label_array
 from properboost.data.libraries import is_a, is_missing
-from properboost.data.soft_labels import SoftLabels
-from properboost.data.table import CodedLabels
+from properboost.data.table import CodedLabels, SoftLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
 from properboost.notices import warn

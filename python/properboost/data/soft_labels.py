@@ -1,61 +1,18 @@
 """Probabilities as labels: a column for each class, whose rows add up to 1."""
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.label_array import read_label_array
 from properboost.data.libraries import is_a
+from properboost.data.table import SoftLabels
 
-__all__ = ["SoftLabels", "Spread", "read_soft_labels"]
+__all__ = ["read_soft_labels"]
 
 TOLERANCE = 1e-3
 """How far from 1 a row may add up: probabilities of float32, or those printed with four digits."""
-
-Spread: TypeAlias = tuple[
-    NDArray[np.int64] | None, NDArray[np.unsignedinteger[Any]], NDArray[np.float64] | None
-]
-"""The row, the class and the share of each label; None stands for all rows, and for ones."""
-
-
-@dataclass(frozen=True, eq=False)
-class SoftLabels:
-    """Labels that are probabilities.
-
-    Row ``i`` is of the class ``classes[k]`` with ``probability[i, k]``.  Classes ascend, and rows
-    add up to 1.
-    """
-
-    classes: NDArray[Any]
-    probability: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.probability)
-
-    @property
-    def most_probable(self) -> NDArray[np.intp]:
-        """The position of each row's most probable class, the first of equal ones."""
-        most_probable: NDArray[np.intp] = self.probability.argmax(axis=1)
-        return most_probable
-
-    def take(self, rows: NDArray[np.int64]) -> "SoftLabels":
-        """Return the labels of some rows."""
-        return SoftLabels(self.classes, self.probability[rows])
-
-    def spread(self) -> Spread:
-        """Return every label of positive probability, row by row.
-
-        Where each row has one label, these are hard labels, as rows of a plain `y` are.
-        """
-        row_of, of_class = np.nonzero(self.probability)
-        codes: NDArray[np.unsignedinteger[Any]] = of_class.astype(
-            np.min_scalar_type(len(self.classes))
-        )
-        if len(row_of) == len(self):
-            return None, codes, None
-        return row_of.astype(np.int64, copy=False), codes, self.probability[row_of, of_class]
 
 
 def read_soft_labels(y: Any, name: str = "y") -> SoftLabels | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
-from properboost.data.soft_labels import SoftLabels
+from properboost.data.table import SoftLabels
 from properboost.engine.protocols import RowSource
 from properboost.estimators.early_stopping import hold_out, take_entries
 from properboost.fitting.bag_assignment import deal_to_bags, design_for

@@ -11,8 +11,7 @@ from properboost import _core
 from properboost.data.binning import Binning
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import check_length, find_classes
-from properboost.data.soft_labels import SoftLabels
-from properboost.data.table import CodedLabels
+from properboost.data.table import CodedLabels, SoftLabels
 from properboost.data.weights import read_weights
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.certainty import warn_of_certainty
