@@ -92,6 +92,9 @@ class ProperBoostClassifier(
 
     *Sample weights are frequencies.*  Weight 2 equals the row twice; a row of weight 0 is ignored.
 
+    *Probabilities as labels*: a row's loss is the mean of its labels' losses, by probability, as if
+    the table had the row once per label.
+
     *Missing values* have a bin of their own.  Where training had none, they add 0.  *Categories*
     have a bin each, at most 254 per feature; the rarest share one.  A category that training did
     not have falls into the shared bin, or adds 0.
