@@ -250,6 +250,14 @@ def test_early_stopping_holds_out_whole_rows():
     assert model.validation_scores_[-1] == pytest.approx(entropy, rel=1e-6)
 
 
+def test_a_class_that_is_seldom_the_most_probable_is_held_out_with_others():
+    probability = np.column_stack([0.75 * TWO, np.full(len(X), 0.25)])
+    probability[7] = [0.1, 0.2, 0.7]
+    assert (probability.argmax(axis=1) == 2).sum() == 1
+    model = fit(probability, early_stopping=True)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
 def test_validation_rows_may_have_labels_of_the_other_kind():
     hard = THREE.argmax(axis=1)
     for y, y_val in ((THREE, hard), (hard, THREE)):

@@ -87,7 +87,12 @@ class LabelledRows:
     @property
     def strata(self) -> Any:
         """The labels, or the most probable ones, whose shares held-out rows have."""
-        return self.y.most_probable if isinstance(self.y, SoftLabels) else self.y
+        if not isinstance(self.y, SoftLabels):
+            return self.y
+        codes = self.y.most_probable
+        counts = np.bincount(codes)
+        # A class that is the most probable one of a single row has no share to hold out.
+        return np.where(counts[codes] > 1, codes, counts.argmax())
 
     def take(self, table: Any, rows: NDArray[np.int64]) -> LabelledRows:
         """Return the entries of these rows, whose table is `table`."""
