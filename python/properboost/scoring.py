@@ -37,17 +37,33 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRows:
-    """The test rows of a split: positions in the table, classes (by position), weights."""
+    """The test rows of a split: positions in `Rows`, classes (by position), weights.
+
+    `row_of` has their positions in the table, if these differ.
+    """
 
     rows: NDArray[np.int64]
     codes: NDArray[np.integer[Any]]
     weight: Array | None
+    row_of: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, rows: Rows, positions: NDArray[np.int64]) -> "HeldOutRows":
         """Return the rows at these positions, with their classes and weights."""
         weight = None if rows.weight is None else rows.weight[positions]
-        return cls(positions, rows.codes[positions], weight)
+        row_of = None if rows.row_of is None else rows.row_of[positions]
+        return cls(positions, rows.codes[positions], weight, row_of)
+
+    def take(self, places: NDArray[np.intp]) -> "HeldOutRows":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[places]
+        row_of = None if self.row_of is None else self.row_of[places]
+        return HeldOutRows(self.rows[places], self.codes[places], weight, row_of)
+
+    @property
+    def in_table(self) -> NDArray[np.int64]:
+        """The positions of the rows in the table."""
+        return self.rows if self.row_of is None else self.row_of
 
     @cached_property
     def class_weights(self) -> Array:
@@ -59,8 +75,13 @@ Score = Callable[[HeldOutRows, Link, Array], float]
 """A score of raw predictions of held-out rows, (n_rows,) or (n_rows, n_classes); more is better."""
 
 
-def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
-    """Return the score that `scoring` names or is; `source` is the table of the rows."""
+def find_score(
+    scoring: Scoring, classes: NDArray[Any], source: Any, *, needs_weights: bool = False
+) -> Score:
+    """Return the score that `scoring` names or is; `source` is the table of the rows.
+
+    With `needs_weights`, a scorer without weights is refused.
+    """
     scoring = _spell_out(scoring, len(classes))
     if isinstance(scoring, str):
         built_in = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
@@ -75,9 +96,14 @@ def find_score(scoring: Scoring, classes: NDArray[Any], source: Any) -> Score:
     # scikit-learn's scorers use the table only as the argument of predictions.
     named = hasattr(scorer, "_score_func")
     weighs = _takes_weights(scorer)
+    if needs_weights and not weighs:
+        raise ValueError(
+            "scoring must be a scorer that takes sample_weight, where y has probabilities: each "
+            f"label counts as much as it is probable; got {scoring!r}, which takes none"
+        )
 
     def score(held_out: HeldOutRows, link: Link, raw: Array) -> float:
-        rows = held_out.rows
+        rows = held_out.in_table
         loan = Loan(lambda: rows[:, None] if named else take_rows(source, rows))
         has_weights = weighs and held_out.weight is not None
         extra = {"sample_weight": lend(held_out.weight)} if has_weights else {}

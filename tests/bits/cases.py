@@ -64,6 +64,23 @@ LARGE_WEIGHT = 0.5 + draw(70_000, 5)
 LARGE_CLASSES = make_numbers(70_000, 3, 7, classes=3)
 
 
+def make_shares(y, seed):
+    """Return probabilities of two or three classes in eighths, of which the label's is largest."""
+    n_classes = int(y.max()) + 1
+    label = 4 + np.floor(5 * draw(len(y), 100 * seed))
+    next_one = np.floor((9 - label) * draw(len(y), 100 * seed + 1))
+    shares = np.zeros((len(y), n_classes))
+    rows = np.arange(len(y))
+    shares[rows, y] = label
+    shares[rows, (y + 1) % n_classes] += next_one
+    shares[rows, (y + 2) % n_classes] += 8 - label - next_one
+    return shares / 8.0
+
+
+SHARES = (SMALL[0], make_shares(SMALL[1], 8))
+SHARES_OF_CLASSES = (CLASSES[0], make_shares(CLASSES[1], 9))
+
+
 def spell(learner):
     """Return the entries of a space that leave a learner's other fields to the search."""
     part = learner["weak_learner"]
@@ -208,6 +225,12 @@ def list_cases():
     in_turn = {"outer_bags": 16, "n_estimators": 2, "selection": "cyclic"}
     add("bags, large, in turn", P(**in_turn), LARGE, LARGE_WEIGHT)
     add("bags, large, in turn, classes", P(response="newton", **in_turn), LARGE_CLASSES)
+    for name, learner in learners.items():
+        add(f"probabilities, {name}", P(**few, **learner), SHARES, WEIGHT)
+        add(f"probabilities, {name}, classes", P(**few, **learner), SHARES_OF_CLASSES)
+        apart = {"multiclass": "one_vs_rest", "outer_bags": 5, "random_state": 3}
+        model = P(**apart, **few, **learner)
+        add(f"probabilities, {name}, bags, one against the rest", model, SHARES_OF_CLASSES)
     for criterion in get_args(VotingCriterion):
         for learner in get_args(VotingLearner):
             votes = {"weak_learner": learner, "criterion": criterion, "n_estimators": 5}
@@ -240,6 +263,8 @@ def list_cases():
     add("search, large", C(**search), LARGE, LARGE_WEIGHT)
     model = pb.ARBoostClassifierCV([1.0, 2.0], cv=3, n_estimators=4, max_bins=16)
     add("search, votes", model, CLASSES)
+    add("search, probabilities", C({"gain": [0.5, 2.0]}, **search), SHARES, WEIGHT)
+    add("search, probabilities, classes", C({"gain": [0.5, 2.0]}, **search), SHARES_OF_CLASSES)
     X, y = make_numbers(300, 4, 6)
     X = np.where(np.isnan(X), 0.5, X)
     model = pb.RadoBoostClassifier({"ridge": 0.1, "lasso": 0.01}, n_rados=40, n_estimators=20)

@@ -26,7 +26,7 @@ def labels(*values):
         (X[:, 0], "Unknown label type: continuous"),
         (Y[:-1], "X and y must have as many rows; got 60 and 59"),
         (np.zeros(60), r"y must hold at least two classes .*; got 1 class: \[0\.0\]"),
-        (np.eye(2, dtype=int)[Y], "y should be a 1d array"),
+        (np.ones((60, 2), dtype=int), "y should be a 1d array of labels, or must hold a prob"),
         (labels("a", None), "y must hold labels of one kind, none missing; got strings and None"),
         (labels("a", np.nan), "none missing; got strings and float"),
         (labels("a", pd.NA), "none missing; got strings and NAType"),

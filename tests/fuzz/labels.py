@@ -35,6 +35,9 @@ __all__ = ["LabelCase", "Labels", "hold_labels"]
 REFUSALS = ("label", "class", "cannot be exported", "categories", "init_score", "loss", "columns")
 """Words of which an error must have one where a model cannot be exported."""
 
+SOFT = ("ProperBoostClassifier", "ProperBoostClassifierCV")
+"""The estimators whose labels may be probabilities."""
+
 UNPICKLABLE = r"lambda|tangent_callable"
 """A pattern of parameters that cannot be pickled: Python's lambdas and native functions."""
 
@@ -208,6 +211,9 @@ def _compare(
             return Outcome("fitted")
         _assert_same(kind, model, by_code, X)
         np.testing.assert_array_equal(find_classes(labels, len(codes), kind.values), codes)
+    if estimator in SOFT:
+        with phase("probabilities are labels"), no_foreign_warnings():
+            _fit_probabilities(estimator, params, X, codes, weight, by_code)
     with phase("labels are kept"), no_foreign_warnings(), tempfile.TemporaryDirectory() as folder:
         if not any(re.search(UNPICKLABLE, text) for text in params.values()):
             _assert_same(kind, pickle.loads(pickle.dumps(model)), by_code, X)
@@ -255,6 +261,31 @@ def _fit(
         return model.fit(X, y, *([] if weight is None else [weight]))
     except ALLOWED as error:
         return error
+
+
+def _fit_probabilities(
+    estimator: str,
+    params: dict[str, str],
+    X: Any,
+    codes: NDArray[Any],
+    weight: NDArray[np.float64] | None,
+    by_code: Any,
+) -> None:
+    """Check that probabilities of 0 and 1 are labels, and that others are fitted or refused."""
+    certain = np.eye(int(codes.max()) + 1)[codes]
+    if len(by_code.classes_) < certain.shape[1]:  # a class without weight, which is refused
+        return
+    model = _fit(estimator, params, X, certain, weight, None)
+    assert not isinstance(model, Exception), repr(model)
+    np.testing.assert_array_equal(model.predict_proba(X), by_code.predict_proba(X))
+    shared = (3.0 * certain + np.roll(certain, 1, axis=1)) / 4.0
+    model = _fit(estimator, params, X, shared, weight, None)
+    if isinstance(model, Exception):
+        return
+    assert model.classes_.tolist() == by_code.classes_.tolist()
+    probability = model.predict_proba(X)
+    assert probability.shape == certain.shape
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-9)
 
 
 def _assert_same(kind: LabelKind, model: Any, by_code: Any, X: Any) -> None:

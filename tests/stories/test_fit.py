@@ -83,6 +83,25 @@ def test_my_labels_are_booleans(customers):
     assert model.classes_.tolist() == [False, True]
 
 
+def test_three_people_voted_on_each_row(customers):
+    X, y = customers
+    chance = np.where(np.array(y) == "leaves", 0.9, 0.1)
+    votes = np.random.default_rng(0).binomial(3, chance)
+    shares = pd.DataFrame({"stays": 1 - votes / 3, "leaves": votes / 3})
+    model = pb.ProperBoostClassifier().fit(X, shares)
+    assert model.classes_.tolist() == ["leaves", "stays"]
+    p = model.predict_proba(X)[:, 0]
+    assert p[chance == 0.9].mean() > 0.75
+    assert p[chance == 0.1].mean() < 0.25
+
+
+def test_my_labels_are_a_column_a_class(iris):
+    X, y = iris
+    model = pb.ProperBoostClassifier().fit(X, pd.get_dummies(y))
+    plain = pb.ProperBoostClassifier().fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
 def test_my_table_has_missing_values_and_categories(customers):
     X, y = customers
     assert X.isna().any().any()

@@ -106,10 +106,16 @@ def test_labels_are_strings_and_none(cancer):
         pb.ProperBoostClassifier().fit(X, [None if label else "ill" for label in y])
 
 
+def test_rows_have_several_labels(cancer):
+    X, y = cancer
+    with pytest.raises(ValueError, match=r"row 0 adds up to 2: several labels of a row need"):
+        pb.ProperBoostClassifier().fit(X, np.ones((len(y), 2), dtype=bool))
+
+
 def test_labels_are_a_column_a_class(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape"):
-        pb.ProperBoostClassifier().fit(X, pd.get_dummies(y))
+        pb.UDTClassifier().fit(X, pd.get_dummies(y))
 
 
 # -- the weights ----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import find_categorical, open_table
 from properboost.data.labels import Rows, SortedRows, count_rows
 from properboost.data.names import ColumnNames, read_names
+from properboost.data.soft_labels import read_soft_labels
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, InputTable
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.protocols import RowSource, TrainingRows, describe_rows
@@ -500,9 +501,13 @@ def open_training(
 def open_labelled(
     X: Any, y: Any, sample_weight: Any, names: tuple[str, str]
 ) -> tuple[Any, Any, Any]:
-    """Return rows with their labels and weights; a quantized table brings both."""
+    """Return rows with their labels and weights; a quantized table brings both.
+
+    Labels of several columns are `SoftLabels`.
+    """
     if not _is_quantized(X):
-        return X, y, sample_weight
+        soft = read_soft_labels(y, names[0])
+        return X, y if soft is None else soft, sample_weight
     for name, argument in zip(names, (y, sample_weight), strict=True):
         if argument is not None:
             raise ValueError(f"{name} must not be given with a QuantizedTable, which has its own")

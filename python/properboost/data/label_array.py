@@ -76,7 +76,8 @@ def _refuse_columns(shape: tuple[int, ...], name: str) -> None:
         raise ValueError(
             f"{name} should be a 1d array, got an array of shape {shape} instead: several labels "
             "of a row need sklearn.multioutput.MultiOutputClassifier(model), and a column for each "
-            f"class becomes labels by numpy.argmax({name}, axis=1)"
+            f"class becomes labels by numpy.argmax({name}, axis=1); ProperBoostClassifier and "
+            "ProperBoostClassifierCV can fit probabilities"
         )
 
 

@@ -1,6 +1,6 @@
 """Training rows: their labels and weights, and the order in which the engine takes them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.label_array import read_label_array
 from properboost.data.libraries import is_a, is_missing
-from properboost.data.table import CodedLabels
+from properboost.data.table import CodedLabels, SoftLabels
 from properboost.data.weights import read_training_weights, scale_factors
 from properboost.data.whole_sums import add_up, add_up_by
 from properboost.notices import warn
@@ -22,6 +22,7 @@ __all__ = [
     "Rows",
     "SortedRows",
     "TooFewRowsError",
+    "check_length",
     "count_rows",
     "find_classes",
     "read_groups",
@@ -43,7 +44,7 @@ class SortedRows:
 
     Segment ``s`` is the rows ``order[segments[s]:segments[s + 1]]`` of the table, which are of the
     class ``class_of[s]`` and in the part ``part_of[s]``.  No segment is empty.  `has_parts` is
-    whether there is more than one part.
+    whether there is more than one part.  `row_of` is that of `Rows`.
     """
 
     keys: NDArray[np.integer[Any]]
@@ -52,6 +53,7 @@ class SortedRows:
     class_of: NDArray[np.intp]
     part_of: NDArray[np.intp]
     has_parts: bool
+    row_of: NDArray[np.int64] | None = None
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -64,16 +66,21 @@ class SortedRows:
         return _core.sort_for_screens(self._in_table_order(), self.segments)
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """The places of the same rows in the table."""
+    def places(self) -> NDArray[np.int64]:
+        """The places of the same rows in `Rows`."""
         if len(self.numbers) == len(self.keys):
             return self.numbers
         places: NDArray[np.int64] = np.flatnonzero(self._are_counted)[self.numbers]
         return places
 
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The places of the same rows in the table, which has a row of several labels once."""
+        return self.places if self.row_of is None else self.row_of[self.places]
+
     @property
     def _are_counted(self) -> NDArray[np.bool_]:
-        """Whether each row of the table counts."""
+        """Whether each row counts."""
         return self.keys < len(self.counts)
 
     def _in_table_order(self) -> NDArray[np.int64]:
@@ -96,6 +103,10 @@ class Rows:
     Row ``i`` has the label ``classes[codes[i]]``.  A row of weight 0 does not count and has the
     code ``len(classes)``.  `weight` is the sample weight, `factor` that of each class; None stands
     for ones.  `total` is the sum of the sample weights, that is the number of rows.
+
+    Where labels are probabilities, a row of the table is a row here for each of its labels, one
+    after the other.  Row ``i`` is then the row ``row_of[i]`` of the table, and counts as much as
+    its label is probable.  `row_weight` has the sample weights of the table's rows.
     """
 
     classes: NDArray[Any]
@@ -103,6 +114,24 @@ class Rows:
     weight: NDArray[np.float64] | None
     factor: NDArray[np.float64] | None
     total: float
+    row_of: NDArray[np.int64] | None = None
+    row_weight: NDArray[np.float64] | None = None
+
+    @cached_property
+    def of_table(self) -> "Rows":
+        """The rows of the table, each with the label of most of its weight."""
+        if self.row_of is None:
+            return self
+        # Rows are in the order of the table, so the first of each row are at the same places.
+        first = np.flatnonzero(np.diff(self.row_of, prepend=-1))
+        heaviest = np.lexsort((-self.weight, self.row_of))[first]  # type: ignore[operator]
+        return Rows(self.classes, self.codes[heaviest], self.row_weight, None, self.total)
+
+    def find_binned_weight(self) -> NDArray[np.float64] | None:
+        """Return the weights of the table's rows in training, by which features are cut."""
+        if self.row_of is None or self.factor is None:
+            return self.training_weight if self.row_of is None else self.row_weight
+        return np.bincount(self.row_of, self.training_weight).astype(np.float64, copy=False)
 
     @property
     def training_weight(self) -> NDArray[np.float64] | None:
@@ -135,8 +164,9 @@ class Rows:
         filled = np.flatnonzero(counts)
         segments = np.cumsum([0, *counts[filled]]).astype(np.int64)
         return SortedRows(
-            keys, counts, segments, filled // n_parts, filled % n_parts, parts is not None
-        )
+            keys, counts, segments, filled // n_parts, filled % n_parts, parts is not None,
+            self.row_of,
+        )  # fmt: skip
 
     def find_places(self) -> NDArray[np.int64]:
         """Return the place of each row that counts in the sorted order; others have any place."""
@@ -240,10 +270,50 @@ def read_rows(
     normalize_weights: bool = False,
 ) -> Rows:
     """Check labels and weights."""
+    if isinstance(y, SoftLabels):
+        return _read_soft_rows(y, n_rows, sample_weight, class_weight, normalize_weights)
     labels = y.codes if isinstance(y, CodedLabels) else read_labels(y, n_rows)
     weight = read_training_weights(sample_weight, labels, normalize_weights)
+    values = y.values if isinstance(y, CodedLabels) else None
+    return _find_rows(labels, values, weight, class_weight, normalize_weights)
+
+
+def _read_soft_rows(
+    y: SoftLabels,
+    n_rows: int,
+    sample_weight: Any,
+    class_weight: ClassWeight,
+    normalize_weights: bool,
+) -> Rows:
+    """Return a row for each label of the table's rows, as heavy as it is probable."""
+    check_length(y.probability, n_rows)
+    row_weight = weight = read_training_weights(sample_weight, y.most_probable, normalize_weights)
+    row_of, codes, share = y.spread()
+    if row_of is not None and share is not None:
+        weight = share if row_weight is None else share * row_weight[row_of]
+    rows = _find_rows(codes, y.classes, weight, class_weight, normalize_weights)
+    if len(rows.classes) < len(y.classes):
+        lacking = [label for label in y.classes.tolist() if label not in rows.classes.tolist()]
+        raise ValueError(
+            "y must give each class a probability in a row of positive weight; got none for "
+            f"{lacking[0]!r}: leave its column out"
+        )
+    if row_of is None:
+        return rows
+    total = float(n_rows) if row_weight is None else add_up(row_weight)
+    return replace(rows, total=total, row_of=row_of, row_weight=row_weight)
+
+
+def _find_rows(
+    labels: NDArray[Any],
+    values: NDArray[Any] | None,
+    weight: NDArray[np.float64] | None,
+    class_weight: ClassWeight,
+    normalize_weights: bool,
+) -> Rows:
+    """Return rows with these labels, or with those of `values` at these positions."""
     distinct = _distinct(labels if weight is None else labels[weight > 0.0])
-    classes = y.values[distinct] if isinstance(y, CodedLabels) else distinct
+    classes = distinct if values is None else values[distinct]
     if len(classes) < 2:
         raise TooFewRowsError(
             "y must hold at least two classes among the rows of positive weight; got 1 class: "
@@ -335,7 +405,7 @@ def find_classes(
         place[distinct] = find_classes(y.values[distinct], len(distinct), classes, names)
         return find_entries(place, y.codes)
     labels = read_label_array(y, names[1])
-    _check_length(labels, n_rows, names)
+    check_length(labels, n_rows, names)
     if labels.dtype.kind == "f":
         from sklearn.utils.validation import assert_all_finite  # on use: servers have no labels
 
@@ -385,11 +455,12 @@ def read_labels(y: Any, n_rows: int) -> NDArray[Any]:
                 f"{fractions[0]}, and a classifier fits no regression: turn them into classes, "
                 "such as y > 0.5, or into strings if they are classes: y.astype(str)"
             )
-    _check_length(labels, n_rows)
+    check_length(labels, n_rows)
     return labels
 
 
-def _check_length(labels: NDArray[Any], n_rows: int, names: tuple[str, str] = ("X", "y")) -> None:
+def check_length(labels: NDArray[Any], n_rows: int, names: tuple[str, str] = ("X", "y")) -> None:
+    """Check that there is a label for each row."""
     if len(labels) != n_rows:
         raise ValueError(
             f"{names[0]} and {names[1]} must have as many rows; got {n_rows} and {len(labels)}"

@@ -16,6 +16,8 @@ __all__ = [
     "ColumnKind",
     "ColumnSubset",
     "InputTable",
+    "SoftLabels",
+    "Spread",
     "is_plain",
 ]
 
@@ -23,6 +25,11 @@ Category: TypeAlias = str | int | float | bool
 Column: TypeAlias = NDArray[np.generic]
 ColumnKind: TypeAlias = Literal["numbers", "categories", "text", "missing"]
 """The content of a column by its type, or by its objects; "missing" is that of any kind."""
+
+Spread: TypeAlias = tuple[
+    NDArray[np.int64] | None, NDArray[np.unsignedinteger[Any]], NDArray[np.float64] | None
+]
+"""The row, the class and the share of each label; None stands for all rows, and for ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,44 @@ class CodedLabels:
 
     values: NDArray[Any]
     codes: NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLabels:
+    """Labels that are probabilities.
+
+    Row ``i`` is of the class ``classes[k]`` with ``probability[i, k]``.  Classes ascend, and rows
+    add up to 1.
+    """
+
+    classes: NDArray[Any]
+    probability: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    @property
+    def most_probable(self) -> NDArray[np.intp]:
+        """The position of each row's most probable class, the first of equal ones."""
+        most_probable: NDArray[np.intp] = self.probability.argmax(axis=1)
+        return most_probable
+
+    def take(self, rows: NDArray[np.int64]) -> "SoftLabels":
+        """Return the labels of some rows."""
+        return SoftLabels(self.classes, self.probability[rows])
+
+    def spread(self) -> Spread:
+        """Return every label of positive probability, row by row.
+
+        Where each row has one label, these are hard labels, as rows of a plain `y` are.
+        """
+        row_of, of_class = np.nonzero(self.probability)
+        codes: NDArray[np.unsignedinteger[Any]] = of_class.astype(
+            np.min_scalar_type(len(self.classes))
+        )
+        if len(row_of) == len(self):
+            return None, codes, None
+        return row_of.astype(np.int64, copy=False), codes, self.probability[row_of, of_class]
 
 
 class InputTable(ABC):

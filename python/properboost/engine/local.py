@@ -48,7 +48,7 @@ class TableSource(RowSource):
         bins = find_bins(
             self.table,
             categorical,
-            rows.training_weight,
+            rows.find_binned_weight(),
             max_numeric=count_numeric_bins(options.max_bins, options.rows_per_bin, rows.total),
             max_categories=options.max_bins,
             seed=checks.seed(options.random_state),
@@ -74,10 +74,18 @@ class TableSource(RowSource):
         if binning is None:
             binning = self.find_binning(options, rows)
         n_threads = described["n_threads"]
-        codes = binning.encode(self.table, order.order, n_threads)
+        codes = self._encode(binning, order, n_threads)
         if with_means and not binning.has_means:
             binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
         return LocalRows(**described, binning=binning, names=self.names, codes=codes)
+
+    def _encode(self, binning: Binning, order: SortedRows, n_threads: int) -> NDArray[np.uint8]:
+        """Return the rows in that `order` as codes; a row of several labels is encoded once."""
+        if order.row_of is None:
+            return binning.encode(self.table, order.order, n_threads)
+        n_codes = len(binning.features) * (len(order.order) + self.n_rows)
+        require_memory(n_codes, "fewer rows, or fewer classes of positive probability")
+        return binning.encode(self.table, None, n_threads).take(order.order, axis=1)
 
     def encode_counted(
         self, binning: Binning, n_threads: int

@@ -343,7 +343,7 @@ def describe_rows(options: BinningOptions, rows: Rows, order: SortedRows) -> dic
         "classes": rows.classes,
         "segments": order.segments,
         "class_of": order.class_of,
-        "weight": None if weight is None else weight[order.order],
+        "weight": None if weight is None else weight[order.places],
         "numbers": order.numbers,
         "seed": checks.seed(options.random_state),
         "n_threads": checks.count_threads(options.n_jobs),

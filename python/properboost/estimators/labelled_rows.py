@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from properboost.data.init_score import read_init_score
 from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
+from properboost.data.table import SoftLabels
 from properboost.engine.protocols import RowSource
 from properboost.estimators.early_stopping import hold_out, take_entries
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
@@ -48,8 +49,10 @@ class LabelledRows:
     ) -> tuple[LabelledRows, LabelledRows]:
         """Return the training rows, and a held-out `share` for scores."""
         source.check_divisible()
-        labelled = replace(self, y=read_labels(self.y, source.n_rows))
-        learns, held_out = hold_out(labelled.y, self.groups, share, random_state)
+        labelled = self
+        if not isinstance(self.y, SoftLabels):
+            labelled = replace(self, y=read_labels(self.y, source.n_rows))
+        learns, held_out = hold_out(labelled.strata, self.groups, share, random_state)
         return (
             labelled.take(source.take(learns), learns),
             labelled.take(source.take(held_out), held_out),
@@ -75,17 +78,27 @@ class LabelledRows:
         self, rows: Rows, learner: Learner, n_bags: int, random_state: Any
     ) -> tuple[SortedRows, BagPlan | None]:
         """Return the rows in the engine's order, and their bags if there are any."""
-        groups = read_groups(self.groups, len(rows.codes))
+        groups = read_groups(self.groups, len(rows.of_table.codes))
         if n_bags == 0:
             return rows.sort(), None
         design = design_for(learner, n_bags)
         return deal_to_bags(rows, design, checks.seed(random_state), groups)
 
+    @property
+    def strata(self) -> Any:
+        """The labels, or the most probable ones, whose shares held-out rows have."""
+        if not isinstance(self.y, SoftLabels):
+            return self.y
+        codes = self.y.most_probable
+        counts = np.bincount(codes)
+        # A class that is the most probable one of a single row has no share to hold out.
+        return np.where(counts[codes] > 1, codes, counts.argmax())
+
     def take(self, table: Any, rows: NDArray[np.int64]) -> LabelledRows:
         """Return the entries of these rows, whose table is `table`."""
         return LabelledRows(
             table,
-            take_entries(self.y, rows),
+            self.y.take(rows) if isinstance(self.y, SoftLabels) else take_entries(self.y, rows),
             take_entries(self.sample_weight, rows),
             take_entries(self.init_score, rows),
             take_entries(self.groups, rows),

@@ -92,6 +92,9 @@ class ProperBoostClassifier(
 
     *Sample weights are frequencies.*  Weight 2 equals the row twice; a row of weight 0 is ignored.
 
+    *Probabilities as labels*: a row's loss is the mean of its labels' losses, by probability, as if
+    the table had the row once per label.
+
     *Missing values* have a bin of their own.  Where training had none, they add 0.  *Categories*
     have a bin each, at most 254 per feature; the rarest share one.  A category that training did
     not have falls into the shared bin, or adds 0.
@@ -148,8 +151,9 @@ class ProperBoostClassifier(
         ----------
         X : array or table of shape (n_rows, n_features), or QuantizedTable
             The rows.  A quantized table has labels and weights, too.
-        y : array-like of shape (n_rows,)
-            Their labels: integers, booleans or strings, at least two different ones.
+        y : array-like of shape (n_rows,) or (n_rows, n_classes)
+            Their labels: integers, booleans or strings, at least two different ones.  Columns
+            have the probability of each class, and their names, or 0, 1 and so on, are classes.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row, finite and at least 0.
         groups : array-like of shape (n_rows,), optional

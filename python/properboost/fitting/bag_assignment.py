@@ -21,7 +21,8 @@ def deal(
     """Return the part of each row; rows are dealt in turn, class by class, ordered by a hash.
 
     The hash is of the row number.  Rows of one of the `groups` are dealt together, as one row of
-    the class with most of their weight, and the hash is of the place of the group's name.
+    the class with most of their weight, and the hash is of the place of the group's name.  The
+    labels of a row of the table are a group, too.  `groups` has an entry per row of the table.
 
     Raises
     ------
@@ -30,6 +31,8 @@ def deal(
     """
     n_classes = len(rows.classes)
     codes, group_of_row = rows.codes.astype(np.intp), None
+    if rows.row_of is not None:
+        groups = rows.row_of if groups is None else groups[rows.row_of]
     if groups is not None:
         names, group_of_row = np.unique(groups, return_inverse=True)
         group_weights = np.zeros((len(names), n_classes + 1))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.data.binning import Binning
 from properboost.data.init_score import read_init_score
-from properboost.data.labels import find_classes
+from properboost.data.labels import check_length, find_classes
+from properboost.data.table import CodedLabels, SoftLabels
 from properboost.data.weights import read_weights
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.certainty import warn_of_certainty
@@ -105,23 +106,41 @@ def read_validation(
         rows, codes = source.encode_counted(training.binning, training.n_threads)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val: {error}") from error
-    names = ("X_val", "y_val")
-    class_of_row = find_classes(y, source.n_rows, training.classes, names)
-    try:
-        weight = read_weights(sample_weight, class_of_row)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"sample_weight_val: {error}") from error
+    labels = _read_labels(y, sample_weight, source.n_rows, training.classes)
+    if labels.row_of is not None:
+        rows, codes = labels.row_of, codes.take(labels.row_of, axis=1)
     n_models = 1 if len(training.classes) == 2 else len(training.classes)
     base = np.zeros((len(rows), n_models))
     if init_score is not None:
         base = read_init_score(init_score, source.n_rows, n_models, "init_score_val")[rows]
+    are_soft = labels.row_of is not None
     return Validation(
-        rows=HeldOutRows(rows, class_of_row[rows], None if weight is None else weight[rows]),
+        rows=labels if are_soft else labels.take(rows),
         codes=codes,
         base=base,
         link=link,
-        score=find_score(scoring, training.classes, source.source),
+        score=find_score(scoring, training.classes, source.source, needs_weights=are_soft),
     )
+
+
+def _read_labels(y: Any, sample_weight: Any, n_rows: int, classes: NDArray[Any]) -> HeldOutRows:
+    """Return the validation rows; where labels are probabilities, a row for each label."""
+    names = ("X_val", "y_val")
+    row_of = share = None
+    if isinstance(y, SoftLabels):
+        check_length(y.probability, n_rows, names)
+        strata = y.most_probable
+        row_of, codes, share = y.spread()
+        class_of_row = find_classes(CodedLabels(y.classes, codes), len(codes), classes, names)
+    else:
+        strata = class_of_row = find_classes(y, n_rows, classes, names)
+    try:
+        weight = read_weights(sample_weight, strata)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"sample_weight_val: {error}") from error
+    if row_of is not None and share is not None:
+        weight = share if weight is None else share * weight[row_of]
+    return HeldOutRows(np.arange(len(class_of_row)), class_of_row, weight, row_of)
 
 
 class Watch:

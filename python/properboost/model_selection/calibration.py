@@ -100,7 +100,7 @@ def calibrate(
     raws : sequence of ndarray
         Their raw predictions.
     training_weight : ndarray of shape (n_rows,), optional
-        The weight of each row of the table, times its class's factor.
+        The weight of each row of `Rows`, times its class's factor.
     prior_rows : float
         The pseudo-rows of the prior, for slope 1 and intercept 0.
 

@@ -64,7 +64,7 @@ class CVTask:
 
 def read_task(X: Any, rows: Rows, *, cv: CV, scoring: Scoring, groups: ArrayLike | None) -> CVTask:
     """Check `cv`, `scoring` and `groups`, the parameters of every search."""
-    score = find_score(scoring, rows.classes, X)
+    score = find_score(scoring, rows.classes, X, needs_weights=rows.row_of is not None)
     return CVTask(rows, find_splits(cv, X, rows, groups), score, name_score(scoring))
 
 

@@ -46,7 +46,7 @@ class CVSplit:
 
     index: int
     role: NDArray[np.int8]
-    """The role of each row of the table in the split."""
+    """The role of each row of `Rows` in the split."""
 
     def rows(self, role: int) -> NDArray[np.int64]:
         """Return the positions of the rows that have a role, in rising order."""
@@ -57,7 +57,7 @@ class CVSplit:
 class SplitBatch:
     """Splits that share an order of the rows.
 
-    Row ``i`` of the table is in part ``part[i]``; in split ``first + s`` that part is ``roles[s,
+    Row ``i`` of `Rows` is in part ``part[i]``; in split ``first + s`` that part is ``roles[s,
     part[i]]``.  Rows of one part have the same role in every split of the batch.
     """
 
@@ -110,8 +110,9 @@ def are_representative(rows: Rows) -> bool:
 
 
 def _count_rows(rows: Rows) -> NDArray[np.int64]:
-    """Return the number of rows of each class that count."""
-    return np.bincount(rows.codes, minlength=len(rows.classes))[: len(rows.classes)]
+    """Return the number of the table's rows of each class that count."""
+    codes = rows.of_table.codes
+    return np.bincount(codes, minlength=len(rows.classes))[: len(rows.classes)]
 
 
 def find_splits(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> list[SplitBatch]:
@@ -123,7 +124,7 @@ def find_splits(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> list[Sp
     first = 0
     part = np.zeros(len(rows.codes), dtype=np.uint8)
     roles = np.empty((0, 1), dtype=np.int8)
-    for row_roles in _split(cv, X, rows, groups):
+    for row_roles in _split_labels(cv, X, rows, groups):
         finer, finer_roles = _refine(part, roles, row_roles)
         if len(roles) and finer_roles.shape[1] > MOST_PARTS:
             batches.append(SplitBatch(first, part, roles))
@@ -146,6 +147,16 @@ def _refine(
     number = np.zeros(256, dtype=np.uint8)
     number[used] = np.arange(len(used), dtype=np.uint8)
     return find_entries(number, keys), np.vstack([roles[:, used // 3], used % 3]).astype(np.int8)
+
+
+def _split_labels(
+    cv: CV, X: Any, rows: Rows, groups: ArrayLike | None
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield the role of every row in each split; all labels of a row of the table have its role."""
+    for k, roles in enumerate(_split(cv, X, rows.of_table, groups)):
+        row_roles = roles if rows.row_of is None else roles[rows.row_of]
+        _check_roles(row_roles, rows, k)
+        yield row_roles
 
 
 def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDArray[np.uint8]]:
@@ -177,7 +188,6 @@ def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDA
                 raise ValueError(f"cv: split {k} has rows both in training and in the test")
             roles[positions] = role
         roles[~counts] = UNUSED
-        _check_roles(roles, rows, k)
         yield roles
 
 

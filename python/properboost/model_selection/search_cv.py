@@ -160,8 +160,9 @@ class ProperBoostClassifierCV(
         ----------
         X : array or table of shape (n_rows, n_features), or QuantizedTable
             The rows.  A quantized table has labels and weights of its own.
-        y : array-like of shape (n_rows,)
-            Their labels: integers, booleans or strings, at least two different ones.
+        y : array-like of shape (n_rows,) or (n_rows, n_classes)
+            Their labels: integers, booleans or strings, at least two different ones.  Columns
+            have the probability of each class, and their names, or 0, 1 and so on, are classes.
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts, finite and at least 0.
         groups : array-like of shape (n_rows,), optional

@@ -524,7 +524,7 @@ class SearchRun:
         return taken
 
     def _list_trials(self) -> list[PairTrial]:
-        n_rows, n_features = len(self._rows.codes), len(self.training.binning.features)
+        n_rows, n_features = self._source.n_rows, len(self.training.binning.features)
         return list_trials(self._space, self._search.effort, n_rows, n_features)
 
     def _take_pairs_untried(self) -> Any:
@@ -583,7 +583,7 @@ def _score_held_out(held_out: Sequence[HeldOutRows], link: Link, raws: Any) -> d
         for name in ("neg_log_loss", "accuracy")
     }
     return {
-        "rows": len(np.unique(np.concatenate([rows.rows for rows in held_out]))),
+        "rows": len(np.unique(np.concatenate([rows.in_table for rows in held_out]))),
         "log_loss": -float(np.mean(known["neg_log_loss"])),
         "accuracy": float(np.mean(known["accuracy"])),
     }

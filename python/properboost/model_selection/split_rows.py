@@ -32,7 +32,7 @@ class SplitRows:
         """The rows that each split tests on, in the order in which the engine predicts them."""
         sizes = np.diff(self.order.segments)
         return [
-            HeldOutRows.of(self.rows, self.order.order[np.repeat(roles == TEST, sizes)])
+            HeldOutRows.of(self.rows, self.order.places[np.repeat(roles == TEST, sizes)])
             for roles in self.segment_roles
         ]
 
