@@ -1,0 +1,200 @@
+"""The fit of ordered classes: a fit of two classes to the comparisons of rows with thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from properboost.batches.quantized_table import QuantizedTable
+from properboost.data.frames import open_table
+from properboost.data.labels import Rows
+from properboost.engine.local import LocalRows, TableSource
+from properboost.engine.threshold_rows import BOTH, ThresholdRows, compare_codes
+from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.properboost import ProperBoostClassifier, run_plan
+from properboost.estimators.properboost_parameters import check_parameters, find_loss
+from properboost.fitting.plan import FitPlan, plan_fit
+from properboost.fitting.thresholds import (
+    find_shares_above,
+    find_thresholds,
+    start_thresholds,
+    weigh_comparison,
+)
+from properboost.fitting.unfinished import warn_of_unfinished
+from properboost.fitting.watch import Validation, read_validation
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import Link
+from properboost.models.one_scale import take_scale
+from properboost.models.tree_ensemble import TreeEnsemble
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.kinds import CONDITIONAL
+from properboost.parameters.rows import read_binning
+from properboost.parameters.stages import Calibration
+from properboost.scoring import HeldOutRows, name_score
+
+__all__ = ["fit_ordered", "read_ranks"]
+
+Array = NDArray[np.float64]
+
+MOST_CLASSES = 255
+"""The most classes: the number of a threshold is a code of a categorical feature."""
+
+SCORES = ("neg_log_loss", "neg_brier_score")
+"""The scores of comparisons; the second one is minus the ranked probability score."""
+
+
+def fit_ordered(
+    model: ProperBoostClassifier,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: Any,
+    order: Sequence[Any] | None,
+    *,
+    groups: Any,
+    validation: tuple[Any, Any, Any],
+) -> tuple[ProperBoostClassifier, NDArray[Any], NDArray[np.intp], Array]:
+    """Return the model of F, the sorted labels, their places in the order, and the thresholds."""
+    loss = check_parameters(model)
+    _check_ordered(model)
+    if isinstance(X, QuantizedTable):
+        raise TypeError("X must be a table of values for ordered classes; got a QuantizedTable")
+    data, held_out = LabelledRows(X, y, sample_weight, None, groups), LabelledRows(*validation)
+    held_out.check_beside(None)
+    source = TableSource(open_table(model, X, reset=True))
+    share = read_parameter(model, "early_stopping").validation_fraction
+    holds_out = held_out.X is None and share is not None
+    if holds_out:
+        data, held_out = data.hold_out(source, share, model.random_state)
+        source = TableSource(open_table(model, data.X, reset=False))
+    rows = data.read(source.n_rows, model.class_weight, model.normalize_weights)
+    ranks = read_ranks(order, rows.classes)
+    encoded = _encode(model, source, rows)
+    plan, comparisons = _plan(model, encoded, ranks, loss)
+    scored = None
+    if held_out.X is not None:
+        scored = _read_validation(model, held_out, encoded, ranks, plan)
+    warn_of_unfinished(plan, run_plan(model, plan, comparisons, scored))
+    thresholds = _finish(model, encoded, ranks[encoded.class_of_row])
+    return model, encoded.classes, ranks, thresholds
+
+
+def _check_ordered(model: ProperBoostClassifier) -> None:
+    """Refuse parameters that fits of ordered classes lack."""
+    calibration: Calibration = read_parameter(model, "calibration")
+    stopping = read_parameter(model, "early_stopping")
+    for name, value, allowed, reason in (
+        ("warm_start", model.warm_start, (False,), "thresholds belong to the rows of their fit"),
+        ("multiclass", model.multiclass, ("auto",), "one F serves all classes"),
+        ("response", model.response, _RESPONSES, "the comparisons of a row are not independent"),
+        ("Calibration.temperature", calibration.temperature, (None,), "there is no softmax"),
+        ("Calibration.intercept", calibration.intercept, ("auto", "share", None), "it would only "
+         "move the thresholds"),
+        ("outer_bags", read_parameter(model, "outer_bags").n_bags, (0,), "standard errors of "
+         "thresholds are unknown"),
+        ("EarlyStopping.scoring", name_score(stopping.scoring), SCORES, "the rows are compared "
+         "with each threshold"),
+    ):  # fmt: skip
+        if value not in allowed:
+            raise ValueError(
+                f"{name} must be {' or '.join(map(repr, allowed))} for ordered classes, because "
+                f"{reason}; got {value!r}"
+            )
+
+
+_RESPONSES = ("real", "sign", "newton", "exact")
+"""All responses but the one by densities of classes."""
+assert CONDITIONAL not in _RESPONSES
+
+
+def read_ranks(order: Sequence[Any] | None, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the place of each sorted label in an order, or in that of numbers."""
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(
+            f"y must hold at most {MOST_CLASSES} ordered classes; got {len(classes)}"
+        )
+    labels = classes.tolist()
+    if order is None:
+        if any(isinstance(label, str) for label in labels):
+            raise ValueError(
+                "classes must be given where y holds text, which has no order: the labels from "
+                f"the lowest to the highest; got None for the labels {labels}"
+            )
+        return np.arange(len(labels))
+    ordered = np.asarray(order).tolist()
+    if len(ordered) != len(labels) or set(ordered) != set(labels):
+        raise ValueError(
+            f"classes must hold each label of y once; got {ordered} for the labels {labels}"
+        )
+    return np.array([ordered.index(label) for label in labels], dtype=np.intp)
+
+
+def _encode(model: ProperBoostClassifier, source: TableSource, rows: Rows) -> LocalRows:
+    """Return the rows as codes of features, sorted by class."""
+    learner = read_parameter(model, "weak_learner")
+    options = read_binning(model, learner.rows_per_bin)
+    return source.encode(options, rows, rows.sort(), with_means=learner.needs_means)
+
+
+def _plan(
+    model: ProperBoostClassifier, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss
+) -> tuple[FitPlan, ThresholdRows]:
+    """Return the plan of a fit to comparisons, and these."""
+    n_classes, class_of_row = len(ranks), ranks[rows.class_of_row]
+    shares = find_shares_above(class_of_row, rows.weight, n_classes)
+    comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weigh_comparison(shares))
+    loss = find_loss(model, loss, comparisons.class_weights, keeps_gain=False)
+    start = -start_thresholds(loss, shares)
+    base = start[comparisons.codes[-1], None]
+    return plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base), comparisons
+
+
+def _read_validation(
+    model: ProperBoostClassifier,
+    held_out: LabelledRows,
+    rows: LocalRows,
+    ranks: NDArray[np.intp],
+    plan: FitPlan,
+) -> Validation:
+    """Return the comparisons of validation rows with the thresholds."""
+    read = read_validation(
+        lambda: TableSource(open_table(model, held_out.X, reset=False)),
+        held_out.y,
+        held_out.sample_weight,
+        None,
+        training=rows,
+        link=plan.link,
+        scoring=read_parameter(model, "early_stopping").scoring,
+    )
+    n_thresholds = len(ranks) - 1
+    numbers = np.arange(n_thresholds)
+    is_above = ranks[read.rows.codes] > numbers[:, None]
+    weight = None if read.rows.weight is None else np.tile(read.rows.weight, n_thresholds)
+    shares = find_shares_above(ranks[rows.class_of_row], rows.weight, len(ranks))
+    start = -start_thresholds(plan.link.loss, shares)
+    return replace(
+        read,
+        rows=HeldOutRows(np.tile(read.rows.rows, n_thresholds), is_above.ravel() * 1, weight),
+        codes=compare_codes(read.codes, n_thresholds),
+        base=np.repeat(start, is_above.shape[1])[:, None],
+    )
+
+
+def _finish(
+    model: ProperBoostClassifier, rows: LocalRows, class_of_row: NDArray[np.intp]
+) -> Array:
+    """Give a model of comparisons the ensemble of F, and return the thresholds of the rows."""
+    everything = np.ones(len(rows.class_of), dtype=bool)
+    ensemble = take_scale(
+        model.ensemble_,
+        rows.weigh_segments(everything),
+        lambda pairs: rows.of_pairs(pairs).weigh_segments(everything),
+    )
+    if isinstance(ensemble, TreeEnsemble):
+        ensemble = ensemble.with_grids(rows.weigh_cells)
+    model.ensemble_, model.classes_, model.begins_with_scores_ = ensemble, BOTH, False
+    raw = rows.add_up(ensemble)[:, 0]
+    return find_thresholds(model.loss_, raw, class_of_row, rows.weight)
