@@ -1,8 +1,8 @@
 """Metrics of the papers that scikit-learn does not have.
 
 For probabilities: the mean squared error and the quantised cross-entropy of BoostLR [1]_, and the
-ranked probability score of ordered classes [4]_.  For margins: the normalised margin and its distribution [2]_.  For comparisons of methods over data
-sets: drops, wins and ranks [1]_, [3]_.
+ranked probability score of ordered classes [4]_.  For margins: the normalised margin and its
+distribution [2]_.  For comparisons of methods over data sets: drops, wins and ranks [1]_, [3]_.
 
 References
 ----------
@@ -150,9 +150,7 @@ def ranked_probability_score(
         )
     order = np.argsort(known, kind="stable")
     ranks = order[find_classes(labels, len(labels), known[order], ("probability", "y"))]
-    return float(
-        np.average(ranked_errors(p, ranks), weights=read_weights(sample_weight, ranks))
-    )
+    return float(np.average(ranked_errors(p, ranks), weights=read_weights(sample_weight, ranks)))
 
 
 def quantized_cross_entropy(

@@ -3,7 +3,8 @@
 The engine has every row once for each threshold, with the label of whether the row's class is above
 it.  The number of the threshold is the last feature, which joins no other feature in a tree or a
 rule.  So a model of two classes is one function of the features, and one number per threshold.
-This is the reduction of Li and Lin (2007, NeurIPS 19) and Cardoso and Pinto da Costa (2007, JMLR 8).
+This is the reduction of Li and Lin (2007, NeurIPS 19), and of Cardoso and Pinto da Costa (2007,
+JMLR 8).
 """
 
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class ThresholdRows(LocalRows):
         numbers = CategoricalBins(tuple(map(float, range(n_thresholds))))
         return cls(
             classes=BOTH,
-            binning=Binning([*rows.binning.features, numbers], rows.binning.from_dtype),
+            binning=Binning((*rows.binning.features, numbers), rows.binning.from_dtype),
             segments=order.segments,
             class_of=order.class_of,
             weight=weights[order.order],

@@ -49,8 +49,8 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
     thresholds_ : ndarray of shape (n_classes - 1,)
         The thresholds, ascending: where F is one, a row is as likely above it as not.
     estimator_ : ProperBoostClassifier
-        The model of F, with its shape functions, contributions and `decision_function`.  Its classes
-        0 and 1 stand for below and above any threshold.
+        The model of F, with its shape functions, contributions and `decision_function`.  Its
+        classes 0 and 1 stand for below and above any threshold.
 
     References
     ----------
@@ -238,7 +238,7 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         return compact
 
     @property
-    def spelling_(self) -> Spelling:  # type: ignore[override]
+    def spelling_(self) -> Spelling:
         """The spelling of numbers in the text file of the training rows."""
         return self.estimator_.spelling_
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +31,8 @@ from properboost.losses.probabilities import Link
 from properboost.models.one_scale import take_scale
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import read_parameter
-from properboost.parameters.kinds import CONDITIONAL
 from properboost.parameters.rows import read_binning
-from properboost.parameters.stages import Calibration
+from properboost.parameters.stages import Calibration, EarlyStopping
 from properboost.scoring import HeldOutRows, name_score
 
 __all__ = ["fit_ordered", "read_ranks"]
@@ -83,39 +82,39 @@ def fit_ordered(
 
 
 def _check_ordered(model: ProperBoostClassifier) -> None:
-    """Refuse parameters that fits of ordered classes lack."""
-    calibration: Calibration = read_parameter(model, "calibration")
-    stopping = read_parameter(model, "early_stopping")
-    for name, value, allowed, reason in (
-        ("warm_start", model.warm_start, (False,), "thresholds belong to the rows of their fit"),
-        ("multiclass", model.multiclass, ("auto",), "one F serves all classes"),
-        ("response", model.response, _RESPONSES, "the comparisons of a row are not independent"),
-        ("Calibration.temperature", calibration.temperature, (None,), "there is no softmax"),
-        ("Calibration.intercept", calibration.intercept, ("auto", "share", None), "it would only "
-         "move the thresholds"),
-        ("outer_bags", read_parameter(model, "outer_bags").n_bags, (0,), "standard errors of "
-         "thresholds are unknown"),
-        ("EarlyStopping.scoring", name_score(stopping.scoring), SCORES, "the rows are compared "
-         "with each threshold"),
-    ):  # fmt: skip
+    """Refuse the values of parameters that fits of ordered classes lack."""
+    for name, value, allowed, reason in _list_limits(model):
         if value not in allowed:
             raise ValueError(
-                f"{name} must be {' or '.join(map(repr, allowed))} for ordered classes, because "
-                f"{reason}; got {value!r}"
+                f"{name} must be {' or '.join(map(repr, allowed))} for ordered classes: {reason}; "
+                f"got {value!r}"
             )
 
 
-_RESPONSES = ("real", "sign", "newton", "exact")
-"""All responses but the one by densities of classes."""
-assert CONDITIONAL not in _RESPONSES
+def _list_limits(
+    model: ProperBoostClassifier,
+) -> Iterator[tuple[str, object, tuple[object, ...], str]]:
+    """Yield the name and value of parameters, the values that are allowed, and the reason."""
+    calibration: Calibration = read_parameter(model, "calibration")
+    stopping: EarlyStopping = read_parameter(model, "early_stopping")
+    reason = "thresholds belong to the rows of their fit"
+    yield "warm_start", model.warm_start, (False,), reason
+    yield "multiclass", model.multiclass, ("auto",), "one raw prediction serves all classes"
+    n_bags = read_parameter(model, "outer_bags").n_bags
+    yield "outer_bags", n_bags, (0,), "the thresholds would have no standard errors"
+    reason = "it compares the densities of two classes"
+    yield "response", model.response, ("real", "sign", "newton", "exact"), reason
+    reason = "it would only move the thresholds"
+    yield "Calibration.intercept", calibration.intercept, ("auto", "share", None), reason
+    yield "Calibration.temperature", calibration.temperature, (None,), "they need no softmax"
+    reason = "rows are scored by their comparisons with thresholds"
+    yield "EarlyStopping.scoring", name_score(stopping.scoring), SCORES, reason
 
 
 def read_ranks(order: Sequence[Any] | None, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return the place of each sorted label in an order, or in that of numbers."""
     if len(classes) > MOST_CLASSES:
-        raise ValueError(
-            f"y must hold at most {MOST_CLASSES} ordered classes; got {len(classes)}"
-        )
+        raise ValueError(f"y must hold at most {MOST_CLASSES} ordered classes; got {len(classes)}")
     labels = classes.tolist()
     if order is None:
         if any(isinstance(label, str) for label in labels):
@@ -183,9 +182,7 @@ def _read_validation(
     )
 
 
-def _finish(
-    model: ProperBoostClassifier, rows: LocalRows, class_of_row: NDArray[np.intp]
-) -> Array:
+def _finish(model: ProperBoostClassifier, rows: LocalRows, class_of_row: NDArray[np.intp]) -> Array:
     """Give a model of comparisons the ensemble of F, and return the thresholds of the rows."""
     everything = np.ones(len(rows.class_of), dtype=bool)
     ensemble = take_scale(

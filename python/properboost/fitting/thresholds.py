@@ -37,8 +37,9 @@ def weigh_comparison(shares_above: Array) -> float:
     shares above the thresholds.
     """
     variances = shares_above * (1.0 - shares_above)
-    # P(y > i and y > j) is the share above the larger of both, which is the smaller share.
-    covariances = np.minimum.outer(shares_above, shares_above) - np.outer(shares_above, shares_above)
+    # The rows above both of two thresholds are those above the larger, which are fewer.
+    both = np.minimum.outer(shares_above, shares_above)
+    covariances = both - np.outer(shares_above, shares_above)
     return float(variances.sum() / covariances.sum())
 
 
